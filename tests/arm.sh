@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the numeric kernels for 64-bit ARM and compares them with the portable ones in an emulator.
-# Needs gcc-aarch64-linux-gnu and qemu-user; says so and counts as skipped without them.
+# Build the numeric kernels for 64-bit ARM and compare them with the portable ones in an emulator.
+# Needs gcc-aarch64-linux-gnu and qemu-user; skipped with a message without them.
 set -eu
 cd "$(dirname "$0")/.."
 : "${ARM_CC:=aarch64-linux-gnu-gcc}" "${ARM_RUN:=qemu-aarch64}" "${B:=build}"
@@ -10,7 +10,7 @@ if ! command -v "$ARM_CC" >/dev/null || ! command -v "$ARM_RUN" >/dev/null; then
 	exit 0
 fi
 mkdir -p "$B"
-# Without what needs libraries of the other processor: hashes, and the bytes of a sketch and of windows of them.
+# Excludes tests that need libraries for ARM: hashes, and serialized sketches and windows.
 base="lib/base/alloc.c lib/base/buf.c lib/base/error.c lib/base/reserve_memory.c lib/base/rng.c"
 num=$(ls lib/num/*.c | grep -v -e sketch_io -e windows)
 # shellcheck disable=SC2086 # lists of files

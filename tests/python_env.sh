@@ -1,13 +1,13 @@
 #!/bin/sh
-# tests/python_env.sh FOLDER REQUIREMENTS [WORDS OF PIP INSTALL...]: prints a Python with what is only in the
-# Python index, in an environment of our own in FOLDER, beside what Debian packages. It is made anew
-# when REQUIREMENTS has changed. What cannot be had is told on stderr and missed by the tests, which
-# skip visibly.
+# tests/python_env.sh FOLDER REQUIREMENTS [ARGUMENTS OF PIP INSTALL...]: print a Python with packages of the
+# Python index, in a virtual environment in FOLDER, in addition to those of Debian. It is created again
+# when REQUIREMENTS changes. Missing packages are reported on stderr, and the tests that need them
+# are skipped visibly.
 set -eu
 mkdir -p "$1"
 folder=$(cd "$1" && pwd) wanted=$2 name=$(basename "$1")
 shift 2
-# Debian's packages are for Debian's interpreter, which need not be the first in the path.
+# Debian's packages need Debian's interpreter, which may not be the first in the path.
 system=/usr/bin/python3
 [ -x "$system" ] || system=$(command -v python3)
 

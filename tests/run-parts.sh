@@ -1,12 +1,13 @@
 #!/bin/sh
-# Runs the parts of `make check` one after the other and adds up what they report.
+# Run the parts of `make check` one after the other and add up their results.
 #
 #   MAKE=make LOGS=build/check BESIDE="kafka" tests/run-parts.sh gates unit ...
 #
-# The parts of BESIDE, which mostly wait, begin at once and run beside the others; what they print comes in their turn.
+# The parts of BESIDE, which mostly wait, start at once and run in parallel; their output is printed in order.
 # A part prints Check's `100%: Checks: 9, Failures: 0, Errors: 0` or `9 passed, 0 failed`
 # (`, 1 skipped` may follow), once or more. A part that prints no count, or that ends badly without
-# naming a failure, counts as a failure itself. What failed is said again below the table. The last line is the sum: `N passed, N failed`.
+# naming a failure, counts as one failure. Failures are repeated below the table.
+# The last line is the sum: `N passed, N failed`.
 set -u
 : "${MAKE:=make}" "${LOGS:=build/check}" "${BESIDE:=}"
 mkdir -p "$LOGS"
@@ -22,13 +23,13 @@ count() { # log -> "passed failed skipped counts"
 		     END { printf "%d %d %d %d\n", p, f, s, NR }'
 }
 
-run() { # part [wrapper]: prints what it prints, and leaves "status seconds"
+run() { # part [wrapper]: prints its output, and writes "status seconds"
 	started=$(date +%s)
 	${2:-} $MAKE --no-print-directory "check-$1" 2>&1
 	echo "$? $(($(date +%s) - started))" >"$LOGS/$1.end"
 }
 
-stoppable() { # command: it ends with the shell that waits for it
+stoppable() { # command: ends with the shell that waits for it
 	"$@" &
 	trap "kill $!; wait $!" TERM
 	wait $!
@@ -38,12 +39,12 @@ is_beside() { # part
 	case " $BESIDE " in *" $1 "*) true ;; *) false ;; esac
 }
 
-# Nobody is to go on when we are stopped.
+# Stop all parts when this script is stopped.
 begun=
 trap 'for each in $begun; do kill "${each#*:}" 2>/dev/null; done; exit 1' INT TERM
 for part in "$@"; do
 	is_beside "$part" || continue
-	: >"$LOGS/$part.log" # not that of the last time, if it is this one's turn at once
+	: >"$LOGS/$part.log" # not the log of a previous run
 	run "$part" stoppable >>"$LOGS/$part.log" &
 	begun="$begun $part:$!"
 done

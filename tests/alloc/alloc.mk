@@ -1,4 +1,4 @@
-# Memory that runs out: tests/alloc/test_NAME.c, linked with wrapped allocation.
+# Allocation failures: tests/alloc/test_NAME.c, linked with wrapped allocation.
 ALLOC_SRC := $(sort $(wildcard tests/alloc/test_*.c))
 ALLOC_OBJ := $(ALLOC_SRC:%.c=$(B)/%.o) $(B)/tests/alloc/sweep.o $(B)/tests/alloc/scratch.o \
              $(B)/tests/alloc/new.o $(B)/tests/alloc/sites.o
@@ -9,7 +9,7 @@ $(B)/tests/alloc-tests: $(ALLOC_OBJ) $(B)/tests/alloc-runner.o $(ARCHIVES)
 	$(call say,LD)
 	$(Q)$(CC) $(SAN_FLAGS) $(WRAP) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(ALL_LIBS)
 
-# The programs with memory that runs out everywhere (whole.c); sanitizers have a malloc of their own.
+# Programs with failures at every allocation (whole.c). Sanitizers replace malloc, so they are not used.
 WHOLE_OBJ := $(B)/tests/alloc/whole.o $(B)/tests/alloc/sites.o
 FAILING := $(B)/tests/evenkeel-failing $(B)/tests/evenkeel-tools-failing
 $(B)/tests/evenkeel-failing: $(B)/daemon/main.o

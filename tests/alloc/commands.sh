@@ -1,9 +1,9 @@
 #!/bin/sh
-# Every command with memory that runs out at each place once, libraries included (whole.c).
+# Run every command with a failure at each allocation site once, including libraries (whole.c).
 #
 #   EK=build/evenkeel FAILING=build/tests sh tests/alloc/commands.sh [word...]
 #
-# With words only the commands whose name has one of them. The places of PROGRAM go into PROGRAM.sites (sites.h).
+# With words, only commands whose name contains one of them. The sites of PROGRAM go to PROGRAM.sites (sites.h).
 set -eu
 EK=$(realpath "$EK") FAILING=$(realpath "$FAILING") golden=$(realpath "$(dirname "$0")/../format/golden") wanted="$*"
 work=$(mktemp -d)
@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 passed=0 failed=0
 
-swept() { # name, files it writes, words of evenkeel...
+swept() { # name, written files, arguments of evenkeel...
 	name=$1 files=$2
 	shift 2
 	if [ "$wanted" ]; then
@@ -30,7 +30,7 @@ swept() { # name, files it writes, words of evenkeel...
 	fi
 	sed "/^$/d; s/^/  $name: /" "$work/result"
 }
-made() { # what a sweep reads
+made() { # inputs of a sweep
 	"$EK" "$@" >chatter 2>&1 || {
 		cat chatter
 		exit 1

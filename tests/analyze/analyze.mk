@@ -1,8 +1,8 @@
-# Static analysis. What is quick is a part of `make check`; `make analyze` takes long at first (JOBS=N: so many files at
-# a time); it can be stopped and started again, and later looks only at what has changed.
+# Static analysis. Its fast part belongs to `make check`. The first `make analyze` takes long (JOBS=N: parallel files);
+# it can be interrupted, and later runs analyze only changed files.
 ANALYZED := $(PROGRAM_SRC)
 ANALYZE   = $(PYTHON) tests/analyze/run.py
-# Warnings are the compiler's business; clang does not know all of gcc's.
+# Warnings are left to the compiler; clang does not know all warnings of gcc.
 ANALYZE_FLAGS = $(filter-out -W%,$(BASE_CFLAGS)) $(PKG_CFLAGS)
 
 check-analyze: $(B)/generated/units_built_in.inc $(B)/generated/page_files.inc ## what cppcheck finds; `make analyze` takes more tools

@@ -1,5 +1,5 @@
-# `evenkeel check` over every bad file, alone and with the manifest: run.sh PROGRAM. It must end in its own way,
-# with 78, and say nothing on stderr; the few that are well formed as something else may end with 0.
+# Run `evenkeel check` on every bad file, alone and with the manifest: run.sh PROGRAM. It must exit with status 78 and
+# write nothing to stderr. The few files that are valid as another kind may exit with 0.
 set -u
 ek=$1
 cd "$(dirname "$0")/../.." || exit 1

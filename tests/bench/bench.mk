@@ -1,12 +1,12 @@
-# Benchmarks: tests/bench/bench_NAME.c are found by their names (see tests/bench/bench.h).
+# Benchmarks. tests/bench/bench_NAME.c are found by name (see tests/bench/bench.h).
 
 BENCHES     := $(patsubst tests/bench/bench_%.c,%,$(filter tests/bench/bench_%.c,$(BENCH_SRC)))
 BENCH_OBJ   := $(filter-out $(B)/tests/bench/bench.o,$(BENCH_SRC:%.c=$(B)/%.o))
-# BENCH=name runs only that one, RUNS=3 all of them three times.
+# BENCH=name runs only that one, RUNS=3 runs all three times.
 BENCH       ?=
 RUNS        ?= 1
 
-# The list is rewritten when a file comes or goes.
+# The list is rewritten when a file is added or removed.
 $(B)/tests/benches.h: FORCE
 	@mkdir -p $(@D)
 	@printf 'BENCH(%s)\n' $(BENCHES) > $@.new; cmp -s $@.new $@ || mv $@.new $@; rm -f $@.new
@@ -18,7 +18,7 @@ $(B)/bench: $(B)/tests/bench/bench.o $(BENCH_OBJ) $(LIBRARIES)
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(LIB_LIBS)
 
 BENCH_WORLD  := $(B)/tests/bench/world.o
-# Peers that are not linked in take turns with ours: tests/bench/run.sh knows them by name.
+# Peers in separate processes alternate with our benchmarks; tests/bench/run.sh has their names.
 TIME_SCORES  := $(B)/tests/bench/peers/time_scores
 $(TIME_SCORES): $(TIME_SCORES).o $(LIBRARIES)
 	$(call say,LD)
@@ -40,7 +40,7 @@ $(BENCH_KAFKA): %: %.o $(BENCH_WORLD) $(ARCHIVES)
 	$(call say,LD)
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
 
-# Nobody runs them in `make check`, but they are to compile.
+# `make check` does not run them, but compiles them.
 TEST_BINARIES += $(B)/bench $(TIME_SCORES) $(TIME_SKETCH) $(TIME_TEXTS) $(BENCH_KAFKA)
 
 bench: $(B)/bench $(B)/evenkeel $(TIME_SCORES) $(TIME_SKETCH) $(TIME_TEXTS) $(BENCH_KAFKA) $(B)/tests/kafka/ektool ## every benchmark, medians in build/bench.jsonl (BENCH=name: one, RUNS=3)

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Benchmarks by name, several times: run.sh BUILD RUNS [NAME...]; without names all of them.
-# The medians of the runs replace the lines of these benchmarks in BUILD/bench.jsonl. What is missing on
-# this machine is said, and that one is left out. BENCH_WORDS are more words for those that are driven by Python.
+# Run benchmarks by name, several times: run.sh BUILD RUNS [NAME...]; without names, all.
+# The medians of the runs replace the lines of these benchmarks in BUILD/bench.jsonl. A benchmark with missing tools is
+# reported and skipped. BENCH_WORDS has more arguments for the benchmarks in Python.
 set -eu
 build=$1 runs=$2
 shift 2
@@ -10,7 +10,7 @@ top=$(cd "$here/../.." && pwd)
 others="onnx train peers check extract kafka abuse stages scale perf"
 [ $# -gt 0 ] || set -- all
 
-python_with() { # name, modules: prints the interpreter that has them, or says what is missing
+python_with() { # name, modules: prints an interpreter that has them, or reports the missing ones
 	python=$(B=$build sh "$top/tests/exchange/python.sh")
 	name=$1
 	shift
@@ -50,7 +50,7 @@ run_extract() {
 	python3 -B "$here/peers/extract.py" "$build" "$1" ${BENCH_WORDS:-}
 }
 
-# The broker of tests/kafka; its jars are fetched when they are not there.
+# The broker of tests/kafka; missing jars are downloaded.
 has_broker() { # name
 	for program in java mvn; do
 		command -v $program >/dev/null 2>&1 || {
@@ -83,7 +83,7 @@ run_named() { # results, name
 	esac
 }
 
-# One that fails does not take the others with it.
+# A failed benchmark does not stop the others.
 run_all() { # results
 	"$build/bench" --out "$1" || failed="$failed linked"
 	for other in $others; do

@@ -1,4 +1,4 @@
-# A feature of codes: from training lists to a finding that names the code, and what bad input gets.
+# Category feature: from training lists to a finding that names the value, and rejected inputs.
 . "$(dirname "$0")/prelude"
 
 cat >shop.yaml <<'END'
@@ -9,7 +9,7 @@ features:
 END
 sed 's/, type: category//' shop.yaml >numbers.yaml
 
-# 12 items a list; rooms -1 (one in two), 0, 1, 2.
+# 12 items per list; rooms -1 (one in two), 0, 1, 2.
 lists() {
 	awk -v lists="$1" -v seed="$2" 'BEGIN {
 		srand(seed)
@@ -44,12 +44,12 @@ for part in '"feature":"room","segment":{"arm":"B"},"class":"new_category","fact
 	grep -q "$part" confirmed || fail "no $part in: $(cat confirmed)"
 done
 
-# Without the fault nothing is said.
+# No finding without the fault.
 quiet "$EK" convert --manifest shop.yaml --letor later.txt --segment arm=A,B -o calm.ekc
 quiet "$EK" $replay --messages calm.ekc --events events.jsonl
 [ ! -s events.jsonl ] || fail "$(cat events.jsonl)"
 
-# A profile that took the codes for numbers does not fit.
+# A profile that treats the codes as numbers is rejected.
 quiet "$EK" profile --manifest numbers.yaml --letor train.txt -o n.ekp
 status=0
 "$EK" replay --manifest shop.yaml --profile n.ekp --rules rules.yaml --messages in.ekc 2>chatter || status=$?

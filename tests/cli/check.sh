@@ -1,7 +1,7 @@
-# evenkeel check: what a file is, its content tells; the first fault has its place; 78 on any fault.
+# evenkeel check: the kind of a file follows from its content; errors have a position; the exit status is 78.
 . "$(dirname "$0")/prelude"
 
-says() { # status, the whole output, words...
+says() { # status, complete output, arguments...
 	want_status=$1 want=$2
 	shift 2
 	status=0
@@ -33,7 +33,7 @@ says 78 "$tests/bad/rules/feature-unknown.yaml:3:3: unknown feature 'prise', did
 says 78 '{"file":"b.yaml","kind":"rules","ok":false,"note":"","faults":[{"file":"b.yaml","line":3,"column":3,"message":"unknown key '"'dedup_ky', did you mean 'dedup_key'?"'"}]}' \
 	--json b.yaml
 
-# All faults of a file, in their order, whatever order they were found in.
+# All errors of a file are listed in order of position.
 cat >many.yaml <<'END'
 version: 2
 features:
@@ -67,7 +67,7 @@ cut -d: -f2,3 out | tr '\n' ' ' >places
 [ "$(cat places)" = '1:10 3:26 4:19 4:56 5:20 5:34 ' ] ||
 	fail "faults of a manifest are missed: $(cat out)"
 
-# A feature that is not known hides none of the other faults.
+# An unknown feature hides no other error.
 cat >hidden.yaml <<'END'
 features:
   prise: {mode: enforcd, report_threshold: 0}
@@ -82,7 +82,7 @@ cut -d: -f2,3 out | tr '\n' ' ' >places
 [ "$(cat places)" = '2:3 2:17 2:44 4:15 4:30 4:46 6:33 6:47 6:67 6:81 ' ] ||
 	fail "faults hide behind an unknown feature: $(cat out)"
 
-# What is no fault, and hardly meant: the first, and how many more.
+# Warnings: the first one, and the number of others.
 cat >odd.yaml <<'END'
 defaults: {mode: enforce}
 limits: {max_routed_features: 0}
@@ -96,7 +96,7 @@ says 0 "odd.yaml: rules, ok ($odd; 1 test passed in a made-up world)" -m manifes
 says 0 "odd.yaml: rules, ok ($odd; names of features not checked, there is no manifest; 1 test well formed, not run)" \
 	--no-tests odd.yaml
 
-# Catalogues of units: the built-in one and those that rules name, from the folder of the rules.
+# Unit catalogs: the default one, and those named by rules, relative to the rules.
 cp "$tests/../rules/units.yaml" copy.yaml
 says 0 'copy.yaml: units, ok' copy.yaml
 says 78 "$tests/bad/units/key-near.yaml:4:27: unknown key 'faktor', did you mean 'factor'?
@@ -136,7 +136,7 @@ says 0 'run.yaml: configuration, ok' --config run.yaml
 sed '$a limts: {segments: 8}' run.yaml >broken.yaml
 says 78 "broken.yaml:4:1: unknown key 'limts', did you mean 'limits'?" --config broken.yaml
 
-# What run would refuse, check refuses, in the same words: the assets, beside the configuration.
+# check rejects assets that run would reject, with the same messages.
 mkdir sub
 echo 'defaults: {mode: enforcd}' >wrong.yaml
 cat >sub/run.yaml <<'END'
@@ -172,14 +172,14 @@ status=0
 [ $status = 78 ] || fail "status $status for a wrong configuration"
 grep -q '^run.yaml:2:.*dead_letter' out || fail "no hint: $(cat out)"
 
-# Rules whose features are a list, as in a manifest, are told what is wrong with them as rules.
+# Rules whose features are a list, as in a manifest, are reported as invalid rules.
 for key in 'defaults: {mode: observe}' 'limits: {max_routed_features: 1}' 'pins: []'; do
 	printf 'features: [price]\n%s\n' "$key" >listed.yaml
 	says 78 "listed.yaml:1:11: 'features' must be a mapping (key: value), not a list" listed.yaml
 done
 
-# Files of the wrong kind get a plain word, whoever reads them.
-plain() { # expected text, words...
+# All commands reject files of another kind with a clear message.
+plain() { # expected text, arguments...
 	want=$1
 	shift
 	status=0
@@ -208,7 +208,7 @@ status=0
 "$EK" check -m hotel.yaml wrong.txt >out || status=$?
 [ $status = 78 ] || fail "status $status for LETOR text with a fault"
 grep -q '^wrong.txt:3:' out || fail "no place: $(cat out)"
-# A canary beside a configuration with which it could never grow.
+# A canary that cannot grow under the configuration.
 printf 'features: {price: {mode: canary}}\n' >canary.yaml
 cat >trials.yaml <<'END'
 input:    {brokers: "localhost:9092", topics: [scored], group: g}

@@ -1,4 +1,4 @@
-# evenkeel replay --compare: what two sets of rules make of the same traffic, held against single replays.
+# evenkeel replay --compare: effects of two sets of rules on the same traffic equal those of single replays.
 . "$(dirname "$0")/prelude"
 
 quiet "$EK" generate hotel --lists 1500 --seed 3 --manifest-out hotel.yaml -o train.txt
@@ -13,12 +13,12 @@ printf 'version: 1\ndefaults: {mode: enforce, min_duration: 1s}\n%s\n' "$common"
 printf 'version: 1\ndefaults: {mode: enforce, min_duration: 1s}\nsegments: [arm]\nfeatures: {price: {watch: false}}\n' >blind.yaml
 printf 'version: 1\ndefaults: {mode: enforce, min_duration: 1s, confirmation_lists: 200, actions: {scale: blank}}\n%s\n' "$common" >late.yaml
 
-replay() { # rules, words...
+replay() { # rules, arguments...
 	rules=$1
 	shift
 	"$EK" replay --manifest hotel.yaml --profile p.ekp --model m.safetensors --messages in.msg --rules "$rules" "$@"
 }
-compare() { # status, A, B, words...
+compare() { # status, A, B, arguments...
 	want=$1 a=$2 b=$3
 	shift 3
 	status=0
@@ -37,14 +37,14 @@ part() { # object, key: of the comparison
 	sed -nE "s/.*\"$1\":\{[^}]*\"$2\":(-?[0-9.]+).*/\1/p" out
 }
 
-# A file and itself.
+# A file compared with itself.
 for rules in observe enforce; do
 	compare 0 $rules.yaml $rules.yaml
 	has '^  findings told alike +[1-9]' '^  findings told otherwise +0$' '^  findings of A only +0$' '^  findings of B only +0$' \
 		'^  plan changes .* not the same after 0 of them$' '; not the same 0$' '^  Nothing differs\.$'
 done
 
-# Observe against enforce: the plan, the lists it touches and what is found, as two single replays say.
+# Observe against enforce: plan, routed lists and findings equal those of two single replays.
 for rules in observe enforce; do
 	replay $rules.yaml --json --events $rules.jsonl >$rules.json 2>chatter || fail "$(cat chatter)"
 done
@@ -69,7 +69,7 @@ if grep -q 'Nothing differs' out; then fail "nothing differs: $(cat out)"; fi
 longest=$(awk '{ if (length > n) n = length } END { print n }' out)
 [ "$longest" -le 79 ] || fail "$longest columns: $(cat out)"
 
-# A canary grows in a comparison as it does alone, and a guardrail takes back what it takes back there.
+# Canary steps and rollbacks in a comparison equal those of a single replay.
 canary='initial_percent: 10, step_percent: 30, step_interval: 2m, min_lists: 20'
 printf 'version: 1\ndefaults: {mode: canary, min_duration: 1s, canary: {%s}}\n%s\n' "$canary" "$common" >canary.yaml
 printf 'version: 1\ndefaults: {mode: enforce, min_duration: 1s, canary: {%s, abort_if: {rank_change_p95: 0.01}}}\n%s\n' \
@@ -91,13 +91,13 @@ compare 3 enforce.yaml canary.yaml --json
 has '"mitigation":"route","mode":"canary","percent":40\}'
 compare 0 canary.yaml canary.yaml
 
-# What only one of them finds, on the side that does.
+# Findings of only one side are listed on that side.
 compare 3 enforce.yaml blind.yaml
 has '^  findings of A only +1$' '^  findings of B only +0$' '^    price, arm=B: values are multiplied'
 compare 3 blind.yaml enforce.yaml
 has '^  findings of A only +0$' '^  findings of B only +1$' '^    price, arm=B: values are multiplied'
 
-# The same change, told otherwise; both touch its lists, and not in the same way.
+# The same change with another class; both sides route its lists, with different actions.
 compare 3 enforce.yaml late.yaml
 tr -s ' \n' ' ' <out >flat
 grep -q 'price, arm=B: action route in A, blank in B and confirmed at [0-9]* in A, confirmed at [0-9]* in B' flat || fail "$(cat out)"
@@ -105,7 +105,7 @@ compare 3 enforce.yaml late.yaml --json
 both=$(part touched both)
 [ "$both" -gt 300 ] && [ "$both" -lt "$anew" ] && [ "$(part touched apart)" -ge "$both" ] || fail "both: $(cat out)"
 
-# Without --exit-code it ends with 0; what cannot be read is counted; what makes no sense is refused.
+# Without --exit-code the exit status is 0; undecodable messages are counted; invalid arguments are rejected.
 printf '\300' >>in.msg
 quiet replay observe.yaml --compare enforce.yaml --json
 grep -q '"messages":2600,"unreadable":1,' said || fail "$(cat said)"
@@ -117,7 +117,7 @@ refused 78 "these are messages, not rules" \
 refused 2 "--compare has no --output and no --events" \
 	replay --manifest hotel.yaml --profile p.ekp --messages in.msg --compare wrong.yaml --events -
 
-# A segment value that a producer chose does nothing to a terminal.
+# Segment values from a producer are escaped on a terminal.
 python3 - <<'END'
 with open("in.msg", "rb") as f:
     lists = f.read()

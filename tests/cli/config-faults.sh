@@ -1,4 +1,4 @@
-# What is wrong with the configuration or a file it names ends with 78, wrong options with 2.
+# Errors in the configuration or a file named by it exit with 78, invalid options with 2.
 . "$(dirname "$0")/prelude"
 
 fail() {
@@ -6,7 +6,7 @@ fail() {
 	cat said
 	exit 1
 }
-ends() { # status, words it says, command...
+ends() { # status, expected text, command...
 	want=$1 words=$2 status=0
 	shift 2
 	timeout 20 "$EK" "$@" >said 2>&1 </dev/null || status=$?
@@ -60,7 +60,7 @@ ends 1 '127.0.0.1:1: connection refused' status --url http://127.0.0.1:1
 config hotel.yaml profile.ekp
 echo 'http: {listen: off}' >>run.yaml
 ends 78 "'http.listen' is off: this instance cannot be asked" status -c run.yaml
-# A port that another has is no fault of the file: it may be free the next time.
+# A port in use is no error of the file: it may be free at the next start.
 config hotel.yaml profile.ekp
 python3 - "$EK" <<'END' || fail 'a busy port is not told'
 import socket, subprocess, sys

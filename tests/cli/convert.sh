@@ -1,4 +1,4 @@
-# evenkeel convert: LETOR lists as messages, the same as those generated directly.
+# evenkeel convert: LETOR lists as messages equal those generated directly.
 . "$(dirname "$0")/prelude"
 
 quiet "$EK" generate hotel --lists 40 --seed 3 --manifest-out hotel.yaml -o a.txt
@@ -10,7 +10,7 @@ gzip -dc b.txt.gz >>both.txt
 "$EK" convert --manifest hotel.yaml --letor - -o - <both.txt >piped.msg 2>chatter
 cmp both.msg piped.msg
 
-# The query numbers run on over the files, and a window counts them.
+# Query numbers continue over several files, and a range counts them.
 quiet "$EK" convert --manifest hotel.yaml --letor a.txt b.txt.gz --fault price=x100,from=45 -o f.msg
 if cmp -s both.msg f.msg; then fail "the fault changed nothing"; fi
 quiet "$EK" convert --manifest hotel.yaml --letor a.txt --fault price=x100,from=39 -o g.msg
@@ -19,7 +19,7 @@ quiet "$EK" convert --manifest hotel.yaml --letor a.txt -o h.msg
 [ "$(cmp -l g.msg h.msg | awk 'NR == 1 { print $1 }')" -gt $((size * 9 / 10)) ] ||
 	fail "a fault of the last list changed an early one"
 
-# Segments: both values, the same in every run, and a fault finds its arm.
+# Segments: both values occur, runs are identical, and a fault is limited to its arm.
 quiet "$EK" convert --manifest hotel.yaml --letor a.txt --segment arm=A,B -o s.msg
 quiet "$EK" convert --manifest hotel.yaml --letor a.txt --segment arm=A,B -o t.msg
 cmp s.msg t.msg
@@ -32,7 +32,7 @@ quiet "$EK" convert --manifest hotel.yaml --letor a.txt --segment arm=A,B --faul
 if grep -qF "hit no query" chatter; then fail "arm B was not hit"; fi
 quiet "$EK" convert --manifest hotel.yaml --letor a.txt --fault price=+1median -o w.msg
 
-# Sources: one for each item, by chance; a fault finds its own, and a list without them is not hit.
+# Sources: one per item at random; a fault is limited to its source, and lists without sources stay unchanged.
 quiet "$EK" convert --manifest hotel.yaml --letor a.txt --sources 2 -o mixed.msg
 quiet "$EK" generate hotel --lists 40 --seed 3 -f messages --sources 2 -o made.msg
 grep -aqF source mixed.msg || fail "no source was written"
@@ -45,7 +45,7 @@ grep -qF "hit no query" chatter || fail "no warning: $(cat chatter)"
 refused 2 "--sources needs a number from 2 to 16, not 'A,B'" convert --manifest hotel.yaml --letor a.txt --sources A,B
 refused 2 "LETOR has no place for sources" generate hotel --sources 2
 
-# The upstream model scores what it sees: a fault moves the scores too, beyond the features.
+# The upstream model scores the faulty values, so a fault also moves the scores.
 quiet "$EK" generate hotel --lists 200 --seed 5 -o train.txt
 quiet "$EK" train --manifest hotel.yaml --train train.txt --vali a.txt --epochs 1 --routing none \
 	--log-input none -o m.safetensors

@@ -1,4 +1,4 @@
-# A process that has a secret leaves no core dump, of whatever kind the secret is.
+# A process with any kind of secret writes no core dump.
 . "$(dirname "$0")/prelude"
 
 quiet "$EK" generate hotel --lists 100 --manifest-out features.yaml -o train.txt
@@ -17,7 +17,7 @@ process.send_signal(signal.SIGABRT)
 status = os.waitpid(process.pid, 0)[1]
 print("dumped" if started and os.WCOREDUMP(status) else "none" if started else "not started")
 END
-says() { # expected, lines of the configuration...
+says() { # expected, configuration lines...
 	want=$1
 	shift
 	printf '%s\n' 'assets: {manifest: features.yaml, profile: profile.ekp}' 'output: {topic: b, dead_letter_topic: c}' "$@" >run.yaml

@@ -1,4 +1,4 @@
-# evenkeel demo: the story happens, a log can be read without colour, and nothing is left behind.
+# evenkeel demo: the demo succeeds, its log is readable without colors, and no files remain.
 . "$(dirname "$0")/prelude"
 mkdir tmp
 TMPDIR=$work/tmp
@@ -24,7 +24,7 @@ if grep -q "$(printf '\033')" out; then fail "colour in a log"; fi
 
 "$EK" demo >out 2>err &
 pid=$!
-while [ -z "$(ls tmp)" ] && kill -0 $pid 2>/dev/null; do sleep 0.01; done # it listens before it makes its folder
+while [ -z "$(ls tmp)" ] && kill -0 $pid 2>/dev/null; do sleep 0.01; done # listens before its folder is created
 kill -TERM $pid
 status=0
 wait $pid || status=$?

@@ -1,5 +1,5 @@
-# An upstream scorer that becomes another one half-way: told once, from replay, with figures and begin;
-# not told while it stays, nor by lists whose features are at fault.
+# Model drift in replay: a changed upstream scorer is reported once, with statistics and start. It is not reported
+# while upstream is unchanged, nor for lists with faulty features.
 . "$(dirname "$0")/prelude"
 
 quiet "$EK" generate hotel --lists 1500 --seed 3 --manifest-out hotel.yaml -o train.txt
@@ -12,7 +12,7 @@ quiet "$EK" $messages --lists 1500 --upstream-model old.safetensors -o train.msg
 quiet "$EK" $messages --lists 300 --from 1500 --upstream-model old.safetensors -o vali.msg
 quiet "$EK" train --manifest hotel.yaml --train train.msg --vali vali.msg --teacher upstream -o taught.safetensors
 
-# The upstream scorer changes with list 20000 of 40000.
+# The upstream scorer changes at list 20000 of 40000.
 quiet "$EK" $messages --lists 20000 --from 2000 --upstream-model old.safetensors -o before.msg
 quiet "$EK" $messages --lists 20000 --from 22000 --upstream-model new.safetensors -o after.msg
 cat before.msg after.msg >both.msg
@@ -20,7 +20,7 @@ replay="replay --manifest hotel.yaml --profile p.ekp --model taught.safetensors 
 quiet "$EK" $replay --messages both.msg
 [ "$(grep -c '"event":"model_drift"' events.jsonl)" = 1 ] || fail "not told once: $(cat events.jsonl)"
 grep '"event":"model_drift","state":"drifted"' events.jsonl >event || fail "$(cat events.jsonl)"
-number() { # of the event
+number() { # fields of the event
 	sed -nE "s/.*\"$1\":(-?[0-9.]+).*/\1/p" event
 }
 [ "$(number list)" -gt 20000 ] && [ "$(number list)" -lt 32000 ] || fail "told at $(cat event)"
@@ -30,16 +30,16 @@ sed -E 's/.*"tau":\{"current":([0-9.]+),"reference":([0-9.]+),"threshold":([0-9.
 grep -q 'train with --teacher upstream and put the new model in place' event || fail "no remedy: $(cat event)"
 tr -s ' \n' ' ' <chatter | grep -q 'model and upstream have drifted apart: over' || fail "not in the summary: $(cat chatter)"
 
-# The same lists, the same word.
+# The same lists give the same event.
 cp events.jsonl first.jsonl
 quiet "$EK" $replay --messages both.msg
 cmp events.jsonl first.jsonl
 
-# Nothing changes: nothing is told.
+# No event without a change.
 quiet "$EK" $replay --messages before.msg
 if grep model_drift events.jsonl >event; then fail "told for nothing: $(cat event)"; fi
 
-# A fault of a feature is a finding, not a drift: its lists are not compared, routed or not.
+# A feature fault is a finding, not model drift: its lists are not compared, routed or not.
 quiet "$EK" $messages --lists 24000 --from 2000 --fault price=x100,from=6000 -o faulty.msg --upstream-model old.safetensors
 for mode in observe enforce; do
 	printf 'version: 1\ndefaults: {mode: %s}\n' $mode >rules.yaml
@@ -48,6 +48,6 @@ for mode in observe enforce; do
 	if grep model_drift events.jsonl >event; then fail "$mode: a fault was taken for a drift: $(cat event)"; fi
 done
 
-# A model that was not taught says nothing of the upstream scorer, and nothing is told.
+# A model without a stored agreement reports no drift.
 quiet "$EK" replay --manifest hotel.yaml --profile p.ekp --model old.safetensors --messages both.msg --events events.jsonl
 if grep model_drift events.jsonl >event; then fail "told without a figure: $(cat event)"; fi

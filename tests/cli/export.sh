@@ -1,4 +1,4 @@
-# evenkeel export: one file for other runtimes, or none and a clear word.
+# evenkeel export: one file for other runtimes, or none and a clear error.
 . "$(dirname "$0")/prelude"
 
 "$EK" export --onnx "$tests/golden/model.safetensors" -o a.onnx 2>said || fail "failed: $(cat said)"

@@ -1,7 +1,8 @@
-# evenkeel extract: features as their formulas say, in three formats, and a model from them.
+# evenkeel extract: features equal their formulas, in three formats, and a model trained on them.
 . "$(dirname "$0")/prelude"
 
-# Sixty documents out of few words, so that terms, pairs and repeats abound; some fields are empty, one document is.
+# Sixty documents of few distinct words, so that terms, pairs and repeats are common; some fields and one document are
+# empty.
 python3 - <<'END'
 import json
 import random
@@ -30,7 +31,7 @@ echo 'features: [all]' >all.yaml
 quiet "$EK" extract --collection docs.jsonl --index docs.ekx
 extract="extract --index docs.ekx"
 
-# Every value of every feature is that of a second reader of the formulas.
+# Every value of every feature equals that of an independent implementation.
 oracle="python3 $tests/format/read_text_features.py docs.jsonl"
 quiet "$EK" $extract --queries queries.tsv --top 4 -f all.yaml -o top.csv
 quiet $oracle queries.tsv top.csv
@@ -42,7 +43,7 @@ quiet $oracle queries.tsv run.csv
 sed '2s/,[0-9.]*$/,77/' run.csv >broken.csv
 if $oracle queries.tsv broken.csv >said; then fail "a wrong value is not seen: $(cat said)"; fi
 
-# A byte that changed anywhere is told before anything is extracted: postings (1) and documents (0) too.
+# A changed byte in postings (1) or documents (0) is detected before any output.
 python3 - <<'END'
 import struct
 whole = open("docs.ekx", "rb").read()
@@ -60,7 +61,7 @@ for n in 0 1 2 3 4 5 6 7 8; do
 	[ ! -e damaged.csv ] || fail "features of a damaged index"
 done
 
-# The formats agree, and come out the same again.
+# The formats agree, and runs are identical.
 quiet "$EK" $extract --queries queries.tsv --candidates run.txt --qrels qrels.txt -o a.csv --manifest-out m.yaml
 quiet "$EK" $extract --queries queries.tsv --candidates run.txt --qrels qrels.txt -o a.letor.zst
 quiet "$EK" $extract --queries queries.tsv --candidates run.txt --qrels qrels.txt -o a.npz
@@ -102,7 +103,7 @@ for line, row, want in zip(open("plain.letor"), rows, table):
     assert all(same(single(values.get(i + 1, 0)), x) for i, x in enumerate(want)), line
 END
 
-# What comes out can be trained on.
+# The output can be trained on.
 echo 'features: ["bm25_atire.*", sdm.document, "stream_tf_*.body", query_length, query_idf_max]' >some.yaml
 quiet "$EK" $extract --queries more.tsv --qrels qrels.txt --top 30 -f some.yaml -o train.letor --manifest-out some-m.yaml
 quiet "$EK" train --manifest some-m.yaml --train train.letor --vali train.letor --epochs 2 --hidden 8 -o m.safetensors
@@ -114,14 +115,14 @@ printf '{"id": 7, "text": "red fish"}\n\n{"id": "b", "text": "blue"}\n' >q.jsonl
 "$EK" $extract --queries q.jsonl --top 1 -f some.yaml 2>chatter | cut -d' ' -f2 >said
 [ "$(cat said)" = "$(printf 'qid:7\nqid:b')" ] || fail "$(cat said)"
 
-# The catalogue.
+# The catalog.
 quiet "$EK" extract --list
 [ "$(awk 'length($0) > 79' said | wc -l)" = 0 ] || fail "the list is too wide"
 quiet "$EK" extract --list --json
 grep -q '^{"count":592,"features":\[{"name":"bm25_atire.document","family":"unigram","field":"document","role":"item"' said ||
 	fail "$(head -c 300 said)"
 
-# Refusals name the place, and leave nothing.
+# Errors have a position and leave no files.
 bad() { # status, text, name of the option, content
 	printf "$4" >bad
 	refused "$1" "$2" $extract --queries "${5:-queries.tsv}" "--$3" bad -o x.csv
@@ -161,7 +162,7 @@ for id in ' d1' 'd1 ' 'd\n1' 'd\u0000' 'd1\t' 'docid = z'; do
 	refused 1 "bad:2: an id that cannot be written with features" extract --collection bad --index x.ekx
 done
 
-# A mark of byte order and blanks before the first line change nothing; a NUL byte parts words.
+# A byte order mark and blanks before the first line have no effect; a NUL byte separates words.
 mark=$(printf '\357\273\277')
 same="-f some.yaml --top 5"
 "$EK" $extract $same --queries more.tsv --qrels qrels.txt >plain 2>chatter
@@ -180,7 +181,7 @@ printf '  {"id": "q", "text": "red\\u0000fish"}\n' >one
 "$EK" $extract $same --queries one >nul 2>chatter
 cmp plain nul || fail "a NUL byte cut a query of JSON"
 
-# The manifest has the parameters that were used, and only where they were.
+# The manifest has the parameters in use, and only for features that use them.
 printf 'features: [bm25_atire.title, tp_score.document, bm25_trec3.title, bm25_trec3_kmax.title, be.title, sdm.document, terms_bm25_atire_max_mean]\nparameters: {bm25_atire: {k1: 1.5, b: 0.25}, bm25_trec3: {b: 0.5}, dfr: {c: 7}, sdm: {mu: 99}}\n' >changed.yaml
 quiet "$EK" $extract --queries queries.tsv -f changed.yaml -o x.letor --manifest-out changed-m.yaml
 quiet "$EK" check changed-m.yaml
@@ -190,7 +191,7 @@ printf '%s\n' 'bm25_atire.title: k1 = 1.5, b = 0.25' 'bm25_trec3.title: b = 0.5'
 sort said | cmp - want || fail "$(cat said)"
 bad 78 "'sdm' needs one weight above 0" features 'parameters: {sdm: {terms: 0, ordered: 0, unordered: 0}}'
 
-# Places that cannot be written are told before anything is extracted; a link stays one.
+# Unwritable paths are reported before any output; a symbolic link stays.
 refused 1 "nowhere/m.yaml" $extract --queries queries.tsv -o x.csv --manifest-out nowhere/m.yaml
 [ ! -e x.csv ] || fail "rows without their manifest"
 if grep -q extracting err; then fail "told too late: $(cat err)"; fi
@@ -203,7 +204,7 @@ quiet "$EK" $extract --queries queries.tsv --candidates run.txt --qrels qrels.tx
 [ -L link.npz ] || fail "a link was replaced"
 cmp real.npz a.npz
 
-# Nothing is read and written at once, or written to twice, whatever its name.
+# No file is both input and output, or two outputs, under any name.
 mkdir -p d.csv
 ln -sf queries.tsv link.tsv
 cp docs.jsonl kept.jsonl
@@ -223,7 +224,7 @@ refused 2 "--memory and --collection-format go with --collection" $extract --que
 refused 2 "to extract features, --queries is needed" extract --collection docs.jsonl --index x.ekx --top 5
 quiet "$EK" $extract --queries queries.tsv -o /dev/null --manifest-out /dev/null
 
-# The ending of the name says the format, not its folder.
+# The extension of the name selects the format, not that of its folder.
 quiet "$EK" $extract --queries queries.tsv --top 1 -o d.csv/x.letor
 head -n 1 d.csv/x.letor | grep -q '^0 qid:q1 ' || fail "$(head -c 80 d.csv/x.letor)"
 quiet "$EK" $extract --queries queries.tsv --top 1 -o X.CSV

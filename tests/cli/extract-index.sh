@@ -1,4 +1,4 @@
-# evenkeel extract --collection: an index of texts, the same whatever the memory and the packing; faults have a place.
+# evenkeel extract --collection: equal indexes for any memory and compression; errors have a position.
 . "$(dirname "$0")/prelude"
 
 cat >docs.jsonl <<'END'
@@ -20,7 +20,7 @@ grep -Eq '^title +3 +1 +3$' said || fail "$(cat said)"
 quiet "$EK" extract --collection docs.trec --index b.ekx
 cmp a.ekx b.ekx || fail "two formats, two indexes"
 
-# A key that is no field is told, a collection without words too.
+# A key that is no field is reported, and so is a collection without words.
 echo '{"id": 1, "text": "red fish"}' >text.jsonl
 quiet "$EK" extract --collection text.jsonl --index text.ekx --json
 grep -qx "text.jsonl: 1 keys are no fields and are passed over, the first is 'text': call it 'body'" chatter || fail "$(cat chatter)"
@@ -37,7 +37,7 @@ quiet "$EK" extract --collection docs.jsonl --index s.ekx --stem english --json
 grep -q '"stem":"english","documents":2,"terms":9,' said || fail "$(cat said)"
 grep -q '"anchor":{"tokens":2,"documents":1,"longest":2}' said || fail "$(cat said)"
 
-# Enough to use up a MiB again and again.
+# Large enough to fill a MiB several times.
 awk 'BEGIN { srand(1); for (i = 0; i < 6000; i++) { printf "{\"id\":\"%d\",\"body\":\"", i
 	for (j = 0; j < 60; j++) printf "w%d ", int(500 * rand() * rand()); print "\"}" } }' >many.jsonl
 quiet "$EK" extract --collection many.jsonl --index many.ekx --json
@@ -46,7 +46,7 @@ quiet "$EK" extract --collection many.jsonl --index tight.ekx --memory 1MiB --js
 if grep -q '"spills":0,' said; then fail "nothing went to disk: $(cat said)"; fi
 cmp many.ekx tight.ekx || fail "what went to disk made another index"
 
-# A fault leaves the index that was there, and nothing beside it.
+# An error keeps the existing index and leaves no other files.
 {
 	cat docs.jsonl
 	echo '{"id": "d1"}'

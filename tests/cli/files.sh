@@ -1,4 +1,4 @@
-# Files that are not there, empty, a folder, or cannot be written: a word and a status for each, and nothing half.
+# Files that are missing, empty, folders or unwritable: each has an error and a status, and no partial file remains.
 . "$(dirname "$0")/prelude"
 
 quiet "$EK" generate hotel --lists 40 --manifest-out h.yaml -o t.txt
@@ -8,8 +8,8 @@ quiet "$EK" train --manifest h.yaml --train t.txt --vali t.txt --epochs 1 --hidd
 mkdir folder
 : >empty
 
-# Whatever is read. What is configuration ends with 78.
-with() { # text, file: every command that reads, with that file in turn
+# All inputs. Configuration files exit with 78.
+with() { # text, file: every command that reads, with that file as each input
 	for words in "1 profile -m h.yaml -l $2 -o x" "1 convert -m h.yaml --letor $2 -o x" "1 train -m h.yaml --train $2 --vali t.txt -o x" \
 		"1 eval -m h.yaml --model $2 --data t.txt" "1 eval -m h.yaml --model m.safetensors --data $2" "1 export --onnx $2 -o x" \
 		"1 inspect $2" "78 run -c $2" "78 status -c $2" "78 capture -c $2 -t x -o x" "78 replay -m h.yaml -p $2 -i m.msgpack" \
@@ -21,7 +21,7 @@ with() { # text, file: every command that reads, with that file in turn
 }
 with "gone: cannot open: no such file or directory" gone
 with "folder: cannot read: is a directory" folder
-# Where something has to be said, nothing is a fault.
+# Inputs that may be empty.
 for words in "profile -m empty -l t.txt -o x" "convert -m empty --letor t.txt -o x" "run -c empty" "status -c empty" \
 	"capture -c empty -t x -o x" "replay -m h.yaml -p p.ekp -r empty -i m.msgpack"; do
 	# shellcheck disable=SC2086 # words
@@ -32,7 +32,7 @@ refused 1 "empty: too short for a safetensors file" eval -m h.yaml --model empty
 refused 1 "no list with items" profile -m h.yaml -l empty -o x
 refused 1 "empty: there are no lists in it" eval -m h.yaml --model m.safetensors --data empty
 
-# Whatever is written: a folder there, a folder not there, a full disk. What was there before stays.
+# All outputs: an existing folder, a missing folder, a full disk. Existing files stay unchanged.
 for words in "generate hotel -n 5" "convert -m h.yaml --letor t.txt" "profile -m h.yaml -l t.txt" "export --onnx m.safetensors" \
 	"train -m h.yaml --train t.txt --vali t.txt --epochs 1 --hidden 4" "replay -m h.yaml -p p.ekp -i m.msgpack"; do
 	# shellcheck disable=SC2086 # words
@@ -48,9 +48,9 @@ cp p.ekp before
 refused 1 "gone: cannot open" profile -m h.yaml -l gone -o p.ekp
 cmp p.ekp before
 quiet "$EK" profile -m h.yaml -l t.txt -o p.ekp
-cmp p.ekp before # written over
+cmp p.ekp before # overwritten
 
-# What is printed and gets nowhere is a failure, unless the reader has seen enough: that is no news.
+# A failed write to standard output is an error, except for a closed pipe.
 for words in "--help" "generate --help" "inspect p.ekp" "inspect p.ekp --json" "inspect p.ekp --plot price" "check h.yaml" \
 	"generate hotel -n 5" "eval -m h.yaml --model m.safetensors --data t.txt --json" "profile -m h.yaml -l t.txt -o x.ekp --json"; do
 	status=0
@@ -67,7 +67,7 @@ assert done.returncode == 141, done
 assert "write" not in done.stderr and "pipe" not in done.stderr, done' "$EK" $words || fail "into a closed pipe: $words"
 done
 
-# Standard output by another name is written to, not replaced: what is in the file stays.
+# Standard output named as a file is appended to, not replaced.
 echo kept >log
 "$EK" generate hotel --lists 5 --seed 1 -o /dev/stdout >>log 2>chatter
 [ "$(head -n 1 log)" = kept ] || fail "what was in the file is gone"

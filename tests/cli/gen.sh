@@ -1,4 +1,4 @@
-# evenkeel generate: the same numbers every time, parts that fit together, faults where they belong.
+# evenkeel generate: identical runs, consistent parts, faults in their segments.
 . "$(dirname "$0")/prelude"
 
 quiet "$EK" generate hotel --lists 60 --seed 3 --manifest-out hotel.yaml -o all.txt

@@ -1,8 +1,8 @@
-# evenkeel inspect: why a file cannot be shown, and JSON that stays JSON whatever a feature is called.
+# evenkeel inspect: errors for unreadable files, and valid JSON for any feature name.
 . "$(dirname "$0")/prelude"
 golden=$tests/golden/model.safetensors
 
-# A model that cannot be loaded says what the loader says.
+# A model that cannot be loaded gives the error of the loader.
 head -c 2000 "$golden" >cut.safetensors
 refused 1 "cut.safetensors: not a safetensors file, or cut short" inspect cut.safetensors
 size=$(wc -c <"$golden")
@@ -16,7 +16,7 @@ printf '\202\256query_features\200\245items\221\201' >message.msg
 refused 1 "message.msg: " inspect message.msg
 if grep -q "not a profile" err; then fail "messages are no kind to inspect: $(cat err)"; fi
 
-# Names with quotes: of a model (escaped twice in its header), of a profile and its baseline.
+# Names with quotes: of a model (escaped twice in its header), of a profile and its field of strata.
 LC_ALL=C sed 's/price/a\\\\\\"/g' "$golden" >quote.safetensors
 quiet "$EK" inspect --json quote.safetensors
 grep -qF '"routable":["a\"","taxes",' said || fail "a name in JSON: $(cat said)"

@@ -1,4 +1,4 @@
-# Messages of one item: gen writes them, replay finds in them what it finds in the lists, check refuses rules that need the list.
+# Messages of one item: gen writes them, replay has the same findings as for lists, check rejects rules that need lists.
 . "$(dirname "$0")/prelude"
 
 quiet "$EK" generate hotel --lists 1500 --seed 3 --manifest-out hotel.yaml -o train.txt
@@ -12,20 +12,20 @@ for layout in list item; do
 		--layout $layout --messages $layout.msg --output $layout.out --events $layout.jsonl
 done
 
-# The same findings, to the last figure.
+# Equal findings, to the last digit.
 grep '"event":"finding"' list.jsonl >list.found
 grep '"event":"finding"' item.jsonl >item.found
 grep -q '"state":"confirmed".*"class":"scale"' list.found || fail "nothing was found"
 cmp list.found item.found || fail "items say something else than lists: $(diff list.found item.found)"
 
-# JSON, one item a line.
+# JSON, one item per line.
 quiet "$EK" generate hotel --lists 5 --seed 4 --format messages --encoding json --layout item -o item.json
 [ "$(grep -vc '"list_items":[0-9]*,"log_means":\[.*\],"item":{"id":' item.json)" = 0 ] || fail "not a line an item"
 [ "$(grep -vc '^{"query":"q-[0-4]",.*}}$' item.json)" = 0 ] || fail "$(head -3 item.json)"
 quiet "$EK" convert --manifest hotel.yaml --letor train.txt --layout item -o converted.msg
 quiet "$EK" replay --manifest hotel.yaml --profile p.ekp --layout item --messages converted.msg
 
-# What is no item, and what items cannot have.
+# Invalid items, and options that items do not support.
 refused 1 "message 0 left out: item: missing" replay --manifest hotel.yaml --profile p.ekp --layout item --messages list.msg
 grep -q 'none of the messages could be read' err || fail "$(cat err)"
 printf 'version: 1\nfeatures:\n  price:\n    actions: {items: route_per_source}\n' >source.yaml

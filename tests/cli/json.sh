@@ -1,4 +1,4 @@
-# JSON messages work wherever those of msgpack do, with the same outcome.
+# JSON messages work like msgpack messages, with equal results.
 . "$(dirname "$0")/prelude"
 
 quiet "$EK" generate hotel --lists 3000 --seed 1 --manifest-out hotel.yaml -o train.txt
@@ -14,7 +14,7 @@ for form in array map json json-map; do
 done
 [ "$(wc -l <in.json)" = 700 ] || fail "not 700 lines of JSON"
 
-# The same profile, the same findings, the same lists scored anew.
+# Equal profile, findings and routed lists.
 for form in array json; do
 	quiet "$EK" generate hotel --lists 1000 --seed 1 --format messages --encoding $form -o train.$form
 	quiet "$EK" profile --manifest hotel.yaml --messages train.$form -o p.$form.ekp
@@ -31,14 +31,14 @@ cmp sum.array sum.json
 cmp sum.map sum.json-map
 grep -q '"confirmed"' events.json || fail "nothing was found"
 
-# What went out: a line is the one that came in, but for the scores; the capture holds them whole.
+# An output line equals its input except for the scores; the capture contains it completely.
 "$EK" inspect out.json >out
 grep -qE '^  messages +700$' out || fail "not 700 messages: $(cat out)"
 grep -qE '^  first +2026-09-21T14:13:20.000Z$' out || fail "no time: $(cat out)"
 "$EK" inspect in.json | grep -qE '^  first +2026-09-21T14:13:20.000Z$' || fail "no time in the lines"
 tr '\n\000' '  ' <out.json | grep -aqE '"score":-?[0-9]+\.[0-9]{8}' || fail "no score was put in"
 
-# Text that is no JSON is left out, with its place, and the rest goes on.
+# Invalid JSON is skipped with its position, and the next messages are processed.
 head -n 3 in.json >bad.json
 printf '{"query":"q","items":[}\n' >>bad.json
 tail -n 2 in.json >>bad.json
@@ -46,7 +46,7 @@ quiet "$EK" replay --manifest hotel.yaml --profile p.json.ekp --messages bad.jso
 grep -q '"unreadable":1' said || fail "not one unreadable: $(cat said)"
 grep -qF 'message 3 left out: message: byte 22 is no JSON: expected a value' chatter || fail "$(cat chatter)"
 
-# LETOR becomes JSON, too.
+# LETOR converts to JSON too.
 quiet "$EK" convert --manifest hotel.yaml --letor train.txt --encoding json -o c.json
 [ "$(wc -l <c.json)" = 3000 ] || fail "not 3000 lines"
 refused 2 "unknown encoding 'xml' (array, bin, map, json, json-map)" convert --manifest hotel.yaml --letor train.txt --encoding xml

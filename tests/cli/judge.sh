@@ -1,4 +1,4 @@
-# evenkeel normalize --cross-validate: the table, the JSON, the parts, and what it does not take.
+# evenkeel normalize --cross-validate: table, JSON, folds, and rejected arguments.
 . "$(dirname "$0")/prelude"
 
 quiet "$EK" generate hotel --lists 150 --seed 1 --manifest-out hotel.yaml -o lists.txt
@@ -12,7 +12,7 @@ grep -q '^method  P@5     NDCG@1' table || fail "no head: $(cat table)"
 [ "$(grep -cE '^(minmax|log|merge)( +0\.[0-9]{4}){7} ' table)" = 3 ] || fail "rows: $(cat table)"
 grep -qE '^minmax.* -$' table || fail "minmax is tested against itself: $(cat table)"
 
-# The same again, and as JSON with everything.
+# A repeated run, and complete JSON.
 "$EK" normalize -m hotel.yaml --letor lists.txt --cross-validate=minmax,log,merge 2>/dev/null | cmp - table || fail "another table"
 "$EK" normalize -m hotel.yaml --letor lists.txt --cross-validate=minmax,log,merge --json 2>/dev/null >json || fail "no JSON"
 python3 - <<'PY' || fail "the JSON is not as it should be"
@@ -35,7 +35,7 @@ assert abs(log["metrics"]["ndcg@1"] - minmax["metrics"]["ndcg@1"] - log["t_tests
 assert merge["folds"][0]["columns"] == 3 * log["folds"][0]["columns"]
 PY
 
-# Five files are the parts, in the order given; any other number of files is cut.
+# Five files are the folds, in order; any other number of files is split.
 for i in 1 2 3 4 5; do
 	quiet "$EK" generate hotel --lists $((20 * i)) --from $((1000 * i)) -o part$i.txt
 done
@@ -49,7 +49,7 @@ quiet "$EK" normalize -m hotel.yaml --letor part[1-4].txt --cross-validate=log -
 grep -q '200 lists in 5 parts of equal size' said || fail "$(cat said)"
 grep -q 'relevant item count 0' said || fail "$(cat said)"
 
-# Categories keep their values, so that no method differs where there is nothing else.
+# Categories keep their values, so all methods are equal if there are no other features.
 echo 'features: [{name: a, index: 1, role: item, type: category}, {name: b, index: 2, role: item, type: category}]' >categories.yaml
 awk 'BEGIN { for (i = 0; i < 300; i++) { a = i * 37 % 11; b = i * 53 % 13; print (a * a + b > 40 + i % 7) " qid:" int(i / 6) " 1:" a " 2:" b } }' >categories.txt
 "$EK" normalize -m categories.yaml --letor categories.txt --cross-validate --json 2>err >json || fail "failed: $(cat err)"

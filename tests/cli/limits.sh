@@ -1,17 +1,17 @@
-# Named limits of options: as many as a command takes, and one more, which it refuses by the number.
+# Named limits of options: the maximum number is accepted, one more is rejected by its number.
 . "$(dirname "$0")/prelude"
 
-list() { # how many, what each looks like (%d: its number), what stands between
+list() { # count, format of each (%d: its number), separator
 	seq 1 "$1" | awk -v form="$2" -v between="$3" '{ printf "%s" form, (NR > 1 ? between : ""), $1 }'
 }
-says() { # what it ends with an error for, words of evenkeel...
+says() { # expected error, arguments of evenkeel...
 	want=$1 status=0
 	shift
 	"$EK" "$@" >out 2>err </dev/null || status=$?
 	[ $status != 0 ] && [ ! -s out ] && grep -qF -- "$want" err
 }
-# What is allowed gets as far as to the files, which are not there; one more does not.
-limit() { # most, what is said of more, what each looks like, words of evenkeel...
+# The maximum gets as far as the missing files; one more does not.
+limit() { # maximum, expected error, format of each, arguments of evenkeel...
 	most=$1 words=$2 form=$3
 	shift 3
 	for n in $((most - 1)) "$most"; do
@@ -21,7 +21,7 @@ limit() { # most, what is said of more, what each looks like, words of evenkeel.
 	# shellcheck disable=SC2046
 	says "$words" "$@" $(list $((most + 1)) "$form" ' ') || fail "more than $most: $form: $(cat err)"
 }
-among() { # most, what is said of more, what each looks like, an option with =, words of evenkeel...
+among() { # maximum, expected error, format of each, option with =, arguments of evenkeel...
 	most=$1 words=$2 form=$3 option=$4
 	shift 4
 	for n in $((most - 1)) "$most"; do
@@ -29,7 +29,7 @@ among() { # most, what is said of more, what each looks like, an option with =, 
 	done
 	says "$words" "$@" "$option$(list $((most + 1)) "$form" ,)" || fail "more than $most: $option: $(cat err)"
 }
-number() { # most, what is said of more, unit, an option with =, words of evenkeel...
+number() { # maximum, expected error, unit, option with =, arguments of evenkeel...
 	most=$1 words=$2 unit=$3 option=$4
 	shift 4
 	for n in $((most - 1)) "$most"; do
@@ -57,7 +57,7 @@ measure='eval -m gone --model gone --data gone' learn='train -m gone --train gon
 	number 100000 '--top' '' --top= extract --index gone --queries gone -o out.txt
 }
 
-# A fault of a share tells two arms apart, so 12 of them 4,096.
+# A partial fault doubles the number of arms, so 12 of them make 4,096.
 quiet "$EK" generate hotel --lists 60 --seed 1 --manifest-out hotel.yaml -o lists.txt
 quiet "$EK" train -m hotel.yaml --train lists.txt --vali lists.txt --epochs 1 --hidden 4 -o model.st
 # shellcheck disable=SC2046

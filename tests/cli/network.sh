@@ -1,4 +1,4 @@
-# Transforms, batch normalisation and dropout of evenkeel train: from the options to a model that scores.
+# Transforms, batch normalization and dropout of evenkeel train: from options to a model that scores.
 . "$(dirname "$0")/prelude"
 
 quiet "$EK" generate hotel --lists 200 --seed 5 --manifest-out hotel.yaml -o train.txt
@@ -10,7 +10,7 @@ for transform in log1p raw zscore cdf mixture; do
 	quiet "$EK" inspect $transform.safetensors
 	grep -qE "^  inputs +$transform, mask yes" said || fail "inspect says $(cat said)"
 	quiet "$EK" check --manifest hotel.yaml $transform.safetensors
-	# A routed factor is no fault, whatever the transform.
+	# A routed factor has no effect, for any transform.
 	quiet "$EK" eval --manifest hotel.yaml --model $transform.safetensors --data test.txt --route price --json
 	mv said clean
 	quiet "$EK" eval --manifest hotel.yaml --model $transform.safetensors --data test.txt --route price --json \
@@ -25,7 +25,7 @@ quiet "$EK" export --onnx mixture.safetensors -o mixture.onnx
 refused 2 "dropout is a share of at least 0 and below 1" $train --dropout 1 -o no.safetensors
 refused 2 "--transform does not know 'ranks'" $train --transform ranks -o no.safetensors
 
-# Running statistics, dropout and the mixture go on from a checkpoint as if nothing had been.
+# Running statistics, dropout and the mixture continue identically from a checkpoint.
 train="$train --transform mixture --batch-norm --dropout 0.2 --epochs 40"
 quiet "$EK" $train -o whole.safetensors
 "$EK" $train -o parts.safetensors --checkpoint state.ckpt >said 2>chatter &

@@ -1,11 +1,11 @@
-# evenkeel normalize: the choice from lists and from a profile, what is made of it, and what is refused.
+# evenkeel normalize: selection from lists and from a profile, its outputs, and rejected arguments.
 . "$(dirname "$0")/prelude"
 
 quiet "$EK" generate hotel --lists 400 --seed 1 --manifest-out features.yaml -o train.txt
 quiet "$EK" generate hotel --lists 50 --seed 2 -o test.txt
 quiet "$EK" profile --manifest features.yaml --letor train.txt -o profile.ekp
 
-# A table no wider than a screen; blocks only where the locale has them; the same from a profile.
+# A table no wider than a terminal; block characters only if the locale has them; equal output from a profile.
 LC_ALL=C "$EK" normalize -m features.yaml --letor train.txt >out 2>err || fail "failed: $(cat err)"
 ! LC_ALL=C grep -q '[^ -~]' out || fail "not plain: $(cat out)"
 ! grep -qE '^.{80}' out || fail "too wide: $(cat out)"
@@ -23,7 +23,7 @@ for x, y in zip(a["features"], b["features"]):
     assert abs(sum(x["shares"]) - 1) < 1e-6
 EOF
 
-# The manifest keeps its bytes, gets the section once, and is read by everything.
+# The manifest keeps its bytes, gets the section once, and remains valid for all commands.
 printf '# first\n' | cat - features.yaml >mine.yaml
 quiet "$EK" normalize -m mine.yaml --letor train.txt -o scaled.yaml
 head -c "$(wc -c <mine.yaml)" scaled.yaml | cmp - mine.yaml
@@ -38,7 +38,7 @@ cp scaled.yaml kept.yaml
 "$EK" check piped.yaml >out || fail "standard output has more than the manifest: $(cat out piped.yaml)"
 grep -q '^price' err || fail "the table is gone: $(cat err)"
 
-# Lists as they were but for the values: by hand for min-max, three columns of merge with names.
+# Lists change only in values: min-max compared with constants, three columns of merge with names.
 quiet "$EK" normalize -m features.yaml --letor train.txt --method minmax --apply train.txt test.txt --output-data all.txt
 python3 - <<'EOF' || fail "not min-max"
 import re
@@ -63,7 +63,7 @@ grep -q ' 1:nan ' kept.txt || fail "missing values are gone: $(head -1 kept.txt)
 quiet "$EK" normalize -m features.yaml --letor holes.txt --method log --missing zero --apply holes.txt --output-data zero.txt
 ! grep -q nan zero.txt || fail "missing values are there"
 
-# Switches one by one, with the last fifth of the lists or with lists of their own.
+# Switches one by one, with the last fifth of the lists or separate lists.
 quiet "$EK" normalize -m features.yaml --letor train.txt --method osm
 grep -qE '^price .* MAP 0' said || fail "no MAP: $(cat said)"
 quiet "$EK" normalize -m features.yaml --letor train.txt --method osm --vali test.txt --json
@@ -93,7 +93,7 @@ refused 2 "too few to hold a fifth" normalize -m other.yaml --letor few.txt --me
 echo '{features: [{name: a, index: 1, role: item}]}' >braces.yaml
 refused 78 "written in braces" normalize -m braces.yaml --letor few.txt -o new.yaml
 [ ! -e new.yaml ] || fail "wrote a manifest all the same"
-# What cannot be is said before the lists are read.
+# Invalid arguments are rejected before lists are read.
 refused 1 "nowhere" normalize -m features.yaml --letor gone.txt --method osm -o nowhere/x.yaml
 refused 1 "nowhere" normalize -m features.yaml --letor gone.txt --apply test.txt --output-data x --output-manifest nowhere/x.yaml
 refused 2 "'same.x' cannot be both --output and --report" normalize -m features.yaml --letor train.txt -o same.x --report same.x
@@ -110,11 +110,11 @@ refused 2 "columns of feature '$long': with '.minmax'" \
 echo 'features: [{name: a, index: 1, role: item}, {name: a.log, index: 2, role: query}]' >taken.yaml
 refused 2 "columns of feature 'a': there is a feature 'a.log'" \
 	normalize -m taken.yaml --letor gone.txt --method merge --apply few.txt --output-data x --output-manifest y
-# A manifest that comes by a pipe is read once.
+# A manifest from a pipe is read once.
 "$EK" normalize -m - --letor train.txt --method zscore -o from-pipe.yaml <mine.yaml >out 2>err || fail "no pipe: $(cat err)"
 quiet "$EK" normalize -m mine.yaml --letor train.txt --method zscore -o from-file.yaml
 cmp from-pipe.yaml from-file.yaml
-# A damaged list behind good ones leaves nothing half.
+# A damaged list after valid ones leaves no partial file.
 { cat test.txt && echo 'x qid:1 1:2'; } >torn.txt
 refused 1 "torn.txt:" normalize -m features.yaml --letor test.txt --apply torn.txt --output-data half.txt
 [ ! -e half.txt ] || fail "half of it was written"

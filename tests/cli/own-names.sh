@@ -1,4 +1,4 @@
-# A topic whose fields have names of their own: what was recorded of it is read as the configuration says.
+# Topic with its own field names: commands read a recording according to the configuration.
 . "$(dirname "$0")/prelude"
 
 quiet "$EK" generate hotel --lists 500 --seed 2 --manifest-out hotel.yaml -o train.txt
@@ -16,19 +16,19 @@ assets:  {manifest: own-features.yaml, profile: own.ekp}
 END
 hint="where fields have other names, --config tells them"
 
-# Without it the program says what it sees, and where names are told.
+# Without the configuration, the error names the fields found and the key that maps them.
 refused 1 "no message has 'items' (or 'item') with an item in it; the first one has: searchId, meta, experiment, request, result; $hint" \
 	inspect --manifest own.json
 sed 's/attrs/atrs/' own.yaml >typo.yaml
 refused 1 "no item has 'atrs' with a feature in it; the first one has: id, rank, label, attrs" inspect --manifest --config typo.yaml own.json
 
-# The manifest is that of the usual names, but for what is no number.
+# The manifest equals that of the default names, except for fields that are not numbers.
 "$EK" inspect --manifest usual.json >features.yaml
 "$EK" inspect --manifest --config own.yaml own.json >own-features.yaml
 grep -qF '# left out: free, which is no number' own-features.yaml || fail "$(cat own-features.yaml)"
 grep -v 'left out' own-features.yaml | cmp - features.yaml
 
-# So is everything that is made of them.
+# All derived files are equal.
 refused 1 "own.json:1: items: missing; $hint" profile --manifest features.yaml --messages own.json -o p.ekp
 quiet "$EK" profile --manifest features.yaml --messages usual.json --stratify-by market -o usual.ekp
 quiet "$EK" profile --manifest features.yaml --messages own.json --stratify-by market --config own.yaml -o own.ekp
@@ -47,7 +47,7 @@ done
 cmp usual.safetensors own.safetensors
 cmp usual.eval own.eval
 
-# Tests of rules run on them, and check reads them.
+# Rules tests run on the recording, and check reads it.
 cat >tested.yaml <<END
 version: 1
 segments: [arm]
@@ -61,9 +61,9 @@ status=0
 [ $status = 78 ] || fail "status $status"
 grep -qF "items: missing; $hint" out || fail "$(cat out)"
 
-# In another encoding than the configuration says, run would send each of them to the dead letters.
+# With another encoding in the configuration, run would dead-letter every message.
 quiet "$EK" generate hotel --lists 20 --seed 1 --format messages -o usual.msgpack
-other_encoding() { # what is said, what the lists begin as, and are, a file of them
+other_encoding() { # expected error, configured and actual encoding, file
 	sed "s/encoding: json/encoding: $1/" own.yaml >other.yaml
 	why="message: it begins as $2 does, and"
 	where="; other.yaml:2: 'message.encoding' is '$1', '$3' would read it"
@@ -83,14 +83,14 @@ status=0
 [ $status = 78 ] || fail "status $status"
 grep -qF "'json' would read it" out || fail "$(cat out)"
 
-# A wrong path of the scores is told while nothing is routed, and not only by the first route that fails.
+# A wrong path of the scores is reported even while nothing is routed.
 sed 's/rank.value/rank.valeu/' own.yaml >scoreless.yaml
 none="note: scoreless.yaml:3:33: none of 1500 lists has 'rank.valeu' in its items, which 'message.score' is"
 quiet "$EK" profile --manifest features.yaml --messages own.json --config scoreless.yaml -o p.ekp
 grep -qF "$none" chatter || fail "$(cat chatter)"
 quiet "$EK" replay --manifest features.yaml --profile own.ekp --messages own.json --config scoreless.yaml
 grep -qF "none of 100 lists has 'rank.valeu'" chatter || fail "$(cat chatter)"
-sed '/cents/{p;s/cents/again/;p;s/again/"once more"/}' tested.yaml >thrice.yaml # each test reads the lists from the first
+sed '/cents/{p;s/cents/again/;p;s/again/"once more"/}' tested.yaml >thrice.yaml # each test reads the lists from the beginning
 for rules in tested thrice; do
 	quiet "$EK" check --manifest features.yaml --config scoreless.yaml --messages own.json --profile own.ekp $rules.yaml
 	grep -o "none of [0-9]* lists has 'rank.valeu'" chatter >$rules.note || fail "$(cat chatter)"
@@ -101,11 +101,11 @@ quiet "$EK" replay --manifest features.yaml --profile own.ekp --messages own.jso
 ! grep note: chatter || fail "a note where all is well"
 quiet "$EK" profile --manifest features.yaml --messages own.json --config own.yaml -o p.ekp
 ! grep note: chatter || fail "a note where all is well"
-sed 's/, score: rank.value//' own.yaml >watched.yaml # who only watches needs none
+sed 's/, score: rank.value//' own.yaml >watched.yaml # observing needs no scores
 quiet "$EK" profile --manifest features.yaml --messages own.json --config watched.yaml -o p.ekp
 ! grep note: chatter || fail "a note where no score is wanted"
 
-# Lists are wanted where messages hold an item each.
+# Item messages are rejected where lists are required.
 sed 's/encoding: json/encoding: json, layout: item/' own.yaml >items.yaml
 refused 2 "by 'message.layout' of the configuration each message is an item" \
 	profile --manifest features.yaml --messages own.json --config items.yaml -o p.ekp

@@ -1,11 +1,11 @@
-# evenkeel inspect --plot: histograms of training and of messages, as wide as any terminal is.
+# evenkeel inspect --plot: histograms of training and of messages, for any terminal width.
 . "$(dirname "$0")/prelude"
 
 quiet "$EK" generate hotel --lists 300 --seed 1 --manifest-out features.yaml -o train.txt
 quiet "$EK" profile --manifest features.yaml --letor train.txt -o profile.ekp
 quiet "$EK" generate hotel --lists 300 --seed 2 --format messages --fault price=x100 -o messages.msgpack
 
-narrow() { # no line of a file is wider than 79 characters
+narrow() { # lines in a file have at most 79 characters
 	! LC_ALL=C.UTF-8 grep -qE '^.{80}' "$1" || fail "too wide: $(cat "$1")"
 }
 LC_ALL=C "$EK" inspect profile.ekp --plot price >out
@@ -14,19 +14,19 @@ LC_ALL=C "$EK" inspect profile.ekp --plot price >out
 narrow out
 grep -qE '^training +median [0-9.]+, zero 0.0%' out || fail "no foot: $(cat out)"
 
-# Messages beside training: the two medians tell the fault.
+# Messages and training: the two medians reveal the fault.
 LC_ALL=C.UTF-8 "$EK" inspect messages.msgpack --plot price --features features.yaml --profile profile.ekp >out
 narrow out
 grep -q '█' out || fail "no blocks: $(cat out)"
 awk '/^training/ { a = $3 } /^messages/ { b = $3 } END { exit !(b / a > 80 && b / a < 125) }' out || fail "not a hundredfold: $(cat out)"
-# No wider than there is room for.
+# Lines fit the terminal.
 for columns in 40 60 200; do
 	COLUMNS=$columns LC_ALL=C.UTF-8 "$EK" inspect profile.ekp --plot price >out
 	COLUMNS=$columns LC_ALL=C.UTF-8 "$EK" inspect messages.msgpack --plot price --features features.yaml --profile profile.ekp >>out
 	[ $columns = 200 ] || ! LC_ALL=C.UTF-8 grep -qE "^.{$columns}" out || fail "too wide for $columns: $(cat out)"
 	narrow out
 done
-# Without training they stand alone, and so does a capture that was packed.
+# Messages without training, also from a compressed capture.
 gzip -k messages.msgpack
 "$EK" inspect messages.msgpack.gz --plot price --features features.yaml >out
 if grep -q training out; then fail "training from nowhere"; fi

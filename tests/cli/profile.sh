@@ -1,4 +1,4 @@
-# evenkeel profile: made in parts and joined, and what cannot be joined.
+# evenkeel profile: built in parts and merged, and rejected merges.
 . "$(dirname "$0")/prelude"
 
 quiet "$EK" generate hotel --lists 900 --seed 1 --manifest-out features.yaml -o all.txt
@@ -14,12 +14,12 @@ grep -q '"queries":900' said || fail "not all lists: $(cat said)"
 cmp all joined || fail "another profile: $(diff all joined)"
 [ "$(wc -c <joined.ekp)" = "$(wc -c <all.ekp)" ] || fail "the lists are kept though nobody asked"
 
-# Lists may be added to profiles; what is kept is not in the way of anything.
+# Lists can be added to profiles; stored lists change no other result.
 quiet "$EK" profile -m features.yaml --merge 0.ekp 300.ekp --letor 600.txt -o added.ekp
 "$EK" inspect added.ekp | grep -v '^file' | cmp - all || fail "another profile with lists added"
 quiet "$EK" normalize -m features.yaml --profile 0.ekp
 
-# The parts say which baseline; nobody has to repeat it.
+# The parts contain the field of strata, so the option may be omitted.
 for part in 0 300; do
 	quiet "$EK" profile -m features.yaml --letor $part.txt --stratify-by weekday --keep-lists -o b$part.ekp
 done

@@ -1,4 +1,4 @@
-# The commands of evenkeel-tools: by either program, from wherever it is installed, and without it.
+# Commands of evenkeel-tools: from either program, from any installation path, and without it.
 . "$(dirname "$0")/prelude"
 
 commands=$("$EK-tools" --help | sed -nE 's/^  ([a-z]+) .*/\1/p' | tr '\n' ' ')
@@ -25,7 +25,7 @@ mv libexec/evenkeel/evenkeel-tools bin/
 quiet "$EK" generate hotel --lists 2 -o bin.txt
 cmp bin.txt libexec.txt
 refused 2 "evenkeel generate: " generate
-# By a link, as /usr/local/bin may have one.
+# Through a symbolic link, such as in /usr/local/bin.
 ln -s "$EK" link
 quiet ./link generate hotel --lists 2 -o link.txt
 chmod a-r,a-w,a-x bin/evenkeel-tools

@@ -1,4 +1,4 @@
-# evenkeel replay: what is found and routed, and one message without scores that must not end it.
+# evenkeel replay: findings and routes, and a message without scores that must not stop it.
 . "$(dirname "$0")/prelude"
 
 quiet "$EK" generate hotel --lists 1500 --seed 3 --manifest-out hotel.yaml -o train.txt
@@ -8,7 +8,7 @@ quiet "$EK" generate hotel --lists 700 --seed 4 --format messages --upstream-mod
 	--fault price=x100,from=300 -o in.msg
 printf 'version: 1\ndefaults: {mode: enforce}\n' >rules.yaml
 
-# One item, nothing known of it, no score.
+# One item, no known features, no score.
 printf '\202\256query_features\200\245items\221\201\250features\200' >>in.msg
 
 status=0
@@ -27,26 +27,26 @@ grep -q '"state":"confirmed".*"class":"scale"' events.jsonl || fail "no finding"
 [ "$("$EK" inspect out.msg --json | grep -c '"messages":701,')" = 1 ] || fail "a message is missing"
 [ "$(tail -c 35 out.msg | od -c)" = "$(tail -c 35 in.msg | od -c)" ] || fail "it did not stay as it was"
 
-# In shadow nothing changes, and it is told how far ranks would have moved, and what that would break.
+# In shadow mode messages stay unchanged; the report has the displacement and the guardrails it would trip.
 printf 'version: 1\ndefaults: {mode: shadow}\n' >shadow.yaml
 "$EK" replay --manifest hotel.yaml --profile p.ekp --rules shadow.yaml --model m.safetensors \
 	--messages in.msg --json >shadow.json 2>chatter || fail "$(cat chatter)"
 grep -q '^    what the plan wants  *0\.[0-9]* ' chatter || fail "$(cat chatter)"
 grep -q '"untouched":701,"scored_anew":0,.*"ranks_by_plan":{"lists":[1-9]' shadow.json || fail "$(cat shadow.json)"
-# Rules of another baseline than the profile's are refused.
+# Rules with another field of strata than the profile are rejected.
 printf 'version: 1\ndefaults: {stratify_by: market}\n' >market.yaml
 status=0
 "$EK" replay --manifest hotel.yaml --profile p.ekp --rules market.yaml --messages in.msg 2>chatter || status=$?
 [ $status = 78 ] || fail "ended with $status: $(cat chatter)"
 grep -q "market.yaml: 'stratify_by' is 'market', but the profile was made with none" chatter || fail "$(cat chatter)"
-# One that is near it is a typing error, and no strata to be made.
+# A similar name is a typing error, not a request to create strata.
 quiet "$EK" profile --manifest hotel.yaml --letor train.txt --stratify-by stay_nights -o nights.ekp
 printf 'version: 1\ndefaults: {stratify_by: stay_night}\n' >nights.yaml
 "$EK" replay --manifest hotel.yaml --profile nights.ekp --rules nights.yaml --messages in.msg 2>chatter && fail "it is taken"
 grep -q "nights.yaml: 'stratify_by' is 'stay_night', but the profile was made with 'stay_nights', did you mean that?" chatter ||
 	fail "$(cat chatter)"
 
-# Rules that no list could ever follow are refused: a list-free model sees no other items.
+# Rules that no list can satisfy are rejected: a list-free model does not see other items.
 quiet "$EK" train --manifest hotel.yaml --train train.txt --vali train.txt --epochs 1 --list-free -o free.safetensors
 printf 'version: 1\nfeatures:\n  price:\n    actions: {items: route_per_source}\n' >source.yaml
 refused 78 "source.yaml:4:22: 'route_per_source' needs the other items of the list, which the model 'free.safetensors'" \
@@ -63,7 +63,7 @@ status=0
 "$EK" check run.yaml >out 2>err || status=$?
 [ $status = 78 ] && grep -q "^run.yaml:3:.*'assets.rules': source.yaml:4:22: 'route_per_source' needs" out || fail "check: $status $(cat out err)"
 
-# A profile of too few lists says what it cannot do.
+# A profile of few lists warns about its limits.
 head -c 40000 train.txt | sed '$d' >few.txt
 "$EK" profile --manifest hotel.yaml --letor few.txt -o few.ekp 2>chatter || fail "$(cat chatter)"
 grep -q "the level of 'price' and 12 other features will not be watched: more than 200 lists" chatter ||
@@ -71,7 +71,7 @@ grep -q "the level of 'price' and 12 other features will not be watched: more th
 "$EK" profile --manifest hotel.yaml --letor train.txt -o p.ekp 2>chatter || fail "$(cat chatter)"
 if grep -q 'not be watched' chatter; then fail "$(cat chatter)"; fi
 
-# The summary for programs: every message is in one of three counts, and the labels show the gain.
+# The JSON summary: every message is in one of three counts, and labels give the gain.
 replay="replay --manifest hotel.yaml --profile p.ekp --rules rules.yaml --messages in.msg"
 quiet "$EK" $replay --model m.safetensors --json
 mv said sum
@@ -85,7 +85,7 @@ anew=$(number scored_anew)
 grep -q "\"ranks_by_plan\":{\"lists\":$anew," sum || fail "not all were tried: $(cat sum)"
 [ "$(number forwarded)" != "$(number came)" ] || fail "scored anew, and ranked as before: $(cat sum)"
 
-# Rules that enforce are without effect when there is no model, and that is said.
+# Enforcing rules without a model have no effect, which is reported.
 quiet "$EK" $replay --json
 mv said sum
 [ "$(number scored_anew)" = 0 ] || fail "scored without a model: $(cat sum)"
@@ -95,7 +95,7 @@ status=0
 "$EK" $replay --json --events - >out 2>err || status=$?
 [ $status = 2 ] && [ ! -s out ] || fail "two results on standard output: $status"
 
-# Times of records, else of messages, else none; partitions are those that occur.
+# Times of records, else of messages, else none; partitions are those of the input.
 "$EK" inspect in.msg >out
 grep -qE '^  first +2026-09-21T14:13:20.000Z$' out || fail "no time of the messages: $(cat out)"
 printf '\225\005\002\317\000\000\001\000\000\000\000\000\300\001\200' >heads.ekc
@@ -106,5 +106,5 @@ grep -qE '^  last +2004-11-03T19:53:47.776Z$' out || fail "no time of the record
 printf '\200' >none.msg
 "$EK" inspect none.msg | grep -qE '^  first +none$' || fail "a time from nowhere"
 
-# Where nothing could be read there was no rehearsal, and a script is to know.
+# If no message could be decoded, the exit status shows it.
 refused 1 "none of the messages could be read" replay --manifest hotel.yaml --profile p.ekp -i none.msg

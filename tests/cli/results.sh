@@ -1,7 +1,7 @@
-# --json of what writes files: one object with how much there is, by the names that inspect has, and the file besides.
+# --json of commands that write files: one object with counts, under the names that inspect uses.
 . "$(dirname "$0")/prelude"
 
-has() { # expression about r, of what was said
+has() { # expression on r, the parsed output
 	python3 -c 'import json, sys
 r = json.loads(open("said").read())
 assert open("said").read().count("\n") == 1, "not one line"

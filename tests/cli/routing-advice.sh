@@ -1,9 +1,9 @@
-# A model that always routes some features ranks worse where nothing is routed: every command that scores with it says so.
+# A model that always routes some features ranks worse when nothing is routed: every command that scores with it warns.
 pid=
 . "$(dirname "$0")/prelude"
 trap '[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null || true; rm -rf "$work"' EXIT
 
-warns() { # expected on stderr once, or nothing of the kind when empty, words...
+warns() { # expected on stderr once, empty: no warning, arguments...
 	want=$1
 	shift
 	quiet "$EK" "$@"
@@ -28,7 +28,7 @@ warns "$static" $gen --upstream-model static.safetensors
 warns "$static" $convert --upstream-model static.safetensors
 warns "$static" $replay --model static.safetensors
 none="evenkeel: none.safetensors: trained without routing: it ranks worse where features are routed"
-warns "" $gen --upstream-model none.safetensors # which routes nothing
+warns "" $gen --upstream-model none.safetensors # routes nothing
 warns "" $convert --upstream-model none.safetensors
 warns "$none" $replay --model none.safetensors
 warns "" $gen --upstream-model random.safetensors
@@ -41,7 +41,7 @@ output: {topic: ranked, dead_letter_topic: ranked.dead}
 assets: {manifest: hotel.yaml, profile: p.ekp, model: static.safetensors}
 http:   {listen: "127.0.0.1:0"}
 END
-: >log # there before anybody looks into it
+: >log # exists before it is read
 "$EK" run -c run.yaml 2>log &
 pid=$!
 wait_for_line log started

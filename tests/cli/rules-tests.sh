@@ -1,8 +1,8 @@
-# The tests that rules carry, run by check: what fails has its place; those of the rules we ship pass, and hold them.
+# Tests in rules files, run by check: failures have a position; those of the shipped rules pass.
 . "$(dirname "$0")/prelude"
 rules=$tests/../rules
 
-checks() { # status, words of check...
+checks() { # status, arguments of check...
 	want=$1
 	shift
 	status=0
@@ -30,7 +30,7 @@ checks 0 -m features.yaml rules.yaml
 checks 0 -m features.yaml --no-tests rules.yaml
 [ "$(cat out)" = 'rules.yaml: rules, ok (2 tests well formed, not run)' ] || fail "$(cat out)"
 
-# A test that fails is a fault at its place, the same each time; without the run it is none.
+# A failed test is an error at its position, identical in each run; without running tests there is no error.
 sed 's/after_lists: 200/after_lists: 20/; s/lists: 1000/lists: 1000}\n  - {name: half, inject: {feature: price, scale: 0.5, segment: {arm: B}}, expect: {class: power, segment: {arm: B}}/' rules.yaml >fails.yaml
 checks 78 -m features.yaml fails.yaml
 cp out first
@@ -43,7 +43,7 @@ checks 78 -m features.yaml --json fails.yaml
 has '"faults":[{"file":"fails.yaml","line":6,"column":5,"message":"test '"'cents'"': confirmed after '
 checks 0 --no-tests fails.yaml
 
-# A file with another fault does not come to its tests.
+# A file with another error does not run its tests.
 sed 's/segments: \[arm\]/segments: [arm]\nlimts: {}/' fails.yaml >worse.yaml
 checks 78 worse.yaml
 [ "$(cat out)" = "worse.yaml:3:1: unknown key 'limts', did you mean 'limits'?" ] || fail "$(cat out)"
@@ -52,7 +52,7 @@ checks 78 none.yaml
 has 'these rules name no feature'
 checks 0 -m features.yaml none.yaml
 
-# On lists that were recorded.
+# On recorded lists.
 quiet "$EK" generate hotel --lists 4000 --seed 3 --format messages --manifest-out hotel.yaml -o train.msg
 quiet "$EK" profile --manifest hotel.yaml --messages train.msg --stratify-by market -o p.ekp
 quiet "$EK" generate hotel --lists 3000 --seed 4 --format messages -o week.msg
@@ -80,12 +80,12 @@ checks 78 -m features.yaml --messages week.msg --profile p.ekp rules.yaml
 has 'p.ekp: '
 checks 2 --messages week.msg hotel-rules.yaml
 
-# Those we ship.
+# The shipped rules.
 for name in default travel retail search; do
 	checks 0 "$rules/$name.yaml"
 	grep -qE '; [0-9]+ tests passed in a made-up world\)$' out || fail "$(cat out)"
 done
-changed() { # file, what sed does to it, text of a fault
+changed() { # file, sed script, expected error
 	sed "$2" "$rules/$1.yaml" >changed.yaml
 	if cmp -s changed.yaml "$rules/$1.yaml"; then fail "$1: '$2' changes nothing"; fi
 	checks 78 changed.yaml

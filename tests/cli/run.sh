@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs every other script of this folder against the real program, two at a time: `EK=build/evenkeel tests/cli/run.sh
-# [NAME...]`. A script passes when it ends with 0 and prints nothing; it ends with 77 to be skipped,
-# and says why.
+# Run all other scripts of this folder against the real program, two at a time: `EK=build/evenkeel tests/cli/run.sh
+# [NAME...]`. A script passes if it exits with 0 and prints nothing; exit status 77 means skipped,
+# with a reason.
 set -u
 here=$(dirname "$0")
 EK=$(realpath "${EK:-build/evenkeel}")
@@ -17,7 +17,7 @@ if [ $# = 0 ]; then
 	done
 fi
 
-tell() { # name: what came of it
+tell() { # name: prints its result
 	output=$(cat "$said/$1.out")
 	status=$(cat "$said/$1.status")
 	if [ "$status" = 77 ]; then

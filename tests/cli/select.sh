@@ -1,9 +1,9 @@
-# evenkeel select: planted features, reduced manifests that train, pictures, what to watch, clear refusals.
+# evenkeel select: planted features, reduced manifests that train, pictures, recommended features, clear errors.
 . "$(dirname "$0")/prelude"
 
-# The label follows `main` and `reversed` (low is good); `copy` is main on another scale, `noise` nothing, `same` one value.
+# The label follows `main` and `reversed` (low is good); `copy` is main on another scale, `noise` random, `same` fixed.
 cat >shop.yaml <<'END'
-# The shop.
+# Features of a shop.
 set: shop
 main_feature: copy
 training: {hidden: [8], epochs: 2, batch_size: 32}
@@ -16,7 +16,7 @@ features:
   - {name: same, index: 5, role: item}
   - {name: nights, index: 6, role: query}
 END
-lists() { # how many, seed
+lists() { # count, seed
 	awk -v lists="$1" -v seed="$2" 'BEGIN {
 		srand(seed)
 		for (q = 1; q <= lists; q++) {
@@ -32,7 +32,7 @@ lists 200 1 >train.txt
 lists 100 2 >vali.txt
 files="--manifest shop.yaml --train train.txt --vali vali.txt"
 
-# Ranks of the chosen ones; the copy comes after what is independent, a constant never.
+# Ranks of the selected ones; the copy follows all independent ones, a constant is never selected.
 quiet "$EK" select $files --count 3
 [ "$(awk '$1 ~ /^[123]$/ {printf "%s ", $NF}' said)" = "main reversed noise " ] || fail "hcas chose otherwise: $(cat said)"
 grep -qE '^2 .* low .* reversed$' said || fail "the reversed feature is not seen: $(cat said)"
@@ -66,7 +66,7 @@ cmp less.yaml both.yaml
 quiet "$EK" select --manifest reduced.yaml --train train.txt --vali vali.txt --count 1 -o least.yaml
 grep -q '^unused: \[2, 3, 4, 5\]' least.yaml || fail "$(cat least.yaml)"
 
-# The judge's figures are those of train and eval with the reduced manifest.
+# The values of cross-validation equal those of train and eval with the reduced manifest.
 quiet "$EK" select $files --share 40 --cross-validate --json --test vali.txt
 judged=$(sed -E 's/.*"count":2,"features":\["main","reversed"\],"ndcg@3":([0-9.]+),.*/\1/' said)
 quiet "$EK" eval --manifest reduced.yaml --model small.safetensors --data vali.txt --metric ndcg@3 --json
@@ -81,7 +81,7 @@ grep -qE '^3 ' said || fail "$(cat said)"
 awk 'length > 79' said | grep . && fail "lines beyond 79 columns"
 grep -qE '^- .* \+0\.0000 .* same$' said || fail "a constant has importance: $(cat said)"
 
-# Pictures are SVG that can be read.
+# Pictures are valid SVG.
 for method in hcas xgas; do
 	quiet "$EK" select $files --method $method --count 2 --scatter s.svg --dendrogram d.svg
 	for picture in s.svg d.svg; do
@@ -92,7 +92,7 @@ for method in hcas xgas; do
 done
 [ "$(grep -c '<circle class="main"' s.svg)" = 2 ] || fail "two are chosen"
 
-# What to watch: rules that check, with a reason for each.
+# Recommended features: valid rules, with a reason for each.
 quiet "$EK" select --watch --manifest shop.yaml --model m.safetensors --data vali.txt -o rules.yaml
 grep -qE '^money +20% .* main$' said || fail "$(cat said)"
 quiet "$EK" check --manifest shop.yaml rules.yaml
@@ -102,14 +102,14 @@ quiet "$EK" select --watch --manifest shop.yaml --model m.safetensors --data val
 grep -q '"name":"reversed","kind":"length","chance":1,' said || fail "$(cat said)"
 grep -q '"name":"main","kind":"money","chance":0,.*"shift":"x100","unit":"cents"' said || fail "$(cat said)"
 
-# Two lists tell nothing: no protection is turned off by them.
+# Two lists are too few to disable the protection of any feature.
 awk '$2 == "qid:1" || $2 == "qid:2"' vali.txt >two.txt
 quiet "$EK" select --watch --manifest shop.yaml --model m.safetensors --data two.txt -o rules.yaml
 quiet "$EK" check --manifest shop.yaml rules.yaml
 grep -A1 'too few lists to tell: built-in actions' rules.yaml | grep -qE '^  "[a-z]+": \{(units: [^}]*)?\}$' || fail "$(cat rules.yaml)"
 ! grep -A1 'too few lists to tell' rules.yaml | grep -q 'actions:' || fail "noise changes an action: $(cat rules.yaml)"
 
-# A dictionary too large to be numbered anew is named; the others are measured.
+# A dictionary too large to renumber is reported; the others are measured.
 sed 's/name: noise, index: 4, role: item/&, type: category/' shop.yaml >coded.yaml
 lists 600 3 | awk '{sub(/ 4:[0-9.]+/, " 4:" NR); print}' >codes.txt
 quiet "$EK" train --manifest coded.yaml --train codes.txt --vali vali.txt -o coded.safetensors --epochs 1
@@ -122,7 +122,7 @@ quiet "$EK" check --manifest coded.yaml rules.yaml
 quiet "$EK" select --watch --manifest coded.yaml --model coded.safetensors --data codes.txt --json
 grep -q '"name":"noise","kind":"code","chance":0.05,"unnoticed":null' said || fail "$(cat said)"
 
-# Each share is told, also where two come to the same, and where there is not enough to choose from.
+# Each fraction is reported, also if two give equal counts or too few features remain.
 quiet "$EK" select $files --share 5,20,100 --json
 [ "$(grep -o '"wanted":[0-9]*,"share":[0-9]*,"count":[0-9]*' said | tr '\n' ' ')" = \
 	'"wanted":1,"share":5,"count":1 "wanted":1,"share":20,"count":1 "wanted":5,"share":100,"count":4 ' ] || fail "$(cat said)"
@@ -130,7 +130,7 @@ quiet "$EK" select $files --share 5,20,100 --cross-validate --epochs 1
 grep -qxF '100% would be 5 features; only 4 of them vary' said || fail "$(cat said)"
 [ "$(grep -cE '^(5|20)% +1 +0\.' said)" = 2 ] || fail "$(cat said)"
 
-# What is written to standard output is there alone.
+# Output on standard output is not mixed with messages.
 "$EK" select $files --count 2 -o - >said 2>err || fail "$(cat err)"
 cmp said want.yaml
 grep -qE '^1 .* main$' err || fail "$(cat err)"
@@ -141,7 +141,7 @@ for picture in scatter dendrogram; do
 	python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' said || fail "--$picture - is no XML"
 done
 
-# What cannot be is said, with a hint where there is one.
+# Invalid arguments are rejected, with a hint if possible.
 refused 2 "--count 6: the manifest has 5 item features" select $files --count 6
 refused 2 "1 of the 5 item features are constant in the --train files, which leaves 4" select $files --count 5
 refused 2 "--share needs percents above 0 and up to 100" select $files --share 0

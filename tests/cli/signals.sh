@@ -1,4 +1,4 @@
-# evenkeel run and signals: the same wish told twice at once is one wish, and no broker is needed to end.
+# Signals of evenkeel run: two equal requests at once count as one, and stopping needs no broker.
 pid=
 . "$(dirname "$0")/prelude"
 trap '[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null || true; rm -rf "$work"' EXIT
@@ -18,11 +18,11 @@ output: {topic: ranked, dead_letter_topic: ranked.dead}
 assets: {manifest: hotel.yaml, profile: profile.ekp, rules: rules.yaml}
 http:   {listen: "127.0.0.1:0"}
 END
-: >log # there before anybody looks into it
+: >log # exists before it is read
 "$EK" run -c run.yaml 2>log &
 pid=$!
 wait_for_line log 'started'
-# A reload is no end, whatever comes of it.
+# A reload never ends the process, regardless of its result.
 kill -HUP "$pid"
 wait_for_line log 'event=reload_completed carried_over=all'
 cp profile.ekp good.ekp
@@ -30,15 +30,15 @@ echo none >profile.ekp
 kill -HUP "$pid"
 wait_for_line log "event=reload_refused message=.*'assets.profile'"
 cp good.ekp profile.ekp
-# What is to be typed, and not what a program would send.
+# The command as typed in a shell, not a signal sent directly.
 echo 'segments: [arm]' >rules.yaml
 kill -HUP "$pid"
 wait_for_line log "event=reload_refused message=.*'segments' of the rules is another one.* reload with --reset-state, or"
-# Two kinds, so that the system cannot make one of them.
+# Two different signals, which the kernel cannot merge.
 kill -TERM "$pid"
 kill -INT "$pid"
-# Nor does a reload harm an instance that is about to end.
-# (The shell may have taken note of its end between the two looks: then nothing has that number any more.)
+# A reload does not disturb an instance that is stopping.
+# (The shell may have reaped the process between the two checks; its number is then unused.)
 while kill -HUP "$pid" 2>/dev/null && [ "$(cut -d ' ' -f 3 "/proc/$pid/stat" 2>/dev/null)" != Z ]; do :; done
 status=0
 wait "$pid" || status=$?

@@ -1,4 +1,4 @@
-# What the states in a capture of their records are, as a table and as JSON; without a record there is none.
+# Checkpoints in a capture of their records, as a table and as JSON; without records the output is empty.
 . "$(dirname "$0")/prelude"
 golden=$tests/format/golden/state-1.ekc
 
@@ -12,7 +12,7 @@ grep -q '"states":\[{"prefix":"scored/0","base":1,"complete":true,' json || fail
 "$EK" inspect --json "$tests/format/golden/capture-1.ekc" >json
 grep -q states json && fail "states in a capture that has none"
 
-# a record is missing: there is a head, and no base
+# a missing record: a header without a complete checkpoint
 PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$tests/format python3 - "$golden" >less <<'END'
 import sys
 import read_capture

@@ -1,4 +1,4 @@
-# Who is stopped in the middle leaves no file behind, neither whole nor half, and says by its status what stopped it.
+# A command stopped by a signal leaves no file, complete or partial, and its exit status shows the signal.
 pid=
 . "$(dirname "$0")/prelude"
 trap '[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null || true; rm -rf "$work"' EXIT
@@ -6,7 +6,8 @@ trap '[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null || true; rm -rf "$work"' EX
 quiet "$EK" generate hotel --lists 40 --manifest-out h.yaml -o t.txt
 mkdir at
 mkfifo in
-# By TERM and KILL; INT does not reach what a script has put behind. It reads on until it is stopped: the output was opened before the input.
+# TERM and KILL; the shell ignores INT for background jobs. The output is opened before the input, which the command
+# reads until the signal.
 for signal in TERM:143 KILL:137; do
 	echo old >at/out.msgpack
 	"$EK" convert -m h.yaml --letor in -o at/out.msgpack 2>chatter &
@@ -22,7 +23,7 @@ for signal in TERM:143 KILL:137; do
 	[ "$(ls at)" = out.msgpack ] && [ "$(cat at/out.msgpack)" = old ] || fail "left: $(ls at)"
 done
 
-# Nobody answers: that is told while it is waited for, and who waits can be stopped at once.
+# An unreachable broker is reported while the command waits, and the wait can be stopped at once.
 : >chatter
 env --default-signal=INT "$EK" capture -b 127.0.0.1:1 -t x -o at/x.ekc 2>chatter &
 pid=$!

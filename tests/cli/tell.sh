@@ -1,4 +1,4 @@
-# Telling a running instance something: no broker is needed for that, and what it refuses comes back in its words.
+# Commands for a running instance: they need no broker, and the errors of the instance are printed unchanged.
 pid=
 . "$(dirname "$0")/prelude"
 trap '[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null || true; rm -rf "$work"' EXIT
@@ -24,7 +24,7 @@ for i in $(seq 300); do
 	sleep 0.1
 done
 grep -qx 'open findings      0' said || fail "$(cat said chatter)"
-for i in $(seq 150); do # why it is not ready, as soon as that is known
+for i in $(seq 150); do # the reason that it is not ready, as soon as it is known
 	grep -q '^ready  *no: no_broker, .' said && break
 	sleep 0.1
 	"$EK" status -c run.yaml >said
@@ -62,14 +62,14 @@ note: no lists of arm=B are known on their own so far: is it written as in messa
 [ "$("$EK" unpin price --segment arm=B -c run.yaml)" = "price, arm=B: no longer pinned" ] || fail "not unpinned"
 refused 1 "price" unpin price --segment arm=B -c run.yaml
 
-# What only the process of a unit has is asked for by who changes something, and by nobody else.
+# Only commands that change state require the variables of the unit.
 sed 's/tokens.txt/"${CREDENTIALS_DIRECTORY}\/tokens.txt"/' run.yaml >unit.yaml
 cat >>unit.yaml <<END
 alerts: [webhook: {url: "\${file:/gone/url}"}, kafka: {topic: news}]
 END
 sed -i "s/group: g/group: g, librdkafka: {sasl.password: '\${EK_NOT_SET}'}/" unit.yaml
 "$EK" status -c unit.yaml | grep -q '^paused             yes' || fail "asked for a secret"
-sed 's/input: {/&delivery: exactly_once, commit_interval: 8s, /' unit.yaml >part.yaml # what is left out is held against nothing
+sed 's/input: {/&delivery: exactly_once, commit_interval: 8s, /' unit.yaml >part.yaml # omitted values are not compared
 cat >>part.yaml <<'END'
 fleet: {topic: fl, report_interval: "${EK_NOT_SET}", leader_timeout: 2s}
 limits: {transaction_timeout: "${EK_NOT_SET}"}
@@ -91,7 +91,7 @@ for fault in "faults.yaml:1:.*'EK_NOT_SET' is not set" "faults.yaml:3:.*wrong.ya
 	grep -q "$fault" said || fail "no '$fault' in $(cat said)"
 done
 quiet "$EK" profile --manifest features.yaml --letor train.txt -c faults.yaml -o other.ekp
-chmod 644 tokens.txt # others can read it: no fault, but told
+chmod 644 tokens.txt # readable by others: a warning, not an error
 "$EK" check run.yaml | grep -qE "^run.yaml: configuration, ok \(run.yaml:4:[0-9]+: 'tokens.txt' can be read by everybody on this machine: chmod o-r\)" || fail "not told: $("$EK" check run.yaml)"
 chmod 600 tokens.txt
 
@@ -102,7 +102,7 @@ grep -qE '^2 +[0-9-]+ [0-9:]+ +pin +price, arm=B +ana +none; miles in B$' said |
 [ "$("$EK" history -c run.yaml -n 5 --feature taxes)" = "nothing was decided" ] || fail "of a feature"
 refused 1 "no item feature 'a b&n=1'" history -c run.yaml --feature 'a b&n=1'
 refused 1 "'n' must be a positive number" history -c run.yaml --n x
-# Files are read again, or refused as a whole with every fault at its place.
+# Files are reloaded, or rejected as a whole with all errors and positions.
 [ "$("$EK" reload -c run.yaml)" = "reloaded: evidence, findings and routes go on" ] || fail "not reloaded"
 printf 'version: 1\nsegments: [arm]\ndefaults: {mod: observe, min_duration: 10}\n' >rules.yaml
 status=0

@@ -1,4 +1,4 @@
-# evenkeel train and eval: models that come out the same, figures that say what they are, clear refusals.
+# evenkeel train and eval: reproducible models, complete results, clear errors.
 . "$(dirname "$0")/prelude"
 
 figure() { # name in the JSON of the last eval
@@ -12,7 +12,7 @@ quiet "$EK" generate hotel --lists 50 --from 450 --seed 5 -o b.txt
 train="train --manifest hotel.yaml --train train.txt --vali vali.txt.zst --epochs 3 --hidden 8,4 --lr 0.01"
 eval="eval --manifest hotel.yaml --model m.safetensors --data a.txt b.txt"
 
-# The same seed, the same bytes, whatever the threads.
+# Equal seeds give equal bytes, for any number of threads.
 quiet "$EK" $train -o m.safetensors --threads 1
 grep -qE '^m.safetensors: best epoch [1-3] of 3, validation NDCG@10 0\.[0-9]{4} under random routing, 0\.[0-9]{4} with nothing routed \(gain 2\^y - 1' said ||
 	fail "the closing line is '$(cat said)'"
@@ -36,8 +36,8 @@ for form in "--loss listnet" "--loss approxndcg" "--routing none --log-input non
 	quiet "$EK" check --manifest hotel.yaml form.safetensors
 done
 
-# A model of one routing says so where it meets another, and nothing where it does not.
-says() { # text or nothing, words...
+# A model of one routing warns under another one, and only then.
+says() { # expected text or empty, arguments...
 	want=$1
 	shift
 	"$EK" "$@" >said 2>chatter || fail "failed: $* $(cat chatter)"
@@ -60,7 +60,7 @@ says "" check --manifest hotel.yaml m.safetensors
 says "static routing of price,taxes, listmle, seed 0" inspect static.safetensors
 says '"trained":{"routing":"static","routed":["price","taxes"],"seed":"0"}' inspect static.safetensors --json
 
-# The manifest's hints hold where no option is given.
+# The hints of the manifest apply without an option.
 cp hotel.yaml hints.yaml
 echo 'training: {epochs: 2, hidden: [3]}' >>hints.yaml
 quiet "$EK" train --manifest hints.yaml --train train.txt --vali vali.txt.zst -o hints.safetensors
@@ -68,7 +68,7 @@ grep -q 'of 2,' said || fail "the hint on epochs is not used: $(cat said)"
 quiet "$EK" train --manifest hints.yaml --train train.txt --vali vali.txt.zst -o hints.safetensors --epochs 1
 grep -q 'of 1,' said || fail "the option does not win: $(cat said)"
 
-# Figures: routed ones do not move under a factor, unrouted ones do.
+# Results: routed features are invariant under a factor, unrouted ones are not.
 quiet "$EK" $eval --json
 grep -qE '^\{"queries":100,"metrics":\{"ndcg@5":0\.[0-9]+,"ndcg@10":0\.[0-9]+\},' said || fail "JSON: $(cat said)"
 clean=$(figure ndcg@10)
@@ -102,7 +102,7 @@ sed -E 's/.*"metrics":\{"ndcg":([0-9.]+)\},"c.*"sd":\{"ndcg":([0-9.]+)\}.*"m.saf
 quiet "$EK" eval --manifest hotel.yaml --model m.safetensors other.safetensors --data a.txt
 grep -qE '^ndcg@10 +0\.[0-9]{4} \+- 0\.[0-9]{4}  over 50 lists$' said || fail "text of two models: $(cat said)"
 
-# Remedies beside routing: a known factor, one that is looked up, one per arm, a constant, nothing at all.
+# Other remedies: a known factor, a detected one, one per arm, a constant, none.
 quiet "$EK" $eval --json --fault price=x64 --repair price=64
 [ "$(figure ndcg@10)" = "$clean" ] || fail "a fault taken back is $(figure ndcg@10), not $clean"
 quiet "$EK" $eval --json --fault price=x64@0.5 --repair price --reference a.txt b.txt
@@ -124,7 +124,7 @@ quiet "$EK" $eval --json --blank price --fault price=zero
 quiet "$EK" $eval --fault price,taxes=currency --fault chain=recode,items=0.5 --blank taxes --route price
 grep -q '^routed: price; blanked: taxes$' said || fail "text: $(cat said)"
 
-# Lists mixed of two sources: what only one of them suffers is undone by routing by source, and by nothing else.
+# Lists of two mixed sources: a fault of one source is undone only by routing per source.
 quiet "$EK" $eval --json --sources 2 --route-per-source price
 mixed=$(figure ndcg@10)
 grep -qF '"routed":{"price":1}' said || fail "not told as routed: $(cat said)"
@@ -143,7 +143,7 @@ sed 's/^[12] /0 /' a.txt >none.txt
 quiet "$EK" eval --manifest hotel.yaml --model m.safetensors --data none.txt --json
 [ "$(figure ndcg@10)" = null ] || fail "a mean over nothing is $(figure ndcg@10)"
 
-# A run that is interrupted goes on to the same model; a checkpoint of another run is refused.
+# An interrupted run continues to the same model; a checkpoint of another run is rejected.
 quiet "$EK" $train -o whole.safetensors --epochs 60
 "$EK" $train -o parts.safetensors --epochs 60 --checkpoint state.ckpt >said 2>chatter &
 pid=$!
@@ -151,7 +151,7 @@ while [ ! -e state.ckpt ] && kill -0 $pid 2>/dev/null; do sleep 0.01; done
 kill -INT $pid 2>/dev/null || true
 status=0
 wait $pid || status=$?
-if [ $status = 0 ]; then # it was faster than the signal: its last checkpoint is that of the end
+if [ $status = 0 ]; then # finished before the signal: its last checkpoint is final
 	rm parts.safetensors
 else
 	grep -q 'stopped in epoch [0-9]* of 60; --resume state.ckpt goes on' chatter || fail "stopped: $(cat chatter)"
@@ -163,8 +163,8 @@ refused 2 "state.ckpt: a checkpoint of another run, with 'epochs=60' where this 
 refused 2 "with 'seed=0' where this one has 'seed=4'" $train -o x --epochs 60 --seed 4 --resume state.ckpt
 refused 1 "not a checkpoint of training" $train -o x --resume m.safetensors
 
-# Odd data gets a word, and a refusal where there is nothing to learn or to judge by.
-warned() { # text, words...
+# Unusual data gives a warning, or an error if nothing can be learned or evaluated.
+warned() { # text, arguments...
 	want=$1
 	shift
 	quiet "$EK" "$@"
@@ -199,7 +199,7 @@ quiet "$EK" eval --manifest hotel.yaml --model odd.safetensors --data a.txt --js
 sed -E '/^nights_feature/d; s/role: query/role: item/' hotel.yaml >other-set.yaml
 warned "item feature 'stay_nights' never differs within a list of the training data" train --manifest other-set.yaml --epochs 1 --train train.txt --vali a.txt -o odd.safetensors
 
-# Learning from upstream scores: no labels, the same ranking, and routable.
+# Distillation of upstream scores: no labels, an equal ranking, and routable.
 quiet "$EK" generate hotel --lists 300 --seed 5 --format messages --upstream-model m.safetensors -o train.msg
 quiet "$EK" generate hotel --lists 100 --from 300 --seed 5 --format messages --upstream-model m.safetensors -o vali.msg
 quiet "$EK" train --manifest hotel.yaml --train train.msg --vali vali.msg --teacher upstream --lr 0.01 -o taught.safetensors --json
@@ -207,7 +207,7 @@ awk -v x="$(figure ndcg@10)" 'BEGIN { exit !(x > 0.95) }' || fail "not learned f
 sed -E 's/.*"fidelity":(.*)\}$/\1/' said >fidelity
 quiet "$EK" eval --manifest hotel.yaml --model taught.safetensors --data vali.msg --teacher upstream --json
 cmp -s said fidelity || fail "train says $(cat fidelity), eval $(cat said)"
-figure_of() { # the mean of tau in the last report
+figure_of() { # mean of tau in the last report
 	sed -E 's/.*"tau":\{"mean":(-?[0-9.]+).*/\1/' said
 }
 awk -v x="$(figure_of)" 'BEGIN { exit !(x > 0.8 && x < 1) }' || fail "not faithful: $(cat said)"
@@ -235,7 +235,7 @@ refused 1 "a.txt" eval --manifest hotel.yaml --model m.safetensors --data a.txt 
 refused 2 "learned with --loss listnet" train --manifest hotel.yaml --train train.msg --vali vali.msg --teacher upstream --loss listmle -o x
 refused 1 "train.txt" train --manifest hotel.yaml --train train.txt --vali vali.msg --teacher upstream -o x
 
-# Refusals.
+# Errors.
 : >empty.txt
 sed '1s/^[0-9]*/5000/' a.txt >huge.txt
 refused 2 "label 5000 is above 1000, too large for a gain of 2^y - 1" eval --manifest hotel.yaml --model m.safetensors --data huge.txt

@@ -1,4 +1,4 @@
-# evenkeel status --watch: one screen on a terminal, lines elsewhere, and an end to both.
+# evenkeel status --watch: one screen on a terminal, lines elsewhere, and the end of both.
 pid=
 . "$(dirname "$0")/prelude"
 trap '[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null || true; rm -rf "$work"' EXIT
@@ -22,13 +22,13 @@ for i in $(seq 300); do
 	sleep 0.1
 done
 
-# Into a pipe: a line each time, until nobody reads.
+# Into a pipe: one line each time, until the reader closes it.
 timeout 60 "$EK" status -c run.yaml --watch=1 | head -n 2 >lines
 [ "$(grep -cE '^20..-..-..T..:..:..\....Z evenkeel not ready, consumed 0.*, open findings 0, plan 0$' lines)" = 2 ] ||
 	fail "not two lines: $(cat lines)"
 timeout 60 "$EK" status -c run.yaml --watch=1 --json | head -n 2 |
 	python3 -c 'import json, sys; assert [json.loads(l)["consumed"] for l in sys.stdin] == [0, 0]'
-# It shows the first line at once, and ends when it is asked to.
+# The first line appears at once, and the command stops on a signal.
 : >lines
 env --default-signal=INT "$EK" status -c run.yaml --watch=60 >lines &
 watch=$!

@@ -1,4 +1,4 @@
-# How commands are called: help for each, a hint at what was meant, and which words belong together.
+# Command lines: help for each command, hints for misspellings, and valid combinations of arguments.
 . "$(dirname "$0")/prelude"
 
 "$EK" --help >help
@@ -21,7 +21,7 @@ refused 2 "unknown command 'stauts', did you mean 'status'?" help stauts
 refused 2 "a command comes first, not '--json'" --json
 refused 2 "Usage: evenkeel COMMAND"
 
-# What help shows as an example is a call that is understood: the files are not there, and that is all that is wrong.
+# Every example in a help text is valid: only its files are missing.
 for command in $commands; do
 	"$EK" "$command" --help | sed -nE 's/^  evenkeel //p'
 done >examples
@@ -37,7 +37,7 @@ while read -r words; do
 	esac
 done <examples
 
-# Near misses; what an option takes is no option, abbreviations are, and nothing is behind --.
+# Misspellings; a value of an option is no option; abbreviations work; nothing after -- is an option.
 refused 2 "unknown option '--lsts', did you mean '--lists'?" generate hotel --lsts 4
 refused 2 "unknown option '--lsts', did you mean '--lists'?" generate hotel --lsts=4
 refused 2 "fault '--quries'" generate hotel --fault --quries
@@ -48,7 +48,7 @@ quiet "$EK" generate hotel --list 2 --out few.txt
 refused 2 "invalid option -- 'z'" generate hotel -z
 refused 2 "--loss does not know 'listnt' (listnet, listmle, approxndcg)" train --loss listnt
 
-# One stream, one use of it.
+# One stream may be used once.
 for words in "generate hotel" "generate hotel -o x --manifest-out -" "convert --manifest h --letor t" "export --onnx m -o -" \
 	"capture -b 127.0.0.1:1 -t x -o -" "profile --manifest h --letor t -o -"; do
 	# shellcheck disable=SC2086 # words

@@ -1,4 +1,4 @@
-# Random runs of the program against NumPy, the Python reference (EK_REFERENCE), and itself in pieces.
+# Random runs of the program compared with NumPy, the Python reference (EK_REFERENCE), and itself in pieces.
 DIFFER = $(PYTHON) -B tests/differ/run.py --build $(B)
 check-differ: $(B)/evenkeel $(B)/libevenkeel.so ## some random runs against other programs that say the same
 	@$(DIFFER) --seed 1 --runs 3

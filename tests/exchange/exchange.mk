@@ -1,4 +1,4 @@
-# What other programs make of our files, and we of theirs: PyTorch, Keras, ONNX Runtime.
+# Exchange of models with PyTorch, Keras and ONNX Runtime, in both directions.
 
 EXCHANGE_OBJ := $(B)/tests/exchange/score.o
 $(B)/tests/exchange/score: $(EXCHANGE_OBJ) $(LIBRARIES)

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Prints a Python that has what the exchange of models needs, as far as it can be had: what Debian
-# packages (PyTorch, numpy, PyYAML) and what is only in the Python index, in an environment of our own
-# under B. What cannot be had is told on stderr and missed by the tests, which skip visibly.
+# Print a Python with the packages for the exchange of models, as far as available: those of Debian
+# (PyTorch, numpy, PyYAML), and those of the Python index in a virtual environment
+# under B. Missing packages are reported on stderr, and the tests that need them are skipped.
 set -eu
 : "${B:=build}"
 top=$(cd "$(dirname "$0")/../.." && pwd)

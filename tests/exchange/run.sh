@@ -1,5 +1,5 @@
 #!/bin/sh
-# B: the folder of the build.
+# B: the build folder.
 set -eu
 : "${B:=build}"
 python=$(B=$B sh tests/exchange/python.sh)

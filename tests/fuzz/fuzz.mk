@@ -1,4 +1,4 @@
-# Fuzzing (docs/fuzzing.md): tests/fuzz/fuzz_NAME.c are found by their names (see tests/fuzz/fuzz.h).
+# Fuzzing (docs/fuzzing.md). tests/fuzz/fuzz_NAME.c are found by name (see tests/fuzz/fuzz.h).
 
 FUZZ_NAMES   := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 FUZZ_OBJ     := $(FUZZ_NAMES:%=$(B)/tests/fuzz/fuzz_%.o) $(B)/tests/fuzz/main.o $(B)/tests/fuzz/afl.o
@@ -8,7 +8,7 @@ TARGET       ?= codec
 TIME         ?= 60
 CLANG        ?= clang
 
-# What targets share. A target takes of it what it needs, hence an archive.
+# Code shared by targets; an archive, so that each target links only the parts that it uses.
 FUZZ_SHARED  := $(filter-out tests/fuzz/fuzz_%.c tests/fuzz/main.c tests/fuzz/afl.c tests/fuzz/bytes.c,$(sort $(wildcard tests/fuzz/*.c)))
 FUZZ_SHARED_OBJ := $(FUZZ_SHARED:%.c=$(B)/%.o)
 FUZZ_PARTS   = $(B)/fuzz/shared.a $(ARCHIVES)
@@ -17,7 +17,7 @@ $(B)/fuzz/shared.a: $(FUZZ_SHARED_OBJ)
 	$(call say,AR)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-# The replay runs with sanitizers: what is sought is the read of one byte too many.
+# The replay uses sanitizers, to detect reads beyond a buffer.
 FUZZ_SANITIZE := SANITIZE=address,undefined
 FUZZ_OPTIONS  := ASAN_OPTIONS=abort_on_error=1 UBSAN_OPTIONS=abort_on_error=1:print_stacktrace=1
 
@@ -27,8 +27,8 @@ $(B)/fuzz/%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/fuzz/main.o $(B)/tests/fuzz/byt
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(ALL_LIBS)
 .SECONDARY: $(FUZZ_OBJ) $(FUZZ_SHARED_OBJ) $(B)/tests/fuzz/bytes.o
 
-# Those in which a try costs a tenth of a millisecond and more have fewer mutations; those that play out minutes of a
-# stream, or wait for answers, very few.
+# Targets with a run above a tenth of a millisecond have fewer mutations; those that simulate minutes of a stream, or
+# wait for responses, very few.
 FUZZ_SLOWEST := company guard http
 FUZZ_SLOW := api capture choice collection config fleet index manifest mapped model profile queries rules state units yaml
 
@@ -50,7 +50,7 @@ check-fuzz-binaries:
 deps-fuzz: ## install what fuzzing needs (clang, its libFuzzer, AFL++), if anything
 	@deploy/deps.sh fuzz
 
-# libFuzzer: new inputs are collected under build/, the ones committed are read only.
+# libFuzzer: new inputs are written under build/; the committed ones are read only.
 FUZZ_B    = build/fuzzer-no-link-address-undefined
 FUZZ_MAKE = $(MAKE) --no-print-directory CC='$(CLANG)' CXX='$(CLANG)++' WARN=-w SANITIZE=fuzzer-no-link,address,undefined
 fuzz: deps-fuzz ## libFuzzer on one target (TARGET=codec TIME=60); needs clang
@@ -74,7 +74,7 @@ $(B)/afl/%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/fuzz/afl.o $(B)/tests/fuzz/bytes
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(ALL_LIBS)
 
-# Which lines of the files that a target is about its inputs reach.
+# Coverage of the files of a target by its inputs.
 COVER_FLAGS := -fprofile-instr-generate -fcoverage-mapping
 fuzz-coverage: deps-fuzz ## lines that the inputs of a target reach (TARGET=codec; all: every one)
 	@$(MAKE) --no-print-directory B=build/coverage CC='$(CLANG)' CXX='$(CLANG)++' WARN=-w CFLAGS='-O1 -g $(COVER_FLAGS)' \

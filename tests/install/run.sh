@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs into scratch folders and uses what is there as a stranger would.
+# Install into scratch folders and use the installation like an external project.
 set -u
 : "${MAKE:=make}" "${CC:=cc}" "${CXX:=c++}"
 here=$(cd "$(dirname "$0")" && pwd)
@@ -62,7 +62,7 @@ has_pages() {
 			done || return 1
 	done
 }
-completes() { # words, expected word
+completes() { # arguments, expected word
 	command -v bash >/dev/null || return 0
 	bash -c '. "$0/share/bash-completion/completions/evenkeel"
 		read -ra COMP_WORDS <<<"$1"; COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _evenkeel
@@ -76,12 +76,12 @@ brings_schemas() {
 		grep -q '"additionalProperties":false' "$home/share/evenkeel/schema/$kind.schema.json" || return 1
 	done
 }
-# For Prometheus and Grafana on this machine, or to be copied to where they are.
+# For Prometheus and Grafana on this machine, or to copy there.
 brings_watch() {
 	rules=$home/share/evenkeel/prometheus/evenkeel.rules.yml
 	cmp "$rules" "$top/deploy/prometheus/evenkeel.rules.yml" &&
 		cmp "$home/share/evenkeel/grafana/evenkeel.json" "$top/deploy/grafana/evenkeel.json" || return 1
-	# Tests of rules are no rules: a Prometheus that is given all files of the folder would not start.
+	# Rules tests are no rules: a Prometheus with all files of the folder would not start.
 	[ "$(ls "$home/share/evenkeel/prometheus")" = evenkeel.rules.yml ] || return 1
 	command -v promtool >/dev/null || return 0
 	promtool check rules "$rules"

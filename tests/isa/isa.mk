@@ -1,4 +1,4 @@
-# The programs as on a machine without wide vectors: lib/num/isa.c alone is compiled otherwise.
+# Programs without wide vector instructions: only lib/num/isa.c is compiled differently.
 $(B)/tests/isa/portable.o: lib/num/isa.c $(B)/flags.stamp
 	@mkdir -p $(@D)
 	$(call say,CC)

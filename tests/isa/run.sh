@@ -1,5 +1,5 @@
 #!/bin/sh
-# Profile, findings, plans and rankings of a program with this machine's widest vectors are those of one without any.
+# Profile, findings, plans and rankings with the widest vectors of this machine equal those without any.
 set -eu
 tests=$(realpath "$(dirname "$0")/..") EK=$(realpath "$EK") PORTABLE=$(realpath "$PORTABLE")
 work=$(mktemp -d)
@@ -13,7 +13,7 @@ quiet() {
 		exit 1
 	}
 }
-same() { # what, file
+same() { # name, file
 	if cmp "wide/$2" "narrow/$2"; then
 		passed=$((passed + 1))
 	else
@@ -52,7 +52,7 @@ same "summaries differ" replay
 same "figures of a ranking differ" eval
 same "choices of transforms differ" normalize
 same "choices of features differ" select
-# Layers of a network are summed in another order, so scores may differ by rounding, and nothing else of a message.
+# Network layers are summed in another order, so scores may differ by rounding; all other bytes are equal.
 if "$PYTHON" "$tests/isa/scores.py" wide/out.ekc narrow/out.ekc; then
 	passed=$((passed + 1))
 else

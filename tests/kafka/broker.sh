@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# The test brokers: Apache Kafka (KRaft) on the loopback interface, by pid file. Node N of a cluster
-# (from 1) has the ports from PORT + 10 * (N - 1) on: plain text +0, controller +1.
+# Test brokers: Apache Kafka (KRaft) on the loopback interface, by PID file. Node N of a cluster
+# (from 1) uses the ports from PORT + 10 * (N - 1): plain text +0, controller +1.
 #
-#   broker.sh up   DIR PORT [NODE]   starts what is not running; waits until it answers
-#   broker.sh down DIR [-9] [NODE]   stops it (-9: crashes it); the data stay
-#   broker.sh wipe DIR               stops all and removes the folder
+#   broker.sh up   DIR PORT [NODE]   start the nodes that do not run; wait until they respond
+#   broker.sh down DIR [-9] [NODE]   stop (-9: crash); data is kept
+#   broker.sh wipe DIR               stop all and remove the folder
 #
-# BROKER_NODES is the size of the cluster (1). With BROKER_SECURE=1 it asks for rights (StandardAuthorizer;
-# plain text is the administrator) and has further listeners: SASL_PLAINTEXT +2, SASL_SSL +3, SSL with client
+# BROKER_NODES is the size of the cluster (1). BROKER_SECURE=1 enables ACLs (StandardAuthorizer;
+# plain text is the administrator) and more listeners: SASL_PLAINTEXT +2, SASL_SSL +3, SSL with client
 # certificates +4, SSL with the certificate of another host +5 and with an expired one +6. Users alice
 # and bob, whose passwords are in ALICE_PASSWORD and BOB_PASSWORD, for PLAIN and SCRAM.
-# KAFKA_LIBS is the folder of its jars, EKTOOL the program that asks whether it answers. BROKER_MORE is
-# more lines of its properties, BROKER_JAVA other options of Java than those of a broker that is to start fast.
+# KAFKA_LIBS is the folder of its jars, EKTOOL the program that checks for a response. BROKER_MORE has
+# more lines of properties, BROKER_JAVA replaces the Java options, which are for a fast start.
 set -euo pipefail
 verb=$1 dir=$2
 here=$(dirname "$0")

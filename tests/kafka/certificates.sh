@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Certificates for the tests, made anew each time: certificates.sh DIR
+# Certificates for the tests, created again on each call: certificates.sh DIR
 #
 # ca.pem signs server.pem, client.pem (both key and certificate) and the like; other-ca.pem signs
-# stranger.pem. The server is known as localhost and 127.0.0.1, elsewhere.pem as another host;
-# expired.pem and expired-client.pem are over.
+# stranger.pem. The server is known as localhost and 127.0.0.1, elsewhere.pem as another host.
+# expired.pem and expired-client.pem are expired.
 set -euo pipefail
 mkdir -p "$1"
 cd "$1"
@@ -28,6 +28,6 @@ signed() { # name authority alternative-names days
   signed client ca DNS:client 3
   signed stranger other-ca DNS:stranger 3
   signed expired-client ca DNS:client -1
-  # A key that a password protects, as people have them.
+  # A key encrypted with a password.
   openssl pkcs8 -topk8 -in client.key -passout pass:key-pw -out client-protected.key
 } >openssl.log 2>&1 || { cat openssl.log >&2; exit 1; }

@@ -1,5 +1,5 @@
-# Tests against Apache Kafka: its jars come from Maven into build/kafka, nothing else is installed.
-# KAFKA_VERSION=4.1.0 is another one, in a folder of its own.
+# Tests against Apache Kafka. Its jars are downloaded from Maven to build/kafka; nothing else is installed.
+# KAFKA_VERSION=4.1.0 selects another version, in a separate folder.
 KAFKA_USUAL   := 3.9.1
 KAFKA_VERSION ?= $(KAFKA_USUAL)
 KAFKA_LIBS    := build/kafka/libs$(patsubst %,-%,$(filter-out $(KAFKA_USUAL),$(KAFKA_VERSION)))
@@ -12,7 +12,7 @@ $(KAFKA_LIBS).stamp: tests/kafka/pom.xml
 	$(call say,MVN)
 	$(Q)mvn -q -B -f $< dependency:copy-dependencies -Dkafka.version=$(KAFKA_VERSION) -DoutputDirectory=$(abspath $(KAFKA_LIBS))
 	$(Q)touch $@
-# The documents show commands for a broker, too.
+# The documents contain commands for a broker too.
 check-docs: $(EKTOOL) $(KAFKA_LIBS).stamp
 
 $(EKTOOL): $(EKTOOL_OBJ) $(SEEN_THREADS) $(ARCHIVES)
@@ -26,7 +26,7 @@ $(SLOW): tests/kafka/slow.c $(B)/flags.stamp
 
 KAFKA_NEEDS = $(B)/evenkeel $(EKTOOL) $(SLOW) $(KAFKA_LIBS).stamp
 KAFKA = EVENKEEL=$(B)/evenkeel EKTOOL=$(EKTOOL) KAFKA_LIBS=$(abspath $(KAFKA_LIBS)) $(KAFKA_SEES) $(PYTHON)
-# SANITIZE=thread: a race fails the test in which it is seen; what is promised within seconds may take longer.
+# SANITIZE=thread: a race fails its test; effects promised within seconds may take longer.
 ifneq ($(SANITIZE),)
 KAFKA_SEES = SANITIZED=1 TSAN_OPTIONS=$(SEES)
 endif
@@ -43,7 +43,7 @@ soak-kafka: $(KAFKA_NEEDS) ## 100,000 messages, 20 kills, crashing brokers; an o
 	@$(KAFKA) tests/kafka/soak.py $(MODES)
 	@$(KAFKA) tests/kafka/run.py --soak
 
-# All pairs of a broker and a librdkafka, one after the other, and what came of them.
+# All pairs of broker and librdkafka versions, one after the other, and their results.
 KAFKA_VERSIONS ?= 3.9.1 4.1.0
 soak-matrix: ## soak-kafka with each version of the broker and of librdkafka; prints a table
 	@mkdir -p build && : > build/soak.jsonl
@@ -52,7 +52,7 @@ soak-matrix: ## soak-kafka with each version of the broker and of librdkafka; pr
 	  $(MAKE) --no-print-directory newer-kafka GOAL=soak-kafka KAFKA_VERSION=$$version || held=1; done; \
 	$(PYTHON) tests/kafka/soak.py --table; exit $$held
 
-# The same tests with a newer librdkafka, which is built first where that is possible.
+# The same tests with a newer librdkafka, which is built first if possible.
 RDKAFKA := build/librdkafka
 newer-kafka: ## check-kafka, or GOAL=soak-kafka, with a newer librdkafka
 	@if deploy/librdkafka.sh $(RDKAFKA); then \

@@ -1,28 +1,28 @@
 #!/usr/bin/env bash
-# A broker to try things out with, in the foreground: broker.sh on the loopback interface, with the topics of the quick
-# start, and hotel searches in the first of them, 4,000 at once and then 20 a second. It ends on Ctrl-C or SIGTERM, and
-# takes with it all that it has.
+# Broker for experiments, in the foreground: broker.sh on the loopback interface, with the topics of the quick
+# start and hotel lists in the first of them, 4,000 at once and then 20 per second. Stops on Ctrl-C or SIGTERM and
+# removes all its files.
 #
 #   serve.sh PORT
 #
-# EVENKEEL, EKTOOL and KAFKA_LIBS are the programs and the jars that it takes.
+# EVENKEEL, EKTOOL and KAFKA_LIBS are the programs and the jars.
 set -euo pipefail
 port=$1 address=127.0.0.1:$1
 here=$(dirname "$0")
 evenkeel=${EVENKEEL:-build/evenkeel}
 export EKTOOL=${EKTOOL:-build/tests/kafka/ektool}
-# Lists of more than an hour go, or some 10 GB would come in a day.
+# Retention of an hour; a day would take 10 GB.
 export BROKER_MORE=$'log.retention.ms=3600000\nlog.segment.bytes=67108864'
 
 end() {
   trap '' INT TERM HUP
   # shellcheck disable=SC2046 # there may be none
-  kill $(jobs -p) 2>/dev/null || true # who makes lists; who sends them ends with the last
+  kill $(jobs -p) 2>/dev/null || true # generator of lists; the sender ends with it
   wait
   "$here/broker.sh" wipe "$dir"
 }
 
-for taken in "$port" $((port + 1)); do # of the broker, and of what it is led by
+for taken in "$port" $((port + 1)); do # processes of the broker
   if (exec 3<>"/dev/tcp/127.0.0.1/$taken") 2>/dev/null; then
     echo "something listens on 127.0.0.1:$taken already: take another PORT" >&2
     exit 1
@@ -37,7 +37,7 @@ for topic in scored ranked ranked.dead; do
 done
 echo "a broker on localhost:$port with the topics scored, ranked and ranked.dead, until Ctrl-C"
 echo "scored gets hotel searches as JSON: 4,000 at once, then 20 a second"
-# In the background, for a signal is heeded by `wait` alone.
+# In the background, because only `wait` is interrupted by a signal.
 "$evenkeel" generate hotel --lists 1000000 --seed 1 --format messages --encoding json-map 2>/dev/null |
   "$EKTOOL" lines "$address" scored /dev/stdin 20 4000 &
 wait

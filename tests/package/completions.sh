@@ -1,8 +1,8 @@
-# Completions in the shells themselves: commands, options, values, and files of the right kind.
+# Shell completions: commands, options, values, and files of the right kind.
 mkdir "$scratch/files" "$scratch/files/folder.d"
 (cd "$scratch/files" && touch a.yaml b.ekp "c d.yaml" e.safetensors f.txt)
 
-in_bash() ( # words as bash has them, one each; what is offered, one a line
+in_bash() ( # words as in bash, one argument each; prints the completions, one per line
 	needs bash
 	want=$1
 	shift
@@ -13,11 +13,11 @@ in_bash() ( # words as bash has them, one each; what is offered, one a line
 	echo "offered: $given"
 	[ "$(echo "$given" | tr '\n' ,)" = "$want" ]
 )
-in_zsh() ( # what is typed, what the line becomes with a tab
+in_zsh() ( # typed text, line after a tab
 	needs zsh
 	"$PYTHON" "$here/zsh.py" "$B/completions" "$scratch/files" "$1" "$2"
 )
-# By --usage, which is laid out otherwise than the --help that completions are made from.
+# From --usage, which has another layout than the --help that completions are made from.
 every_option() ( # command
 	needs bash
 	"$B/evenkeel" "$1" --usage | grep -oE -- '--?[a-zA-Z?][a-zA-Z-]*' | LC_ALL=C sort -u >"$scratch/usage"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# copy.sh FOLDER COMMAND...: runs a command in a copy of this machine's root that is made when written to, with FOLDER
-# at /debs, and drops the copy. Ends with 77 where that cannot be had.
+# copy.sh FOLDER COMMAND...: run a command in a copy-on-write root of this machine, with FOLDER at /debs, and
+# discard the copy. Exits with 77 if that is not possible.
 set -eu
 folder=$(realpath "$1")
 shift
@@ -15,7 +15,7 @@ end() {
 	rmdir "$scratch"
 }
 trap end EXIT
-mount_it() { # where, words of mount...
+mount_it() { # path, arguments of mount...
 	where=$1
 	shift
 	mount "$@" "$where" 2>"/dev/null" || {

@@ -1,4 +1,4 @@
-# Debian packages: made, checked by Debian's own checker, and lived with in a copy of this machine.
+# Debian packages: built, checked by lintian, and used in a copy of this machine.
 makes_deb() (
 	needs dpkg-buildpackage dh dpkg-shlibdeps fakeroot
 	$MAKE --no-print-directory deb
@@ -14,7 +14,7 @@ no_errors() (
 	needs lintian
 	lintian --allow-root --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs "$debs"/*.changes
 )
-depends() ( # package, words of its dependencies...
+depends() ( # package, expected dependencies...
 	package=$1
 	shift
 	told=$(dpkg-deb -f "$debs/$package"_*.deb Depends)
@@ -25,7 +25,7 @@ depends() ( # package, words of its dependencies...
 depends_not() ( # package, word
 	! depends "$@"
 )
-# What `make deps` installs of libraries, a build from the source package needs as well.
+# A build from the source package needs the same libraries as `make deps` installs.
 build_depends() (
 	for package in $(sed -nE "/^BUILD_LIBRARIES=/,/^'/s/^[^ ]+ [0-9.]+ ([a-z0-9.-]+)$/\\1/p" deploy/deps.sh); do
 		grep -qE "^ $package( |,)" deploy/debian/control || {

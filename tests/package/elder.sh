@@ -1,5 +1,5 @@
 #!/bin/sh
-# elder.sh NEW.deb OLD.deb: the same package as a lower version with other examples, to be upgraded from.
+# elder.sh NEW.deb OLD.deb: create an older version of a package, with other examples, to upgrade from.
 set -eu
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

@@ -1,4 +1,4 @@
-# Images and manifests: they count for themselves.
+# Images and manifests; prints its own counts.
 tools=$PYTHON
 [ ! -x "${TOOLS:-none}/bin/python" ] || tools=$TOOLS/bin/python
 "$tools" "$here/manifests.py" "$B/evenkeel" >"$scratch/images"

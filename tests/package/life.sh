@@ -1,16 +1,16 @@
 #!/bin/sh
-# The life of the package on one machine: installed, used, upgraded, removed, purged. Runs as root in a root
-# directory of its own, which it changes:
+# Lifecycle of the package on one machine: install, use, upgrade, remove, purge. Runs as root in a separate root
+# directory, which it changes:
 #
 #   life.sh FOLDER [demo]    FOLDER has old/evenkeel.deb (a lower version with other conffiles) and new/*.deb
 #
-# Prints a line for each thing that is not as it should be, and ends with 1 then.
+# Prints a line for each error, and then exits with 1.
 set -u
 debs=$1 demo=${2:-}
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C
 bad=0
 
-must() { # what, command...
+must() { # name, command...
 	what=$1
 	shift
 	"$@" >/tmp/said 2>&1 && return 0
@@ -23,7 +23,7 @@ traces() {
 	getent passwd evenkeel
 	getent group evenkeel
 }
-# What a package depends on and the machine lacks is fetched, where there is a way to.
+# Missing dependencies are downloaded if possible.
 installs() { # packages
 	dpkg --force-unsafe-io --force-confold -i "$@" && return 0
 	command -v apt-get >/dev/null &&
@@ -38,7 +38,7 @@ as_user() {
 not() {
 	! "$@"
 }
-# An instance as a person would make it: what was given as an example, and the files that it names.
+# An instance set up from the example and the files that it names.
 sets_up() {
 	cp -r /etc/evenkeel/example /etc/evenkeel/hotels && cd /etc/evenkeel/hotels &&
 		evenkeel generate hotel --lists 200 --seed 1 --manifest-out features.yaml -o /tmp/train.txt &&

@@ -1,12 +1,12 @@
 #!/bin/sh
-# The unit on a machine that systemd runs, from a lower version to removal: prints what is not as it should be, and
-# `as it should be` when all is. No broker is there, and none is needed: it is waited for.
+# The unit on a machine run by systemd, from an older version to removal: prints each error, or
+# `as it should be` without any. It needs no broker; the unit waits for one.
 set -u
 bad=0
 unit=evenkeel@hotels
 home=/etc/evenkeel/hotels
 
-must() { # what, command...
+must() { # name, command...
 	what=$1
 	shift
 	"$@" >/tmp/said 2>&1 && return 0
@@ -38,10 +38,10 @@ process() {
 runs_as() { # user
 	[ "$(sed -nE 's/^Uid:\s+([0-9]+)\s.*/\1/p' "/proc/$(process)/status")" = "$(id -u "$1")" ]
 }
-another_than() { # number of a process
+another_than() { # PID
 	is ActiveState active && [ "$(process)" != "$1" ]
 }
-ended() { # number of a process
+ended() { # PID
 	is ActiveState inactive && [ ! -e "/proc/$1" ]
 }
 not() {
@@ -52,7 +52,7 @@ sets_up() {
 		evenkeel generate hotel --lists 200 --manifest-out features.yaml -o /tmp/train.txt &&
 		evenkeel profile --manifest features.yaml --letor /tmp/train.txt -o profile.ekp && cd /
 }
-demo_unit() { # all that the program can do, under the same sandbox
+demo_unit() { # all features of the program, in the same sandbox
 	mkdir -p /run/systemd/system/evenkeel@demo.service.d
 	cat >/run/systemd/system/evenkeel@demo.service.d/demo.conf <<-CONF
 		[Unit]

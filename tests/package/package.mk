@@ -1,4 +1,4 @@
-# What looks into images and manifests, of fixed versions; where it cannot be fetched, those checks are skipped.
+# Checkers of images and manifests, of fixed versions; checks without them are skipped.
 PACKAGE_TOOLS := $(B)/package-tools
 $(B)/package-tools.stamp: tests/package/package.mk
 	@mkdir -p $(B) && rm -rf $(PACKAGE_TOOLS)

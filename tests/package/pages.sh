@@ -1,4 +1,4 @@
-# Man pages: nothing that a formatter would complain of, and every key that the program knows.
+# Man pages: valid for a formatter, and complete for every key of the program.
 lints() (
 	needs mandoc
 	mandoc -T lint -W warning "$B"/man/*

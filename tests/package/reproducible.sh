@@ -1,22 +1,22 @@
 #!/bin/sh
-# The same sources give the same bytes: built in folders of unlike length, one after the other, under another umask, locale,
-# time zone, home, number of jobs, order of files and, as root, another user. Where two differ, diffoscope says in what, if it is there.
+# Reproducible builds: in folders of different lengths, one after the other, with another umask, locale, time zone,
+# home, number of jobs, order of files and, as root, another user. diffoscope, if available, describes differences.
 set -u
 : "${MAKE:=make}"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 chmod 755 "$scratch"
 one=$scratch/one other=$scratch/quite/another/folder
-# Nothing of the caller's make, of its compilers' cache, nor of its time may reach the builds.
+# No settings of the caller's make, compiler cache or time reach the builds.
 unset MAKEFLAGS MFLAGS MAKELEVEL SOURCE_DATE_EPOCH
 export CCACHE_DISABLE=1
 
-copy() { # folder, how its files come one after the other
+copy() { # folder, order of its files
 	mkdir -p "$1" && find . \( -path ./build -o -name .git \) -prune -o ! -type d -print | LC_ALL=C sort $2 |
 		tar -c --no-recursion -T - | tar -x -C "$1"
 }
 # shellcheck disable=SC2086 # words
-build() { # folder, jobs, words before make...
+build() { # folder, jobs, command before make...
 	folder=$1 jobs=$2
 	shift 2
 	(cd "$folder" && "$@" $MAKE --no-print-directory -j"$jobs" all deb) >"$folder.log" 2>&1 || {

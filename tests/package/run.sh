@@ -1,6 +1,6 @@
 #!/bin/sh
-# What is made for people to install: man pages, packages, the systemd unit. What a tool is missing for is skipped
-# visibly; `deploy/deps.sh package` installs them.
+# Installable artifacts: man pages, packages, the systemd unit. Checks without their tools are skipped
+# visibly; `deploy/deps.sh package` installs the tools.
 set -u
 : "${MAKE:=make}" "${PYTHON:=python3}" "${B:=build}"
 here=$(dirname "$0")
@@ -8,7 +8,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 passed=0 failed=0 skipped=0
 
-t() { # name, command...; 77: skipped, and it says why
+t() { # name, command...; 77: skipped, with a reason
 	name=$1
 	shift
 	"$@" >"$scratch/out" 2>&1

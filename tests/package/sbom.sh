@@ -1,4 +1,4 @@
-# What evenkeel is made with: told by the rules of SPDX, completely, and in the package.
+# SBOM: valid SPDX, complete, and contained in the package.
 sbom=$B/evenkeel.spdx.json
 spdx_takes_it() (
 	[ -x "${TOOLS:-none}/bin/pyspdxtools" ] || {
@@ -7,7 +7,7 @@ spdx_takes_it() (
 	}
 	"$TOOLS/bin/pyspdxtools" -i "$sbom" --version SPDX-2.3
 )
-refuses_strangers() ( # a library that is linked and not in the table
+refuses_strangers() ( # a linked library missing from the table
 	needs python3 readelf
 	sed 's/"libyaml-0"/"libother"/' deploy/sbom.py >"$scratch/sbom.py"
 	! "$PYTHON" "$scratch/sbom.py" 1 "$B/evenkeel" "$B/evenkeel-tools" "$B/libevenkeel.so" >/dev/null 2>"$scratch/refused" &&

@@ -1,6 +1,6 @@
 #!/bin/sh
-# trial.sh DEBS: the package on a bare Debian that is fetched for it, with systemd as its first process. Takes minutes,
-# root, a mirror and systemd-nspawn, and so is no part of `make check`: `make package-trial`.
+# trial.sh DEBS: the package on a minimal Debian, downloaded for it, with systemd as init. Takes minutes,
+# root, a mirror and systemd-nspawn, so it is not part of `make check`: `make package-trial`.
 set -eu
 here=$(realpath "$(dirname "$0")")
 mirror=${MIRROR:-http://deb.debian.org/debian}
@@ -25,7 +25,7 @@ tell() { # name, status
 in_root() {
 	chroot "$scratch/root" "$@"
 }
-# First of all, for whoever makes packages anew meanwhile takes them away.
+# First, because a concurrent build of packages removes these.
 debs=$scratch/debs
 mkdir "$debs" && cp "$1"/*.deb "$debs"
 
@@ -41,7 +41,7 @@ bare() {
 	for package in evenkeel evenkeel-tools libevenkeel0 libevenkeel-dev; do cp "$debs/${package}"_*.deb "$scratch/root/debs/new/"; done
 	sh "$here/elder.sh" "$debs"/evenkeel_*.deb "$scratch/root/debs/old/evenkeel.deb"
 }
-boots() { # with a lower version, and a unit that runs machine.sh and turns the machine off
+boots() { # with an older version, and a unit that runs machine.sh and shuts down
 	DEBIAN_FRONTEND=noninteractive in_root apt-get install -y -q --no-install-recommends systemd-sysv dbus >/dev/null 2>&1
 	in_root apt-get install -y -q --no-install-recommends /debs/old/evenkeel.deb /debs/new/evenkeel-tools_*.deb >/dev/null 2>&1
 	cat >"$scratch/root/etc/systemd/system/trial.service" <<-UNIT

@@ -1,4 +1,4 @@
-# The systemd unit: sound, hardened, and in keeping with the program that it starts.
+# The systemd unit: valid, hardened, and consistent with the program.
 unit=deploy/systemd/evenkeel@.service
 most_exposed=20 # in tenths
 
@@ -6,7 +6,7 @@ exposure() (
 	needs systemd-analyze
 	systemd-analyze security --offline=true --threshold=$most_exposed "$unit"
 )
-verifies() ( # with a program at the place that it names
+verifies() ( # with a program at the unit's path
 	needs systemd-analyze
 	sed "s|/usr/bin/evenkeel|$(realpath "$B/evenkeel")|" "$unit" >"$scratch/evenkeel@.service"
 	systemd-analyze verify --man=no "$scratch/evenkeel@try.service" 2>&1 | grep -v -e 'No such file or directory' >"$scratch/verified"
@@ -16,14 +16,14 @@ verifies() ( # with a program at the place that it names
 seconds() { # "4s" or "4"
 	echo "${1%s}"
 }
-# As long as is waited for, what is in flight may take.
+# The stop timeout covers the maximum drain time.
 waits_longer() (
 	shutdown=$("$B/reference" config.md | sed -nE 's/^\| `service.shutdown_timeout`.*\| `([0-9]+)s` \|.*/\1/p')
 	stop=$(sed -nE 's/^TimeoutStopSec=([0-9]+)s$/\1/p' "$unit")
 	echo "service.shutdown_timeout $shutdown s, TimeoutStopSec $stop s"
 	[ "$stop" -gt "$((shutdown + 5))" ]
 )
-# Whatever it calls from start to stop, without a broker.
+# All system calls from start to stop, without a broker.
 filter_lets_it_work() (
 	needs systemd-analyze strace
 	mkdir "$scratch/calls"
@@ -40,7 +40,7 @@ filter_lets_it_work() (
 	"$PYTHON" "$here/calls.py" "$unit" "$scratch"/calls/*
 )
 sandbox_holds() (
-	needs systemd-analyze # whose version is that of systemd
+	needs systemd-analyze # version of systemd
 	/usr/bin/python3 -B "$here/sandbox.py" "$unit" "$B/evenkeel"
 )
 t "the unit is sound" verifies

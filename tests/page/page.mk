@@ -1,4 +1,4 @@
-# The page in the browser: headless Chromium on an instance that runs, with librdkafka's mock cluster.
+# Web page in a browser: headless Chromium on a running instance, with librdkafka's mock cluster.
 PAGE_BROKER     := $(B)/tests/page/broker
 PAGE_BROKER_OBJ := $(PAGE_BROKER).o
 $(PAGE_BROKER): $(PAGE_BROKER_OBJ) $(ARCHIVES)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# B: the folder of the build. axe-core is a script in a Python package, of which nothing else is needed.
+# B: the build folder. axe-core is a script from a Python package, of which nothing else is used.
 set -eu
 : "${B:=build}"
 deploy/deps.sh page || echo "page: going on without those" >&2

@@ -1,4 +1,4 @@
-# A fleet of 100 instances under a virtual clock, and how large its records are.
+# Simulation of a fleet of 100 instances with a virtual clock, and sizes of its records.
 SIM_BINARIES := $(B)/tests/sim/fleet $(B)/tests/sim/ticks
 $(SIM_BINARIES): %: %.o $(LIBRARIES)
 	$(call say,LD)

@@ -1,4 +1,4 @@
-# Long hours: tests/soak/soak.py runs a fleet of two for HOURS, with all that goes wrong, and reports into build/soak.
+# Soak test: tests/soak/soak.py runs a fleet of two for HOURS with injected failures, and reports into build/soak.
 HOURS ?= 2
 SOAK_CLOCK := $(B)/tests/soak/clock.so
 $(SOAK_CLOCK): tests/soak/clock.c $(B)/flags.stamp

@@ -1,5 +1,5 @@
-# What people write by hand and get wrong, under sanitizers: the suites that read it, and the program
-# over every bad file.
+# Files written by hand with errors, under sanitizers: the suites that parse them, and the program
+# on every bad file.
 BAD_SUITES := bad config manifest rules rules_keys schema units
 
 $(B)/tests/bad-suites.h: FORCE

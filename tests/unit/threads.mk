@@ -1,8 +1,8 @@
-# What uses threads, under ThreadSanitizer: a build of its own, and the suites that have any.
+# Suites with threads, under ThreadSanitizer, in a separate build.
 THREAD_SUITES := ring lanes gate txn tap input stage stage_state stage_fleet reload stage_ranks
 
-# librdkafka was not built for it. Its locks are seen (tests/c11_threads.c), the atomics that count
-# who has a buffer are not: that it frees what we have read is no race.
+# librdkafka was not built for it. Its locks are visible (tests/c11_threads.c), its atomic reference
+# counts are not: freeing a buffer that we have read is no race.
 SEES := ignore_noninstrumented_modules=1:suppressions=$(abspath tests/unit/threads.supp)
 
 check-threads: ## races between threads, with ThreadSanitizer

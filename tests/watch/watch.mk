@@ -1,4 +1,4 @@
-# Grafana's own types and list of units, of the version in deploy/compose; where they cannot be fetched, what asks them is skipped.
+# Grafana's types and units, of the version in deploy/compose; checks without them are skipped.
 WATCH_TOOLS := $(B)/watch-tools
 GRAFANA := 11.4.0
 $(B)/watch-tools.stamp: tests/watch/watch.mk
