@@ -81,7 +81,7 @@ PARALLEL = $(if $(filter --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 demo: deps ## the whole story in a minute; installs what is missing and builds first
 	@$(MAKE) --no-print-directory $(PARALLEL) $(B)/evenkeel
 	$(B)/evenkeel demo
-check: deps deps-broker deps-watch ## all the tests; installs what is missing and builds first
+check: deps deps-broker deps-watch deps-lint ## all the tests; installs what is missing and builds first
 	@$(MAKE) --no-print-directory $(PARALLEL) all check-binaries
 	@$(MAKE) --no-print-directory check-parts
 deps: ## install what the build needs (Debian), if anything
@@ -90,6 +90,9 @@ deps-broker: ## install what the test broker needs (Java, Maven), if anything
 	@deploy/deps.sh broker
 deps-watch: ## install what takes alerts and reads metrics in tests (Alertmanager, promtool), if anything
 	@deploy/deps.sh watch
+
+deps-lint: ## install what the gates check layout, spelling and code with, if anything
+	@deploy/deps.sh lint
 
 # V=1 shows the commands.
 Q := $(if $(V),,@)
@@ -118,7 +121,7 @@ $(B)/sources.stamp: FORCE
 	$(call keep,echo '$(LIB_CXX) $(PROGRAM_SRC) $(UNIT_SRC) $(PROP_SRC)')
 FORCE:
 
-# The catalogue of units becomes a table of the library; what reads it is the library's own reader.
+# The catalog of units becomes a table of the library; what reads it is the library's own reader.
 UNIT_TABLE_OBJ := $(filter $(B)/lib/base/%,$(LIB_OBJ)) \
                   $(addprefix $(B)/,$(addsuffix .o,lib/yaml/yaml lib/yaml/node lib/schema/units \
                     lib/schema/units_read deploy/unit_table))
@@ -234,5 +237,5 @@ help: ## this list
 
 -include $(B)/deploy/unit_table.d $(B)/deploy/page_table.d $(B)/deploy/reference.d $(REFERENCE_OBJ:.o=.d) $(LIB_CXX:%.cc=$(B)/%.d) $(PROGRAM_SRC:%.c=$(B)/%.d) $(UNIT_OBJ:.o=.d) \
   $(PROP_OBJ:.o=.d)
-.PHONY: all demo check reference deps deps-broker deps-watch check-unit check-prop check-binaries check-parts \
+.PHONY: all demo check reference deps deps-broker deps-watch deps-lint check-unit check-prop check-binaries check-parts \
   compile-commands clean help FORCE

@@ -4,6 +4,7 @@
 #   deploy/deps.sh          what the program and its tests need
 #   deploy/deps.sh broker   what the test broker (Apache Kafka, tests only) needs
 #   deploy/deps.sh watch    what watches others (Alertmanager, Prometheus' promtool; tests only)
+#   deploy/deps.sh lint     what the gates check layout, spelling and code with (tests only)
 #   deploy/deps.sh exchange what the exchange of models with PyTorch and ONNX (tests only) needs
 #   deploy/deps.sh page     what the tests of the page in the browser need
 #   deploy/deps.sh bench    what the peers of the benchmarks (sketches in Rust, Java and Python) need besides
@@ -63,6 +64,11 @@ chromedriver chromium-driver
 ANALYZE_PROGRAMS='
 gcc gcc
 clang-tidy clang-tidy
+cppcheck cppcheck
+'
+LINT_PROGRAMS='
+clang-format clang-format
+codespell codespell
 cppcheck cppcheck
 '
 DEB_PROGRAMS='
@@ -206,6 +212,8 @@ check_all() {
 		check_broker
 	elif [ "$1" = watch ]; then
 		check_programs "$WATCH_PROGRAMS"
+	elif [ "$1" = lint ]; then
+		check_programs "$LINT_PROGRAMS"
 	elif [ "$1" = exchange ]; then
 		check_exchange
 	elif [ "$1" = page ]; then
@@ -265,10 +273,10 @@ install_missing() {
 set_name=build only_check=
 for word in "$@"; do
 	case $word in
-	build | broker | watch | exchange | page | bench | analyze | deb | package | fuzz) set_name=$word ;;
+	build | broker | watch | lint | exchange | page | bench | analyze | deb | package | fuzz) set_name=$word ;;
 	--check) only_check=1 ;;
 	*)
-		echo "usage: deploy/deps.sh [build|broker|watch|exchange|page|bench|analyze|deb|package|fuzz] [--check]" >&2
+		echo "usage: deploy/deps.sh [build|broker|watch|lint|exchange|page|bench|analyze|deb|package|fuzz] [--check]" >&2
 		exit 2
 		;;
 	esac

@@ -16,7 +16,7 @@ import sys
 from datetime import datetime, timezone
 
 OURS = {"evenkeel": "APPLICATION", "evenkeel-tools": "APPLICATION", "libevenkeel0": "LIBRARY"}
-# name, soname without its number, names for pkg-config, Debian package, licence, home. Licences are those of what is
+# name, soname without its number, names for pkg-config, Debian package, license, home. Licenses are those of what is
 # linked, from /usr/share/doc/*/copyright of Debian 12, read by hand: not those of examples, tests and packaging.
 LIBRARIES = [
     ("librdkafka", "librdkafka", "rdkafka", "librdkafka-dev",
@@ -38,7 +38,7 @@ LIBRARIES = [
     ("libgcc", "libgcc_s", "", "libgcc-s1", "GPL-3.0-or-later WITH GCC-exception-3.1", "https://gcc.gnu.org"),
     ("glibc", "libc", "", "libc6-dev", "LGPL-2.1-or-later", "https://www.gnu.org/software/libc"),
 ]
-# What stands in the source tree: name, file with its version, licence, home.
+# What stands in the source tree: name, file with its version, license, home.
 VENDORED = [("yyjson", "lib/vendor/yyjson/yyjson.h", "MIT", "https://github.com/ibireme/yyjson")]
 ALSO = {"libm": "libc", "libpthread": "libc", "ld-linux-x86-64": "libc", "ld-linux-aarch64": "libc"}
 # What builds and tests, and stays behind.
@@ -94,9 +94,9 @@ def spdx_id(name):
     return "SPDXRef-" + re.sub(r"[^A-Za-z0-9.-]", "-", name.replace("+", "p"))
 
 
-def package(name, version, licence, home, purl=None, **more):
+def package(name, version, license, home, purl=None, **more):
     told = {"SPDXID": spdx_id(name), "name": name, "versionInfo": version, "downloadLocation": "NOASSERTION", "homepage": home,
-            "filesAnalyzed": False, "licenseConcluded": licence, "licenseDeclared": licence, "copyrightText": "NOASSERTION", **more}
+            "filesAnalyzed": False, "licenseConcluded": license, "licenseDeclared": license, "copyrightText": "NOASSERTION", **more}
     if purl:
         told["externalRefs"] = [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": purl}]
     return {k: v for k, v in told.items() if v is not None}
@@ -118,14 +118,14 @@ def libraries(wants):
     for who, names in wants.items():
         for name in sorted(names - known):
             sys.exit(f"sbom: '{who}' is linked with '{name}', which is not in the table")
-    for name, soname, pkg_names, debian, licence, home in LIBRARIES:
+    for name, soname, pkg_names, debian, license, home in LIBRARIES:
         version, purl = version_of(debian, pkg_names)
         users = [who for who, names in wants.items() if soname in names]
         if version is None and users:
             sys.exit(f"sbom: no version of '{name}': neither dpkg nor pkg-config knows it")
         if version is None:
             continue
-        packages.append(package(name, version, licence, home, purl, primaryPackagePurpose="LIBRARY"))
+        packages.append(package(name, version, license, home, purl, primaryPackagePurpose="LIBRARY"))
         relations += [relation(who, "DYNAMIC_LINK", name) for who in users]
         if not users:  # its headers, or nothing of it yet
             relations.append(relation(name, "BUILD_DEPENDENCY_OF", "evenkeel"))
@@ -134,20 +134,20 @@ def libraries(wants):
 
 def vendored():
     packages, relations = [], []
-    for name, header, licence, home in VENDORED:
+    for name, header, license, home in VENDORED:
         with open(header, encoding="utf-8") as f:
             version = re.search(r'_VERSION_STRING +"([^"]+)"', f.read()).group(1)
-        packages.append(package(name, version, licence, home, f"pkg:generic/{name}@{version}", primaryPackagePurpose="LIBRARY"))
+        packages.append(package(name, version, license, home, f"pkg:generic/{name}@{version}", primaryPackagePurpose="LIBRARY"))
         relations += [relation(who, "STATIC_LINK", name) for who in OURS]
     return packages, relations
 
 
 def tools():
     packages, relations = [], []
-    for name, debian, licence, home, kind in TOOLS:
+    for name, debian, license, home, kind in TOOLS:
         version, purl = version_of(behind(name) or debian, name if name in ("check", "jansson") else "")
         if version is not None:
-            packages.append(package(name, version, licence, home, purl, primaryPackagePurpose="APPLICATION"))
+            packages.append(package(name, version, license, home, purl, primaryPackagePurpose="APPLICATION"))
             relations.append(relation(name, kind, "evenkeel"))
     return packages, relations
 

@@ -1,4 +1,4 @@
-/* Host tool `unit_table CATALOGUE`: prints the catalog of units as rows of a C array. It uses the
+/* Host tool `unit_table CATALOG`: prints the catalog of units as rows of a C array. It uses the
  * library's reader, so an error in the catalog fails the build with its position. */
 #include "schema/units.h"
 

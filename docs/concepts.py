@@ -15,18 +15,18 @@ class Picture:
     def __init__(self, height, label):
         self.height, self.label, self.out = height, label, []
 
-    def text(self, x, y, words, size=12, colour=INK, anchor="middle", weight="normal"):
-        self.out.append(f'<text x="{x:g}" y="{y:g}" font-size="{size}" fill="{colour}" text-anchor="{anchor}" '
+    def text(self, x, y, words, size=12, color=INK, anchor="middle", weight="normal"):
+        self.out.append(f'<text x="{x:g}" y="{y:g}" font-size="{size}" fill="{color}" text-anchor="{anchor}" '
                         f'font-weight="{weight}">{words}</text>')
 
     def box(self, x, y, w, h, stroke=LINE, fill=PAPER):
         self.out.append(f'<rect x="{x:g}" y="{y:g}" width="{w:g}" height="{h:g}" rx="4" fill="{fill}" stroke="{stroke}" '
                         'stroke-width="1.3"/>')
 
-    def path(self, points, colour=INK, width=1.6, dash="", tip=False):
+    def path(self, points, color=INK, width=1.6, dash="", tip=False):
         line = "M" + " L".join(f"{x:.1f} {y:.1f}" for x, y in points)
         extra = (f' stroke-dasharray="{dash}"' if dash else "") + (' marker-end="url(#tip)"' if tip else "")
-        self.out.append(f'<path d="{line}" fill="none" stroke="{colour}" stroke-width="{width}"{extra}/>')
+        self.out.append(f'<path d="{line}" fill="none" stroke="{color}" stroke-width="{width}"{extra}/>')
 
     def write(self, path):
         tip = (f'<marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
@@ -41,11 +41,11 @@ class Picture:
 def sketch():
     """The same shape, moved: what a factor is on a logarithmic axis."""
     p = Picture(210, "two distributions of a price on a logarithmic axis; that of today is the trained one, moved by a factor of 100")
-    for left, colour, name in ((110, GOOD, "in training"), (310, BAD, "today, in arm B")):
+    for left, color, name in ((110, GOOD, "in training"), (310, BAD, "today, in arm B")):
         for i in range(14):
             high = 105 * math.exp(-((i - 6.5) / 3.2) ** 2)
-            p.box(left + 10 * i, 150 - high, 9, high, colour, PAPER)
-        p.text(left + 70, 32, name, 12, colour, weight="bold")
+            p.box(left + 10 * i, 150 - high, 9, high, color, PAPER)
+        p.text(left + 70, 32, name, 12, color, weight="bold")
     p.path([(40, 150), (610, 150)])
     for i, mark in enumerate(("1", "10", "100", "1,000", "10,000", "100,000")):
         p.path([(70 + 100 * i, 150), (70 + 100 * i, 155)])
@@ -80,15 +80,15 @@ def routing():
     """Two ways into the model for each feature."""
     p = Picture(220, "a feature goes into the model by its value, or by its distance from the mean of its list; in the second a factor cancels")
     p.text(110, 30, "one list, in euros and in cents", 12, weight="bold")
-    for row, (values, colour) in enumerate(((("80", "100", "125"), INK), (("8000", "10000", "12500"), BAD))):
+    for row, (values, color) in enumerate(((("80", "100", "125"), INK), (("8000", "10000", "12500"), BAD))):
         for i, v in enumerate(values):
-            p.box(30 + 58 * i, 50 + 56 * row, 54, 28, colour)
-            p.text(57 + 58 * i, 69 + 56 * row, v, 12, colour)
+            p.box(30 + 58 * i, 50 + 56 * row, 54, 28, color)
+            p.text(57 + 58 * i, 69 + 56 * row, v, 12, color)
     p.path([(214, 64), (300, 64)], tip=True)
     p.path([(214, 120), (300, 120)], BAD, tip=True)
     p.text(257, 56, "deep path", 11, SOFT)
     p.text(257, 112, "deep path", 11, SOFT)
-    p.text(310, 68, "the order that it has learnt", 12, GOOD, "start")
+    p.text(310, 68, "the order that it has learned", 12, GOOD, "start")
     p.text(310, 124, "values it never saw: any order", 12, BAD, "start")
     p.path([(110, 142), (110, 176), (214, 176)], tip=True)
     p.text(224, 172, "wide path: ln x less the mean of ln x over the list", 11, SOFT, "start")
@@ -112,7 +112,7 @@ def cells():
             p.box(128 + 110 * i, 42 + 40 * j, 104, 30, BAD if found else LINE, "#fdf6ec" if found else PAPER)
             p.text(180 + 110 * i, 62 + 40 * j, ("&#215; 100: route" if j == 0 else "&#215; 1.609: route") if found else "as in training",
                    11, BAD if found else SOFT)
-    p.text(320, 180, "the two in colour are the plan; arm B gets the first, app 7.1 the second, all other lists leave as they came", 11, SOFT)
+    p.text(320, 180, "the two in color are the plan; arm B gets the first, app 7.1 the second, all other lists leave as they came", 11, SOFT)
     return p
 
 
@@ -129,7 +129,7 @@ def modes():
         p.text(x + 52, 94, does, 11, SOFT)
         if i < 3:
             p.path([(x + 110, 57), (x + 142, 57)], tip=True)
-    p.text(320, 130, "coloured: lists that may leave with other scores; a guardrail takes back what moves ranks too far", 11, SOFT)
+    p.text(320, 130, "colored: lists that may leave with other scores; a guardrail takes back what moves ranks too far", 11, SOFT)
     return p
 
 

@@ -8,8 +8,8 @@ INK, SOFT, LINE, GOOD, BAD, PAPER = "#1f2933", "#52606d", "#9aa5b1", "#0f766e", 
 out = []
 
 
-def text(x, y, words, size=13, colour=INK, anchor="middle", weight="normal"):
-    out.append(f'<text x="{x}" y="{y}" font-size="{size}" fill="{colour}" text-anchor="{anchor}" '
+def text(x, y, words, size=13, color=INK, anchor="middle", weight="normal"):
+    out.append(f'<text x="{x}" y="{y}" font-size="{size}" fill="{color}" text-anchor="{anchor}" '
                f'font-weight="{weight}">{words}</text>')
 
 
@@ -18,11 +18,11 @@ def box(x, y, w, h, stroke=LINE, fill=PAPER, dash=""):
                f'stroke-width="1.5"{dash and f" stroke-dasharray={chr(34)}{dash}{chr(34)}"}/>')
 
 
-def arrow(points, colour=INK, dash="", width=1.8):
+def arrow(points, color=INK, dash="", width=1.8):
     path = "M" + " L".join(f"{x} {y}" for x, y in points)
     extra = f' stroke-dasharray="{dash}"' if dash else ""
-    out.append(f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{width}"{extra} '
-               f'marker-end="url(#tip{colour[1:]})"/>')
+    out.append(f'<path d="{path}" fill="none" stroke="{color}" stroke-width="{width}"{extra} '
+               f'marker-end="url(#tip{color[1:]})"/>')
 
 
 def topic(x, name):
@@ -79,7 +79,7 @@ def inside():
 
 def captions():
     text(434, 294, "no plan for a list: the message leaves byte for byte as it came", 12, SOFT)
-    text(434, 312, "a routed feature enters as centred logarithms: ln(100 x) - mean ln(100 x) = ln x - mean ln x,"
+    text(434, 312, "a routed feature enters as centered logarithms: ln(100 x) - mean ln(100 x) = ln x - mean ln x,"
          .replace("-", "&#8722;"), 12, SOFT)
     text(434, 328, "so a factor cancels and the order stays what it was", 12, SOFT)
 

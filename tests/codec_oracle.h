@@ -230,7 +230,7 @@ static inline bool ek_oracle_sources(const msgpack_object *items, const struct e
 }
 
 static inline bool ek_oracle_item(const msgpack_object *o, const struct ek_manifest *m,
-                                  const struct ek_list *q, int i, bool *labelled)
+                                  const struct ek_list *q, int i, bool *labeled)
 {
     const msgpack_object *id = NULL, *score = NULL, *features = NULL, *label = NULL, *source = NULL;
     double value;
@@ -238,8 +238,8 @@ static inline bool ek_oracle_item(const msgpack_object *o, const struct ek_manif
         ek_oracle_find(o, "score", &score) > 1 || ek_oracle_find(o, "label", &label) > 1 ||
         ek_oracle_find(o, "source", &source) > 1 || ek_oracle_find(o, "features", &features) != 1)
         return false;
-    *labelled = label && ek_oracle_number(label, &value) && isfinite((float)value);
-    if (q && *labelled && !ek_oracle_same((double)(float)value, (double)q->label[i]))
+    *labeled = label && ek_oracle_number(label, &value) && isfinite((float)value);
+    if (q && *labeled && !ek_oracle_same((double)(float)value, (double)q->label[i]))
         return false;
     if (id ? !ek_oracle_text(id, false, q ? &q->item_id[i] : NULL) : q && q->item_id[i].text)
         return false;
@@ -255,10 +255,10 @@ static inline bool ek_oracle_items(const msgpack_object *o, const struct ek_mani
         return false;
     bool all = o->via.array.size > 0;
     for (uint32_t i = 0; i < o->via.array.size; i++) {
-        bool labelled;
-        if (!ek_oracle_item(&o->via.array.ptr[i], m, q, (int)i, &labelled))
+        bool labeled;
+        if (!ek_oracle_item(&o->via.array.ptr[i], m, q, (int)i, &labeled))
             return false;
-        all = all && labelled;
+        all = all && labeled;
     }
     return !q || (q->has_label == all && ek_oracle_sources(o, q));
 }

@@ -48,13 +48,13 @@ static int count_lines(const char *text)
     return count;
 }
 
-void ek_live_view_draw(const char *text, int columns, int rows, bool colour, FILE *to)
+void ek_live_view_draw(const char *text, int columns, int rows, bool color, FILE *to)
 {
     int lines = count_lines(text), shown = lines > rows ? rows - 1 : lines;
     fputs("\033[H", to);
     for (int i = 0; i < shown; i++) {
         size_t length = strcspn(text, "\n");
-        bool title = colour && !i;
+        bool title = color && !i;
         /* Clear before writing: after the last column, clearing would erase the last character. */
         fprintf(to, "\033[K%s%.*s%s%s", title ? "\033[1m" : "", (int)cut(text, length, columns),
                 text, title ? "\033[0m" : "", i + 1 < rows ? "\n" : "");
@@ -152,7 +152,7 @@ static int watch_screen(const struct ek_live_view_source *source, int every_ms, 
         open_screen(&w);
     for (bool more = !rc; more;) {
         ek_terminal_size(stdout, &columns, &rows);
-        ek_live_view_draw(text, columns, rows, ek_terminal_colour(stdout), stdout);
+        ek_live_view_draw(text, columns, rows, ek_terminal_color(stdout), stdout);
         more = wait_next(&w, every_ms);
         if (more)
             render(source, text, e);

@@ -21,7 +21,7 @@ struct ek_live_view_source {
 
 /* Print lines of `text` as a screen. Long lines and the number of omitted lines are marked. Exposed
  * for tests. */
-void ek_live_view_draw(const char *text, int columns, int rows, bool colour, FILE *to);
+void ek_live_view_draw(const char *text, int columns, int rows, bool color, FILE *to);
 
 /* View of `evenkeel status --watch`: health, open findings and active routes. */
 struct ek_live_view {

@@ -205,7 +205,7 @@ static void report_print_json(const struct ek_replay_report *r, FILE *to)
     print_ranks_json("ranks_by_plan", &r->plan_ranks, to);
     print_ranks_json("ranks_by_model", &r->model_ranks, to);
     fprintf(to,
-            "\"labelled\":%" PRIu64 ",\"counted\":%zu,\"gain\":\"exp\","
+            "\"labeled\":%" PRIu64 ",\"counted\":%zu,\"gain\":\"exp\","
             "\"empty\":\"skip\",\"ndcg@10\":",
             r->labeled, r->before.count);
     if (r->before.count)

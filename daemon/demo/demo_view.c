@@ -20,14 +20,14 @@ void ek_demo_view_init(struct ek_demo_view *d, FILE *to)
     memset(d, 0, sizeof *d);
     d->to = to;
     d->live = ek_terminal_live(to);
-    d->colour = ek_terminal_colour(to);
+    d->color = ek_terminal_color(to);
     d->drawn_ms = -LOG_EVERY_MS;
 }
 
 static const char *paint(const struct ek_demo_view *d, enum style style)
 {
     static const char *const codes[] = {"\033[0m", "\033[1m", "\033[32m", "\033[31m"};
-    return d->colour ? codes[style] : "";
+    return d->color ? codes[style] : "";
 }
 
 /* Return the columns of the terminal; a wrapped line could not be redrawn. */

@@ -12,7 +12,7 @@
 
 struct ek_demo_view {
     FILE *to;
-    bool live, colour;
+    bool live, color;
     int lines;        /* drawn last, to be redrawn */
     int64_t drawn_ms; /* time of the last drawing */
 };

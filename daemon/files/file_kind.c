@@ -97,9 +97,9 @@ static bool has_any(const struct ek_node *root, const char *const *keys, size_t 
     return false;
 }
 
-/* A catalogue has `units` and no other key of rules; rules with units alone are also read as a
- * catalogue. */
-static bool is_catalogue(const struct ek_node *root)
+/* A catalog has `units` and no other key of rules; rules with units alone are also read as a
+ * catalog. */
+static bool is_catalog(const struct ek_node *root)
 {
     const struct ek_node *units = ek_node_get(root, "units");
     return units && !ek_node_get(root, "features") && units->kind == EK_NODE_SEQUENCE &&
@@ -122,7 +122,7 @@ static enum ek_kind kind_of_tree(const struct ek_node *root)
         for (size_t i = 0; i < sizeof SIGNS / sizeof *SIGNS; i++)
             if (has_any(root, SIGNS[i].keys, SIGNS[i].count, nearly))
                 return SIGNS[i].kind;
-        if (!nearly && is_catalogue(root))
+        if (!nearly && is_catalog(root))
             return EK_KIND_UNITS;
     }
     bool bare = root->kind == EK_NODE_MAPPING && root->count == 1 && ek_node_get(root, "version");
@@ -489,7 +489,7 @@ int ek_kind_explain(const char *path, enum ek_kind desired, struct ek_error *e)
     static const char *const is[EK_KIND_COUNT] = {"",
                                                   "this is a manifest",
                                                   "these look like rules",
-                                                  "this is a catalogue of units",
+                                                  "this is a catalog of units",
                                                   "this is a configuration",
                                                   "this is a model",
                                                   "this is a profile",
@@ -498,7 +498,7 @@ int ek_kind_explain(const char *path, enum ek_kind desired, struct ek_error *e)
     static const char *const wants[EK_KIND_COUNT] = {"a profile, model or capture",
                                                      "a manifest",
                                                      "rules",
-                                                     "a catalogue of units",
+                                                     "a catalog of units",
                                                      "a configuration",
                                                      "a model",
                                                      "a profile",

@@ -152,7 +152,7 @@ static int refuse(struct ek_checkpoint_store *k, struct ek_checkpoint_read_job *
                        why->message);
     if (fit == EK_RESTORE_NONE || fit == EK_RESTORE_INCOMPLETE)
         log_loss(k, EK_LOSS_NOT_FOUND, &j->pointer,
-                 "the state is not in the topic, or not all of it: what was learnt before begins "
+                 "the state is not in the topic, or not all of it: what was learned before begins "
                  "anew");
     else
         log_loss(k, EK_LOSS_REFUSED, &j->pointer, why->message);

@@ -187,10 +187,10 @@ static void set_average(struct argp_state *state, struct ek_train_args *a, const
     a->options.average = real(state, "weight-averaging", arg);
 }
 
-static void set_optimiser(struct argp_state *state, struct ek_train_args *a, const char *arg)
+static void set_optimizer(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
     static const char *const words[] = {"adamw", "adagrad"};
-    a->options.optimiser = (enum ek_optimizer_kind)ek_is_any_of(state, "optimizer", arg, words, 2);
+    a->options.optimizer = (enum ek_optimizer_kind)ek_is_any_of(state, "optimizer", arg, words, 2);
 }
 
 static void set_patience(struct argp_state *state, struct ek_train_args *a, const char *arg)
@@ -274,7 +274,7 @@ static const struct row ROWS[] = {
     {"cutoff", 0, "K", "Cut-off of approxndcg (0: none)", set_cutoff, 0},
     {"routing", 0, "HOW", "random, none, or static:FEATURE,... for a fixed choice (random)", NULL,
      AT(routing)},
-    {"log-input", 0, "WHEN", "Centred logs as deep inputs: always, routed or none (always)",
+    {"log-input", 0, "WHEN", "Centered logs as deep inputs: always, routed or none (always)",
      set_logs, 0},
     {"list-free", 0, NULL, "A model whose items are scored one by one", NULL,
      AT(options.shape.list_free)},
@@ -282,7 +282,7 @@ static const struct row ROWS[] = {
     {"transform", 0, "NAME",
      "How the deep part sees item features: log1p, raw, zscore, cdf or mixture (log1p)",
      set_transform, 0},
-    {"batch-norm", 0, NULL, "Normalise what each layer reads over the batch (no)", NULL,
+    {"batch-norm", 0, NULL, "Normalize what each layer reads over the batch (no)", NULL,
      AT(options.network.batch_norm)},
     {"dropout", 0, "X", "Share of each hidden layer's outputs dropped in training (0)", set_dropout,
      0},
@@ -292,7 +292,7 @@ static const struct row ROWS[] = {
      "At the first step, lists that get scale faults under random routing (0.3)", set_shift, 0},
     {"epochs", 0, "N", "Passes over the data (15)", set_epochs, 0},
     {"patience", 0, "N", "Stop after N epochs without a better one (0: never)", set_patience, 0},
-    {"optimizer", 0, "NAME", "adamw or adagrad (adamw)", set_optimiser, 0},
+    {"optimizer", 0, "NAME", "adamw or adagrad (adamw)", set_optimizer, 0},
     {"lr", 0, "X", "Highest learning rate (3e-3)", set_rate, 0},
     {"decay", 0, "X", "Weight decay (1e-4)", set_decay, 0},
     {"weight-averaging", 0, "POWER", "Average the steps' weights, step t with t^POWER; 0: none (3)",

@@ -81,7 +81,7 @@ class Network(keras.Model):
 
 
 def listnet(labels, scores):
-    """Softmax cross-entropy against normalised gains; lists without a positive label count 0."""
+    """Softmax cross-entropy against normalized gains; lists without a positive label count 0."""
     present = ops.cast(labels >= 0, scores.dtype)
     gains = (2.0 ** labels - 1) * present
     target = gains / ops.maximum(ops.sum(gains, 1, keepdims=True), 1e-9)

@@ -43,7 +43,7 @@ class Network(nn.Module):
 
 
 def listnet(scores, labels, present):
-    """Softmax cross-entropy against normalised gains, over lists with a positive label."""
+    """Softmax cross-entropy against normalized gains, over lists with a positive label."""
     gains = (2 ** labels - 1) * present
     total = gains.sum(1, keepdim=True)
     log_softmax = torch.log_softmax(scores.masked_fill(~present, -1e9), 1).masked_fill(~present, 0)
@@ -64,18 +64,18 @@ def train(network, lists, inputs, epochs, rng, batch=64):
     inputs = tensors(inputs)
     labels, present = torch.from_numpy(lists.labels), torch.from_numpy(lists.present)
     count, routable_count = len(labels), len(network.positions)
-    optimiser = torch.optim.AdamW(network.parameters(), lr=3e-3, weight_decay=1e-4)
+    optimizer = torch.optim.AdamW(network.parameters(), lr=3e-3, weight_decay=1e-4)
     steps = epochs * -(-count // batch)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 3e-3, total_steps=steps, pct_start=0.05)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 3e-3, total_steps=steps, pct_start=0.05)
     for epoch in range(epochs):
         total = 0.0
         for chosen in np.array_split(rng.permutation(count), -(-count // batch)):
             part = {name: x[chosen] for name, x in inputs.items()}
             mask = torch.from_numpy(routable.draw_masks(rng, len(chosen), routable_count))
             loss = listnet(network(**part, mask=mask), labels[chosen], present[chosen])
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             loss.backward()
-            optimiser.step()
+            optimizer.step()
             schedule.step()
             total += float(loss.detach()) * len(chosen)
         print(f"epoch {epoch + 1}: loss {total / count:.4f}")

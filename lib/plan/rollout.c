@@ -132,9 +132,9 @@ static double surely(uint64_t hits, uint64_t of)
 {
     static const double Z = 2.5758293035489004;
     double n = (double)of, p = hits < of ? (double)hits / n : 1;
-    double centre = p + Z * Z / (2 * n);
+    double center = p + Z * Z / (2 * n);
     double width = Z * sqrt(p * (1 - p) / n + Z * Z / (4 * n * n));
-    return fmax(0, (centre - width) / (1 + Z * Z / n));
+    return fmax(0, (center - width) / (1 + Z * Z / n));
 }
 
 static bool above(double value, double most, double *figure, double *limit)

@@ -35,7 +35,7 @@ static const struct ek_yaml_problem PROBLEMS[] = {
      "this quote has no end before the next document: put one behind the text", true},
     {"found unknown escape character",
      "no such escape in double quotes: use single quotes, or write \\\\ for a backslash", false},
-    {"did not find expected hexdecimal number",
+    {"did not find expected hexadecimal number",
      "no such escape in double quotes: use single quotes, or write \\\\ for a backslash", false},
     {"found invalid Unicode character escape code", "no such character: use the character itself",
      false},

@@ -163,7 +163,7 @@ static void transform(const struct ek_ln_kernels *k, const float *x, struct tran
     }
     k->signed_ln(&rows, about, scale);
     rows.y = t->z;
-    k->centre(&(struct ek_ln_list){rows, t->zero, scale, t->mean, false, octave});
+    k->center(&(struct ek_ln_list){rows, t->zero, scale, t->mean, false, octave});
 }
 
 static int same_transforms(struct ek_rng *r, enum ek_isa isa)

@@ -255,7 +255,7 @@ static void sizes_of_one(struct ek_bench *b, struct one_feature *one)
     ek_buf_clear(&one->bytes);
     if (ek_sketch_write(one->sketch, &one->bytes))
         abort();
-    ek_bench_record(b, "one feature, serialised", "bytes", (double)one->bytes.length, NULL, 0);
+    ek_bench_record(b, "one feature, serialized", "bytes", (double)one->bytes.length, NULL, 0);
 }
 
 static void single_sketch(struct ek_bench *b, struct work *w)

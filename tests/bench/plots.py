@@ -9,7 +9,7 @@ import math
 import re
 import sys
 
-INK, SOFT, LINE, COLOUR, PAPER = "#1f2933", "#52606d", "#cbd2d9", "#0f766e", "#ffffff"
+INK, SOFT, LINE, COLOR, PAPER = "#1f2933", "#52606d", "#cbd2d9", "#0f766e", "#ffffff"
 WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 400, 250, 58, 40, 16, 46
 
 # title, axis, bench, unit, case pattern, group of x, label of y
@@ -25,9 +25,9 @@ PANELS = [
 ]
 
 
-def text(x, y, words, size=11, colour=SOFT, anchor="middle", weight="normal", turned=False):
+def text(x, y, words, size=11, color=SOFT, anchor="middle", weight="normal", turned=False):
     turn = f' transform="rotate(-90 {x:.1f} {y:.1f})"' if turned else ""
-    return (f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{colour}" text-anchor="{anchor}" '
+    return (f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{color}" text-anchor="{anchor}" '
             f'font-weight="{weight}"{turn}>{words}</text>')
 
 
@@ -63,9 +63,9 @@ def panel(left, top, title, axis, label, points):
         out.append(f'<path d="M{x0} {y:.1f} H{x1}" stroke="{LINE}" stroke-width="1"/>')
         out.append(text(x0 - 6, y + 4, f"{mark:g}", 10, anchor="end"))
     spots = [place(*p) for p in points]
-    out.append(f'<path d="M{" L".join(f"{x:.1f} {y:.1f}" for x, y in spots)}" fill="none" stroke="{COLOUR}" stroke-width="2"/>')
+    out.append(f'<path d="M{" L".join(f"{x:.1f} {y:.1f}" for x, y in spots)}" fill="none" stroke="{COLOR}" stroke-width="2"/>')
     for (x, y), (number, value) in zip(spots, points):
-        out.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.2" fill="{COLOUR}"><title>{number}: {value:.4g}</title></circle>')
+        out.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.2" fill="{COLOR}"><title>{number}: {value:.4g}</title></circle>')
         out.append(text(x, y0 + 16, number, 10))
     return "\n".join(out)
 

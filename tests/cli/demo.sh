@@ -19,7 +19,7 @@ shown "scale, query_feature:stay_nights"
 shown "anew before the fault / in arm A   0 / 0"
 shown "plain model, unguarded"
 shown "Found, routed, better than unguarded, withdrawn."
-if grep -q "$(printf '\033')" out; then fail "colour in a log"; fi
+if grep -q "$(printf '\033')" out; then fail "color in a log"; fi
 [ -z "$(ls tmp)" ] || fail "left behind: $(ls tmp)"
 
 "$EK" demo >out 2>err &

@@ -81,7 +81,7 @@ number() {
 }
 anew=$(number scored_anew)
 [ $(($(number untouched) + anew + $(number unreadable))) = 701 ] || fail "not 701: $(cat sum)"
-[ "$anew" -gt 0 ] && [ "$(number labelled)" = "$anew" ] && [ "$(number counted)" = "$anew" ] || fail "$(cat sum)"
+[ "$anew" -gt 0 ] && [ "$(number labeled)" = "$anew" ] && [ "$(number counted)" = "$anew" ] || fail "$(cat sum)"
 grep -q "\"ranks_by_plan\":{\"lists\":$anew," sum || fail "not all were tried: $(cat sum)"
 [ "$(number forwarded)" != "$(number came)" ] || fail "scored anew, and ranked as before: $(cat sum)"
 

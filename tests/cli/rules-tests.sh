@@ -95,7 +95,7 @@ changed default 's/report_threshold: 1.10/report_threshold: 1.005/' "test 'traff
 changed default 's/action_threshold: 1.25/action_threshold: 3/' "action 'alert', wanted 'route'"
 changed default 's/action_min_fraction: 0.05/action_min_fraction: 0.5/' "test 'one in five is': action 'alert', wanted 'route'"
 changed default 's/confirmation_lists: 64/confirmation_lists: 500/' 'queries, wanted within 200'
-changed travel 's/units: \[mi_to_km[^]]*\]/report_threshold: 1.15/' "test 'kilometres for miles are below action_threshold, and known': action 'alert', wanted 'route'"
+changed travel 's/units: \[mi_to_km[^]]*\]/report_threshold: 1.15/' "test 'kilometers for miles are below action_threshold, and known': action 'alert', wanted 'route'"
 changed travel 's/action_threshold: 2 /action_threshold: 3 /' "test 'a factor that nobody knows is routed from two and a half on': action 'alert'"
 changed travel 's/report_threshold: 1.15/report_threshold: 1.005/' "test 'a season is not spoken of': 'scale' was confirmed on 'price'"
 changed travel 's/confirmation_lists: 64/confirmation_lists: 500/' 'queries, wanted within 200'

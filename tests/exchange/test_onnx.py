@@ -26,7 +26,7 @@ FORMS = {
 # Deep inputs that grow with the value: float32 sums of large terms differ by their order.
 UNBOUNDED = {
     "raw values": ["--transform", "raw", "--batch-norm"],
-    "standardised values": ["--transform", "zscore"],
+    "standardized values": ["--transform", "zscore"],
     "a mixture of transforms": ["--transform", "mixture", "--batch-norm"],
 }
 

@@ -11,7 +11,7 @@ GOLDEN = os.path.join(HERE, "golden")
 MANIFEST = """set: shop
 features:
   - {name: price, index: 1, role: item, routable: true, unit: EUR}
-  - {name: colour, index: 2, role: item, type: category}
+  - {name: color, index: 2, role: item, type: category}
   - {name: nights, index: 3, role: query}
 """
 

@@ -20,7 +20,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned
     if (!w.keys) {
         ek_fuzz_keys(&w, keys);
         ek_fuzz_values(&w, values);
-        ek_fuzz_require(!ek_feature_list_new(&l, NULL), "no catalogue");
+        ek_fuzz_require(!ek_feature_list_new(&l, NULL), "no catalog");
         for (size_t i = 0; i < l->count; i += 7)
             ek_fuzz_values(&w, l->features[i].name);
         ek_feature_list_free(l);

@@ -72,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         ek_manifest_free(manifest);
     ek_units_init(&units);
     if (!ek_units_parse(&units, "input", text, size, NULL, NULL))
-        ek_fuzz_require(!units.incomplete, "a catalogue without a fault that lacks something");
+        ek_fuzz_require(!units.incomplete, "a catalog without a fault that lacks something");
     ek_units_release(&units);
     return 0;
 }

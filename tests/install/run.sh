@@ -101,7 +101,7 @@ t "a man page for every command, every option in it" has_pages
 t "completion of a command" completes "evenkeel che" check
 t "completion of an option" completes "evenkeel profile --man" --manifest
 t "JSON Schemas of rules and configuration" brings_schemas
-t "the catalogue of units is there, and that of the program" brings_units
+t "the catalog of units is there, and that of the program" brings_units
 t "rules of Prometheus and the dashboard of Grafana" brings_watch
 t "DESTDIR and PREFIX" stages
 t "make uninstall leaves nothing" leaves_nothing

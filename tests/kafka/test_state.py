@@ -1,4 +1,4 @@
-"""What the guard has learnt survives: restarts, crashes, and partitions that go from one instance to another."""
+"""What the guard has learned survives: restarts, crashes, and partitions that go from one instance to another."""
 import itertools
 import json
 import math
@@ -389,7 +389,7 @@ class StateLarge(Case):
             values.append(raw[i % self.DISTINCT].replace(old, str(200000 + i).encode()))
         return folder, values
 
-    def test_a_planned_hand_over_keeps_what_was_learnt_and_says_how_long_it_took(self):
+    def test_a_planned_hand_over_keeps_what_was_learned_and_says_how_long_it_took(self):
         folder, values = self.prepare()
         for delivery in MODES:
             with self.subTest(delivery=delivery):

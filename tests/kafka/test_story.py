@@ -23,11 +23,11 @@ def ndcg(labels, scores):
     return gain(sorted(indices, key=lambda i: -scores[i])) / best if best else None
 
 
-def quality(scored, labelled):
+def quality(scored, labeled):
     """Return the mean NDCG@10 of lists by their scores and the labels of their originals."""
     values = [ndcg([item["label"] for item in twin["items"]],
                    [item["score"] for item in one["items"]])
-              for one, twin in zip(scored, labelled)]
+              for one, twin in zip(scored, labeled)]
     values = [v for v in values if v is not None]
     return sum(values) / len(values)
 
@@ -137,10 +137,10 @@ class Story:
         faulty = [n for n in range(since, len(self.given))
                   if without_scores(self.given[n][1]) != without_scores(self.clean[n][1])]
         self.assertTrue(set(faulty) <= set(served), "a faulty list was not routed")
-        labelled = [self.clean[n][1] for n in faulty]
-        clean = quality(labelled, labelled)
-        spoiled = quality([self.given[n][1] for n in faulty], labelled)
-        kept = quality([served[n] for n in faulty], labelled)
+        labeled = [self.clean[n][1] for n in faulty]
+        clean = quality(labeled, labeled)
+        spoiled = quality([self.given[n][1] for n in faulty], labeled)
+        kept = quality([served[n] for n in faulty], labeled)
         print(f"\n    {self.feature}: {len(faulty)} faulty lists since query {since}: "
               f"NDCG@10 clean {clean:.4f}, unrouted {spoiled:.4f}, routed {kept:.4f}")
         self.assertGreater(kept, spoiled)

@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 
-LICENCES = {"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BSL-1.0", "GPL-2.0-only", "GPL-2.0-or-later", "GPL-3.0-or-later",
+LICENSES = {"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BSL-1.0", "GPL-2.0-only", "GPL-2.0-or-later", "GPL-3.0-or-later",
             "LGPL-2.1-or-later", "MIT", "PSF-2.0", "Unicode-DFS-2015", "Zlib", "curl", "GCC-exception-3.1"}
 OURS = ("evenkeel", "evenkeel-tools", "libevenkeel0")
 KINDS = {"DESCRIBES", "DYNAMIC_LINK", "STATIC_LINK", "BUILD_DEPENDENCY_OF", "BUILD_TOOL_OF", "TEST_DEPENDENCY_OF"}
@@ -35,8 +35,8 @@ def of_packages(packages):
             if not p.get(key):
                 yield f"{name}: no {key}"
         words = set(re.findall(r"[\w.-]+", p["licenseDeclared"])) - {"AND", "OR", "WITH"}
-        if words - LICENCES:
-            yield f"{name}: unknown licence {' '.join(words - LICENCES)}"
+        if words - LICENSES:
+            yield f"{name}: unknown license {' '.join(words - LICENSES)}"
         if name not in OURS:
             purls = [r["referenceLocator"] for r in p.get("externalRefs", ()) if r["referenceType"] == "purl"]
             if len(purls) != 1 or not re.fullmatch(r"pkg:(deb/debian|generic)/[a-z0-9.+-]+@[^@\s+]+", purls[0]):

@@ -13,7 +13,7 @@ static const char RULES[] = "version: 1\n"
                             "segments: [arm, market]\n";
 
 /* An in-flight list with its items in send order. */
-struct travelling {
+struct traveling {
     struct ek_list list; /* owns its arrays; strings below */
     char id[32], item_id[32][24], arm[4], market[8];
     int sent;
@@ -33,7 +33,7 @@ struct world {
     struct ek_rng r;
     struct shop shop;
     struct guard lists, items;
-    struct travelling memory[WINDOW], *way[WINDOW]; /* the first `open` are in flight */
+    struct traveling memory[WINDOW], *way[WINDOW]; /* the first `open` are in flight */
     int open, window, made, done;
     bool timed;              /* event time advances */
     int compared, elsewhere; /* lists with equal scores; with another plan */
@@ -63,7 +63,7 @@ static void close_guard(struct guard *g)
 }
 
 /* Copy the shop's next list, with shuffled items if lists are mixed. */
-static void begin(struct world *w, struct travelling *t, bool shuffled)
+static void begin(struct world *w, struct traveling *t, bool shuffled)
 {
     struct ek_list *q = shop_next(&w->shop), *l = &t->list;
     if (w->made >= FAULT_FROM && w->made < FAULT_UNTIL && w->shop.arm_b)
@@ -121,7 +121,7 @@ static const void *observe(struct guard *g, size_t *length)
     return out;
 }
 
-static void send_item(struct world *w, struct travelling *t)
+static void send_item(struct world *w, struct traveling *t)
 {
     struct guard *g = &w->items;
     size_t length;
@@ -143,7 +143,7 @@ static void send_item(struct world *w, struct travelling *t)
 }
 
 /* Send the list as one message. Its scores equal those of its items under the same plan. */
-static void send_list(struct world *w, struct travelling *t)
+static void send_list(struct world *w, struct traveling *t)
 {
     struct guard *g = &w->lists;
     struct ek_list whole = t->list;
@@ -183,7 +183,7 @@ static void stream_through(struct world *w, bool shuffled)
         while (w->open < w->window && w->made < LISTS)
             begin(w, w->way[w->open++], shuffled);
         int i = (int)ek_rng_uniform_int(&w->r, (uint64_t)w->open);
-        struct travelling *t = w->way[i];
+        struct traveling *t = w->way[i];
         send_item(w, t);
         if (t->sent < t->list.items)
             continue;

@@ -15,7 +15,7 @@ CRITERION = (f"Growth is that of the first instance's longest life, which has to
              "the C library says to be in use. What it has while it works "
              "is shown beside it: joins of states take much for seconds, and the C library keeps some of it for a minute. Of descriptors and threads the median "
              f"of all looks from {EARLY[0]:.0%} to {EARLY[1]:.0%} of the life is held against that from {LATE[0]:.0%} on, and may not be more.")
-INK, SOFT, LINE, COLOUR, OTHER = "#1f2933", "#52606d", "#cbd2d9", "#0f766e", "#b45309"
+INK, SOFT, LINE, COLOR, OTHER = "#1f2933", "#52606d", "#cbd2d9", "#0f766e", "#b45309"
 
 
 def judge(frames, source, out, dead, cut):
@@ -91,10 +91,10 @@ def verdicts(rounds, rows):
     return found
 
 
-def curve(rows, key, scale, top, left, width, height, high, end, colour):
+def curve(rows, key, scale, top, left, width, height, high, end, color):
     points = [(left + width * r["at"] / end, top + height * (1 - min(r[key] * scale / high, 1))) for r in rows if key in r]
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-    return f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.2"/>'
+    return f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="1.2"/>'
 
 
 def picture(rows):
@@ -103,7 +103,7 @@ def picture(rows):
               ("99th percentile of latency, ms", "p99_ms", 1), ("lag, messages", "lag", 1))
     width, height, end = 860, 150, max((r["at"] for r in rows), default=0) or 1
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width + 100}" height="{len(panels) * (height + 50) + 30}" font-family="system-ui,sans-serif">',
-           f'<rect width="100%" height="100%" fill="#fff"/><text x="70" y="18" font-size="12" fill="{COLOUR}">first instance</text>'
+           f'<rect width="100%" height="100%" fill="#fff"/><text x="70" y="18" font-size="12" fill="{COLOR}">first instance</text>'
            f'<text x="170" y="18" font-size="12" fill="{OTHER}">second, which comes and goes</text>'
            f'<text x="380" y="18" font-size="12" fill="{INK}">● first, at rest</text>']
     for i, (title, key, scale) in enumerate(panels):
@@ -114,8 +114,8 @@ def picture(rows):
             y = top + height * (1 - share)
             out.append(f'<line x1="70" x2="{70 + width}" y1="{y:.1f}" y2="{y:.1f}" stroke="{LINE}"/>'
                        f'<text x="64" y="{y + 4:.1f}" font-size="10" text-anchor="end" fill="{SOFT}">{high * share:.3g}</text>')
-        for name, colour in (("other", OTHER), ("steady", COLOUR)):
-            out.append(curve([r for r in rows if r["name"] == name], key, scale, top, 70, width, height, high, end, colour))
+        for name, color in (("other", OTHER), ("steady", COLOR)):
+            out.append(curve([r for r in rows if r["name"] == name], key, scale, top, 70, width, height, high, end, color))
         if key == "anonymous_kib":
             out += [f'<circle cx="{70 + width * r["at"] / end:.1f}" cy="{top + height * (1 - r[key] * scale / high):.1f}" r="3" fill="{INK}"/>'
                     for r in rows if r.get("rest")]

@@ -137,7 +137,7 @@ export function evidence(track, width) {
     text(LEFT - 6, y(high) + 8, number(high, 2), "tick", "end"), text(LEFT - 6, y(low), number(low, 2), "tick", "end"));
 }
 
-// Neighbours that have an interval, one run for each time that there was an estimate.
+// Neighbors that have an interval, one run for each time that there was an estimate.
 function runs(track) {
   const all = [];
   track.factor_low.forEach((low, i) => {

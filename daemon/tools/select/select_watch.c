@@ -299,7 +299,7 @@ static int print_text(const struct ek_select_args *a, const struct ek_manifest *
              "NDCG@%d is %.4f (gain 2^y - 1, lists without a positive label skipped). unnoticed: "
              "what is lost of it when the unit changes, as a mean over plausible changes; +-: its "
              "standard error over the lists; built-in: too few to tell, or not measured (-); left: "
-             "once the action is taken; chance: that it does within a year (a judgement, "
+             "once the action is taken; chance: that it does within a year (a judgment, "
              "--prior); expected: chance x unnoticed",
              a->cutoff, whole);
     fputc('\n', to);

@@ -11,7 +11,7 @@
 /* Point of the cdf: a training value, and the fractions of values below it and up to it. */
 struct knot {
     float x;
-    double below, upto;
+    double below, up_to;
 };
 
 struct fit {
@@ -66,11 +66,11 @@ static int fit_knots(struct fit *f, const struct ek_values *v)
         return EK_ENOMEM;
     double below = 0;
     for (size_t i = 0; i < v->entries; i++) {
-        double upto = below + v->value[i].count;
+        double up_to = below + v->value[i].count;
         double due = (double)f->knots * v->count / (double)room;
-        if (f->knots < room && (v->entries == room || upto > due || i + 1 == v->entries))
-            f->knot[f->knots++] = (struct knot){v->value[i].x, below / v->count, upto / v->count};
-        below = upto;
+        if (f->knots < room && (v->entries == room || up_to > due || i + 1 == v->entries))
+            f->knot[f->knots++] = (struct knot){v->value[i].x, below / v->count, up_to / v->count};
+        below = up_to;
     }
     return EK_OK;
 }
@@ -160,7 +160,7 @@ static double share_below(const struct fit *f, double x)
         return f->knots && low ? 1 : 0;
     const struct knot *a = &f->knot[low - 1], *b = &f->knot[low];
     double t = (x - (double)a->x) / ((double)b->x - (double)a->x);
-    return a->upto + t * (b->below - a->upto);
+    return a->up_to + t * (b->below - a->up_to);
 }
 
 static double scaled(const struct fit *f, enum ek_transform_kind scale, double x)

@@ -154,9 +154,9 @@ static bool next(const struct ek_sketch *s, int *key)
 static double multiples(const struct bucket *b, double step, double *first)
 {
     double from = ceil(b->low / step * (1 - SLACK));
-    double upto = ceil(b->high / step * (1 - SLACK)) - 1;
+    double up_to = ceil(b->high / step * (1 - SLACK)) - 1;
     *first = from * step;
-    return upto - from + 1;
+    return up_to - from + 1;
 }
 
 /* Return the ln probability that continuous values fall only into buckets with a multiple. Return 1

@@ -69,7 +69,7 @@ static void sort_out(struct work *w)
     }
 }
 
-static int standardise(struct work *w, const struct ek_dataset *train, struct ek_error *e)
+static int standardize(struct work *w, const struct ek_dataset *train, struct ek_error *e)
 {
     size_t features = w->train.features;
     w->mean = ek_calloc(features, EK_NFS_PARTS * sizeof *w->mean);
@@ -101,7 +101,7 @@ static int encode(struct work *w, const struct ek_manifest *m, const struct ek_d
         code = ek_nfs_data_init(&w->train, w->model, train, e);
     if (!code)
         code = ek_nfs_data_init(&w->vali, w->model, vali, e);
-    return code ? code : standardise(w, train, e);
+    return code ? code : standardize(w, train, e);
 }
 
 static size_t count_live(const struct work *w)

@@ -32,7 +32,7 @@ struct training {
     const struct ek_nfs_data *train, *vali;
     struct ek_nfs_network network;
     struct shard shard[EK_NFS_SHARDS];
-    struct ek_optimizer optimiser;
+    struct ek_optimizer optimizer;
     float *parameter, *average, *best, *turned, *gradient;
     const float *in_use; /* parameters of the passes: parameter or average */
     size_t *order;       /* lists with a positive label */
@@ -175,7 +175,7 @@ static int do_step(struct training *t, size_t from, size_t to, struct ek_error *
         return ek_fail(e, EK_ESTATE,
                        "the loss of the re-ranker is no number any more; try a lower learning "
                        "rate");
-    ek_optimizer_step(&t->optimiser, t->parameter, t->gradient, rate(t), WEIGHT_DECAY);
+    ek_optimizer_step(&t->optimizer, t->parameter, t->gradient, rate(t), WEIGHT_DECAY);
     t->step++;
     float weight = (float)((AVERAGE + 1) / ((double)t->step + AVERAGE));
     for (size_t i = 0; i < t->network.parameters; i++)
@@ -255,7 +255,7 @@ static int allocate(struct training *t)
     t->turned = ek_calloc_aligned(t->network.turned, sizeof *t->turned);
     t->order = ek_calloc(t->train->lists, sizeof *t->order);
     if (!t->parameter || !t->average || !t->best || !t->gradient || !t->turned || !t->order ||
-        ek_optimizer_init(&t->optimiser, EK_ADAMW, count))
+        ek_optimizer_init(&t->optimizer, EK_ADAMW, count))
         return EK_ENOMEM;
     int code = EK_OK;
     for (size_t i = 0; i < EK_NFS_SHARDS && !code; i++)
@@ -271,7 +271,7 @@ static void release(struct training *t)
         ek_free(t->shard[i].scratch);
         ek_free(t->shard[i].ranked);
     }
-    ek_optimizer_release(&t->optimiser);
+    ek_optimizer_release(&t->optimizer);
     ek_free(t->parameter);
     ek_free(t->average);
     ek_free(t->best);

@@ -22,7 +22,7 @@ int ek_train_state_init(struct ek_train_state *s, enum ek_optimizer_kind kind, s
     s->best = ek_calloc_aligned(count, sizeof *s->best);
     s->order = ek_calloc(lists, sizeof *s->order);
     if (!s->parameter || !s->average || !s->best || !s->order ||
-        ek_optimizer_init(&s->optimiser, kind, learned)) {
+        ek_optimizer_init(&s->optimizer, kind, learned)) {
         ek_train_state_release(s);
         return EK_ENOMEM;
     }
@@ -33,7 +33,7 @@ int ek_train_state_init(struct ek_train_state *s, enum ek_optimizer_kind kind, s
 
 void ek_train_state_release(struct ek_train_state *s)
 {
-    ek_optimizer_release(&s->optimiser);
+    ek_optimizer_release(&s->optimizer);
     ek_free(s->parameter);
     ek_free(s->average);
     ek_free(s->best);
@@ -80,7 +80,7 @@ int ek_train_identity(struct ek_buf *to, const struct ek_manifest *m,
     ek_buf_text(to, "\n");
     add_shape(to, &o->shape);
     ek_buf_printf(to, "keep_clean=%.17g\nshift=%.17g\nepochs=%d\nbatch=%d\noptimizer=%d\n",
-                  o->keep_clean, o->shift, o->epochs, o->batch_lists, (int)o->optimiser);
+                  o->keep_clean, o->shift, o->epochs, o->batch_lists, (int)o->optimizer);
     ek_buf_printf(to, "rate=%.17g\ndecay=%.17g\naverage=%.17g\nbatch_norm=%d\ndropout=%.17g\n",
                   o->learning_rate, o->weight_decay, o->average, o->network.batch_norm,
                   o->network.dropout);
@@ -89,7 +89,7 @@ int ek_train_identity(struct ek_buf *to, const struct ek_manifest *m,
 
 /* Scalars of the state in file order. The patience may differ between the runs of a training, so it
  * is not included. */
-enum { EPOCH, STEP, BEST_EPOCH, OPTIMISER_STEP, RNG, WHOLE_COUNT = RNG + 4 };
+enum { EPOCH, STEP, BEST_EPOCH, OPTIMIZER_STEP, RNG, WHOLE_COUNT = RNG + 4 };
 enum { LOSS, VALI, BEST, EPOCH_LOSS, REAL_COUNT };
 
 /* Array of a state with its name in the file. */
@@ -104,13 +104,13 @@ enum { PARTS = 8 };
 static void list_parts(const struct ek_train_state *s, uint64_t *whole, double *real,
                        struct part *parts)
 {
-    size_t count = s->count, learned = s->optimiser.count;
+    size_t count = s->count, learned = s->optimizer.count;
     const struct part all[PARTS] = {
         {"parameter", EK_F32, count, sizeof(float), s->parameter},
         {"average", EK_F32, count, sizeof(float), s->average},
         {"best", EK_F32, count, sizeof(float), s->best},
-        {"optimizer.mean", EK_F32, learned, sizeof(float), s->optimiser.mean},
-        {"optimizer.square", EK_F32, learned, sizeof(float), s->optimiser.square},
+        {"optimizer.mean", EK_F32, learned, sizeof(float), s->optimizer.mean},
+        {"optimizer.square", EK_F32, learned, sizeof(float), s->optimizer.square},
         {"order", EK_U64, s->lists, sizeof(uint64_t), s->order},
         {"whole", EK_U64, WHOLE_COUNT, sizeof(uint64_t), whole},
         {"real", EK_F64, REAL_COUNT, sizeof(double), real},
@@ -122,7 +122,7 @@ static int fill(struct ek_tensors *t, const struct ek_train_state *s, const char
 {
     const struct ek_train_progress *at = &s->at;
     uint64_t whole[WHOLE_COUNT] = {(uint64_t)at->epoch, at->step, (uint64_t)at->best_epoch,
-                                   s->optimiser.step};
+                                   s->optimizer.step};
     double real[REAL_COUNT] = {at->loss, at->vali_ndcg10, at->best_ndcg10, s->epoch_loss};
     struct part parts[PARTS];
     memcpy(whole + RNG, s->order_rng.s, sizeof s->order_rng.s);
@@ -226,7 +226,7 @@ static int load_state(struct ek_train_state *s, const struct ek_tensors *t, cons
     s->at.epoch = (int)whole[EPOCH];
     s->at.step = (size_t)whole[STEP];
     s->at.best_epoch = (int)whole[BEST_EPOCH];
-    s->optimiser.step = whole[OPTIMISER_STEP];
+    s->optimizer.step = whole[OPTIMIZER_STEP];
     memcpy(s->order_rng.s, whole + RNG, sizeof s->order_rng.s);
     s->at.loss = real[LOSS];
     s->at.vali_ndcg10 = real[VALI];

@@ -15,7 +15,7 @@
 struct ek_train_state {
     size_t count;                      /* parameters */
     float *parameter, *average, *best; /* [count]; average: over all steps so far */
-    struct ek_optimizer optimiser;
+    struct ek_optimizer optimizer;
     uint64_t *order; /* [lists], order of the training data in this epoch */
     size_t lists;
     struct ek_rng order_rng;

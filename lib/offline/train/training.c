@@ -282,7 +282,7 @@ static int do_step(struct training *t, size_t from, size_t to, struct ek_error *
         return ek_fail(e, EK_ESTATE,
                        "the loss is no number any more in epoch %d; try a lower learning rate",
                        t->state.at.epoch);
-    ek_optimizer_step(&t->state.optimiser, t->state.parameter, t->gradient,
+    ek_optimizer_step(&t->state.optimizer, t->state.parameter, t->gradient,
                       rate_at(o, t->state.at.step, t->state.at.steps), o->weight_decay);
     t->state.at.step++;
     copy_average(t);
@@ -367,7 +367,7 @@ static int allocate(struct training *t)
     t->folded = ek_calloc_aligned(n->parameters, sizeof *t->folded);
     t->turned = ek_calloc_aligned(n->turned, sizeof *t->turned);
     if (!t->gradient || !t->folded || !t->turned ||
-        ek_train_state_init(&t->state, t->options->optimiser, n->parameters, n->learned,
+        ek_train_state_init(&t->state, t->options->optimizer, n->parameters, n->learned,
                             t->train.data->lists) ||
         ek_norm_init(&t->shared.norm, n))
         return EK_ENOMEM;

@@ -39,7 +39,7 @@ struct ek_train_options {
     double keep_clean, shift;
     int epochs, batch_lists;
     int patience; /* stop after this many epochs without improvement; 0: never */
-    enum ek_optimizer_kind optimiser;
+    enum ek_optimizer_kind optimizer;
     double learning_rate, weight_decay;
     /* Exponent of polynomial-decay averaging (Shamir and Zhang 2013): the model is the mean of the
      * weights after all steps t, weighted with about t to this power. 0: the last weights. */

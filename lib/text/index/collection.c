@@ -31,7 +31,7 @@ int ek_collection_add(struct ek_collection *c, int part, const char *text, size_
 }
 
 /* Skip blank lines and detect the format. On an unknown format the line stays unread. */
-static int recognise(struct ek_collection *c, struct ek_error *e)
+static int recognize(struct ek_collection *c, struct ek_error *e)
 {
     int rc = EK_OK;
     while (!rc) {
@@ -65,7 +65,7 @@ int ek_collection_open(struct ek_collection **out, const char *path,
     ek_buf_init(&c->document, EK_TEXT_BYTES_MAX);
     int rc = ek_reader_open(&c->reader, path, e);
     if (!rc)
-        rc = recognise(c, e);
+        rc = recognize(c, e);
     if (rc) {
         ek_collection_close(c);
         return rc;

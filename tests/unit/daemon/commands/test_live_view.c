@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void assert_drawn(const char *text, int columns, int rows, bool colour, const char *want)
+static void assert_drawn(const char *text, int columns, int rows, bool color, const char *want)
 {
     char *drawn = NULL;
     size_t length = 0;
     FILE *to = open_memstream(&drawn, &length);
-    ek_live_view_draw(text, columns, rows, colour, to);
+    ek_live_view_draw(text, columns, rows, color, to);
     fclose(to);
     ck_assert_str_eq(drawn, want);
     free(drawn);

@@ -19,7 +19,7 @@ static const char FEATURES[] = "currency_features: [taxes]\n"
                                "  - {name: distance, index: 3, role: item, unit: Miles}\n"
                                "  - {name: stay, index: 4, role: item, unit: minutes}\n"
                                "  - {name: share, index: 5, role: item, unit: percent of all}\n"
-                               "  - {name: plain, index: 6, role: item, unit: normalised}\n"
+                               "  - {name: plain, index: 6, role: item, unit: normalized}\n"
                                "  - {name: nights, index: 7, role: query}\n";
 
 struct with {
@@ -207,7 +207,7 @@ START_TEST(rules_may_bring_units_of_their_own)
 }
 END_TEST
 
-START_TEST(rules_may_name_catalogues_beside_them)
+START_TEST(rules_may_name_catalogs_beside_them)
 {
     char folder[] = "/tmp/evenkeel-units-XXXXXX", path[100], rules[100];
     ck_assert_ptr_nonnull(mkdtemp(folder));
@@ -236,7 +236,7 @@ START_TEST(a_copy_of_what_is_built_in_may_be_named_and_adds_nothing)
 }
 END_TEST
 
-START_TEST(all_faults_of_a_catalogue_are_told_in_their_order)
+START_TEST(all_faults_of_a_catalog_are_told_in_their_order)
 {
     static const char bad[] = "version: 2\n"
                               "units:\n"
@@ -261,7 +261,7 @@ START_TEST(all_faults_of_a_catalogue_are_told_in_their_order)
 }
 END_TEST
 
-START_TEST(faults_of_a_named_catalogue_are_told_where_it_is_named)
+START_TEST(faults_of_a_named_catalog_are_told_where_it_is_named)
 {
     static const char rules[] = "units: [there-twice.yaml, gone.yaml]\ndefaults: {mode: of}\n";
     struct ek_rules *r;
@@ -289,8 +289,8 @@ Suite *suite_unit_match(void)
         the_unit_of_a_feature_says_what_is_likely, without_a_known_unit_all_are_named_nearest_first,
         what_another_quantity_has_is_named_only_where_nothing_else_fits,
         only_what_the_interval_allows_is_named, what_the_rules_list_for_a_feature_comes_first,
-        rules_may_bring_units_of_their_own, rules_may_name_catalogues_beside_them,
+        rules_may_bring_units_of_their_own, rules_may_name_catalogs_beside_them,
         a_copy_of_what_is_built_in_may_be_named_and_adds_nothing,
-        all_faults_of_a_catalogue_are_told_in_their_order,
-        faults_of_a_named_catalogue_are_told_where_it_is_named);
+        all_faults_of_a_catalog_are_told_in_their_order,
+        faults_of_a_named_catalog_are_told_where_it_is_named);
 }

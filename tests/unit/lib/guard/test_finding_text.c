@@ -8,7 +8,7 @@
 
 static const char FEATURES[] = "features:\n"
                                "  - {name: price, index: 1, role: item, unit: currency/night}\n"
-                               "  - {name: way, index: 2, role: item, unit: normalised}\n"
+                               "  - {name: way, index: 2, role: item, unit: normalized}\n"
                                "  - {name: nights, index: 3, role: query}\n";
 static const struct ek_decision ROUTE = {
     .treatment = {EK_ACT_ROUTE, 0}, .mode = EK_MODE_ENFORCE, .desired = true};
@@ -64,15 +64,15 @@ START_TEST(a_factor_is_told_with_what_it_looks_like)
 }
 END_TEST
 
-START_TEST(a_price_is_never_told_to_be_in_kilometres_unless_the_rules_say_so)
+START_TEST(a_price_is_never_told_to_be_in_kilometers_unless_the_rules_say_so)
 {
     ck_assert_ptr_nonnull(strstr(say("version: 1", scale(0, 1.609), ROUTE),
                                  "; no known conversion of its unit fits; action"));
     ck_assert_ptr_nonnull(
-        strstr(say("version: 1", scale(1, 1.609), ROUTE), "; could be kilometres instead of"));
+        strstr(say("version: 1", scale(1, 1.609), ROUTE), "; could be kilometers instead of"));
     ck_assert_ptr_nonnull(
         strstr(say("features: {price: {units: [mi_to_km]}}", scale(0, 1.609), ROUTE),
-               "; looks like kilometres instead of miles"));
+               "; looks like kilometers instead of miles"));
     ck_assert_ptr_nonnull(strstr(say("version: 1", scale(1, 2), ROUTE), "; looks like twice"));
     ck_assert_ptr_nonnull(strstr(say("version: 1", scale(1, 37), ROUTE), "; no known conversion"));
 }
@@ -117,7 +117,7 @@ END_TEST
 Suite *suite_finding_text(void)
 {
     return ek_suite("sentence", a_factor_is_told_with_what_it_looks_like,
-                    a_price_is_never_told_to_be_in_kilometres_unless_the_rules_say_so,
+                    a_price_is_never_told_to_be_in_kilometers_unless_the_rules_say_so,
                     a_factor_that_is_a_query_feature_is_told_by_its_name,
                     every_class_and_state_has_its_words);
 }

@@ -43,7 +43,7 @@ END_TEST
 START_TEST(fields_may_come_in_any_order_among_unknown_ones)
 {
     struct reading b = setup();
-    accepts(&b, "{items: [{features: [1, 2], colour: {r: [1, {g: 2}]}, score: 7, id: a}], 17: x,"
+    accepts(&b, "{items: [{features: [1, 2], color: {r: [1, {g: 2}]}, score: 7, id: a}], 17: x,"
                 " extra: #d5010203, query_features: [4], [1]: nil, query: z}");
     ck_assert(b.q.x[0] == 1 && b.q.x[1] == 2 && b.q.score[0] == 7 && b.q.query[0] == 4);
     is_text(b.q.id, "z");

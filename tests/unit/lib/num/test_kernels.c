@@ -107,7 +107,7 @@ static void transform(struct list *l, size_t count, bool given, enum ek_isa isa)
     struct ek_ln_rows rows = {l->x[0], l->y[0], COLUMNS, COLUMNS + 2, ROWS, count};
     k->signed_ln(&rows, l->about, l->scale);
     rows.y = l->z[0];
-    k->centre(&(struct ek_ln_list){.rows = rows,
+    k->center(&(struct ek_ln_list){.rows = rows,
                                    .zero = l->zero[0],
                                    .scale = l->scale,
                                    .mean = l->mean,
@@ -189,7 +189,7 @@ START_TEST(what_is_1_has_the_logarithm_0_and_what_is_small_its_own_size)
     double octave[EK_LN_LANES_MAX], about[5] = {0};
     float y[5], zero[5];
     const struct ek_ln_rows rows = {x, y, 5, 5, 1, 5};
-    ek_ln_centre(&(struct ek_ln_list){rows, zero, scale, about, true, octave});
+    ek_ln_center(&(struct ek_ln_list){rows, zero, scale, about, true, octave});
     ck_assert(y[0] == 0 && y[1] == 0);
     ek_signed_ln(&rows, mean, scale);
     ck_assert(y[2] == 0);
@@ -204,7 +204,7 @@ static double mean_octave(const float *x, int count)
     static float z[500], zero[500];
     const double scale = 1;
     double mean;
-    ek_ln_centre(&(struct ek_ln_list){.rows = {x, z, 1, 1, (size_t)count, 1},
+    ek_ln_center(&(struct ek_ln_list){.rows = {x, z, 1, 1, (size_t)count, 1},
                                       .zero = zero,
                                       .scale = &scale,
                                       .mean = &mean,

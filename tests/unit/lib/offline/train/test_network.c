@@ -302,7 +302,7 @@ static void plain_scores(struct bench *b, size_t list, double *score)
     ek_network_score(&b->n, b->folded, &b->pass[0], 0, &l, score);
 }
 
-START_TEST(folded_weights_score_as_the_normalised_network)
+START_TEST(folded_weights_score_as_the_normalized_network)
 {
     struct bench b;
     double in_training[2 * LONGEST], folded[LONGEST];
@@ -393,7 +393,7 @@ START_TEST(threads_change_no_bit_under_batch_norm_and_dropout)
 }
 END_TEST
 
-START_TEST(batches_of_any_size_are_normalised)
+START_TEST(batches_of_any_size_are_normalized)
 {
     struct ek_train_options o = quick();
     for (int lists = 1; lists <= 1000; lists *= 10) { /* fewer than shards, and all in one */
@@ -426,8 +426,8 @@ Suite *suite_network(void)
 {
     return ek_suite("network", gradients_go_through_batch_norm_dropout_and_mixture,
                     what_a_layer_reads_has_mean_0_and_deviation_1_over_the_whole_batch,
-                    folded_weights_score_as_the_normalised_network,
+                    folded_weights_score_as_the_normalized_network,
                     the_scorer_computes_what_was_trained_for_every_transform,
                     threads_change_no_bit_under_batch_norm_and_dropout,
-                    batches_of_any_size_are_normalised, a_share_that_cannot_be_dropped_is_refused);
+                    batches_of_any_size_are_normalized, a_share_that_cannot_be_dropped_is_refused);
 }

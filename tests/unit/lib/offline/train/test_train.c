@@ -193,7 +193,7 @@ START_TEST(first_weights_lie_within_their_bounds)
 }
 END_TEST
 
-START_TEST(the_optimiser_by_hand)
+START_TEST(the_optimizer_by_hand)
 {
     struct ek_optimizer a;
     float p = 1, g = 0.5f;
@@ -260,7 +260,7 @@ START_TEST(every_form_learns_the_ranking)
             o.learning_rate = 0.1;
         }
         if (form == 8) {
-            o.optimiser = EK_ADAGRAD;
+            o.optimizer = EK_ADAGRAD;
             o.learning_rate = 0.1;
         }
         struct ek_train_progress last;
@@ -501,7 +501,7 @@ Suite *suite_train(void)
 {
     return ek_suite(
         "train", statistics_are_those_of_the_data, gradients_of_the_network_are_its_slopes,
-        first_weights_lie_within_their_bounds, the_optimiser_by_hand, adagrad_by_hand,
+        first_weights_lie_within_their_bounds, the_optimizer_by_hand, adagrad_by_hand,
         a_seed_gives_the_same_model_whatever_runs_it, every_form_learns_the_ranking,
         a_routed_fault_costs_nothing, lists_with_another_scale_harden_a_model_against_faults,
         a_run_that_goes_on_ends_with_the_same_bits, a_checkpoint_with_impossible_numbers_is_refused,
