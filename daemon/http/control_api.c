@@ -8,7 +8,7 @@
 #include "daemon/http/host_check.h"
 #include "guard/event_json.h"
 #include "guard/operator_commands.h"
-#include "rules/rules.h" /* limits of what people say */
+#include "rules/rules.h" /* length limits of actor and reason */
 #include "schema/enum_names.h"
 #include "yaml/json_parse.h"
 
@@ -18,17 +18,16 @@
 #include <string.h>
 #include <strings.h>
 
-enum { NAME_BYTES = 1000 /* of a feature or segment; what is longer is none */ };
+enum { NAME_BYTES = 1000 /* limit for names of features and segments */ };
 
-static int read_text(yyjson_val *value, const char *key, size_t most, const char **text,
+static int read_text(yyjson_val *value, const char *key, size_t max, const char **text,
                      struct ek_error *e)
 {
     if (!yyjson_is_str(value))
-        return ek_fail(e, EK_EUSAGE, "'%s' must be a text", key);
+        return ek_fail(e, EK_EUSAGE, "'%s' must be a string", key);
     *text = yyjson_get_str(value);
-    return strlen(*text) > most
-               ? ek_fail(e, EK_EUSAGE, "'%s' must have at most %zu bytes", key, most)
-               : EK_OK;
+    return strlen(*text) > max ? ek_fail(e, EK_EUSAGE, "'%s' must have at most %zu bytes", key, max)
+                               : EK_OK;
 }
 
 static int read_author(struct ek_api_body *w, yyjson_val *value, struct ek_error *e)
@@ -62,7 +61,7 @@ static int read_segment(struct ek_api_body *w, yyjson_val *value, struct ek_erro
 static int read_version(struct ek_api_body *w, yyjson_val *value, struct ek_error *e)
 {
     if (!yyjson_is_int(value) || yyjson_get_sint(value) < 1)
-        return ek_fail(e, EK_EUSAGE, "'version' must be a whole number from 1 on");
+        return ek_fail(e, EK_EUSAGE, "'version' must be a positive integer");
     w->order.version = (uint64_t)yyjson_get_sint(value);
     return EK_OK;
 }
@@ -115,10 +114,10 @@ static int unknown(const char *key, unsigned knows, struct ek_error *e)
     }
     const char *near = ek_nearest_name(key, names, count);
     return near ? ek_fail(e, EK_EUSAGE, "unknown key '%.60s', did you mean '%s'?", key, near)
-                : ek_fail(e, EK_EUSAGE, "unknown key '%.60s', there are %s", key, all);
+                : ek_fail(e, EK_EUSAGE, "unknown key '%.60s'; valid keys are %s", key, all);
 }
 
-static int read_keys(struct ek_api_body *w, unsigned knows, unsigned *said, struct ek_error *e)
+static int read_keys(struct ek_api_body *w, unsigned knows, unsigned *given, struct ek_error *e)
 {
     size_t i, max;
     yyjson_val *name, *value;
@@ -131,7 +130,7 @@ static int read_keys(struct ek_api_body *w, unsigned knows, unsigned *said, stru
         int rc = k < KEY_COUNT ? KEYS[k].read(w, value, e) : unknown(key, knows, e);
         if (rc)
             return rc;
-        *said |= 1u << k;
+        *given |= 1u << k;
     }
     return EK_OK;
 }
@@ -155,14 +154,14 @@ static int parse(struct ek_api_body *w, const void *body, size_t length, struct 
 int ek_api_body_read(struct ek_api_body *w, const void *body, size_t length, unsigned knows,
                      unsigned needs, struct ek_error *e)
 {
-    unsigned said = 0;
+    unsigned given = 0;
     *w = (struct ek_api_body){0};
     int rc = length ? parse(w, body, length, e) : EK_OK;
     if (!rc && w->body)
-        rc = read_keys(w, knows, &said, e);
+        rc = read_keys(w, knows, &given, e);
     for (int k = 0; !rc && k < KEY_COUNT; k++)
-        if (needs & ~said & 1u << k)
-            rc = ek_fail(e, EK_EUSAGE, "'%s' is needed", KEYS[k].name);
+        if (needs & ~given & 1u << k)
+            rc = ek_fail(e, EK_EUSAGE, "'%s' is required", KEYS[k].name);
     return rc;
 }
 
@@ -188,7 +187,7 @@ enum {
 };
 
 static unsigned __attribute__((format(printf, 3, 4)))
-refuse(struct ek_buf *out, unsigned status, const char *format, ...)
+respond_error(struct ek_buf *out, unsigned status, const char *format, ...)
 {
     char text[600];
     va_list args;
@@ -209,52 +208,51 @@ static bool is_json(const char *type)
     return !*type || *type == ';' || *type == ' ';
 }
 
-/* A browser says from which page a call comes. */
+/* Return true for a page of another origin; browsers send the Origin header. */
 static bool is_foreign(const struct ek_api_request *r)
 {
     return r->origin && !ek_http_origin_is_allowed(r->origin, r->host, r->hosts);
 }
 
-/* Whoever wants to pause now is told how, and what that costs. */
-static unsigned forbidden(const struct ek_api *api, struct ek_buf *out)
+static unsigned respond_forbidden(const struct ek_api *api, struct ek_buf *out)
 {
-    return refuse(
-        out, FORBIDDEN,
-        "nothing can be changed over HTTP here: set 'http.token_file' and restart%s; with "
-        "'evenkeel run --paused' every list then goes out as it came",
-        ek_stage_has_durable_state(api->stage)
-            ? ""
-            : ", which forgets findings and routes, for there is no "
-              "'state.topic'");
+    return respond_error(out, FORBIDDEN,
+                         "changes over HTTP are disabled: set 'http.token_file' and restart%s; "
+                         "'evenkeel run --paused' then starts paused",
+                         ek_stage_has_durable_state(api->stage)
+                             ? ""
+                             : ", which loses findings and routes without 'state.topic'");
 }
 
-/* NULL, or what the caller may not; *name is that of the token. */
+/* Return 200 and set `name` to that of the token, or append an error and return its status. */
 static unsigned authorize(const struct ek_api *api, const struct ek_api_request *r,
                           char name[EK_AUTHOR_BYTES + 1], struct ek_buf *out)
 {
     static const char bearer[] = "Bearer ";
     if (!api->tokens)
-        return forbidden(api, out);
+        return respond_forbidden(api, out);
     if (is_foreign(r))
-        return refuse(out, FORBIDDEN, "calls from other pages are not taken");
+        return respond_error(out, FORBIDDEN, "cross-origin calls are not allowed");
     if (!r->authorization || strncasecmp(r->authorization, bearer, sizeof bearer - 1) != 0)
-        return refuse(out, UNAUTHORIZED, "a token is needed: 'Authorization: Bearer TOKEN'");
+        return respond_error(out, UNAUTHORIZED,
+                             "a token is required: 'Authorization: Bearer TOKEN'");
     return ek_tokens_find(api->tokens, r->authorization + sizeof bearer - 1, name)
                ? OK
-               : refuse(out, UNAUTHORIZED, "the token is not in 'http.token_file'");
+               : respond_error(out, UNAUTHORIZED, "the token is not in 'http.token_file'");
 }
 
-/* 413 and 415 before anything of the body is read. */
+/* Return 200, 413 or 415. */
 static unsigned check_body(const struct ek_api_request *r, struct ek_buf *out)
 {
     if (r->cut)
-        return refuse(out, TOO_LARGE, "the body has more than %d bytes", EK_API_BODY_BYTES_MAX);
+        return respond_error(out, TOO_LARGE, "the body exceeds %d bytes", EK_API_BODY_BYTES_MAX);
     if (!is_json(r->content_type))
-        return refuse(out, NO_JSON, "the body must be JSON: 'Content-Type: application/json'");
+        return respond_error(out, NO_JSON,
+                             "the body must be JSON: 'Content-Type: application/json'");
     return OK;
 }
 
-static unsigned status_of(const struct ek_error *e)
+static unsigned error_status(const struct ek_error *e)
 {
     switch (e->code) {
     case EK_EUSAGE:
@@ -267,13 +265,14 @@ static unsigned status_of(const struct ek_error *e)
     }
 }
 
-/* In a fleet the leader does it, for all instances: /api/v1/commands has the result. */
-static unsigned order(const struct ek_api *api, const struct ek_order *o, struct ek_buf *out)
+/* Submit a command to the fleet's leader; its result is on /api/v1/commands. */
+static unsigned submit_command(const struct ek_api *api, const struct ek_order *o,
+                               struct ek_buf *out)
 {
     struct ek_error e = {0};
     uint64_t number;
     if (ek_fleet_submit_command(ek_stage_fleet(api->stage), o, &number, &e))
-        return refuse(out, status_of(&e), "%s", e.message);
+        return respond_error(out, error_status(&e), "%s", e.message);
     return ek_buf_printf(out, "{\"command_id\":%" PRIu64 "}\n", number) ? BROKEN : ACCEPTED;
 }
 
@@ -281,8 +280,8 @@ static unsigned on_pause(const struct ek_api *api, struct ek_api_body *w, struct
 {
     bool pause = w->order.kind == EK_DECIDED_PAUSE;
     bool changed = ek_stage_pause(api->stage, pause, w->order.author, w->order.reason);
-    if (ek_stage_fleet(api->stage)) /* here it holds at once */
-        return order(api, &w->order, out);
+    if (ek_stage_fleet(api->stage)) /* already in effect here */
+        return submit_command(api, &w->order, out);
     int rc =
         ek_buf_printf(out, "{\"changed\":%s,\"kept\":%s,\"paused\":", changed ? "true" : "false",
                       ek_stage_has_durable_state(api->stage) ? "true" : "false");
@@ -291,30 +290,28 @@ static unsigned on_pause(const struct ek_api *api, struct ek_api_body *w, struct
     return rc || ek_buf_text(out, "}\n") ? BROKEN : OK;
 }
 
-/* An order to this instance alone, and where its decision is to be written. */
+/* Command for this instance alone, with the output for its decision. */
 struct command {
-    struct ek_api_body *words;
+    struct ek_api_body *body;
     struct ek_buf *out;
 };
 
 static int run_command(void *context, struct ek_guard **guard, struct ek_error *e)
 {
-    struct ek_api_body *w = ((const struct command *)context)->words;
+    struct ek_api_body *w = ((const struct command *)context)->body;
     const struct ek_order *o = &w->order;
     const char *value = ek_order_cell_value(o);
-    w->strange =
+    w->unknown_cell =
         o->kind == EK_DECIDED_PIN && value && ek_guard_find_cell(*guard, o->segment, value) < 0;
     return ek_guard_carry_out(*guard, o, NULL, e);
 }
 
-/* A value may be pinned before it comes, or be misspelt. */
-static void add_note(struct ek_json_writer *w, const struct ek_api_body *words)
+/* A segment may be pinned before its first list, so an unknown value is not an error. */
+static void add_note(struct ek_json_writer *w, const struct ek_api_body *body)
 {
     char note[NOTE_BYTES];
-    snprintf(
-        note, sizeof note,
-        "no lists of %.200s=%.200s are known on their own so far: is it written as in messages?",
-        words->order.segment, words->order.value);
+    snprintf(note, sizeof note, "%.200s=%.200s has no separate statistics yet; check the spelling",
+             body->order.segment, body->order.value);
     ek_json_add_text(w, "note", note);
 }
 
@@ -325,31 +322,31 @@ static int write_decision(void *context, const struct ek_decision_record *m)
     ek_json_init(&w, c->out);
     ek_json_open(&w, NULL, '{');
     ek_json_add_decision(&w, m);
-    if (c->words->strange)
-        add_note(&w, c->words);
+    if (c->body->unknown_cell)
+        add_note(&w, c->body);
     ek_json_close(&w, '}');
     return w.rc;
 }
 
-/* Has the guard do it between two lists; the answer is the decision as it is reported. */
-static unsigned on_order(const struct ek_api *api, struct ek_api_body *w, struct ek_buf *out)
+/* Execute a command and respond with its decision. */
+static unsigned on_command(const struct ek_api *api, struct ek_api_body *w, struct ek_buf *out)
 {
     struct ek_error e = {0};
     struct command c = {w, out};
     if (ek_stage_fleet(api->stage))
-        return order(api, &w->order, out);
+        return submit_command(api, &w->order, out);
     int rc = ek_guard_service_run_command(ek_stage_guard(api->stage), w->order.kind, run_command,
                                           write_decision, &c, &e);
     if (rc)
-        return refuse(out, status_of(&e), "%s", e.message);
+        return respond_error(out, error_status(&e), "%s", e.message);
     return ek_buf_text(out, "\n") ? BROKEN : OK;
 }
 
-/* It takes its time: GET of the same path tells what came of it. */
+/* Start a reload; GET of the same path returns its result. */
 static unsigned on_reload(const struct ek_api *api, struct ek_api_body *w, struct ek_buf *out)
 {
     if (!api->reload_service)
-        return refuse(out, CONFLICT, "nothing is reloaded here");
+        return respond_error(out, CONFLICT, "reload is not available");
     uint64_t number =
         ek_reload_service_request(api->reload_service, w->reset_state, w->order.author);
     return ek_buf_printf(out, "{\"reload\":%" PRIu64 "}\n", number) ? BROKEN : ACCEPTED;
@@ -358,36 +355,36 @@ static unsigned on_reload(const struct ek_api *api, struct ek_api_body *w, struc
 static unsigned respond_reload(const struct ek_api *api, struct ek_buf *out)
 {
     if (!api->reload_service)
-        return refuse(out, CONFLICT, "nothing is reloaded here");
+        return respond_error(out, CONFLICT, "reload is not available");
     return ek_reload_service_json(api->reload_service, out) || ek_buf_text(out, "\n") ? BROKEN : OK;
 }
 
-/* All, or one route that was rolled back. */
+/* Resume the instance, or a route that was rolled back. */
 static unsigned on_resume(const struct ek_api *api, struct ek_api_body *w, struct ek_buf *out)
 {
     if (w->order.feature)
-        return on_order(api, w, out);
-    return w->order.segment ? refuse(out, BAD_REQUEST, "'segment' is of a 'feature': say which")
+        return on_command(api, w, out);
+    return w->order.segment ? respond_error(out, BAD_REQUEST, "'segment' requires 'feature'")
                             : on_pause(api, w, out);
 }
 
-enum { WHO = EK_API_ACTOR | EK_API_REASON, PLACE = EK_API_FEATURE | EK_API_SEGMENT };
+enum { ACTOR_KEYS = EK_API_ACTOR | EK_API_REASON, PLACE_KEYS = EK_API_FEATURE | EK_API_SEGMENT };
 
 static const struct call {
-    const char *name;           /* behind ROOT */
-    enum ek_decision_kind kind; /* of its order */
+    const char *name;           /* after ROOT */
+    enum ek_decision_kind kind; /* of its command */
     unsigned knows, needs;      /* of enum ek_api_key */
-    unsigned (*act)(const struct ek_api *api, struct ek_api_body *w, struct ek_buf *out);
-    unsigned (*tell)(const struct ek_api *api,
-                     struct ek_buf *out); /* what came of it; NULL: at once */
+    unsigned (*execute)(const struct ek_api *api, struct ek_api_body *w, struct ek_buf *out);
+    unsigned (*report)(const struct ek_api *api,
+                       struct ek_buf *out); /* result of the last call; NULL: in the response */
 } CALLS[] = {
-    {"pause", EK_DECIDED_PAUSE, WHO, 0, on_pause, NULL},
-    {"resume", EK_DECIDED_RESUME, WHO | PLACE, 0, on_resume, NULL},
-    {"accept", EK_DECIDED_ACCEPT, WHO | PLACE, EK_API_FEATURE, on_order, NULL},
-    {"revert", EK_DECIDED_REVERT, WHO | EK_API_VERSION, EK_API_VERSION, on_order, NULL},
-    {"pin", EK_DECIDED_PIN, WHO | PLACE | EK_API_ACTION | EK_API_UNTIL,
-     EK_API_FEATURE | EK_API_ACTION, on_order, NULL},
-    {"unpin", EK_DECIDED_UNPIN, WHO | PLACE, EK_API_FEATURE, on_order, NULL},
+    {"pause", EK_DECIDED_PAUSE, ACTOR_KEYS, 0, on_pause, NULL},
+    {"resume", EK_DECIDED_RESUME, ACTOR_KEYS | PLACE_KEYS, 0, on_resume, NULL},
+    {"accept", EK_DECIDED_ACCEPT, ACTOR_KEYS | PLACE_KEYS, EK_API_FEATURE, on_command, NULL},
+    {"revert", EK_DECIDED_REVERT, ACTOR_KEYS | EK_API_VERSION, EK_API_VERSION, on_command, NULL},
+    {"pin", EK_DECIDED_PIN, ACTOR_KEYS | PLACE_KEYS | EK_API_ACTION | EK_API_UNTIL,
+     EK_API_FEATURE | EK_API_ACTION, on_command, NULL},
+    {"unpin", EK_DECIDED_UNPIN, ACTOR_KEYS | PLACE_KEYS, EK_API_FEATURE, on_command, NULL},
     {"reload", EK_DECIDED_RELOAD, EK_API_ACTOR | EK_API_RESET_STATE, 0, on_reload, respond_reload}};
 enum { CALL_COUNT = sizeof CALLS / sizeof *CALLS };
 
@@ -408,37 +405,37 @@ const char *ek_api_methods(const char *path)
     const struct call *call = find(path);
     if (!call)
         return NULL;
-    return call->tell ? "GET, HEAD, POST" : "POST";
+    return call->report ? "GET, HEAD, POST" : "POST";
 }
 
 unsigned ek_api_get(const struct ek_api *api, const char *path, struct ek_buf *out)
 {
     const struct call *call = find(path);
-    return call && call->tell ? call->tell(api, out) : NOT_ALLOWED;
+    return call && call->report ? call->report(api, out) : NOT_ALLOWED;
 }
 
-static unsigned not_there(struct ek_buf *out)
+static unsigned respond_not_found(struct ek_buf *out)
 {
     char all[300] = "";
     for (int i = 0; i < CALL_COUNT; i++) {
         size_t length = strlen(all);
         snprintf(all + length, sizeof all - length, " %s%s", ROOT, CALLS[i].name);
     }
-    return refuse(out, NOT_FOUND, "not found; there are:%s", all);
+    return respond_error(out, NOT_FOUND, "not found; paths are:%s", all);
 }
 
-static unsigned act(const struct call *call, const struct ek_api *api, const char *name,
-                    const struct ek_api_request *r, struct ek_buf *out)
+static unsigned execute_call(const struct call *call, const struct ek_api *api, const char *name,
+                             const struct ek_api_request *r, struct ek_buf *out)
 {
     struct ek_api_body w;
     struct ek_error e = {0};
     unsigned status;
     if (ek_api_body_read(&w, r->body, r->length, call->knows, call->needs, &e)) {
-        status = refuse(out, e.code == EK_ENOMEM ? BROKEN : BAD_REQUEST, "%s", e.message);
+        status = respond_error(out, e.code == EK_ENOMEM ? BROKEN : BAD_REQUEST, "%s", e.message);
     } else {
         w.order.kind = call->kind;
         w.order.author = *name ? name : w.order.author;
-        status = call->act(api, &w, out);
+        status = call->execute(api, &w, out);
     }
     ek_api_body_release(&w);
     return status;
@@ -449,9 +446,9 @@ unsigned ek_api_post(const struct ek_api *api, const struct ek_api_request *r, s
     const struct call *call = find(r->path);
     char name[EK_AUTHOR_BYTES + 1];
     if (!call)
-        return not_there(out);
+        return respond_not_found(out);
     unsigned status = authorize(api, r, name, out);
     if (status == OK)
         status = check_body(r, out);
-    return status == OK ? act(call, api, name, r, out) : status;
+    return status == OK ? execute_call(call, api, name, r, out) : status;
 }

@@ -11,10 +11,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-enum { RETRY_MS = 2000 }; /* before he comes again */
+enum { RETRY_MS = 2000 }; /* delay before a client reconnects */
 
-/* Where his `last` is of: "NUMBER", taken for one of ours, or an id "STARTED_MS-NUMBER". False: it
- * is neither. */
+/* Parse "NUMBER", of this process, or an id "STARTED_MS-NUMBER". Return false if it is neither. */
 static bool read_last(struct ek_event_stream *s, const char *last, uint64_t count)
 {
     const char *dash = strchr(last, '-');
@@ -24,7 +23,7 @@ static bool read_last(struct ek_event_stream *s, const char *last, uint64_t coun
         return false;
     bool other = started != (uint64_t)s->started_ms;
     s->lost = other || s->after > count;
-    if (s->lost) /* of another process he has none of ours */
+    if (s->lost) /* the client has no event of this process */
         s->after = other ? 0 : count;
     return true;
 }
@@ -43,7 +42,7 @@ void ek_event_stream_release(struct ek_event_stream *s)
     ek_buf_release(&s->status);
 }
 
-static const char *truth(bool is)
+static const char *bool_text(bool is)
 {
     return is ? "true" : "false";
 }
@@ -51,22 +50,22 @@ static const char *truth(bool is)
 static int write_status(const struct ek_event_stream *s, struct ek_buf *out)
 {
     struct ek_stage_stats t;
-    struct ek_kafka_health_state trouble;
+    struct ek_kafka_health_state health;
     struct ek_event_log *event_log = ek_stage_event_log(s->stage);
     ek_stage_stats(s->stage, &t);
-    bool good = t.ready && !ek_stage_health(s->stage, &trouble);
+    bool good = t.ready && !ek_stage_health(s->stage, &health);
     return ek_buf_printf(
         out,
         "event: status\ndata: {\"started_ms\":%" PRId64 ",\"ready\":%s,\"paused\":%s,"
         "\"plan_version\":%" PRIu64 ",\"observed_lists\":%" PRIu64 ",\"consumed\":%" PRIu64
         ",\"routed\":%" PRIu64 ",\"dead_letters\":%" PRIu64
         ",\"open_findings\":%zu,\"lag\":%" PRId64 ",\"events\":%" PRIu64 "}\n\n",
-        s->started_ms, truth(good), truth(ek_pause_is_on(ek_stage_paused(s->stage))),
+        s->started_ms, bool_text(good), bool_text(ek_pause_is_on(ek_stage_paused(s->stage))),
         t.plan_version, t.queries, t.consumed, t.routed, t.dead, ek_event_log_open(event_log),
         t.lag, ek_event_log_count(event_log));
 }
 
-/* Where it is not what was told last. */
+/* Append the status if it changed. */
 static int add_status(struct ek_event_stream *s, struct ek_buf *out)
 {
     struct ek_buf now;
@@ -84,11 +83,10 @@ static int add_status(struct ek_event_stream *s, struct ek_buf *out)
     return rc;
 }
 
-/* The number of the first status is where he is: one who comes again before any event goes on
- * there. */
-static int begin(struct ek_event_stream *s, struct ek_buf *out)
+/* Give the first status an id, so a client that reconnects before any event continues there. */
+static int write_start(struct ek_event_stream *s, struct ek_buf *out)
 {
-    s->begun = true;
+    s->started = true;
     ek_buf_printf(out, "retry: %d\n\n", RETRY_MS);
     if (s->lost)
         ek_buf_text(out, "event: missed\ndata: {\"missed\":null}\n\n");
@@ -98,7 +96,7 @@ static int begin(struct ek_event_stream *s, struct ek_buf *out)
 int ek_event_stream_next(struct ek_event_stream *s, int64_t now_ms, struct ek_buf *out)
 {
     size_t before = out->length;
-    int rc = s->begun ? EK_OK : begin(s, out);
+    int rc = s->started ? EK_OK : write_start(s, out);
     if (!rc && now_ms >= s->status_due_ms) {
         s->status_due_ms = now_ms + EK_STREAM_STATUS_MS;
         rc = add_status(s, out);
@@ -113,10 +111,10 @@ int ek_event_stream_next(struct ek_event_stream *s, int64_t now_ms, struct ek_bu
     return rc;
 }
 
-/* Whether _next may have something. */
-static bool event_stream_has_news(const struct ek_event_stream *s, int64_t now_ms)
+/* Return true if ek_event_stream_next may append data. */
+static bool has_pending(const struct ek_event_stream *s, int64_t now_ms)
 {
-    return !s->begun || now_ms >= s->status_due_ms || now_ms >= s->alive_due_ms ||
+    return !s->started || now_ms >= s->status_due_ms || now_ms >= s->alive_due_ms ||
            ek_event_log_count(ek_stage_event_log(s->stage)) > s->after;
 }
 
@@ -128,7 +126,7 @@ struct ek_http_timeout {
 
 struct ek_http_timeouts {
     pthread_mutex_t lock;
-    struct ek_http_timeout all; /* a ring around this one */
+    struct ek_http_timeout all; /* head of a circular list */
 };
 
 struct ek_http_timeouts *ek_http_timeouts_new(void)
@@ -187,56 +185,56 @@ void ek_http_timeouts_stop(struct ek_http_timeouts *w, struct ek_http_timeout *o
 
 size_t ek_http_timeouts_expire(struct ek_http_timeouts *w, int64_t now_ms)
 {
-    size_t cut = 0;
+    size_t expired = 0;
     pthread_mutex_lock(&w->lock);
     for (struct ek_http_timeout *one = w->all.next; one != &w->all; one = one->next) {
         if (now_ms < one->until_ms)
             continue;
         shutdown(one->fd, SHUT_RDWR);
         one->until_ms = EK_TIMEOUT_NEVER;
-        cut++;
+        expired++;
     }
     pthread_mutex_unlock(&w->lock);
-    return cut;
+    return expired;
 }
 
 enum {
     BLOCK_BYTES = 16 << 10,
-    TAKEN_MS = 30000,        /* within which a block is to be taken */
-    SOCKET_BYTES = 128 << 10 /* that the system holds for one who does not read */
+    RECEIVE_MS = 30000,      /* deadline for receiving a block */
+    SOCKET_BYTES = 128 << 10 /* send buffer of the socket */
 };
 
-struct follower {
-    struct ek_http_streams *of;
-    struct follower *next, *before;
+struct client {
+    struct ek_http_streams *streams;
+    struct client *next, *before;
     struct MHD_Connection *connection;
-    struct ek_http_timeout *watched;
+    struct ek_http_timeout *timeout;
     struct ek_event_stream stream;
-    struct ek_buf ready; /* for him, of which `given` bytes are with the server */
-    size_t given;
+    struct ek_buf ready; /* pending data, of which `sent` bytes are passed on */
+    size_t sent;
     bool suspended, gone;
     int fd;
 };
 
 struct ek_http_streams {
-    pthread_mutex_t lock; /* of the ring, and of all in it */
-    struct follower all;  /* a ring around this one */
-    size_t count, most;
+    pthread_mutex_t lock; /* protects the list and its elements */
+    struct client all;    /* head of a circular list */
+    size_t count, max;
     int64_t started_ms;
     bool closing;
-    struct ek_http_timeouts *watch;
+    struct ek_http_timeouts *timeouts;
 };
 
-struct ek_http_streams *ek_http_streams_new(size_t most, struct ek_http_timeouts *watch)
+struct ek_http_streams *ek_http_streams_new(size_t max, struct ek_http_timeouts *timeouts)
 {
     struct ek_http_streams *s = ek_calloc(1, sizeof *s);
     if (!s)
         return NULL;
     pthread_mutex_init(&s->lock, NULL);
     s->all.next = s->all.before = &s->all;
-    s->most = most;
+    s->max = max;
     s->started_ms = ek_wall_ms();
-    s->watch = watch;
+    s->timeouts = timeouts;
     return s;
 }
 
@@ -248,134 +246,135 @@ void ek_http_streams_free(struct ek_http_streams *s)
     ek_free(s);
 }
 
-static void free_follower(void *context)
+static void free_client(void *context)
 {
-    struct follower *f = context;
-    pthread_mutex_lock(&f->of->lock);
+    struct client *f = context;
+    pthread_mutex_lock(&f->streams->lock);
     f->next->before = f->before;
     f->before->next = f->next;
-    f->of->count--;
-    pthread_mutex_unlock(&f->of->lock);
+    f->streams->count--;
+    pthread_mutex_unlock(&f->streams->lock);
     ek_event_stream_release(&f->stream);
     ek_buf_release(&f->ready);
     ek_free(f);
 }
 
-/* False: he has all there is. */
-static bool fill(struct follower *f)
+/* Return true if data is pending. */
+static bool fill(struct client *f)
 {
-    if (f->given < f->ready.length)
+    if (f->sent < f->ready.length)
         return true;
-    f->given = 0;
+    f->sent = 0;
     ek_buf_clear(&f->ready);
     if (ek_event_stream_next(&f->stream, ek_now_ms(), &f->ready))
-        ek_buf_clear(&f->ready); /* without memory; he hears of it with the next */
+        ek_buf_clear(&f->ready); /* out of memory; reported as missed by the next call */
     return f->ready.length > 0;
 }
 
-static ssize_t read_stream(void *context, uint64_t at, char *out, size_t most)
+static ssize_t read_stream(void *context, uint64_t at, char *out, size_t max)
 {
-    struct follower *f = context;
-    ssize_t given = 0;
+    struct client *f = context;
+    ssize_t sent = 0;
     (void)at;
-    pthread_mutex_lock(&f->of->lock);
-    if (f->of->closing || f->gone) {
-        given = MHD_CONTENT_READER_END_OF_STREAM;
+    pthread_mutex_lock(&f->streams->lock);
+    if (f->streams->closing || f->gone) {
+        sent = MHD_CONTENT_READER_END_OF_STREAM;
     } else if (fill(f)) {
-        size_t left = f->ready.length - f->given;
-        given = (ssize_t)(left < most ? left : most);
-        memcpy(out, f->ready.data + f->given, (size_t)given);
-        f->given += (size_t)given;
+        size_t left = f->ready.length - f->sent;
+        sent = (ssize_t)(left < max ? left : max);
+        memcpy(out, f->ready.data + f->sent, (size_t)sent);
+        f->sent += (size_t)sent;
     } else {
         f->suspended = true;
         MHD_suspend_connection(f->connection);
     }
-    ek_http_timeouts_until(f->of->watch, f->watched,
-                           f->suspended ? EK_TIMEOUT_NEVER : ek_now_ms() + TAKEN_MS);
-    pthread_mutex_unlock(&f->of->lock);
-    return given;
+    ek_http_timeouts_until(f->streams->timeouts, f->timeout,
+                           f->suspended ? EK_TIMEOUT_NEVER : ek_now_ms() + RECEIVE_MS);
+    pthread_mutex_unlock(&f->streams->lock);
+    return sent;
 }
 
-/* Else the system would hold megabytes for one who does not read before that is seen. */
-static void limit_buffer(const struct follower *f)
+/* Limit the socket's send buffer; otherwise the kernel buffers megabytes for a client that does not
+ * read. */
+static void limit_buffer(const struct client *f)
 {
     const int bytes = SOCKET_BYTES;
     setsockopt(f->fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
 }
 
-/* Which the server would not see while it is suspended. */
-static bool is_closed(const struct follower *f)
+/* Return true if the client has disconnected; the server does not check suspended connections. */
+static bool is_closed(const struct client *f)
 {
     char byte;
     return !recv(f->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
 }
 
-static int descriptor(struct MHD_Connection *connection)
+static int get_fd(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *at =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     return at ? at->connect_fd : -1;
 }
 
-static enum MHD_Result answer(struct follower *f)
+static enum MHD_Result respond(struct client *f)
 {
-    struct MHD_Response *response = MHD_create_response_from_callback(
-        MHD_SIZE_UNKNOWN, BLOCK_BYTES, read_stream, f, free_follower);
+    struct MHD_Response *response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK_BYTES,
+                                                                      read_stream, f, free_client);
     if (!response) {
-        free_follower(f);
+        free_client(f);
         return MHD_NO;
     }
     ek_http_headers(response, "text/event-stream");
-    MHD_add_response_header(response, "X-Accel-Buffering", "no"); /* to a proxy: pass it on */
+    MHD_add_response_header(response, "X-Accel-Buffering", "no"); /* proxies must not buffer */
     limit_buffer(f);
     enum MHD_Result result = MHD_queue_response(f->connection, MHD_HTTP_OK, response);
     MHD_destroy_response(response);
     return result;
 }
 
-/* False: he is one too many. */
-static bool enter(struct ek_http_streams *s, struct follower *f)
+/* Add a stream. Return false if there are too many. */
+static bool add_client(struct ek_http_streams *s, struct client *f)
 {
     pthread_mutex_lock(&s->lock);
-    bool room = s->count < s->most && !s->closing;
-    if (room) {
+    bool added = s->count < s->max && !s->closing;
+    if (added) {
         f->next = &s->all;
         f->before = s->all.before;
         f->before->next = s->all.before = f;
         s->count++;
     }
     pthread_mutex_unlock(&s->lock);
-    return room;
+    return added;
 }
 
 enum MHD_Result ek_http_streams_open(struct ek_http_streams *s, struct MHD_Connection *connection,
                                      struct ek_stage *stage, const char *last,
-                                     struct ek_http_timeout *watched, unsigned *status)
+                                     struct ek_http_timeout *timeout, unsigned *status)
 {
-    struct follower *f = ek_calloc(1, sizeof *f);
+    struct client *f = ek_calloc(1, sizeof *f);
     *status = MHD_HTTP_INTERNAL_SERVER_ERROR;
     if (!f)
         return MHD_NO;
-    f->of = s;
+    f->streams = s;
     f->connection = connection;
-    f->fd = descriptor(connection);
-    f->watched = watched;
+    f->fd = get_fd(connection);
+    f->timeout = timeout;
     ek_buf_init(&f->ready, 0);
     bool good = ek_event_stream_init(&f->stream, stage, s->started_ms, last);
     *status = good ? MHD_HTTP_OK : MHD_HTTP_BAD_REQUEST;
-    if (good && enter(s, f))
-        return answer(f);
+    if (good && add_client(s, f))
+        return respond(f);
     if (good)
         *status = MHD_HTTP_SERVICE_UNAVAILABLE;
     ek_event_stream_release(&f->stream);
     ek_free(f);
-    return ek_http_reject(connection, *status,
-                          good
-                              ? "as many follow the events as 'http.max_event_streams' allows"
-                              : "'after' and Last-Event-ID are the id or number of an event, or 0");
+    return ek_http_reject(
+        connection, *status,
+        good ? "too many event streams; raise 'http.max_event_streams'"
+             : "'after' and Last-Event-ID must be the id or number of an event, or 0");
 }
 
-static void resume(struct follower *f)
+static void resume(struct client *f)
 {
     f->suspended = false;
     MHD_resume_connection(f->connection);
@@ -384,9 +383,9 @@ static void resume(struct follower *f)
 size_t ek_http_streams_wake(struct ek_http_streams *s, int64_t now_ms)
 {
     pthread_mutex_lock(&s->lock);
-    for (struct follower *f = s->all.next; f != &s->all; f = f->next) {
+    for (struct client *f = s->all.next; f != &s->all; f = f->next) {
         f->gone |= f->suspended && is_closed(f);
-        if (f->suspended && (f->gone || event_stream_has_news(&f->stream, now_ms)))
+        if (f->suspended && (f->gone || has_pending(&f->stream, now_ms)))
             resume(f);
     }
     size_t count = s->count;
@@ -398,7 +397,7 @@ void ek_http_streams_close(struct ek_http_streams *s)
 {
     pthread_mutex_lock(&s->lock);
     s->closing = true;
-    for (struct follower *f = s->all.next; f != &s->all; f = f->next)
+    for (struct client *f = s->all.next; f != &s->all; f = f->next)
         if (f->suspended)
             resume(f);
     pthread_mutex_unlock(&s->lock);

@@ -1,10 +1,5 @@
-/* The events of a stage as server-sent events (the HTML standard's text/event-stream), for one who
- * follows them: where he is, and what he is to be sent next (docs/format/events.md).
- *
- * Events are copied from the journal when he can take them, so one who is slow costs no memory;
- * what the journal has forgotten by then he is told to have missed. Value type,
- * ek_event_stream_release. Times are monotonic milliseconds. Threads: one at a time.
- */
+/* Event streams over HTTP: server-sent events of a stage (docs/format/events.md), timeouts of
+ * connections, and the connections that receive a stream. Times are monotonic milliseconds. */
 #ifndef EK_DAEMON_HTTP_EVENT_STREAM_H
 #define EK_DAEMON_HTTP_EVENT_STREAM_H
 
@@ -16,78 +11,75 @@
 #include <stdint.h>
 
 enum {
-    EK_STREAM_STATUS_MS = 1000, /* between two looks at the status */
-    EK_STREAM_ALIVE_MS = 15000, /* of silence, before a comment */
-    EK_STREAM_BYTES = 64 << 10  /* at a time, an event at least */
+    EK_STREAM_STATUS_MS = 1000, /* interval of checks for a changed status */
+    EK_STREAM_ALIVE_MS = 15000, /* longest silence; then a comment is sent */
+    EK_STREAM_BYTES = 64 << 10  /* per block, but at least one event */
 };
 
+/* Position of a client in the events. Events are copied from the event log when the client can
+ * receive them, so a slow client needs no memory; removed events are reported as missed. Threads:
+ * one at a time. */
 struct ek_event_stream {
     struct ek_stage *stage;
-    int64_t started_ms; /* of the process, by the wall */
-    uint64_t after;     /* number of the last event he has */
-    bool begun, lost;   /* lost: he comes from elsewhere, and nobody knows what he has missed */
+    int64_t started_ms; /* start of the process, wall time */
+    uint64_t after;     /* number of the last event sent */
+    bool started, lost; /* lost: the client's last event is of another process */
     int64_t status_due_ms, alive_due_ms;
-    struct ek_buf status; /* as last told */
+    struct ek_buf status; /* as sent last */
 };
 
-/* last: id or number of the last event he has, as he says it; NULL: he wants those from now on.
- * With an id of another process he gets all that is kept. False: it is neither. */
+/* Initialize a stream after `last`, the id or number of the client's last event; NULL: new events
+ * only; an id of another process: all retained events. Return false if `last` is invalid. Release
+ * it in any case. */
 bool ek_event_stream_init(struct ek_event_stream *s, struct ek_stage *stage, int64_t started_ms,
                           const char *last);
 void ek_event_stream_release(struct ek_event_stream *s);
-/* Appends what he is to be sent now; nothing, where there is nothing. EK_ENOMEM. */
+/* Append the data that is due, if any. Return 0 or EK_ENOMEM. */
 int ek_event_stream_next(struct ek_event_stream *s, int64_t now_ms, struct ek_buf *out);
 
-/* Connections with something due: who does not get on with it is cut off.
- *
- * A server that only looks at how long nothing came can be held by who sends a byte now and then;
- * here each step of a request has a moment by which it is to be over. What is overdue is shut down,
- * which the server then finds closed. Times are monotonic milliseconds. Owner: the caller. Threads:
- * any; a descriptor must stay open until its _end.
- */
+/* Deadlines of connections. An idle timeout does not stop a client that sends a byte now and then,
+ * so each step of a request has a deadline. An overdue connection is shut down, and the server
+ * finds it closed. Threads: any. A descriptor must stay open until ek_http_timeouts_stop. */
 struct ek_http_timeouts;
 struct ek_http_timeout;
 
 #define EK_TIMEOUT_NEVER INT64_MAX
 
-/* NULL without memory. */
+/* Create it. Return NULL if memory runs out. */
 struct ek_http_timeouts *ek_http_timeouts_new(void);
-/* All connections have ended. NULL is allowed. */
+/* Free it after all connections have stopped. NULL is allowed. */
 void ek_http_timeouts_free(struct ek_http_timeouts *w);
 
-/* NULL without memory. */
+/* Add a connection. Return NULL if memory runs out. */
 struct ek_http_timeout *ek_http_timeouts_start(struct ek_http_timeouts *w, int fd,
                                                int64_t until_ms);
-/* NULL is allowed for `one`. */
+/* Change a deadline, or remove a connection. `one` may be NULL. */
 void ek_http_timeouts_until(struct ek_http_timeouts *w, struct ek_http_timeout *one,
                             int64_t until_ms);
 void ek_http_timeouts_stop(struct ek_http_timeouts *w, struct ek_http_timeout *one);
-/* Shuts down what is overdue, each once; how many that were. At EK_TIMEOUT_NEVER it is all there
- * are, again each time. */
+/* Shut down overdue connections, each once. Return their number. now_ms EK_TIMEOUT_NEVER shuts down
+ * all connections, on each call. */
 size_t ek_http_timeouts_expire(struct ek_http_timeouts *w, int64_t now_ms);
 
-/* Connections that follow the events of a stage (daemon/http/event_stream.h).
- *
- * One who has all there is is suspended, which costs nothing, and resumed when there is more, or he
- * has gone, which the server does not see by itself. One who does not take what he
- * was given in half a minute is cut off. Owner: the caller. Threads: _open is for that of the
- * server, _wake and _close for any other.
- */
+/* Connections that receive event streams. A connection without pending data is suspended, and
+ * resumed for new data or when the client disconnects, which the server does not detect while it is
+ * suspended. A client that does not receive a block within 30 s is disconnected. Threads: _open
+ * belongs to the server's thread, _wake and _close to others. */
 struct ek_http_streams;
 
-/* At most so many at a time. NULL without memory. */
-struct ek_http_streams *ek_http_streams_new(size_t most, struct ek_http_timeouts *watch);
-/* All have ended. NULL is allowed. */
+/* Create it, for at most `max` streams. Return NULL if memory runs out. */
+struct ek_http_streams *ek_http_streams_new(size_t max, struct ek_http_timeouts *timeouts);
+/* Free it after all streams have ended. NULL is allowed. */
 void ek_http_streams_free(struct ek_http_streams *s);
 
-/* Queues the answer that follows the events; or that he is one too many, or that `last` is neither
- * id nor number. *status: of that answer. */
+/* Queue a streaming response, or an error if there are too many streams or `last` is invalid. Sets
+ * *status to its status. */
 enum MHD_Result ek_http_streams_open(struct ek_http_streams *s, struct MHD_Connection *connection,
                                      struct ek_stage *stage, const char *last,
-                                     struct ek_http_timeout *watched, unsigned *status);
-/* Resumes those for whom there is something. How many streams there are. */
+                                     struct ek_http_timeout *timeout, unsigned *status);
+/* Resume streams with pending data. Return the number of streams. */
 size_t ek_http_streams_wake(struct ek_http_streams *s, int64_t now_ms);
-/* They end, all of them and soon; a server must not stop with suspended ones. */
+/* End all streams. A server must not stop with suspended connections. */
 void ek_http_streams_close(struct ek_http_streams *s);
 
 #endif

@@ -22,8 +22,8 @@ static bool is_loopback(const char *listen)
     return is_localhost(listen) || !strncmp(listen, "127.", 4) || !strcmp(listen, "::1");
 }
 
-/* Without brackets, port, and the dot of a full name. False: it is no name. */
-static bool name_of(const char *host, char name[NAME_BYTES])
+/* Copy a host without brackets, port and trailing dot. Return false if it is empty or too long. */
+static bool copy_name(const char *host, char name[NAME_BYTES])
 {
     bool bracketed = *host == '[';
     size_t length = strcspn(host += bracketed, bracketed ? "]" : ":");
@@ -36,7 +36,7 @@ static bool name_of(const char *host, char name[NAME_BYTES])
     return true;
 }
 
-static bool is_among(const char *name, const struct ek_text_list *names)
+static bool contains(const char *name, const struct ek_text_list *names)
 {
     for (size_t i = 0; names && i < names->count; i++)
         if (!strcasecmp(name, names->items[i]))
@@ -47,12 +47,12 @@ static bool is_among(const char *name, const struct ek_text_list *names)
 bool ek_http_host_is_allowed(const char *host, const char *listen, const struct ek_text_list *names)
 {
     char name[NAME_BYTES];
-    bool some = names && names->count;
-    if (!host || (!some && !is_loopback(listen)))
+    bool has_names = names && names->count;
+    if (!host || (!has_names && !is_loopback(listen)))
         return true;
-    if (!name_of(host, name))
+    if (!copy_name(host, name))
         return false;
-    return is_among(name, names) || is_address(name) || is_localhost(name) ||
+    return contains(name, names) || is_address(name) || is_localhost(name) ||
            !strcasecmp(name, listen);
 }
 
@@ -64,5 +64,5 @@ bool ek_http_origin_is_allowed(const char *origin, const char *host,
     if (!at)
         return false;
     at += strlen("://");
-    return (host && !strcasecmp(at, host)) || (name_of(at, name) && is_among(name, names));
+    return (host && !strcasecmp(at, host)) || (copy_name(at, name) && contains(name, names));
 }

@@ -10,12 +10,12 @@
 
 enum { TEXT_BYTES = 1200, DIGITS = 6 };
 
-/* A finding, and what is done about it. */
+/* Finding with its action. */
 struct problem {
     const struct ek_event *event;
     const struct ek_impact_view *route; /* NULL: none */
     const struct ek_event_entry *entry; /* of the plan; NULL: none */
-    double gravity;                     /* how far it has moved */
+    double gravity;                     /* for ordering: size of the change */
     enum ek_action action;
     enum ek_mode mode;
 };
@@ -25,7 +25,7 @@ struct summary {
     struct problem *problem; /* gravest first */
     size_t problems, confirmed, suspected;
     bool acts;
-    double since_ms; /* NaN: since no time */
+    double since_ms; /* NaN: none */
 };
 
 static bool is_confirmed(const struct ek_event_finding *f)
@@ -33,17 +33,17 @@ static bool is_confirmed(const struct ek_event_finding *f)
     return f->state != EK_SUSPECTED;
 }
 
-static double gravity_of(const struct ek_event_finding *f)
+static double get_gravity(const struct ek_event_finding *f)
 {
     double moved = f->factor > 0 ? fabs(log(f->factor)) : 1;
     return (is_confirmed(f) ? 1000 : 0) + moved * (f->share > 0 ? f->share : 1);
 }
 
-static const struct ek_impact_view *find_route(const struct ek_overview_sources *of,
+static const struct ek_impact_view *find_route(const struct ek_overview_sources *in,
                                                const struct ek_event_place *place)
 {
-    for (size_t i = 0; i < of->routes; i++) {
-        const struct ek_impact_view *v = &of->route[i];
+    for (size_t i = 0; i < in->routes; i++) {
+        const struct ek_impact_view *v = &in->route[i];
         const struct ek_event_place at = {v->feature, v->dimension, v->value};
         if (ek_event_same_place(&at, place))
             return v;
@@ -60,13 +60,14 @@ static const struct ek_event_entry *find_entry(const struct ek_event *plan,
     return NULL;
 }
 
-static struct problem problem_of(const struct ek_overview_sources *of, const struct ek_event *event)
+static struct problem make_problem(const struct ek_overview_sources *in,
+                                   const struct ek_event *event)
 {
     const struct ek_event_finding *f = &event->finding;
     struct problem p = {.event = event,
-                        .route = find_route(of, &f->at),
-                        .entry = find_entry(of->open->plan, &f->at),
-                        .gravity = gravity_of(f),
+                        .route = find_route(in, &f->at),
+                        .entry = find_entry(in->open->plan, &f->at),
+                        .gravity = get_gravity(f),
                         .action = f->action,
                         .mode = EK_MODE_OBSERVE};
     if (p.route) {
@@ -79,20 +80,20 @@ static struct problem problem_of(const struct ek_overview_sources *of, const str
     return p;
 }
 
-/* Whether another finding stands for this one: the gravest of a cause, the first of equals. */
+/* Return true if another finding represents the incident: the gravest, or the first of equals. */
 static bool is_covered(const struct ek_event_log_state *open, size_t number)
 {
     const struct ek_event_finding *f = &open->finding[number].event->finding;
     for (size_t i = 0; f->cause && i < open->findings; i++) {
         const struct ek_event_finding *other = &open->finding[i].event->finding;
-        double more = gravity_of(other) - gravity_of(f);
+        double more = get_gravity(other) - get_gravity(f);
         if (i != number && other->cause == f->cause && (more > 0 || (!(more < 0) && i < number)))
             return true;
     }
     return false;
 }
 
-static void insert(struct summary *s, const struct problem *p)
+static void insert_problem(struct summary *s, const struct problem *p)
 {
     size_t at = 0;
     while (at < s->problems && s->problem[at].gravity >= p->gravity)
@@ -106,27 +107,27 @@ static bool is_mitigated(const struct problem *p)
     return ek_mode_acts(p->mode) && !(p->route && p->route->withdrawn);
 }
 
-static const char *level_of(const struct ek_overview_sources *of, const struct summary *s)
+static const char *get_level(const struct ek_overview_sources *in, const struct summary *s)
 {
-    if (of->paused)
+    if (in->paused)
         return "paused";
-    if (of->reason)
+    if (in->reason)
         return "not_ready";
     if (s->confirmed)
         return s->acts ? "acting" : "found";
     return s->suspected ? "watching" : "fine";
 }
 
-static int sum_up(const struct ek_overview_sources *of, struct summary *s)
+static int summarize(const struct ek_overview_sources *in, struct summary *s)
 {
     *s = (struct summary){.since_ms = NAN};
-    s->problem = ek_calloc(of->open->findings + 1, sizeof *s->problem);
+    s->problem = ek_calloc(in->open->findings + 1, sizeof *s->problem);
     if (!s->problem)
         return EK_ENOMEM;
-    for (size_t i = 0; i < of->open->findings; i++) {
-        const struct problem p = problem_of(of, of->open->finding[i].event);
-        if (!is_covered(of->open, i))
-            insert(s, &p);
+    for (size_t i = 0; i < in->open->findings; i++) {
+        const struct problem p = make_problem(in, in->open->finding[i].event);
+        if (!is_covered(in->open, i))
+            insert_problem(s, &p);
     }
     for (size_t i = 0; i < s->problems; i++) {
         const struct ek_event_finding *f = &s->problem[i].event->finding;
@@ -136,34 +137,36 @@ static int sum_up(const struct ek_overview_sources *of, struct summary *s)
         if (is_confirmed(f) || !s->confirmed)
             s->since_ms = fmin(s->since_ms, (double)f->since_ms);
     }
-    if (of->paused)
-        s->since_ms = (double)of->paused_ms;
-    s->level = level_of(of, s);
+    if (in->paused)
+        s->since_ms = (double)in->paused_ms;
+    s->level = get_level(in, s);
     return EK_OK;
 }
 
 static void action_text(const struct problem *p, char text[TEXT_BYTES])
 {
     const char *feature = p->event->finding.at.feature;
-    char what[TEXT_BYTES / 2];
+    char effect[TEXT_BYTES / 2];
     double percent = p->route ? p->route->entry->percent / 100. : p->entry ? p->entry->percent : 0;
     if (ek_action_routes(p->action))
-        snprintf(what, sizeof what, "the model ranks these lists without the level of %s", feature);
+        snprintf(effect, sizeof effect, "the model ranks these lists without the level of %s",
+                 feature);
     else
-        snprintf(what, sizeof what, "the action on %s is %s", feature, ek_action_name(p->action));
+        snprintf(effect, sizeof effect, "the action on %s is %s", feature,
+                 ek_action_name(p->action));
     if (p->route && p->route->withdrawn)
-        snprintf(text, TEXT_BYTES, "nothing any more: the guardrail %s took the route of %s back",
+        snprintf(text, TEXT_BYTES, "no action: guardrail %s rolled back the route of %s",
                  ek_guardrail_name(p->route->rail), feature);
     else if (!ek_action_treats(p->action))
-        snprintf(text, TEXT_BYTES, "nothing: it is only told");
+        snprintf(text, TEXT_BYTES, "no action: it is only reported");
     else if (p->mode == EK_MODE_ENFORCE)
-        snprintf(text, TEXT_BYTES, "%s", what);
+        snprintf(text, TEXT_BYTES, "%s", effect);
     else if (p->mode == EK_MODE_CANARY)
-        snprintf(text, TEXT_BYTES, "%s, for %.4g%% of the queries so far", what, percent);
+        snprintf(text, TEXT_BYTES, "%s, for %.4g%% of the lists so far", effect, percent);
     else if (p->mode == EK_MODE_SHADOW)
-        snprintf(text, TEXT_BYTES, "nothing goes out changed; beside the traffic %s", what);
+        snprintf(text, TEXT_BYTES, "no action in mode shadow; in enforce %s", effect);
     else
-        snprintf(text, TEXT_BYTES, "nothing: it is observed; in enforce %s", what);
+        snprintf(text, TEXT_BYTES, "no action in mode observe; in enforce %s", effect);
 }
 
 static void add_action(struct ek_json_writer *w, const struct problem *p)
@@ -184,7 +187,7 @@ static void add_action(struct ek_json_writer *w, const struct problem *p)
     ek_json_close(w, '}');
 }
 
-/* How lists would be ranked in the order they come in, compared with that of the plan. */
+/* Add the comparison of the input order with the order of the plan. */
 static void add_without(struct ek_json_writer *w, const struct problem *p)
 {
     const struct ek_rank_sums *moved = p->route ? &p->route->sums->moved : NULL;
@@ -195,8 +198,8 @@ static void add_without(struct ek_json_writer *w, const struct problem *p)
     }
     struct ek_rank_change mean = ek_rank_sums_mean(moved);
     snprintf(text, sizeof text,
-             "in the order they come in, an item of these lists stands %.2g places elsewhere "
-             "than the plan has it, and %.0f%% of the first ten are the same (%.0f lists)",
+             "without the action, an item of these lists is on average %.2g positions from its "
+             "position under the plan, and %.0f%% of the first ten items are the same (%.0f lists)",
              mean.places, 100 * mean.top10, (double)moved->lists);
     ek_json_open(w, "without", '{');
     ek_json_add_rank_sums(w, moved);
@@ -213,48 +216,48 @@ static void add_problem(struct ek_json_writer *w, const struct problem *p)
     ek_json_close(w, '}');
 }
 
-static void add_text(struct ek_json_writer *w, const struct ek_overview_sources *of,
+static void add_text(struct ek_json_writer *w, const struct ek_overview_sources *in,
                      const struct summary *s)
 {
     char text[3 * TEXT_BYTES], action[TEXT_BYTES];
-    if (of->paused)
-        snprintf(text, sizeof text, "paused: every list goes out as it came");
-    else if (of->reason)
-        snprintf(text, sizeof text, "not ready: %s", of->reason);
+    if (in->paused)
+        snprintf(text, sizeof text, "paused: all lists are forwarded unchanged");
+    else if (in->reason)
+        snprintf(text, sizeof text, "not ready: %s", in->reason);
     else if (!s->problems)
-        snprintf(text, sizeof text, "nothing is wrong: all features look like training");
+        snprintf(text, sizeof text, "no findings: all features are as in training");
     else if (!s->confirmed)
-        snprintf(text, sizeof text, "%zu suspected, none is confirmed", s->suspected);
+        snprintf(text, sizeof text, "%zu suspected, none confirmed", s->suspected);
     else {
         action_text(&s->problem[0], action);
-        snprintf(text, sizeof text, "%s%s. What is done: %s",
-                 s->confirmed > 1 ? "several things are wrong, first of all: " : "",
+        snprintf(text, sizeof text, "%s%s. Action: %s",
+                 s->confirmed > 1 ? "several findings; first: " : "",
                  s->problem[0].event->finding.text, action);
     }
     ek_json_add_text(w, "text", text);
 }
 
-int ek_overview_write(const struct ek_overview_sources *of, struct ek_buf *out)
+int ek_overview_write(const struct ek_overview_sources *in, struct ek_buf *out)
 {
     struct ek_json_writer w;
     struct summary s;
-    if (sum_up(of, &s))
+    if (summarize(in, &s))
         return EK_ENOMEM;
     ek_json_init(&w, out);
     ek_json_open(&w, NULL, '{');
     ek_json_add_text(&w, "level", s.level);
-    add_text(&w, of, &s);
+    add_text(&w, in, &s);
     if (isnan(s.since_ms))
         ek_json_add_null(&w, "since_ms");
     else
         ek_json_add_integer(&w, "since_ms", (int64_t)s.since_ms);
-    ek_json_add_integer(&w, "features", of->features);
-    ek_json_add_integer(&w, "cells", of->cells);
-    ek_json_add_count(&w, "observed_lists", of->queries);
-    ek_json_add_raw(&w, "paused", of->pause, strlen(of->pause));
-    ek_json_add_count(&w, "plan_version", of->plan_version);
-    ek_json_add_flag(&w, "ready", !of->reason);
-    ek_json_add_text(&w, "reason", of->reason);
+    ek_json_add_integer(&w, "features", in->features);
+    ek_json_add_integer(&w, "cells", in->cells);
+    ek_json_add_count(&w, "observed_lists", in->queries);
+    ek_json_add_raw(&w, "paused", in->pause, strlen(in->pause));
+    ek_json_add_count(&w, "plan_version", in->plan_version);
+    ek_json_add_flag(&w, "ready", !in->reason);
+    ek_json_add_text(&w, "reason", in->reason);
     ek_json_open(&w, "problems", '[');
     for (size_t i = 0; i < s.problems; i++)
         add_problem(&w, &s.problem[i]);

@@ -22,7 +22,7 @@ static const char TEXT[] = "text/plain; charset=utf-8";
 static const char JSON[] = "application/json";
 static const char PROMETHEUS[] = "text/plain; version=0.0.4; charset=utf-8";
 
-static unsigned done(int rc)
+static unsigned status_of(int rc)
 {
     return rc ? BROKEN : OK;
 }
@@ -31,7 +31,7 @@ static unsigned ping(struct ek_stage *s, const struct ek_http_query *q, struct e
 {
     (void)s;
     (void)q;
-    return done(ek_buf_text(body, "pong\n"));
+    return status_of(ek_buf_text(body, "pong\n"));
 }
 
 static unsigned ready(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
@@ -47,46 +47,47 @@ static unsigned version(struct ek_stage *s, const struct ek_http_query *q, struc
 {
     (void)s;
     (void)q;
-    return done(ek_buf_printf(body, "{\"version\":\"%s\",\"librdkafka\":\"%s\"}\n", ek_version(),
-                              ek_kafka_version()));
+    return status_of(ek_buf_printf(body, "{\"version\":\"%s\",\"librdkafka\":\"%s\"}\n",
+                                   ek_version(), ek_kafka_version()));
 }
 
 static unsigned metrics(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
 {
     (void)q;
-    return done(ek_stage_metrics_text(s, body));
+    return status_of(ek_stage_metrics_text(s, body));
 }
 
 static unsigned status(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
 {
     (void)q;
-    return done(ek_stage_status(s, body));
+    return status_of(ek_stage_status(s, body));
 }
 
 static unsigned findings(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
 {
     (void)q;
-    return done(ek_event_log_findings(ek_stage_event_log(s), body));
+    return status_of(ek_event_log_findings(ek_stage_event_log(s), body));
 }
 
 static unsigned plan(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
 {
     (void)q;
-    return done(ek_event_log_plan(ek_stage_event_log(s), body));
+    return status_of(ek_event_log_plan(ek_stage_event_log(s), body));
 }
 
-static unsigned refuse(unsigned status, const char *why, struct ek_buf *body)
+static unsigned respond_error(unsigned status, const char *why, struct ek_buf *body)
 {
     ek_buf_text(body, "{\"error\":");
     ek_buf_json(body, why, strlen(why));
     return ek_buf_text(body, "}\n") ? BROKEN : status;
 }
 
-/* How many are asked for; *count stays where that is not said. */
+/* Parse the count; without `n` it stays unchanged. Return 200, or append an error and return 400.
+ */
 static unsigned read_count(const char *n, uint64_t *count, struct ek_buf *body)
 {
     if (n && (ek_parse_u64(n, EK_WHOLE, count) || !*count))
-        return refuse(BAD_REQUEST, "'n' must be a positive number, like n=10", body);
+        return respond_error(BAD_REQUEST, "'n' must be a positive integer, like n=10", body);
     return OK;
 }
 
@@ -96,19 +97,19 @@ static unsigned events(struct ek_stage *s, const struct ek_http_query *q, struct
     unsigned status = read_count(q->n, &count, body);
     if (status != OK)
         return status;
-    return done(ek_event_log_last(ek_stage_event_log(s), count, body));
+    return status_of(ek_event_log_last(ek_stage_event_log(s), count, body));
 }
 
 static unsigned features(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
 {
     (void)q;
-    return done(ek_feature_stats_features(ek_stage_feature_stats(s), body));
+    return status_of(ek_feature_stats_features(ek_stage_feature_stats(s), body));
 }
 
 static unsigned ranks(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
 {
     (void)q;
-    return done(ek_stage_ranks(s, body));
+    return status_of(ek_stage_ranks(s, body));
 }
 
 static unsigned pins(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
@@ -116,7 +117,7 @@ static unsigned pins(struct ek_stage *s, const struct ek_http_query *q, struct e
     (void)q;
     struct ek_fleet *fleet = ek_stage_fleet(s);
     int rc = fleet ? ek_fleet_pins(fleet, body) : ek_guard_service_pins(ek_stage_guard(s), body);
-    return done(rc ? rc : ek_buf_text(body, "\n"));
+    return status_of(rc ? rc : ek_buf_text(body, "\n"));
 }
 
 static unsigned accepts(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
@@ -125,62 +126,64 @@ static unsigned accepts(struct ek_stage *s, const struct ek_http_query *q, struc
     struct ek_fleet *fleet = ek_stage_fleet(s);
     int rc =
         fleet ? ek_fleet_accepts(fleet, body) : ek_guard_service_accepts(ek_stage_guard(s), body);
-    return done(rc ? rc : ek_buf_text(body, "\n"));
+    return status_of(rc ? rc : ek_buf_text(body, "\n"));
 }
 
-/* Given here, to a fleet; on its own there are none, for each is answered at once. */
-static unsigned orders(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
+/* Commands of this instance to its fleet. Without a fleet there are none: commands execute at once.
+ */
+static unsigned commands(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
 {
     (void)q;
     struct ek_fleet *fleet = ek_stage_fleet(s);
     int rc = fleet ? ek_fleet_command_results(fleet, body) : ek_buf_text(body, "[]");
-    return done(rc ? rc : ek_buf_text(body, "\n"));
+    return status_of(rc ? rc : ek_buf_text(body, "\n"));
 }
 
 static unsigned history(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
 {
-    struct ek_history_request wish = {
+    struct ek_history_request request = {
         .count = EVENTS_DEFAULT, .has_after = q->after != NULL, .feature = q->feature};
     struct ek_error e;
-    unsigned status = read_count(q->n, &wish.count, body);
+    unsigned status = read_count(q->n, &request.count, body);
     if (status != OK)
         return status;
-    if (q->after && ek_parse_u64(q->after, EK_WHOLE, &wish.after))
-        return refuse(BAD_REQUEST,
-                      "'after' must be the number of a decision, as in its 'number', or 0", body);
-    int rc = ek_guard_service_history(ek_stage_guard(s), &wish, body, &e);
+    if (q->after && ek_parse_u64(q->after, EK_WHOLE, &request.after))
+        return respond_error(BAD_REQUEST,
+                             "'after' must be the number of a decision, as in its 'number', or 0",
+                             body);
+    int rc = ek_guard_service_history(ek_stage_guard(s), &request, body, &e);
     if (rc == EK_EUSAGE)
-        return refuse(NOT_FOUND, e.message, body);
-    return done(rc ? rc : ek_buf_text(body, "\n"));
+        return respond_error(NOT_FOUND, e.message, body);
+    return status_of(rc ? rc : ek_buf_text(body, "\n"));
 }
 
 static unsigned samples(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
 {
     if (!q->feature)
-        return refuse(BAD_REQUEST, "'feature' is needed: feature=price", body);
+        return respond_error(BAD_REQUEST, "'feature' is required, like feature=price", body);
     if (ek_feature_stats_find(ek_stage_feature_stats(s), q->feature, body) < 0)
         return NOT_FOUND;
     ek_buf_text(body, "{\"feature\":");
     ek_buf_json(body, q->feature, strlen(q->feature));
     ek_buf_text(body, ",\"lists\":");
     ek_rank_samples_json(ek_stage_samples(s), q->feature, body);
-    return done(ek_buf_text(body, "}\n"));
+    return status_of(ek_buf_text(body, "}\n"));
 }
 
 struct overview {
     struct ek_stage *stage;
-    struct ek_overview_sources of;
+    struct ek_overview_sources sources;
     struct ek_buf *body;
 };
 
 static int write_open(void *context, const struct ek_event_log_state *v)
 {
     struct overview *o = context;
-    o->of.open = v;
-    return ek_overview_write(&o->of, o->body);
+    o->sources.open = v;
+    return ek_overview_write(&o->sources, o->body);
 }
 
-/* Routes, findings and plan are of one moment. */
+/* The guard is locked, so routes, findings and plan are consistent. */
 static int write_overview(void *context, struct ek_guard **guard, struct ek_error *e)
 {
     struct overview *o = context;
@@ -191,9 +194,9 @@ static int write_overview(void *context, struct ek_guard **guard, struct ek_erro
         count++;
     if (!(route = ek_calloc(count + 1, sizeof *route)))
         return EK_ENOMEM;
-    for (int at = 0; o->of.routes < count && ek_guard_impact(*guard, &at, &v);)
-        route[o->of.routes++] = v;
-    o->of.route = route;
+    for (int at = 0; o->sources.routes < count && ek_guard_impact(*guard, &at, &v);)
+        route[o->sources.routes++] = v;
+    o->sources.route = route;
     int rc = ek_event_log_view(ek_stage_event_log(o->stage), write_open, o);
     ek_free(route);
     return rc;
@@ -208,21 +211,21 @@ static unsigned overview(struct ek_stage *s, const struct ek_http_query *q, stru
     ek_buf_init(&pause, 0);
     ek_stage_stats(s, &stats);
     struct overview o = {.stage = s,
-                         .of = {.reason = ek_stage_reason(s),
-                                .queries = stats.queries,
-                                .plan_version = stats.plan_version,
-                                .features = ek_feature_stats_count(ek_stage_feature_stats(s))},
+                         .sources = {.reason = ek_stage_reason(s),
+                                     .queries = stats.queries,
+                                     .plan_version = stats.plan_version,
+                                     .features = ek_feature_stats_count(ek_stage_feature_stats(s))},
                          .body = body};
-    o.of.paused = ek_pause_since(kill_switch, &o.of.paused_ms);
-    ek_feature_stats_lock(ek_stage_feature_stats(s), &o.of.cells);
+    o.sources.paused = ek_pause_since(kill_switch, &o.sources.paused_ms);
+    ek_feature_stats_lock(ek_stage_feature_stats(s), &o.sources.cells);
     ek_feature_stats_unlock(ek_stage_feature_stats(s));
     int rc = ek_pause_json(kill_switch, &pause);
-    o.of.pause = ek_buf_string(&pause);
-    rc = rc || !o.of.pause
+    o.sources.pause = ek_buf_string(&pause);
+    rc = rc || !o.sources.pause
              ? EK_ENOMEM
              : ek_guard_service_with_guard(ek_stage_guard(s), write_overview, &o, NULL);
     ek_buf_release(&pause);
-    return done(rc);
+    return status_of(rc);
 }
 
 struct page {
@@ -245,9 +248,9 @@ static const struct page PAGES[] = {
     {"/api/v1/history", JSON, history},
     {"/api/v1/pins", JSON, pins},
     {"/api/v1/accepts", JSON, accepts},
-    {"/api/v1/commands", JSON, orders},
+    {"/api/v1/commands", JSON, commands},
 };
-/* And one page for each feature behind it. */
+/* Prefix of the resource of each feature. */
 static const char FEATURE[] = "/api/v1/features/";
 
 static int write_members(struct ek_stage *s, const char *name, struct ek_buf *out)
@@ -270,10 +273,10 @@ static unsigned feature(struct ek_stage *s, const char *name, struct ek_buf *bod
     if (!rc)
         rc = ek_feature_stats_feature(ek_stage_feature_stats(s), name, &more, body);
     ek_buf_release(&members);
-    return rc == EK_EUSAGE ? NOT_FOUND : done(rc);
+    return rc == EK_EUSAGE ? NOT_FOUND : status_of(rc);
 }
 
-static unsigned sent(unsigned code, const char *as, const char **type, struct ek_buf *body)
+static unsigned set_type(unsigned code, const char *as, const char **type, struct ek_buf *body)
 {
     *type = code == BROKEN ? TEXT : as;
     if (code == BROKEN)
@@ -297,12 +300,12 @@ unsigned ek_http_page(struct ek_stage *stage, const char *path, const struct ek_
     for (size_t i = 0; i < sizeof PAGES / sizeof *PAGES; i++) {
         if (strcmp(PAGES[i].path, path) != 0)
             continue;
-        return sent(PAGES[i].write(stage, query, body), PAGES[i].type, type, body);
+        return set_type(PAGES[i].write(stage, query, body), PAGES[i].type, type, body);
     }
     if (!strncmp(path, FEATURE, sizeof FEATURE - 1))
-        return sent(feature(stage, path + sizeof FEATURE - 1, body), JSON, type, body);
+        return set_type(feature(stage, path + sizeof FEATURE - 1, body), JSON, type, body);
     *type = TEXT;
     for (size_t i = 0; i < sizeof PAGES / sizeof *PAGES; i++)
-        ek_buf_printf(body, "%s%s", i ? " " : "not found; there are: ", PAGES[i].path);
+        ek_buf_printf(body, "%s%s", i ? " " : "not found; paths are: ", PAGES[i].path);
     return ek_buf_text(body, "\n") ? BROKEN : NOT_FOUND;
 }

@@ -1,4 +1,4 @@
-/* What the HTTP server answers, apart from HTTP itself. */
+/* Read-only HTTP resources: health, metrics, API. */
 #ifndef EK_DAEMON_HTTP_PAGES_H
 #define EK_DAEMON_HTTP_PAGES_H
 
@@ -7,17 +7,17 @@
 
 #include <stdbool.h>
 
-/* What is asked for behind the path (`?n=10`), as it came; NULL: not said. */
+/* Query parameters (`?n=10`), unparsed; NULL: absent. */
 struct ek_http_query {
     const char *n, *after, *feature;
 };
 
-/* Writes the page of a path to `body` and its content type to *type. query: NULL: none. Returns the
+/* Append the response of a path to `body` and set its content type. `query` may be NULL. Return the
  * status: 200, 400, 404, 500 or 503. Any thread. */
 unsigned ek_http_page(struct ek_stage *stage, const char *path, const struct ek_http_query *query,
                       const char **type, struct ek_buf *body);
 
-/* Whether there is a page at that path. */
+/* Return true if the path is such a resource. */
 bool ek_http_is_page(const char *path);
 
 #endif

@@ -25,10 +25,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Seconds until a client may come again for what is full now. */
+/* Retry-After of 503, in seconds. */
 static const char RETRY_SECONDS[] = "5";
 
-static const char ANSWER_POLICY[] = "default-src 'none'; frame-ancestors 'none'";
+static const char RESPONSE_POLICY[] = "default-src 'none'; frame-ancestors 'none'";
 
 void ek_http_headers(struct MHD_Response *response, const char *type)
 {
@@ -37,7 +37,7 @@ void ek_http_headers(struct MHD_Response *response, const char *type)
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
     MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
-    MHD_add_response_header(response, "Content-Security-Policy", ANSWER_POLICY);
+    MHD_add_response_header(response, "Content-Security-Policy", RESPONSE_POLICY);
 }
 
 static enum MHD_Result queue(struct MHD_Connection *connection, unsigned status, const char *type,
@@ -66,15 +66,15 @@ static enum MHD_Result queue_body(struct MHD_Connection *connection, unsigned st
     return queue(connection, status, type, allow, response);
 }
 
-/* One on its way. */
-struct answer {
+/* Large response in flight. */
+struct large_response {
     struct ek_buf body;
     size_t *load;
 };
 
 static void free_response(void *context)
 {
-    struct answer *a = context;
+    struct large_response *a = context;
     *a->load -= a->body.capacity;
     ek_buf_release(&a->body);
     ek_free(a);
@@ -88,8 +88,8 @@ enum MHD_Result ek_http_respond(struct MHD_Connection *connection, unsigned *sta
         return queue_body(connection, *status, type, allow, body);
     if (*load + body->capacity > EK_HTTP_LOAD_BYTES_MAX)
         return ek_http_reject(connection, *status = MHD_HTTP_SERVICE_UNAVAILABLE,
-                              "too many long answers are on their way: come again");
-    struct answer *a = ek_calloc(1, sizeof *a);
+                              "too many large responses in flight; retry later");
+    struct large_response *a = ek_calloc(1, sizeof *a);
     if (!a)
         return MHD_NO;
     a->body = *body;
@@ -116,18 +116,18 @@ enum MHD_Result ek_http_reject(struct MHD_Connection *connection, unsigned statu
     return result;
 }
 
-/* The page has all it needs from where it comes from itself, and nobody frames it. */
+/* The page loads resources of its own origin only, and cannot be framed. */
 static const char PAGE_POLICY[] =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/* NULL: the request does not have it. */
+/* Return a header; NULL: absent. */
 static const char *header(struct MHD_Connection *connection, const char *name)
 {
     return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
-/* A list of words with parameters: "gzip;q=0" is a no, "gzip;q=0.5" a yes. */
+/* Return true if Accept-Encoding accepts gzip: "gzip;q=0" does not, "gzip;q=0.5" does. */
 static bool accepts_gzip(const char *accepted)
 {
     static const char no[] = "gzip;q=0";
@@ -139,19 +139,19 @@ static bool accepts_gzip(const char *accepted)
     return *word >= '1' && *word <= '9';
 }
 
-static bool has_it(const char *tags, const char *tag)
+static bool has_tag(const char *tags, const char *tag)
 {
     return tags && strstr(tags, tag);
 }
 
-/* Answers a GET or HEAD: 200, or 304 for who names its tag. */
+/* Respond to GET or HEAD with a static file: 200, or 304 if the client has it. */
 static enum MHD_Result http_file(struct MHD_Connection *connection,
                                  const struct ek_static_file *file)
 {
-    bool old = has_it(header(connection, MHD_HTTP_HEADER_IF_NONE_MATCH), file->tag);
-    bool packed = accepts_gzip(header(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING));
-    const unsigned char *bytes = packed ? file->packed : file->plain;
-    size_t length = old ? 0 : packed ? file->packed_bytes : file->plain_bytes;
+    bool unchanged = has_tag(header(connection, MHD_HTTP_HEADER_IF_NONE_MATCH), file->tag);
+    bool use_gzip = accepts_gzip(header(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING));
+    const unsigned char *bytes = use_gzip ? file->packed : file->plain;
+    size_t length = unchanged ? 0 : use_gzip ? file->packed_bytes : file->plain_bytes;
     struct MHD_Response *r =
         MHD_create_response_from_buffer(length, (void *)(uintptr_t)bytes, MHD_RESPMEM_PERSISTENT);
     if (!r)
@@ -163,47 +163,47 @@ static enum MHD_Result http_file(struct MHD_Connection *connection,
     MHD_add_response_header(r, "Content-Security-Policy", PAGE_POLICY);
     MHD_add_response_header(r, "X-Content-Type-Options", "nosniff");
     MHD_add_response_header(r, "Referrer-Policy", "no-referrer");
-    if (packed && !old)
+    if (use_gzip && !unchanged)
         MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
     enum MHD_Result result =
-        MHD_queue_response(connection, old ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK, r);
+        MHD_queue_response(connection, unchanged ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK, r);
     MHD_destroy_response(r);
     return result;
 }
 
 enum {
-    ANSWER_MS = 60000, /* within which an answer is to be taken */
-    BEAT_MS = 200,     /* between two looks at who is overdue, and who has news */
-    LEAVE_MS = 5,      /* between two looks at who is still there at the end, */
-    LEAVE_LOOKS = 200  /* and how many: it does not wait for ever */
+    RESPONSE_MS = 60000, /* deadline for receiving a response */
+    CHECK_MS = 200,      /* interval of checks for deadlines and streams */
+    STOP_CHECK_MS = 5,   /* at shutdown: interval of checks for connections */
+    STOP_CHECKS = 200    /* at shutdown: checks, at most */
 };
 
 struct ek_http {
     struct MHD_Daemon *server;
     struct ek_api api;
     struct ek_http_limits limits;
-    char host[EK_HOST_BYTES]; /* that is listened on */
+    char host[EK_HOST_BYTES]; /* listening address */
     int port;
-    struct ek_http_timeouts *watch;
+    struct ek_http_timeouts *timeouts;
     struct ek_http_streams *streams;
-    pthread_t checkpoint_store;
-    bool kept;       /* there is one */
-    size_t load;     /* bytes of answers on their way */
-    bool background; /* the thread of the server has given way */
+    pthread_t timeout_thread;
+    bool has_timeout_thread; /* the timeout thread runs */
+    size_t load;             /* bytes of large responses in flight */
+    bool background;         /* the server's thread has low priority */
     pthread_mutex_t lock;
     pthread_cond_t end;
-    bool ending;
+    bool stopping;
 };
 
-/* One request, from its line to its answer. */
+/* Request in progress. */
 struct exchange {
-    struct ek_buf body; /* what came of it, at most EK_API_BODY_BYTES_MAX */
-    size_t came;
-    bool begun;       /* its headers are there */
-    unsigned refused; /* for what its headers say; 0: it is not */
+    struct ek_buf body; /* received part, at most EK_API_BODY_BYTES_MAX */
+    size_t received;
+    bool has_headers;  /* headers received */
+    unsigned rejected; /* status of a rejection by headers; 0: none */
 };
 
-static const char *why(unsigned status)
+static const char *reason_text(unsigned status)
 {
     switch (status) {
     case MHD_HTTP_URI_TOO_LONG:
@@ -211,9 +211,9 @@ static const char *why(unsigned status)
     case MHD_HTTP_CONTENT_TOO_LARGE:
         return "the body is too large";
     case MHD_HTTP_BAD_REQUEST:
-        return "its headers say twice for whom it is, or how long";
+        return "duplicate Host, Content-Length or Transfer-Encoding header";
     default:
-        return "not under this name: ask for an address, localhost, or a name of "
+        return "unknown host name; use an address, localhost, or a name of "
                "'http.allowed_hosts'";
     }
 }
@@ -230,7 +230,7 @@ static unsigned post(const struct ek_http *h, struct MHD_Connection *connection,
         .hosts = h->limits.hosts,
         .body = x->body.data,
         .length = x->body.length,
-        .cut = x->came > EK_API_BODY_BYTES_MAX};
+        .cut = x->received > EK_API_BODY_BYTES_MAX};
     return ek_api_post(&h->api, &r, out);
 }
 
@@ -256,7 +256,7 @@ static void count(const struct ek_http *h, unsigned status)
     ek_metrics_count(ek_stage_metrics(h->api.stage), which, 1);
 }
 
-static bool is(const char *method, const char *name)
+static bool equal(const char *method, const char *name)
 {
     return !strcmp(method, name);
 }
@@ -271,7 +271,7 @@ static bool wants_stream(struct MHD_Connection *connection, const char *url)
                                          NULL);
 }
 
-static struct ek_http_timeout *watched(struct MHD_Connection *connection)
+static struct ek_http_timeout *get_timeout(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *at =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
@@ -284,7 +284,7 @@ static enum MHD_Result stream(const struct ek_http *h, struct MHD_Connection *co
     unsigned status;
     enum MHD_Result result = ek_http_streams_open(h->streams, connection, h->api.stage,
                                                   last ? last : argument(connection, "after"),
-                                                  watched(connection), &status);
+                                                  get_timeout(connection), &status);
     count(h, status);
     return result;
 }
@@ -294,10 +294,10 @@ static enum MHD_Result respond(struct ek_http *h, struct MHD_Connection *connect
 {
     struct ek_buf body;
     const char *type = "application/json";
-    bool reads = is(method, MHD_HTTP_METHOD_GET) || is(method, MHD_HTTP_METHOD_HEAD);
+    bool reads = equal(method, MHD_HTTP_METHOD_GET) || equal(method, MHD_HTTP_METHOD_HEAD);
     const struct ek_static_file *file = ek_static_file_find(url);
     bool page = file || ek_http_is_page(url);
-    const char *methods = ek_api_methods(url); /* of what changes something */
+    const char *methods = ek_api_methods(url); /* of the control API */
     unsigned status = MHD_HTTP_METHOD_NOT_ALLOWED;
     if (reads && file) {
         count(h, MHD_HTTP_OK);
@@ -308,7 +308,7 @@ static enum MHD_Result respond(struct ek_http *h, struct MHD_Connection *connect
     ek_buf_init(&body, EK_HTTP_LOAD_BYTES_MAX);
     if (reads && methods)
         status = ek_api_get(&h->api, url, &body);
-    else if (is(method, MHD_HTTP_METHOD_POST) && !page)
+    else if (equal(method, MHD_HTTP_METHOD_POST) && !page)
         status = post(h, connection, url, x, &body);
     else if (reads || (!page && !methods))
         status = get(h, connection, url, &type, &body);
@@ -319,12 +319,12 @@ static enum MHD_Result respond(struct ek_http *h, struct MHD_Connection *connect
     return result;
 }
 
-static void until(struct ek_http *h, struct MHD_Connection *connection, int64_t more_ms)
+static void set_deadline(struct ek_http *h, struct MHD_Connection *connection, int64_t more_ms)
 {
-    ek_http_timeouts_until(h->watch, watched(connection), ek_now_ms() + more_ms);
+    ek_http_timeouts_until(h->timeouts, get_timeout(connection), ek_now_ms() + more_ms);
 }
 
-/* Called with the request line, before the headers are there. */
+/* Callback for the request line, before the headers. */
 static void *on_line(void *context, const char *uri, struct MHD_Connection *connection)
 {
     struct exchange *x = ek_calloc(1, sizeof *x);
@@ -334,11 +334,11 @@ static void *on_line(void *context, const char *uri, struct MHD_Connection *conn
         return NULL;
     ek_buf_init(&x->body, EK_API_BODY_BYTES_MAX);
     if (strlen(uri) > EK_HTTP_URI_BYTES_MAX)
-        x->refused = MHD_HTTP_URI_TOO_LONG;
+        x->rejected = MHD_HTTP_URI_TOO_LONG;
     return x;
 }
 
-/* Longer than what would be read of it only to be thrown away. */
+/* Return true if the declared body is too large to read and discard. */
 static bool is_huge(struct MHD_Connection *connection)
 {
     const char *length = header(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
@@ -350,55 +350,55 @@ struct framing {
     unsigned hosts, lengths;
 };
 
-static enum MHD_Result see(void *context, enum MHD_ValueKind kind, const char *name,
-                           const char *value)
+static enum MHD_Result count_header(void *context, enum MHD_ValueKind kind, const char *name,
+                                    const char *value)
 {
-    struct framing *seen = context;
+    struct framing *headers = context;
     (void)kind;
     (void)value;
-    seen->hosts += !strcasecmp(name, MHD_HTTP_HEADER_HOST);
-    seen->lengths += !strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) ||
-                     !strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING);
+    headers->hosts += !strcasecmp(name, MHD_HTTP_HEADER_HOST);
+    headers->lengths += !strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) ||
+                        !strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING);
     return MHD_YES;
 }
 
-/* A proxy may read it otherwise than we do: where one request ends, or for whom it is. */
+/* Return true for duplicate headers that a proxy may interpret differently (request smuggling). */
 static bool is_ambiguous(struct MHD_Connection *connection)
 {
-    struct framing seen = {0, 0};
-    MHD_get_connection_values(connection, MHD_HEADER_KIND, see, &seen);
-    return seen.hosts > 1 || seen.lengths > 1;
+    struct framing headers = {0, 0};
+    MHD_get_connection_values(connection, MHD_HEADER_KIND, count_header, &headers);
+    return headers.hosts > 1 || headers.lengths > 1;
 }
 
-/* Its headers are there: what they say is answered at once, without the body. */
-static enum MHD_Result begin(struct ek_http *h, struct MHD_Connection *connection,
-                             struct exchange *x)
+/* Process the headers; a rejection does not wait for the body. */
+static enum MHD_Result process_headers(struct ek_http *h, struct MHD_Connection *connection,
+                                       struct exchange *x)
 {
-    x->begun = true;
-    until(h, connection, h->limits.request_ms);
-    if (!x->refused && is_ambiguous(connection))
-        x->refused = MHD_HTTP_BAD_REQUEST;
-    if (!x->refused && is_huge(connection))
-        x->refused = MHD_HTTP_CONTENT_TOO_LARGE;
-    if (!x->refused && !ek_http_host_is_allowed(header(connection, MHD_HTTP_HEADER_HOST), h->host,
-                                                h->limits.hosts))
-        x->refused = MHD_HTTP_MISDIRECTED_REQUEST;
-    if (!x->refused)
+    x->has_headers = true;
+    set_deadline(h, connection, h->limits.request_ms);
+    if (!x->rejected && is_ambiguous(connection))
+        x->rejected = MHD_HTTP_BAD_REQUEST;
+    if (!x->rejected && is_huge(connection))
+        x->rejected = MHD_HTTP_CONTENT_TOO_LARGE;
+    if (!x->rejected && !ek_http_host_is_allowed(header(connection, MHD_HTTP_HEADER_HOST), h->host,
+                                                 h->limits.hosts))
+        x->rejected = MHD_HTTP_MISDIRECTED_REQUEST;
+    if (!x->rejected)
         return MHD_YES;
-    count(h, x->refused);
-    return ek_http_reject(connection, x->refused, why(x->refused));
+    count(h, x->rejected);
+    return ek_http_reject(connection, x->rejected, reason_text(x->rejected));
 }
 
-/* False: enough of it. */
+/* Store a part of the body. Return false if it is too large to continue. */
 static bool add_body(struct exchange *x, const char *bytes, size_t length)
 {
-    x->came += length;
-    if (x->came <= EK_API_BODY_BYTES_MAX && ek_buf_add(&x->body, bytes, length))
+    x->received += length;
+    if (x->received <= EK_API_BODY_BYTES_MAX && ek_buf_add(&x->body, bytes, length))
         return false;
-    return x->came <= EK_HTTP_READ_BYTES_MAX;
+    return x->received <= EK_HTTP_READ_BYTES_MAX;
 }
 
-/* Called with the headers, then with parts of the body, then with nothing: time to answer. */
+/* Callback for the headers, then for parts of the body, and at last without data, to respond. */
 static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url,
                                   const char *method, const char *version, const char *upload,
                                   size_t *upload_size, void **state)
@@ -406,11 +406,11 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     struct exchange *x = *state;
     (void)version;
     if (!x)
-        return MHD_NO; /* without memory */
-    if (!x->begun)
-        return begin(context, connection, x);
+        return MHD_NO; /* out of memory */
+    if (!x->has_headers)
+        return process_headers(context, connection, x);
     if (!*upload_size) {
-        until(context, connection, ANSWER_MS);
+        set_deadline(context, connection, RESPONSE_MS);
         return respond(context, connection, url, method, x);
     }
     bool more = add_body(x, upload, *upload_size);
@@ -424,7 +424,7 @@ static void on_end(void *context, struct MHD_Connection *connection, void **stat
     struct ek_http *h = context;
     struct exchange *x = *state;
     (void)how;
-    until(h, connection, h->limits.request_ms);
+    set_deadline(h, connection, h->limits.request_ms);
     if (!x)
         return;
     ek_buf_release(&x->body);
@@ -432,9 +432,9 @@ static void on_end(void *context, struct MHD_Connection *connection, void **stat
     *state = NULL;
 }
 
-/* One without memory for it is not watched, but has the timeout of the server. The first one comes
- * before any can be turned away: from then on the thread of the server, which is libmicrohttpd's,
- * gives way. */
+/* Callback for a new or closed connection. Without memory for a deadline it only has the server's
+ * idle timeout. The first call lowers the priority of the server's thread, which libmicrohttpd
+ * creates. */
 static void on_connection(void *context, struct MHD_Connection *connection, void **state,
                           enum MHD_ConnectionNotificationCode what)
 {
@@ -445,14 +445,14 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
         ek_lower_priority();
     h->background = true;
     if (what == MHD_CONNECTION_NOTIFY_CLOSED)
-        ek_http_timeouts_stop(h->watch, *state);
+        ek_http_timeouts_stop(h->timeouts, *state);
     else if (at)
         *state =
-            ek_http_timeouts_start(h->watch, at->connect_fd, ek_now_ms() + h->limits.request_ms);
+            ek_http_timeouts_start(h->timeouts, at->connect_fd, ek_now_ms() + h->limits.request_ms);
 }
 
-/* A socket of our own: the server would share a port that another instance has (SO_REUSEPORT). -1
- * with errno. */
+/* Return a listening socket, or -1 with errno. libmicrohttpd's own socket would share a port with
+ * another instance (SO_REUSEPORT). */
 static int listen_on(const struct addrinfo *at, int waiting)
 {
     const int on = 1;
@@ -470,7 +470,7 @@ static int listen_on(const struct addrinfo *at, int waiting)
     return -1;
 }
 
-static int port_of(int fd)
+static int get_port(int fd)
 {
     struct sockaddr_storage at = {0};
     socklen_t size = sizeof at;
@@ -480,16 +480,16 @@ static int port_of(int fd)
                                           : ((struct sockaddr_in *)&at)->sin_port);
 }
 
-/* The server owns the socket from here on. Its own timeout is of silence alone. */
+/* Start libmicrohttpd, which then owns the socket. Its timeout only limits idling. */
 static int serve(struct ek_http *h, int fd, int family)
 {
     unsigned flags = MHD_USE_AUTO_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
                      (family == AF_INET6 ? MHD_USE_IPv6 : 0u);
-    unsigned silence = (unsigned)((h->limits.request_ms + 999) / 1000);
-    h->port = port_of(fd);
+    unsigned idle_s = (unsigned)((h->limits.request_ms + 999) / 1000);
+    h->port = get_port(fd);
     h->server =
         MHD_start_daemon(flags, 0, NULL, NULL, on_request, h, MHD_OPTION_LISTEN_SOCKET,
-                         (MHD_socket)fd, MHD_OPTION_CONNECTION_TIMEOUT, silence,
+                         (MHD_socket)fd, MHD_OPTION_CONNECTION_TIMEOUT, idle_s,
                          MHD_OPTION_CONNECTION_LIMIT, (unsigned)h->limits.connections,
                          MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)h->limits.per_address,
                          MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)EK_HTTP_CONNECTION_BYTES_MAX,
@@ -498,37 +498,37 @@ static int serve(struct ek_http *h, int fd, int family)
     return h->server ? EK_OK : EK_EIO;
 }
 
-/* Cuts off who is overdue, and wakes the streams that have news. */
+/* Thread that shuts down overdue connections and resumes streams. */
 static void *run_timeouts(void *context)
 {
     struct ek_http *h = context;
     struct timespec next;
     ek_lower_priority();
     pthread_mutex_lock(&h->lock);
-    while (!h->ending) {
+    while (!h->stopping) {
         pthread_mutex_unlock(&h->lock);
-        ek_http_timeouts_expire(h->watch, ek_now_ms());
+        ek_http_timeouts_expire(h->timeouts, ek_now_ms());
         ek_http_streams_wake(h->streams, ek_now_ms());
         clock_gettime(CLOCK_MONOTONIC, &next);
-        next.tv_nsec += BEAT_MS * 1000000L;
+        next.tv_nsec += CHECK_MS * 1000000L;
         next.tv_sec += next.tv_nsec / 1000000000;
         next.tv_nsec %= 1000000000;
         pthread_mutex_lock(&h->lock);
-        if (!h->ending)
+        if (!h->stopping)
             pthread_cond_timedwait(&h->end, &h->lock, &next);
     }
     pthread_mutex_unlock(&h->lock);
     return NULL;
 }
 
-static int begin_keeping(struct ek_http *h)
+static int start_timeout_thread(struct ek_http *h)
 {
-    h->kept = !pthread_create(&h->checkpoint_store, NULL, run_timeouts, h);
-    return h->kept ? EK_OK : EK_EIO;
+    h->has_timeout_thread = !pthread_create(&h->timeout_thread, NULL, run_timeouts, h);
+    return h->has_timeout_thread ? EK_OK : EK_EIO;
 }
 
-/* The system's reason begins with a capital. */
-static int no_socket(const char *listen, int problem, struct ek_error *e)
+/* Report a failure to listen; strerror starts with a capital letter. */
+static int fail_listen(const char *listen, int problem, struct ek_error *e)
 {
     const char *why = strerrordesc_np(problem);
     if (!why)
@@ -551,29 +551,29 @@ static int start(struct ek_http *h, const char *listen, struct ek_error *e)
         return ek_fail(e, EK_ECONFIG, "'http.listen': '%s': %s", listen, gai_strerror(problem));
     int fd = listen_on(found, (int)h->limits.connections);
     if (fd < 0)
-        rc = no_socket(listen, errno, e);
-    else if (serve(h, fd, found->ai_family) || begin_keeping(h))
-        rc = ek_fail(e, EK_EIO, "cannot listen on %s: the server does not start", listen);
+        rc = fail_listen(listen, errno, e);
+    else if (serve(h, fd, found->ai_family) || start_timeout_thread(h))
+        rc = ek_fail(e, EK_EIO, "cannot listen on %s: the server cannot start", listen);
     freeaddrinfo(found);
     return rc;
 }
 
-static struct ek_http *make(const struct ek_http_limits *limits, const struct ek_api *api)
+static struct ek_http *create(const struct ek_http_limits *limits, const struct ek_api *api)
 {
-    static const struct ek_http_limits built_in = {64, 48, 16, 10000, NULL};
+    static const struct ek_http_limits defaults = {64, 48, 16, 10000, NULL};
     pthread_condattr_t monotonic;
     struct ek_http *h = ek_calloc(1, sizeof *h);
     if (!h)
         return NULL;
     h->api = *api;
-    h->limits = limits ? *limits : built_in;
+    h->limits = limits ? *limits : defaults;
     pthread_mutex_init(&h->lock, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&h->end, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    h->watch = ek_http_timeouts_new();
-    h->streams = h->watch ? ek_http_streams_new((size_t)h->limits.streams, h->watch) : NULL;
+    h->timeouts = ek_http_timeouts_new();
+    h->streams = h->timeouts ? ek_http_streams_new((size_t)h->limits.streams, h->timeouts) : NULL;
     if (h->streams)
         return h;
     ek_http_stop(h);
@@ -583,9 +583,9 @@ static struct ek_http *make(const struct ek_http_limits *limits, const struct ek
 int ek_http_start(struct ek_http **out, const char *listen, const struct ek_http_limits *limits,
                   const struct ek_api *api, struct ek_log *log, struct ek_error *e)
 {
-    struct ek_http *h = make(limits, api);
+    struct ek_http *h = create(limits, api);
     if (!h)
-        return ek_fail(e, EK_ENOMEM, "no memory for the http server");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     int rc = start(h, listen, e);
     if (rc) {
         ek_http_stop(h);
@@ -601,25 +601,25 @@ int ek_http_port(const struct ek_http *h)
     return h->port;
 }
 
-static void end_keeping(struct ek_http *h)
+static void stop_timeout_thread(struct ek_http *h)
 {
     pthread_mutex_lock(&h->lock);
-    h->ending = true;
+    h->stopping = true;
     pthread_cond_signal(&h->end);
     pthread_mutex_unlock(&h->lock);
-    if (h->kept)
-        pthread_join(h->checkpoint_store, NULL);
+    if (h->has_timeout_thread)
+        pthread_join(h->timeout_thread, NULL);
 }
 
-/* libmicrohttpd (0.9.75) goes by an answer that is not there when it refuses a request by itself
- * while it ends, and crashes. So it ends when nobody is left, which two looks have to say: somebody
- * may have been let in at the very last moment. */
-static void end_serving(struct ek_http *h)
+/* libmicrohttpd (0.9.75) crashes with a NULL response if it rejects a request while stopping. So
+ * stop it when two successive checks find no connection, since one may be accepted after the first.
+ */
+static void stop_server(struct ek_http *h)
 {
-    const struct timespec pause = {0, LEAVE_MS * 1000000L};
+    const struct timespec pause = {0, STOP_CHECK_MS * 1000000L};
     int fd = MHD_quiesce_daemon(h->server);
-    for (int looks = 0, empty = 0; looks < LEAVE_LOOKS && empty < 2; looks++) {
-        empty = ek_http_timeouts_expire(h->watch, EK_TIMEOUT_NEVER) ? 0 : empty + 1;
+    for (int checks = 0, empty = 0; checks < STOP_CHECKS && empty < 2; checks++) {
+        empty = ek_http_timeouts_expire(h->timeouts, EK_TIMEOUT_NEVER) ? 0 : empty + 1;
         nanosleep(&pause, NULL);
     }
     MHD_stop_daemon(h->server);
@@ -631,13 +631,13 @@ void ek_http_stop(struct ek_http *h)
 {
     if (!h)
         return;
-    end_keeping(h);
+    stop_timeout_thread(h);
     if (h->streams)
         ek_http_streams_close(h->streams);
     if (h->server)
-        end_serving(h);
+        stop_server(h);
     ek_http_streams_free(h->streams);
-    ek_http_timeouts_free(h->watch);
+    ek_http_timeouts_free(h->timeouts);
     pthread_cond_destroy(&h->end);
     pthread_mutex_destroy(&h->lock);
     ek_free(h);

@@ -1,10 +1,8 @@
 #include "daemon/http/static_files.h"
 
-#include "page_files.inc"
+#include "page_files.inc" /* generated from daemon/http/page/ by deploy/page_table.c */
 
 #include <string.h>
-
-/* Made from daemon/http/page/ by deploy/page_table.c. */
 
 const struct ek_static_file *ek_static_file_find(const char *path)
 {

@@ -1,7 +1,7 @@
-/* The page at `/`: the files of daemon/http/page/, built into the program.
+/* Static files of the page at `/`, from daemon/http/page/.
  *
- * Each comes as it is and packed with gzip; the tag is a hash of the content, so a browser that has
- * the file of this very build asks only whether it still holds. Constant, any thread.
+ * Each is stored plain and gzipped. The tag is a hash of the content, so a browser revalidates a
+ * cached file without downloading it. Constants; any thread.
  */
 #ifndef EK_DAEMON_HTTP_STATIC_FILES_H
 #define EK_DAEMON_HTTP_STATIC_FILES_H
@@ -9,12 +9,12 @@
 #include <stddef.h>
 
 struct ek_static_file {
-    const char *path, *type, *tag; /* "/", or "/page/NAME"; content type; ETag, in its quotes */
+    const char *path, *type, *tag; /* path: "/" or "/page/NAME"; tag: quoted ETag */
     const unsigned char *plain, *packed;
     size_t plain_bytes, packed_bytes;
 };
 
-/* NULL: it is none of the page's. */
+/* Return the file of a path; NULL: none. */
 const struct ek_static_file *ek_static_file_find(const char *path);
 
 #endif

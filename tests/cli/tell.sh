@@ -39,7 +39,7 @@ refused 1 "no item feature 'prise', did you mean 'price'?" accept prise -c run.y
 refused 1 "no segment 'arn', did you mean 'arm'?" accept price --segment arn=B -c run.yaml
 refused 1 "no change of 'price' is confirmed in" accept price -c run.yaml --reason "a new tariff"
 refused 1 "gone.txt" accept price --url "http://127.0.0.1:$port" --token-file gone.txt
-refused 1 "a token is needed" revert 7 --url "http://127.0.0.1:$port"
+refused 1 "a token is required" revert 7 --url "http://127.0.0.1:$port"
 refused 1 "nothing was accepted that could be reverted" revert 7 -c run.yaml
 refused 2 "the name of a feature is needed" accept -c run.yaml
 refused 2 "unexpected 'rating'" accept price rating -c run.yaml
@@ -58,7 +58,7 @@ refused 1 "did you mean 'price'?" resume --feature prise -c run.yaml
 refused 1 "there is no model for action 'route'" pin price --action route -c run.yaml
 [ "$("$EK" pin price --segment arm=B --action none --until 2999-01-31 --reason "miles in B" -c run.yaml)" = \
 	"price, arm=B: pinned to none
-note: no lists of arm=B are known on their own so far: is it written as in messages?" ] || fail "not pinned"
+note: arm=B has no separate statistics yet; check the spelling" ] || fail "not pinned"
 [ "$("$EK" unpin price --segment arm=B -c run.yaml)" = "price, arm=B: no longer pinned" ] || fail "not unpinned"
 refused 1 "price" unpin price --segment arm=B -c run.yaml
 
@@ -116,7 +116,7 @@ status=0
 [ $status = 78 ] || fail "status $status: $(cat said chatter)"
 [ "$("$EK" reload -c run.yaml --reset-state)" = "reloaded: evidence, findings and routes begin anew" ] || fail "not anew"
 "$EK" reload -c run.yaml --reset-state --json | grep -q '"state":"done","reload":5,.*"actor":"ana"' || fail "no JSON"
-refused 1 "a token is needed" reload --url "http://127.0.0.1:$port"
+refused 1 "a token is required" reload --url "http://127.0.0.1:$port"
 kill -TERM $pid
 wait $pid || fail "$(cat log)"
 pid=

@@ -93,23 +93,22 @@ START_TEST(who_may_not_changes_nothing)
     struct told t;
     open_told(&t);
     struct ek_api_request r = call("/api/v1/pause", NULL, "");
-    assert_answer(&t, &r, 401, "a token is needed: 'Authorization: Bearer TOKEN'");
+    assert_answer(&t, &r, 401, "a token is required: 'Authorization: Bearer TOKEN'");
     r.authorization = "Basic 0123456789abcdef";
-    assert_answer(&t, &r, 401, "a token is needed");
+    assert_answer(&t, &r, 401, "a token is required");
     r.authorization = "Bearer 0123456789abcdeg";
     assert_answer(&t, &r, 401, "the token is not in 'http.token_file'");
     r = call("/api/v1/pause", ANA, "");
     r.origin = "https://elsewhere:9464";
-    assert_answer(&t, &r, 403, "calls from other pages are not taken");
+    assert_answer(&t, &r, 403, "cross-origin calls are not allowed");
     r.origin = "null";
-    assert_answer(&t, &r, 403, "calls from other pages are not taken");
+    assert_answer(&t, &r, 403, "cross-origin calls are not allowed");
     struct ek_tokens *tokens = t.tokens;
     t.tokens = NULL;
     r.origin = NULL;
-    assert_answer(
-        &t, &r, 403,
-        "set 'http.token_file' and restart, which forgets findings and routes, for there is "
-        "no 'state.topic'; with 'evenkeel run --paused' every list then goes out as it came");
+    assert_answer(&t, &r, 403,
+                  "set 'http.token_file' and restart, which loses findings and routes without "
+                  "'state.topic'; 'evenkeel run --paused' then starts paused");
     t.tokens = tokens;
     ck_assert(page_has(t.s.stage, "/api/v1/status", "\"paused\":null"));
     r.origin = "http://here:9464";
@@ -127,14 +126,14 @@ START_TEST(a_page_behind_a_proxy_may_call_under_a_name_of_http_hosts)
     struct ek_api_request r = call("/api/v1/pause", ANA, "");
     r.host = "127.0.0.1:9464"; /* a proxy that replaces the host name */
     r.origin = "https://ek.example";
-    assert_answer(&t, &r, 403, "calls from other pages are not taken");
+    assert_answer(&t, &r, 403, "cross-origin calls are not allowed");
     r.hosts = &hosts;
     r.origin = "https://ek.example.evil.example";
-    assert_answer(&t, &r, 403, "calls from other pages are not taken");
+    assert_answer(&t, &r, 403, "cross-origin calls are not allowed");
     r.origin = "null";
-    assert_answer(&t, &r, 403, "calls from other pages are not taken");
+    assert_answer(&t, &r, 403, "cross-origin calls are not allowed");
     r.origin = "https://";
-    assert_answer(&t, &r, 403, "calls from other pages are not taken");
+    assert_answer(&t, &r, 403, "cross-origin calls are not allowed");
     r.origin = "https://EK.example:8443";
     assert_answer(&t, &r, 200, "{\"changed\":true");
     close_told(&t);
@@ -149,8 +148,8 @@ START_TEST(what_cannot_be_read_is_told_with_what_to_write)
         {"{\"reason\":", "line 1, column"},
         {"[]", "the body must be a JSON object"},
         {"{\"reson\":\"x\"}", "unknown key 'reson', did you mean 'reason'?"},
-        {"{\"feature\":\"x\"}", "unknown key 'feature', there are actor, reason"},
-        {"{\"reason\":1}", "'reason' must be a text"},
+        {"{\"feature\":\"x\"}", "unknown key 'feature'; valid keys are actor, reason"},
+        {"{\"reason\":1}", "'reason' must be a string"},
         {"{\"reason\":\"a\",\"reason\":\"b\"}", "duplicate"},
     };
     struct told t;
@@ -168,9 +167,9 @@ START_TEST(what_cannot_be_read_is_told_with_what_to_write)
     r.content_type = "application/jsonp";
     assert_answer(&t, &r, 415, "'Content-Type: application/json'");
     r.cut = true;
-    assert_answer(&t, &r, 413, "the body has more than 65536 bytes");
+    assert_answer(&t, &r, 413, "the body exceeds 65536 bytes");
     r = call("/api/v1/pauze", ANA, "");
-    assert_answer(&t, &r, 404, "not found; there are: /api/v1/pause /api/v1/resume");
+    assert_answer(&t, &r, 404, "not found; paths are: /api/v1/pause /api/v1/resume");
     ck_assert(page_has(t.s.stage, "/api/v1/status", "\"paused\":null"));
     close_told(&t);
 }

@@ -101,7 +101,7 @@ START_TEST(an_accept_is_answered_with_its_decision_and_a_revert_takes_it_back)
                   "\"type\":\"pin\"");
     assert_answer(&t, "/api/v1/pin", ANA,
                   "{\"feature\":\"price\",\"segment\":{\"arm\":\"b\"},\"action\":\"none\"}", 200,
-                  "\"note\":\"no lists of arm=b are known");
+                  "\"note\":\"arm=b has no separate statistics yet");
     feed(&t.s, MANY + FURTHER, MANY + 2 * FURTHER);
     wait_for(&t.s, MANY + 2 * FURTHER);
     ck_assert(!page_has(t.s.stage, "/api/v1/findings", "[]"));
@@ -117,12 +117,12 @@ START_TEST(what_is_not_there_and_what_cannot_be_done_now_are_told_apart)
         unsigned status;
         const char *said;
     } bad[] = {
-        {"/api/v1/accept", "", 400, "'feature' is needed"},
-        {"/api/v1/accept", "{\"feature\":3}", 400, "'feature' must be a text"},
+        {"/api/v1/accept", "", 400, "'feature' is required"},
+        {"/api/v1/accept", "{\"feature\":3}", 400, "'feature' must be a string"},
         {"/api/v1/accept", "{\"featur\":\"price\"}", 400,
          "unknown key 'featur', did you mean 'feature'?"},
         {"/api/v1/accept", "{\"feature\":\"price\",\"xyzzy\":1}", 400,
-         "unknown key 'xyzzy', there are actor, reason, feature, segment"},
+         "unknown key 'xyzzy'; valid keys are actor, reason, feature, segment"},
         {"/api/v1/accept", "{\"feature\":\"price\",\"segment\":\"arm=B\"}", 400,
          "'segment' must be like {"},
         {"/api/v1/accept", "{\"feature\":\"price\",\"segment\":{}}", 400,
@@ -137,15 +137,14 @@ START_TEST(what_is_not_there_and_what_cannot_be_done_now_are_told_apart)
          "no segment 'arn', did you mean 'arm'?"},
         {"/api/v1/accept", "{\"feature\":\"price\"}", 409, "no change of 'price' is confirmed in"},
         {"/api/v1/accept", "{\"feature\":\"price\",\"segment\":{\"arm\":\"Z\"}}", 409, "arm=Z"},
-        {"/api/v1/revert", "{}", 400, "'version' is needed"},
-        {"/api/v1/revert", "{\"version\":\"1\"}", 400,
-         "'version' must be a whole number from 1 on"},
-        {"/api/v1/revert", "{\"version\":-1}", 400, "'version' must be a whole number from 1 on"},
+        {"/api/v1/revert", "{}", 400, "'version' is required"},
+        {"/api/v1/revert", "{\"version\":\"1\"}", 400, "'version' must be a positive integer"},
+        {"/api/v1/revert", "{\"version\":-1}", 400, "'version' must be a positive integer"},
         {"/api/v1/revert", "{\"version\":7}", 409, "nothing was accepted that could be reverted"},
         {"/api/v1/reload", "{\"reset_state\":1}", 400, "'reset_state' must be true or false"},
         {"/api/v1/reload", "{\"reason\":\"x\"}", 400, "unknown key 'reason'"},
-        {"/api/v1/reload", "", 409, "nothing is reloaded here"},
-        {"/api/v1/pin", "{\"feature\":\"price\"}", 400, "'action' is needed"},
+        {"/api/v1/reload", "", 409, "reload is not available"},
+        {"/api/v1/pin", "{\"feature\":\"price\"}", 400, "'action' is required"},
         {"/api/v1/pin", "{\"feature\":\"price\",\"action\":\"rout\"}", 400,
          "unknown action 'rout', did you mean 'route'?"},
         {"/api/v1/pin", "{\"feature\":\"price\",\"action\":\"none\",\"until\":\"tomorrow\"}", 400,
@@ -155,11 +154,10 @@ START_TEST(what_is_not_there_and_what_cannot_be_done_now_are_told_apart)
         {"/api/v1/pin", "{\"feature\":\"price\",\"action\":\"none\",\"segment\":{\"arn\":\"B\"}}",
          404, "did you mean 'arm'?"},
         {"/api/v1/unpin", "{\"feature\":\"price\",\"until\":\"none\"}", 400,
-         "unknown key 'until', there are actor, reason, feature, segment"},
+         "unknown key 'until'; valid keys are actor, reason, feature, segment"},
         {"/api/v1/pin", "{\"feature\":\"chain\",\"action\":\"route\"}", 400, "chain"},
         {"/api/v1/unpin", "{\"feature\":\"price\"}", 409, "price"},
-        {"/api/v1/resume", "{\"segment\":{\"arm\":\"B\"}}", 400,
-         "'segment' is of a 'feature': say which"},
+        {"/api/v1/resume", "{\"segment\":{\"arm\":\"B\"}}", 400, "'segment' requires 'feature'"},
         {"/api/v1/resume", "{\"feature\":\"prise\"}", 404, "did you mean 'price'?"},
         {"/api/v1/resume", "{\"feature\":\"price\"}", 409, "price"},
     };
@@ -198,7 +196,7 @@ START_TEST(a_pin_is_in_the_plan_until_it_is_taken_away)
     assert_answer(&t, "/api/v1/pin", ANA,
                   "{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"action\":\"alert\","
                   "\"until\":\"2999-01-31\",\"reason\":\"miles in B\"}",
-                  200, "\"note\":\"no lists of arm=B are known on their own so far: ");
+                  200, "\"note\":\"arm=B has no separate statistics yet; ");
     ck_assert(page_has(t.s.stage, "/api/v1/history", "\"actor\":\"ana\""));
     ck_assert(page_has(t.s.stage, "/api/v1/pins", "\"actor\":\"ana\",\"reason\":\"miles in B\""));
     assert_answer(&t, "/api/v1/unpin", BEN, place, 200, "\"type\":\"unpin\"");

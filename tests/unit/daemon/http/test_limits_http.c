@@ -288,7 +288,7 @@ START_TEST(a_call_has_64_kib)
         ck_assert_int_eq(of_body(&v, EK_API_BODY_BYTES_MAX - 1, in_parts, head), 200);
         ck_assert_int_eq(of_body(&v, EK_API_BODY_BYTES_MAX, in_parts, head), 200);
         ck_assert_int_eq(of_body(&v, EK_API_BODY_BYTES_MAX + 1, in_parts, head), 413);
-        ck_assert_msg(strstr(head, "the body has more than 65536 bytes") != NULL, "%s", head);
+        ck_assert_msg(strstr(head, "the body exceeds 65536 bytes") != NULL, "%s", head);
     }
     close_served(&v);
 }
@@ -313,7 +313,7 @@ START_TEST(of_a_body_that_is_too_large_1_mib_is_read_and_more_is_not_waited_for)
     for (size_t bytes = EK_HTTP_READ_BYTES_MAX - 1; bytes <= EK_HTTP_READ_BYTES_MAX; bytes++)
         for (int in_parts = 0; in_parts < 2; in_parts++) {
             ck_assert_int_eq(of_body(&v, bytes, in_parts, head), 413);
-            ck_assert_msg(strstr(head, "the body has more than 65536 bytes") != NULL, "%s", head);
+            ck_assert_msg(strstr(head, "the body exceeds 65536 bytes") != NULL, "%s", head);
         }
     int fd = link_from(&v, "127.0.0.1");
     ck_assert_int_eq(announced(fd, EK_HTTP_READ_BYTES_MAX + 1), 413);

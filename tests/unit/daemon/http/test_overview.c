@@ -67,7 +67,7 @@ START_TEST(one_problem_for_each_cause_the_gravest_first)
                                                 FINDING("price", "updated", "100", "\"c-1\""),
                                                 FINDING("size", "suspected", "null", "null"));
     ASSERT_OVERVIEW(&of, "\"level\":\"found\"", "\"since_ms\":1000",
-                    "\"text\":\"price has moved. What is done: nothing",
+                    "\"text\":\"price has moved. Action: no action",
                     "\"problems\":[{\"incident_id\":\"c-1\",\"feature\":\"price\"");
     of = OVERVIEW_OF(FINDING("size", "suspected", "null", "null"));
     ASSERT_OVERVIEW(&of, "\"level\":\"watching\"", "1 suspected");
@@ -85,14 +85,15 @@ START_TEST(what_is_done_is_that_of_the_route)
     struct ek_overview_sources of = OVERVIEW_OF(FINDING("price", "confirmed", "100", "\"c-1\""));
     of.route = &route;
     of.routes = 1;
-    ASSERT_OVERVIEW(&of, "\"level\":\"acting\"", "for 10% of the queries so far",
-                    "stands 3.4 places elsewhere", "70% of the first ten", "(900 lists)");
+    ASSERT_OVERVIEW(&of, "\"level\":\"acting\"", "for 10% of the lists so far",
+                    "is on average 3.4 positions from its position", "70% of the first ten items",
+                    "(900 lists)");
     sums = (struct ek_comparison_sums){.tried = 0};
     route.mode = EK_MODE_OBSERVE;
     route.withdrawn = true;
     route.rail = EK_GUARDRAIL_WORSE;
     ASSERT_OVERVIEW(&of, "\"level\":\"found\"",
-                    "the guardrail worse_than_unmitigated took the route", "\"without\":null");
+                    "guardrail worse_than_unmitigated rolled back the route", "\"without\":null");
 }
 END_TEST
 
