@@ -9,7 +9,7 @@ The job: {"scratch": folder for boosters, "splits": [{"train": [file], "vali": [
 With "columns": [[item names]...] in place of "rows": boosters of these item features (and all query features) each; the result is per
 choice, per seed [NDCG@3, NDCG@10]. A choice may be {seed: [names]}.
 
-Raw values, early stopping on the validation lists. The specs are those of `evenkeel eval`; which lists a share hits is drawn here.
+Raw values, early stopping on the validation lists. The specs are those of `evenkeel eval`; the lists of a partial fault are drawn here.
 """
 import hashlib
 import json

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Makes the tables of docs/results.md.
+"""Writes the tables of docs/results.md.
 
     python3 tests/accept/results.py NAME... [--program build/evenkeel] [--keep FOLDER] [--write docs/results.md]
 
 NAME: hotel, swissmetro, car, mq2008 (with and without SIR), subset, faults, codes, cost, inputs, sources,
-transforms, select, normalize; or all. Prints Markdown; with --write it
-replaces what stands between `<!-- table NAME -->` and `<!-- end -->` in a document instead. EK_DATA names the folder of the sets.
-Models and figures are kept under --keep for the next table, in a folder of their own for each build of the program. LightGBM comes into a
-virtual environment below that folder; without an index to fetch it from its columns stay empty, and a line says so.
+transforms, select, normalize; or all. Prints Markdown; with --write it replaces the lines between `<!-- table NAME -->` and
+`<!-- end -->` in a document instead. EK_DATA names the folder of the sets. Models and results are cached under --keep, in a separate
+folder for each build of the program. LightGBM is installed in a virtual environment below that folder; if it cannot be downloaded, its
+columns stay empty, with a message.
 """
 import argparse
 import hashlib

@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""Trains on the published sets and holds the ranking quality against their targets.
+"""Trains on the published sets and compares the ranking quality with their targets.
 
     python3 tests/accept/targets.py [--program build/evenkeel] [--sets hotel,...] [--loss listmle,...]
                                     [--seeds 0,1,2,3,4] [--all]
 
-EK_DATA names the folder with the sets and targets.json; without it this is skipped. Prints Markdown tables of NDCG@10: mean and sd
-over the seeds, the target below. Every figure decides (exit status 1): it is held when the mean is not more than two of the target's
-standard deviations below the target's mean. Without --all these are the rows clean, x100 and half the queries x100, nothing routed
-and the faulty feature routed; with it, every row and column of the file. Then the rules:
+EK_DATA names the folder with the sets and targets.json; without it the test is skipped. Prints Markdown tables of NDCG@10: mean and
+sd over the seeds, the target below. A value fails (exit status 1) if its mean is more than two of the target's standard deviations
+below the target's mean. Without --all the rows are clean, x100 and half of the lists x100, nothing routed and the faulty feature
+routed; with it, all rows and columns of the file. Then the rules:
 
   nothing routed, clean               not below the target's plain model by more than .001
   main feature routed, clean or x100  not below it by more than .002
-  x100 that nobody has noticed        costs at most two thirds of what it costs our plain model (hotel and Swissmetro)
+  x100, undetected                    costs at most two thirds of its cost to our plain model (hotel and Swissmetro)
 
-Where every list has one positive label the two losses are one function: models are trained once, and the plain model of the rules is the
-mean of the target's two, which are two draws of the same thing. The rules of car take 20 seeds: five move there by as much as they ask.
+If every list has one positive label, the two losses are the same function: models are trained once, and the plain model of the rules is
+the mean of the target's two results. The rules of car use 20 seeds, because the mean of five varies by as much as the rules allow.
 """
 import argparse
 import json

@@ -1,26 +1,25 @@
 #!/usr/bin/env python3
-"""Runs what the documents show, in order, in one scratch folder per document.
+"""Runs the blocks of the documents in order, in one scratch folder per document.
 
-  ```sh                runs with bash; must end with 0
-  ```sh status=78      must end with 78
-  ```sh needs=a,b      is skipped visibly where `python3` lacks one of these modules
-  ```sh broker=a,b     needs a Kafka broker with these topics, which stands in for localhost:9092;
-                       skipped visibly without one. What serves on 127.0.0.1:9464 (or 9465) must
-                       become ready, is then sent SIGTERM, and must end with 0; its topics live on
-  ```sh broker=a fill=f  first puts the lines of file f into topic a
-  ```text output       is what the block of commands before it prints; numbers may be off by a
-                       tenth, for another processor adds up in another order
-  ```text excerpt      has lines of what it prints, on standard error too, in that order; `...` is for
-                       the eye
-  ```text output near=0.001  numbers may be off by that, those above 1 by that part of them
-  ```sh installed      runs where pkg-config and the loader find an installed library
-  ```sh instance=x.yaml  runs beside `evenkeel run -c x.yaml`, which reaches no broker and listens on
-                       a free port
+  ```sh                runs with bash; must exit with 0
+  ```sh status=78      must exit with 78
+  ```sh needs=a,b      is skipped visibly if `python3` lacks one of these modules
+  ```sh broker=a,b     needs a Kafka broker with these topics, which replaces localhost:9092; skipped
+                       visibly without one. A server on 127.0.0.1:9464 (or 9465) must become ready,
+                       then receives SIGTERM and must exit with 0; its topics are kept
+  ```sh broker=a fill=f  first sends the lines of file f to topic a
+  ```text output       equals the output of the preceding block of commands; numbers may differ by a
+                       tenth, because processors add in different orders
+  ```text excerpt      has lines of that output or of standard error, in order; `...` is ignored
+  ```text output near=0.001  numbers may differ by that, numbers above 1 by that fraction
+  ```sh installed      runs with an installed library for pkg-config and the loader
+  ```sh instance=x.yaml  runs in parallel with `evenkeel run -c x.yaml`, without a broker, on a free
+                       port
   ```yaml rules.yaml   is written to that file and must pass `evenkeel check`
   ```c client.c        any other language with a file name: is written
 
-Of a block that only calls make the targets must be in `make help`; it is not run, for it would test
-itself. Other blocks are for the eye. Links between documents must lead somewhere.
+A block that only calls make is not run, because it would run this test; its targets must be in `make
+help`. Other blocks are ignored. Links between documents must have a target.
 """
 import argparse
 import contextlib

@@ -1,4 +1,4 @@
-"""What all tests of a run share: one folder, one broker, generated hotel lists and their profile."""
+"""Fixtures shared by all tests of a run: one folder, one broker, generated hotel lists and their profile."""
 import contextlib
 import json
 import os
@@ -23,7 +23,7 @@ class World:
         self.lists = {}
 
     def other(self, name, **kind):
-        """A further broker or cluster, running; made once."""
+        """Return another broker or cluster, started at the first call."""
         if name not in self.others:
             self.others[name] = Broker(os.path.join(self.folder, name), **kind)
             self.others[name].up()
@@ -38,14 +38,14 @@ class World:
         return os.path.join(self.folder, name)
 
     def prepare(self):
-        """Training lists and their profile."""
+        """Write the training lists and their profile."""
         evenkeel("generate", "hotel", "-n", 2000, "--seed", 1, "-f", "letor", "-o", self.path("train.txt"),
                  f"--manifest-out={self.path('features.yaml')}")
         evenkeel("profile", "--manifest", self.path("features.yaml"), "--letor",
                  self.path("train.txt"), "-o", self.path("profile.ekp"))
 
     def hotel(self, count, encoding="array"):
-        """Bytes of hotel lists as messages."""
+        """Return hotel lists as encoded messages."""
         key = (count, encoding)
         if key not in self.lists:
             path = self.path(f"hotel-{encoding}-{count}.mp")
@@ -55,12 +55,12 @@ class World:
         return self.lists[key]
 
     def names(self):
-        """Of an input and an output that nobody has; (input, output)."""
+        """Return unused names (input, output)."""
         self.count += 1
         return f"scored-{self.count}", f"ranked-{self.count}"
 
     def topics(self, partitions=1, broker=None, names=None):
-        """A fresh input and output with their dead letters; (input, output)."""
+        """Create an input, an output and its dead-letter topic. Return (input, output)."""
         broker = broker or self.broker
         source, target = names or self.names()
         broker.create(source, partitions)
@@ -69,7 +69,7 @@ class World:
         return source, target
 
     def send(self, topic, frames, rate=0, broker=None, verb="send"):
-        """With send-on it ends for no broker, but may send twice or out of order."""
+        """Send frames. The verb send-on continues while no broker is available, but may duplicate or reorder."""
         path = self.path(f"send-{topic}.frames")
         write_frames(path, frames)
         sent = tool(verb, (broker or self.broker).address, topic, path, *([rate] if rate else []))
@@ -86,9 +86,9 @@ class World:
 
 
 class Endless:
-    """Messages that go to a topic at a rate, in the background, until the test has seen enough: no machine is so slow
-    that they run dry. Use as a context, which ends them too. `values` are taken one by one, as from itertools.cycle; the
-    messages are those of numbered(), with `timed` at the times at which they are sent."""
+    """Background sender at a fixed rate until the test stops it, so that a slow machine does not run out of messages. A
+    context manager, which also stops it. `values` is an iterator, such as itertools.cycle. The messages are those of
+    numbered(); with `timed` their timestamps are the send times."""
 
     def __init__(self, topic, values, rate, partitions=1, broker=None, timed=False):
         self.words = [EKTOOL, "send", broker.address, topic, "-", str(rate)]
@@ -118,13 +118,13 @@ class Endless:
         return self
 
     def turn(self, values):
-        """From now on these are sent; the number of the first."""
+        """Continue with other values. Return the number of the first one."""
         with self.lock:
             self.values = iter(values)
             return len(self.frames)
 
     def _end(self):
-        """How many were sent."""
+        """Stop, and return the number of messages sent."""
         self.over.set()
         self.writer.join()
         with self.process.stdout as said:
@@ -133,7 +133,7 @@ class Endless:
         return sent
 
     def enough(self):
-        """No further ones; all that were sent."""
+        """Stop, and return all messages sent."""
         sent, self.process = self._end(), None
         assert sent == len(self.frames), f"{sent} of {len(self.frames)} were sent"
         return self.frames
@@ -151,7 +151,7 @@ def nth(value, n, partitions=1):
 
 
 def numbered(values, partitions=1):
-    """Messages with a number in a header, spread over partitions, each with its own time."""
+    """Return messages with their number in a header, spread over partitions, with distinct timestamps."""
     return [nth(value, n, partitions) for n, value in enumerate(values)]
 
 
@@ -164,7 +164,7 @@ def confirmed(events):
 
 
 def cloud_event(test, frame):
-    """The event of an alert, which must be a CloudEvent 1.0 in binary mode: each attribute once."""
+    """Return the event of an alert. Checks that it is a CloudEvent 1.0 in binary mode, with each attribute once."""
     event, names = json.loads(frame.value), [name for name, _ in frame.headers]
     test.assertEqual(sorted(names), ["ce_id", "ce_source", "ce_specversion", "ce_time", "ce_type", "content-type"])
     test.assertEqual(frame.header("ce_specversion"), "1.0")

@@ -1,14 +1,15 @@
-"""The long form: many messages, many kills, brokers that crash and restart one by one.
+"""Long test of delivery: many messages, many kills, crashes and restarts of brokers.
 
     EVENKEEL=build/evenkeel EKTOOL=build/tests/kafka/ektool KAFKA_LIBS=build/kafka/libs \\
-      python3 tests/kafka/soak.py [MODE]...        runs, adds a line of JSON for each to the results
-      python3 tests/kafka/soak.py --table          prints all results as a table
+      python3 tests/kafka/soak.py [MODE]...        run, and append a line of JSON per mode to the results
+      python3 tests/kafka/soak.py --table          print all results as a table
 
-A MODE is at_least_once or exactly_once, with +static for a member of the group that has a name of its own
-(group.instance.id). SOAK_MESSAGES (100000), SOAK_KILLS (20), SOAK_RATE (500 a second) and SOAK_NODES (3) make it
-shorter, SOAK_RESULTS (build/soak.jsonl) is the file of the results. A mode fails when a message is lost or comes
-out changed, or when the guard or its sketches have not counted each list of the input once; with exactly_once when one comes out twice or out of order, with at_least_once when more come twice
-than had come out within two seconds before a kill, or since a broker went, or were in flight.
+A MODE is at_least_once or exactly_once, with +static for a static member (group.instance.id). SOAK_MESSAGES (100000),
+SOAK_KILLS (20), SOAK_RATE (500 per second) and SOAK_NODES (3) can shorten it, SOAK_RESULTS (build/soak.jsonl) is the
+file of the results. A mode fails if a message is lost or changed, or if the guard or its sketches did not count each
+input list once. exactly_once also fails for a duplicate or a message out of order. at_least_once fails if the
+duplicates exceed the messages in flight plus those forwarded within two seconds before a kill or since a broker
+failure.
 """
 import collections
 import json
@@ -32,20 +33,20 @@ RATE = int(os.environ.get("SOAK_RATE", 500))
 NODES = int(os.environ.get("SOAK_NODES", 3))
 RESULTS = os.environ.get("SOAK_RESULTS", "build/soak.jsonl")
 PARTITIONS, CUT, SHORTEST = 6, 1000, 100
-LIFE = 3  # seconds after the first output, within which a kill comes
-LOG_SHOWN = 8000  # characters, when nothing comes out any more
-UNCOMMITTED = 2  # seconds: input.commit_interval, and as much for the commit to arrive
+LIFE = 3  # maximum seconds from the first output to a kill
+LOG_SHOWN = 8000  # characters of the log, printed if the output stops
+UNCOMMITTED = 2  # seconds: input.commit_interval, and as long for the commit itself
 COLUMNS = ("kafka", "librdkafka", "mode", "in", "out", "dead", "lost", "twice", "twice_at_most", "changed",
            "misplaced", "observed", "sketched", "kills", "ended", "aborted", "stall_s", "recovery_s", "recovery_max_s", "seconds", "held")
 
 
 class Watch(threading.Thread):
-    """Looks at what comes out of one process after the other."""
+    """Monitors the output of successive processes."""
 
     def __init__(self):
         super().__init__(daemon=True)
         self.watched, self.over, self.stall = None, False, 0
-        self.seen = []  # (time, messages handled, in flight) of the process that is watched
+        self.seen = []  # (time, messages handled, in flight) of the monitored process
 
     def follow(self, d):
         self.seen, self.watched = [(time.monotonic(), 0, 0)], d
@@ -106,7 +107,7 @@ class Soak:
                       more="group.instance.id: soak" if self.static else "")
 
     def supervise(self, d):
-        """Starts it again when it has ended by itself, as a supervisor does."""
+        """Restart the daemon if it exited by itself, like a supervisor."""
         if d.process.poll() is not None:
             self.ended += 1
             assert d.process.poll() == 1, d.log()
@@ -115,7 +116,7 @@ class Soak:
         return d
 
     def begin(self, d, sending):
-        """Starts a daemon and waits for its first output, if there is anything left."""
+        """Start a daemon and wait for its first output, or for the end of the input."""
         began = time.monotonic()
         seen = self.watch.follow(d.start())
 
@@ -134,7 +135,7 @@ class Soak:
         self.aborted += int(d.metric('evenkeel_transactions_total{result="aborted"}'))
 
     def count_lists(self, d):
-        """As the guard has counted them over all restarts, and as its sketches have, which are shown in turn."""
+        """Read the list counts of the guard, over all restarts, and of its sketches, which are published in turn."""
         self.observed = d.status()["observed_lists"]
         for _ in range(100):
             self.sketched = d.lists_in_sketches("price")
@@ -149,7 +150,7 @@ class Soak:
         d.stop(signal.SIGKILL)
         since = min(now - UNCOMMITTED, self.trouble_since or now)
         before = max((handled for at, handled, _ in seen if at < since), default=0)
-        lately = RATE  # what came out since the last look
+        lately = RATE  # outputs since the last sample
         self.at_most += seen[-1][1] - before + seen[-1][2] + lately
         if self.trouble and not self.trouble.is_alive():
             self.trouble_since = None
@@ -160,7 +161,7 @@ class Soak:
         self.world.broker.up(node)
 
     def disturb(self, number):
-        """Two crashes of a broker and one restart of all, spread over the kills; the next waits for the last."""
+        """Crash a broker twice and restart all once, spread over the kills; each waits for the previous one."""
         what = {KILLS // 4: (self.crash, 1 + number % NODES), KILLS // 2: (self.crash, 1 + number % NODES),
                 3 * KILLS // 4: (self.world.broker.roll,)}.get(number)
         if not what:
@@ -209,7 +210,7 @@ class Soak:
         return numbers
 
     def misplaced(self, source, out, dead):
-        """Outputs that are not in the partition and place of their input."""
+        """Return the number of outputs that are not in the partition and position of their input."""
         wanted = self.by_partition(source, {int(f.header("n")) for f in dead})
         there, wrong = self.by_partition(out), 0
         for partition in {*wanted, *there}:
@@ -218,12 +219,12 @@ class Soak:
         return wrong
 
     def judge(self, frames, seconds):
-        """Against what the input topic has, where a message may be twice because its sender tried again."""
+        """Compare the output with the input topic, which may have duplicates from retries of the sender."""
         source = self.world.read(self.source)
         sent = collections.Counter(int(f.header("n")) for f in source)
         out = self.world.read(self.target)
         dead = self.world.read(self.target + ".dead")
-        lists = sum((int(f.header("n")) + 1) % CUT != 0 for f in source)  # the others were cut
+        lists = sum((int(f.header("n")) + 1) % CUT != 0 for f in source)  # the others are truncated
         times = collections.Counter(int(f.header("n")) for f in out + dead)
         twice = sum(n - sent[i] for i, n in times.items() if n > sent[i])
         result = {"kafka": kafka(), "librdkafka": ".".join(map(str, librdkafka())), "mode": self.mode,
@@ -242,7 +243,7 @@ class Soak:
 
 
 def table(rows, columns=COLUMNS):
-    """Of text, right-aligned."""
+    """Print right-aligned columns."""
     lines = [columns, *([str(row.get(name, "")) for name in columns] for row in rows)]
     widths = [max(map(len, cells)) for cells in zip(*lines)]
     for line in lines:
@@ -250,7 +251,7 @@ def table(rows, columns=COLUMNS):
 
 
 def note(result):
-    """A line of the results, which other long tests add to as well."""
+    """Append a line to the results, which other long tests share."""
     with open(RESULTS, "a") as out:
         out.write(json.dumps(result) + "\n")
     print(json.dumps(result), flush=True)

@@ -1,4 +1,4 @@
-"""Several instances that act as one: the same findings, one plan at a time, whoever comes and goes."""
+"""Fleet of instances: findings equal those of one instance, and one plan at a time, while members join and leave."""
 import itertools
 import json
 import os
@@ -19,7 +19,7 @@ PRICE = ("price", '{"arm": "B"}', "scale")
 
 
 def made(name, make):
-    """The path of a file of the run, made once."""
+    """Return the path of a file of the run, created at the first call."""
     path = WORLD.path(name)
     if not os.path.exists(path):
         make(path)
@@ -41,7 +41,7 @@ def model():
 
 
 def lists(count, faulty_from):
-    """Hotel lists whose prices come in cents in one arm from a list on."""
+    """Return hotel lists with prices in cents in one arm from a given list on."""
     path = made(f"fleet-{count}-{faulty_from}.mp",
                 lambda path: evenkeel("generate", "hotel", "-n", count, "--seed", 5, "-f", "messages",
                                       f"--fault=price=x100,from={faulty_from},arm=B", "-o", path))
@@ -49,13 +49,13 @@ def lists(count, faulty_from):
 
 
 def coming(count, faulty_from):
-    """The same without end: the faulty ones come again and again."""
+    """Return the same lists without end, repeating the faulty part."""
     values = lists(count, faulty_from)
     return itertools.chain(values[:faulty_from], itertools.cycle(values[faulty_from:]))
 
 
 def paced(values, partitions, rate):
-    """Messages with the times at which they are sent, if that begins in a moment."""
+    """Return messages with their send times, for a start within 300 ms."""
     frames, now = numbered(values, partitions), int(time.time() * 1000) + 300
     for i, frame in enumerate(frames):
         frame.timestamp = now + i * 1000 // rate
@@ -63,7 +63,7 @@ def paced(values, partitions, rate):
 
 
 class Fleet:
-    """Topics for a fleet of instances, on a broker that may ask for rights."""
+    """Topics for a fleet of instances; the broker may check ACLs."""
 
     def __init__(self, partitions, broker=None):
         self.broker = broker or WORLD.broker
@@ -73,7 +73,7 @@ class Fleet:
         self.alerts = self.broker.create(self.target + ".alerts")
 
     def instance(self, name, message="time_ms: none", rules_path=None, **more):
-        """The time of a list is that of its message."""
+        """Return an instance that uses message timestamps as event time."""
         return Daemon(WORLD.folder, self.broker, self.source, self.target, WORLD.folder,
                       rules=rules_path or rules(), model=model(), instance=name, alerts=self.alerts,
                       message=message, fleet=f"topic: {self.plan}, report_interval: {int(TICK * 1000)}ms, leader_timeout: {SILENT}s", **more)
@@ -97,7 +97,7 @@ def fleet_of(daemon):
 
 
 def named(events):
-    """Findings as (feature, segment, class), in the order they were confirmed."""
+    """Return the findings as (feature, segment, class), in order of confirmation."""
     return [(e["feature"], json.dumps(e["segment"]), e["class"]) for e in confirmed(events)]
 
 
@@ -115,7 +115,7 @@ def wait_decides(daemon):
 
 class OnePlan(unittest.TestCase):
     def assert_one_version_at_a_time(self, out):
-        """Lists of a moment were scored under the same plan, whoever had them."""
+        """Check that lists of one event time were scored under the same plan by all instances."""
         first, last = {}, {}
         for f in out:
             version = int(f.header("ek-plan"))
@@ -169,8 +169,9 @@ class OneToThreeToOne(OnePlan):
         self.assert_as_soon(frames, frames[faulty].timestamp, confirmed(told)[0])
 
     def assert_as_soon(self, frames, began, finding):
-        """As one instance that had all lists, but for the time that it takes to ask for lists and to tell."""
-        source, target = WORLD.topics(1)  # else it would read one partition after the other
+        """Check that the fleet confirms as early as one instance with all lists, plus the time to exchange rows and
+        records."""
+        source, target = WORLD.topics(1)  # with several partitions it would read one after the other
         for frame in frames:
             frame.partition = 0
         WORLD.send(source, frames)
@@ -183,14 +184,14 @@ class OneToThreeToOne(OnePlan):
         took, alone_took = finding["time_ms"] - began, confirmed(events)[0]["time_ms"] - began
         print(f"\n    confirmed {took} ms of the stream after the first faulty list, by one alone after {alone_took}: "
               f"{(took - alone_took) / 1000 / TICK:.2f} ticks")
-        self.assertLess(took, alone_took + promised(10 * TICK * 1000))  # it takes one, and more on a busy machine
+        self.assertLess(took, alone_took + promised(10 * TICK * 1000))  # one interval, more on a busy machine
 
 
 class TheDecider(OnePlan):
     COUNT, FAULTY, RATE, THEN = 4000, 600, 200, 1000
 
     def assert_routed_throughout(self, out):
-        """From the first one on, every list of the arm."""
+        """Check that every list of the arm is routed, from the first routed one on."""
         since = min(f.timestamp for f in out if f.header("ek-action") == "routed")
         arm = [f for f in out if f.timestamp >= since and b"\xa3arm\xa1B" in f.value]
         self.assertGreater(len(arm), self.THEN // 4)
@@ -203,7 +204,7 @@ class TheDecider(OnePlan):
             one.wait_ready()
             two.wait_ready()
             stream.start()
-            for i in (one, two):  # by then the partitions have come to rest
+            for i in (one, two):  # the assignment is stable by then
                 wait_for("both route", i, lambda i=i: status(i)["routed"] > 20)
             first, second = (one, two) if fleet_of(one)["decides"] else (two, one)
             self.assertEqual([fleet_of(i)["decides"] for i in (first, second)], [True, False])
@@ -280,7 +281,7 @@ class AFleetThatKeepsItsState(OnePlan):
             self.assertEqual(one.stop(), 0, one.log())
         out = fleet.out()
         self.assertEqual(set(numbers(out)), set(range(count)))
-        if "drain_timeout" not in one.log() + before + two.log():  # as on a machine that is very busy
+        if "drain_timeout" not in one.log() + before + two.log():  # occurs on a very busy machine
             self.assertEqual(len(out), count)
         self.assert_one_version_at_a_time(out)
         self.assertNotIn("fleet_duplicate_instance", one.log() + before + two.log())
@@ -328,7 +329,7 @@ class AFleetOfItems(OnePlan):
     def test_finds_list_by_list_what_comes_item_by_item_and_a_query_has_one_plan(self):
         fleet, mixed = Fleet(2), self.items()
         frames = paced([raw for raw, _ in mixed], 2, self.RATE)
-        for frame, (_, message) in zip(frames, mixed):  # all items of a query are in one partition
+        for frame, (_, message) in zip(frames, mixed):  # all items of a list are in one partition
             frame.partition = int(message["list"].rsplit("-", 1)[1]) % 2
         layout = {"message": "layout: item, time_ms: none"}
         with fleet.instance("one", **layout) as one, fleet.instance("two", **layout) as two:

@@ -1,4 +1,4 @@
-"""A fleet lets a route in under one plan, query by query the same on all, also when the decider dies."""
+"""Rollout of a route in a fleet: one plan, equal treatment of each list on all instances, also after a leader crash."""
 import signal
 import unittest
 
@@ -7,7 +7,7 @@ from harness import eventually
 import test_fleet
 import test_rollout
 
-import read_fleet  # of tests/format, where test_rollout has looked for xxh64
+import read_fleet  # in tests/format, which test_rollout added to the path for xxh64
 
 WORLD = None  # set by run.py
 CELL, PARTITIONS = test_rollout.CELL, 2
@@ -15,7 +15,7 @@ FIRST, SECOND, LAST = test_rollout.STEPS[0], test_rollout.STEPS[1], test_rollout
 
 
 class Instances:
-    """Two of a fleet, the lists they are sent, and what they share."""
+    """Two instances of a fleet, their traffic, and their shared files."""
 
     def __init__(self):
         self.fleet, self.traffic = test_fleet.Fleet(PARTITIONS), test_rollout.Traffic()
@@ -50,7 +50,7 @@ class Instances:
             self.send(each, faulty)
 
     def percents(self):
-        """Of the route, on each: none where there is no route."""
+        """Return the percentage of the route on each instance, None without a route."""
         cells = [{test_rollout.cell_of(c): c for c in i.json("/api/v1/plan")["entries"]} for i in self.all]
         return [c[CELL]["percent"] if CELL in c else None for c in cells]
 
@@ -62,7 +62,7 @@ class Instances:
         return first
 
     def plans(self):
-        """What the records of the plan's log say, by version, read by another reader."""
+        """Return the records of the plan topic by version, decoded independently."""
         records = [read_fleet.read(f.value) for f in WORLD.read(self.fleet.plan)]
         return {r["version"]: r for r in records}
 
@@ -70,7 +70,7 @@ class Instances:
 class FleetRollout(unittest.TestCase):
     @staticmethod
     def word(plan, message):
-        """What becomes of a list under the entries of a plan."""
+        """Return the action on a list under the entries of a plan."""
         for e in plan["entries"]:
             if e["cell"] in (None, {"arm": message["segments"]["arm"]}):
                 inside = test_rollout.bucket(message["query"]) < round(100 * e["percent"])

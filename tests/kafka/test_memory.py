@@ -1,4 +1,4 @@
-"""Limits hold the memory of the process, whatever comes."""
+"""Memory of the process stays below the limits under hostile input."""
 import random
 import socket
 import struct
@@ -26,14 +26,14 @@ def table(**entries):
 
 
 class Hostile:
-    """Lists as somebody may write them who wants the memory of the stage."""
+    """Lists designed to exhaust the memory of the stage."""
 
     def __init__(self):
         self.random = random.Random(7)
         self.number = 0
 
     def any_floats(self, count):
-        """Of any magnitude: all bits at random."""
+        """Return floats with random bits, of any magnitude."""
         return b"\xc6" + struct.pack(">I", 4 * count) + self.random.randbytes(4 * count)
 
     def list(self, arm, features):
@@ -47,16 +47,16 @@ class Hostile:
         return self.list(arm, [self.any_floats(ITEM_FEATURES) for _ in range(1000)])
 
     def messages(self):
-        for i in range(240):  # segment values without end, each with values of all magnitudes
+        for i in range(240):  # many segment values, each with values of all magnitudes
             yield self.large(f"arm {i % 60}")
-        for i in range(400):  # lists of a thousand items that take a few bytes each
+        for i in range(400):  # lists of a thousand items of a few bytes each
             yield self.list(f"few {i}", [b"\x80"] * 1000)
         for i in range(40):  # values of half a megabyte
             yield self.list(f"{i}" + "x" * (1 << 19), [self.any_floats(ITEM_FEATURES)])
-        for i in range(20):  # a hundred thousand features; items without end
+        for i in range(20):  # a hundred thousand features; twenty thousand items
             yield self.list("wide", [array([b"\xc0"] * 100000)])
             yield self.list("long", [b"\x80"] * 20000)
-        for i in range(15000):  # nothing at all, thousandfold
+        for i in range(15000):  # empty messages
             yield b""
 
 
@@ -70,10 +70,10 @@ class Memory(unittest.TestCase):
     FETCH = ("queued.max.messages.kbytes: 2048, queued.min.messages: 1000, fetch.max.bytes: 1114112, "
              "max.partition.fetch.bytes: 1048576")
     CONNECTIONS = 1000
-    MOST = 300 << 20  # 130 MiB seen
+    MOST = 300 << 20  # measured: 130 MiB
 
     def hang_on(self, daemon, sockets):
-        """Clients that ask for long pages and never read, or never end to ask."""
+        """Connect clients that request long pages and never read, or never complete a request."""
         host, port = daemon.http.split(":")
         for i in range(self.CONNECTIONS):
             one = socket.create_connection((host, int(port)))
@@ -113,12 +113,12 @@ class Memory(unittest.TestCase):
 
 
 class Beside(unittest.TestCase):
-    """Memory that messages of one byte take with keys and headers."""
+    """Memory of messages of one byte with large keys and headers."""
     LIMITS = ("message_bytes: 64KiB, items: 100, segments: 8, in_flight_bytes: 2MiB, in_flight_messages: 10000, "
               "transaction_bytes: 1MiB, transaction_timeout: 10m")
     FETCH = "queued.max.messages.kbytes: 1024, fetch.max.bytes: 1000000, queued.min.messages: 1000"
     LARGE, HEADERS = bytes(900000), 80000
-    MOST = 150 << 20  # 56 MiB seen
+    MOST = 150 << 20  # measured: 56 MiB
 
     def send(self, source):
         WORLD.send(source, [Frame(b"x", self.LARGE, START_MS, [], 0)] * 4 +
@@ -134,7 +134,7 @@ class Beside(unittest.TestCase):
                         pipeline="workers: 1", http="max_connections: 16", delivery="exactly_once", instance="one")
         sent = self.send(source)
         with daemon as d:
-            d.wait_handled(sent)  # which they are when their transaction is committed
+            d.wait_handled(sent)  # after the commit of their transaction
             most = peak(d)
             print(f"    peak {most >> 20} MiB of {self.MOST >> 20} MiB")
             self.assertLess(most, self.MOST)

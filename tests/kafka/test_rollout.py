@@ -1,6 +1,6 @@
-"""A stage is let in step by step, and what it does in each is what its plan says, list by list.
+"""Rollout of a route step by step; the action on each list equals that of its plan.
 
-The times in the messages drive everything: `min_duration` and what else the rules count is time of the stream.
+Message times are the event time, which drives `min_duration` and all other durations of the rules.
 """
 import json
 import os
@@ -42,19 +42,19 @@ def bucket(query):
 
 
 def cell_of(told):
-    """Of something that was told: feature and arm."""
+    """Return feature and arm of an event or entry."""
     return told["feature"], (told["segment"] or {}).get("arm")
 
 
 def upstream():
-    """A plain ranker, which takes prices as they come: a fault in them does harm."""
+    """Return the path of a plain ranker that is sensitive to a fault in prices."""
     return test_fleet.made("rollout-upstream.safetensors", lambda path: evenkeel(
         "train", "--manifest", WORLD.path("features.yaml"), "--train", WORLD.path("train.txt"), "--vali",
         WORLD.path("train.txt"), "--epochs", 3, "--routing", "none", "--log-input", "none", "-o", path))
 
 
 class Traffic:
-    """Hotel searches, healthy, or with prices in cents in arm B, as one likes at each."""
+    """Hotel lists, each healthy or with prices in cents in arm B, as chosen per call."""
 
     COUNT = 6000
 
@@ -76,7 +76,7 @@ class Traffic:
 
 
 class Stage:
-    """One daemon that keeps its state, its rules, and all that came of it."""
+    """Daemon with state, its rules and its results."""
 
     def __init__(self, name, traffic, model=None):
         self.source, self.target = WORLD.topics()
@@ -119,7 +119,7 @@ class Stage:
         raise AssertionError(f"not within {most} lists: {what}")
 
     def reload(self, mode, more=""):
-        """Other rules while it runs."""
+        """Reload other rules."""
         before = self.reloads()
         self.write(mode, more)
         self.daemon.process.send_signal(signal.SIGHUP)
@@ -130,7 +130,7 @@ class Stage:
         return self.daemon.metric('evenkeel_reloads_total{result="done"}')
 
     def tell(self, *words):
-        """A command of a person, as on the machine it runs on."""
+        """Run an operator command on the same machine. Return its output."""
         code, out, error = test_pause.tell(*words, "-c", self.daemon.config)
         assert code == 0, error
         return out
@@ -148,7 +148,7 @@ class Stage:
 class Case(unittest.TestCase):
     @staticmethod
     def word(plan, message):
-        """What becomes of a list under a plan."""
+        """Return the action on a list under a plan."""
         for cell in plan.get("entries", []):
             if message["segments"]["arm"] == cell["segment"]["arm"] and cell["mitigation"] != "none":
                 inside = bucket(message["query"]) < round(100 * cell["percent"])
@@ -269,7 +269,7 @@ class RolloutStory(Case):
 
 
 def stranger():
-    """A model that was taught to rank as another scorer does, one that knows nothing of the labels."""
+    """Return the path of a model distilled from a scorer that was trained on shuffled labels."""
     def make(path):
         def at(name):
             return WORLD.path("stranger-" + name)
@@ -288,7 +288,7 @@ def stranger():
 
 
 class Withdrawn(Case):
-    """A route by a model that ranks as nobody here does harms more than the fault, and is taken back."""
+    """A route by a model unlike the upstream scorer is more harmful than the fault, and is rolled back."""
     RAIL = "worse_than_unmitigated"
 
     def test_a_model_that_does_more_harm_than_the_fault_is_taken_back(self):

@@ -1,4 +1,4 @@
-"""What the guard has learned survives: restarts, crashes, and partitions that go from one instance to another."""
+"""The guard's state survives restarts, crashes, and moves of partitions between instances."""
 import itertools
 import json
 import math
@@ -44,14 +44,14 @@ class Case(unittest.TestCase):
         self.assertEqual(sorted(out if once else set(out)), list(range(count)))
 
     def assert_counted(self, d, count):
-        """Each list is in the guard once, and in its sketches."""
+        """Check that guard and sketches counted each list once."""
         self.assertEqual(observed(d), count, d.log())
         eventually("the sketches are shown", lambda: d.lists_in_sketches("price") >= count)
         self.assertEqual(d.lists_in_sketches("price"), count)
 
 
 class StateRestart(Case):
-    """A fault on all traffic, found before a restart, in the middle of which nothing is forgotten."""
+    """A fault on all traffic, found before a restart during the fault, which loses no state."""
     COUNT, FAULT, STOP = 2400, 600, 1600
 
     @classmethod
@@ -77,7 +77,7 @@ class StateRestart(Case):
                       model=self.at("model.safetensors"), **more)
 
     def memory(self, d):
-        """What a restart must not change."""
+        """Return the state that a restart must preserve."""
         findings = [(f["finding_id"], f["feature"], f["segment"], f["class"]) for f in d.json("/api/v1/findings")]
         plan = d.json("/api/v1/plan")
         return findings, plan["version"], plan["entries"], observed(d)
@@ -124,7 +124,7 @@ class StateRestart(Case):
         self.goes_on("exactly_once")
 
     def test_a_crash_right_after_a_finding_keeps_it(self):
-        """The plan that lists were already routed by is the one they are routed by afterwards."""
+        """Lists are routed by the same plan before and after the crash."""
         for delivery in MODES:
             with self.subTest(delivery=delivery):
                 source, target = WORLD.topics()
@@ -138,7 +138,7 @@ class StateRestart(Case):
                     self.assertGreater(before[1], 0)
                     eventually("a base was written for it",
                                lambda: d.metric("evenkeel_checkpoints_total") > 0)
-                    time.sleep(2)  # one for the last event, and its commit
+                    time.sleep(2)  # a checkpoint for the last event, and its commit
                     d.stop(signal.SIGKILL)
                 with self.run_of(source, target, delivery, alerts=alerts, every="1h") as d:
                     d.wait_ready()
@@ -155,7 +155,7 @@ class StateKilled(Case):
         source, target = WORLD.topics(self.PARTITIONS)
         state_topic(target, self.PARTITIONS)
         moments = random.Random(11)
-        settings = {"pipeline": "workers: 2", "more": "group.instance.id: one"}  # a restart has its partitions at once
+        settings = {"pipeline": "workers: 2", "more": "group.instance.id: one"}  # a restarted static member gets its partitions at once
         with WORLD.endless(source, itertools.cycle(WORLD.hotel(500)), self.RATE, self.PARTITIONS) as stream:
             stream.start()
             for _ in range(self.KILLS):
@@ -220,7 +220,7 @@ class StateLost(Case):
     COUNT = 4000
 
     def test_totals_are_exact_when_one_stood_still_for_longer_than_its_session(self):
-        """Another has its partitions meanwhile; what it had counted and not handed over counts once, there."""
+        """Another instance gets its partitions; lists counted but not handed over are counted once, by that instance."""
         for delivery in MODES:
             with self.subTest(delivery=delivery):
                 self.stand_still(delivery)
@@ -312,7 +312,7 @@ class StateRefused(Case):
         with daemon(source, target, "at_least_once", every="1h") as d:
             d.wait_ready().wait_handled(400)
             d.wait_drained()
-            time.sleep(2)  # until that is committed
+            time.sleep(2)  # until the offsets are committed
             d.stop(signal.SIGKILL)
         WORLD.broker.empty(source, 0, 300)
         with daemon(source, target, "at_least_once", every="1h") as d:
@@ -350,7 +350,7 @@ class StateRefused(Case):
 
 
 class StateLarge(Case):
-    """136 features in 8 cells: how long partitions are without an owner that has their state."""
+    """136 features in 8 segments: time that partitions are without an owner with their state."""
     FEATURES, ITEMS, TRAINING, DISTINCT, COUNT = 136, 8, 200, 200, 5000
     ARMS = "A,B,C,D,E,F,G"
 
@@ -389,7 +389,7 @@ class StateLarge(Case):
             values.append(raw[i % self.DISTINCT].replace(old, str(200000 + i).encode()))
         return folder, values
 
-    def test_a_planned_hand_over_keeps_what_was_learned_and_says_how_long_it_took(self):
+    def test_a_planned_hand_over_keeps_what_was_learnt_and_says_how_long_it_took(self):
         folder, values = self.prepare()
         for delivery in MODES:
             with self.subTest(delivery=delivery):
@@ -423,7 +423,7 @@ class StateLarge(Case):
         self.assertEqual(observed(d), self.COUNT, d.log())
 
     def stall(self, target):
-        """The longest that a partition of the output stood still while lists came all the time, in ms."""
+        """Return the longest pause of an output partition under continuous input, in ms."""
         out, longest = WORLD.read(target), 0
         for partition in range(2):
             times = [f.timestamp for f in out

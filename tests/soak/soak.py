@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
-"""Long hours: a fleet of two on a real broker, with traffic whose faults come and go, and with all that goes wrong.
+"""Soak test: a fleet of two on a real broker, with faults in the traffic and injected failures.
 
     soak.py --hours H --report FOLDER [--rate 200] [--round 60] [--seed 1]
 
-In rounds of about a minute lists are sent, every other round with a fault in its middle, and one to three disturbances
-fall into each: the second instance comes, goes, is killed or stands still; the broker restarts or crashes; rules are read
-again, good ones and bad ones; the wall clock and the times of messages jump; its API is asked by many. Of three alert sinks
-none ever answers. After each round every message that was sent must have come out once, or be a dead letter if it was cut,
-and what was not routed must have come out as it was. The first instance is never ended from outside: its memory and
-descriptors must not grow. After every round without a fault it is alone and at rest, and what is free has been given back:
-what it has then is compared. One that ends by itself, as when the broker was away for longer than a transaction may take, is
-started again, as a supervisor does, and counted. Writes rounds.jsonl, meter.jsonl, report.md and soak.svg; ends with 1 when
-something did not hold.
+Lists are sent in rounds of about a minute, every other round with a fault in its middle. Each round has one to three
+disturbances: the second instance joins, leaves, is killed or stopped; the broker restarts or crashes; valid and invalid rules
+are reloaded; the wall clock and message times jump; many clients call the API. None of three alert sinks ever responds.
+
+After each round every message must have been forwarded once, or dead-lettered if it was truncated, and unrouted messages
+must be unchanged. The first instance is never stopped by the test: its memory and descriptors must not grow. After every
+round without a fault it is alone and idle, its free memory is returned to the system, and its memory is compared. An
+instance that exits by itself, for example if the broker is unavailable for longer than the transaction timeout, is
+restarted like by a supervisor, and counted. Writes rounds.jsonl, meter.jsonl, report.md and soak.svg; exits with 1 if a
+check failed.
 """
 import argparse
 import contextlib
@@ -35,17 +36,17 @@ import report
 from harness import Daemon, evenkeel, eventually, free_port, kafka, librdkafka, messages_of
 
 PARTITIONS, CUT = 6, 997
-REST_EVERY, REST_SECONDS = 2, 20  # rounds; until alerts are given up, and accounts of what is over closed
-# What is wrong in the middle half of a round, in turn; none of them in every second round.
+REST_EVERY, REST_SECONDS = 2, 20  # rounds; seconds until alerts are dropped and ended routes are removed
+# Faults in the middle half of a round, in turn; every second round has none.
 FAULTS = ("price=x100,arm=B", "price=x100", "taxes=x0.01,share=0.3", "distance_center,distance_airport=x0.621371", "price=^2", "review_count=zero,items=0.5",
           "price=x100,items=0.5", "price=+1median,arm=A", "review_score=neg")
-# Windows that hold no more than a round: at rest, which is after one without a fault, they have seen the same each time.
+# Windows shorter than a round: an idle instance, after a round without a fault, has equal contents each time.
 GOOD = "version: 1\ndefaults: {{mode: enforce, min_duration: 30s, report_threshold: {}}}\nsegments: [arm]\nwindows: {{length: 10s, retention: 5}}\n"
 BAD = "version: 1\ndefaults: {mode: perhaps}\n"
 
 
 class Deaf:
-    """Takes connections and never answers."""
+    """Sink that accepts connections and never responds."""
 
     def __init__(self):
         self.listener, self.taken = socket.create_server(("127.0.0.1", 0)), []
@@ -61,7 +62,7 @@ class Deaf:
 
 
 class Clock:
-    """How far the wall clock of the instances is ahead; and when they give back what is free."""
+    """Shared file with the offset of the instances' wall clock and their requests to return free memory."""
 
     def __init__(self, path):
         self.path, self.trims = path, 0
@@ -76,7 +77,7 @@ class Clock:
         self._write(8, self.trims)
 
     def in_use(self):
-        """Bytes, of the instance that gave back what is free last."""
+        """Return the bytes in use of the instance that last returned free memory."""
         with open(self.path, "rb") as file:
             return int.from_bytes(file.read()[16:], sys.byteorder)
 
@@ -87,7 +88,7 @@ class Clock:
 
 
 class Instance(Daemon):
-    """One whose clock may jump."""
+    """Instance with a wall clock that can jump."""
 
     def __init__(self, clock, *words, **more):
         super().__init__(*words, **more)
@@ -99,7 +100,7 @@ class Instance(Daemon):
 
 
 class Scene:
-    """Topics, instances and what can be done to them."""
+    """Topics, instances and their disturbances."""
 
     def __init__(self, world, seed):
         self.world, self.draw, self.errors, self.ended = world, random.Random(seed), [], 0
@@ -113,7 +114,7 @@ class Scene:
         self.model = world.path("model.safetensors")
         evenkeel("train", "--manifest", world.path("features.yaml"), "--train", world.path("train.txt"), "--vali",
                  world.path("train.txt"), "--epochs", 1, "-o", self.model)
-        # A broker that is back within five minutes does not end the first one.
+        # The first instance survives a broker that is unavailable for up to five minutes.
         self.steady, self.other = self.instance("steady", "transaction_timeout: 5m, "), self.instance("other")
 
     def instance(self, name, limits=""):
@@ -123,14 +124,14 @@ class Scene:
         return Instance(self.clock, w.folder, w.broker, self.source, self.target, w.folder, rules=self.rules, model=self.model,
                         instance=name, delivery="exactly_once", pipeline="workers: 2", message="time_ms: none",
                         state=f"topic: {self.state}, checkpoint_interval: 10s", sinks=sinks, group="soak",
-                        fleet=f"topic: {self.plan}, report_interval: 500ms, leader_timeout: 5s", http="event_history: 256",  # full before growth is looked at
+                        fleet=f"topic: {self.plan}, report_interval: 500ms, leader_timeout: 5s", http="event_history: 256",  # full before growth is measured
                         limits=limits, alerting="group_wait: 100ms, send_timeout: 1s")
 
     def write(self, text):
         with open(self.rules, "w") as out:
             out.write(text)
 
-    # Disturbances. Each ends in a state from which the next can begin.
+    # Disturbances. Any other one can follow each.
     def join(self):
         if not self.other.alive:
             self.other.start()
@@ -198,7 +199,7 @@ class Scene:
     DISTURBANCES = (join, leave, kill, stand_still, restart_broker, crash_broker, reload, bad_reload, clock_jumps, many_ask)
 
     def disturb(self, seconds):
-        """One to three of them, spread over so many seconds; what was done."""
+        """Run one to three disturbances, spread over that many seconds. Return their names."""
         done, count = [], self.draw.randint(1, 3)
         for _ in range(count):
             what = self.draw.choice(self.DISTURBANCES)
@@ -211,7 +212,7 @@ class Scene:
         return done
 
     def supervise(self):
-        """Starts again what ended by itself, which it does with 1 and a word."""
+        """Restart instances that exited by themselves; the exit status must be 1, with a message."""
         for d in (self.steady, self.other):
             if d.process and d.process.poll() is not None:
                 if d.process.returncode != 1:
@@ -232,7 +233,7 @@ class Soak:
         self.rounds, self.sent, self.judged = [], 0, {}
 
     def frames(self, number):
-        """The lists of a round, and the fault in it."""
+        """Return the messages of a round and its fault."""
         count, first = self.args.rate * self.args.round, self.sent
         fault = FAULTS[number // 2 % len(FAULTS)] if number % 2 else None
         path = self.world.path("round.mp")
@@ -243,7 +244,7 @@ class Soak:
         for i, value in enumerate(values):
             n = first + i
             cut = n % CUT == CUT - 1
-            # A few times are six hours off, either way.
+            # A few timestamps are wrong by six hours.
             off = (21600000 if n % 2 else -21600000) if n % 4999 == 17 else 0
             frames.append(fixtures.Frame(value[:-1] if cut else value, f"k{n}".encode(), now + i * 1000 // self.args.rate + off,
                                          [("n", str(n).encode())], n % PARTITIONS))
@@ -274,7 +275,7 @@ class Soak:
         return row
 
     def judge(self, frames):
-        """Of this round; then the topics are emptied."""
+        """Check the counts of the round, then empty the topics."""
         topics = (self.scene.source, self.scene.target, self.scene.target + ".dead")
         row = report.judge(frames, *(self.new(topic) for topic in topics), CUT)
         for (topic, partition), offset in self.judged.items():
@@ -282,7 +283,7 @@ class Soak:
         return row
 
     def new(self, topic):
-        """What came since the last round: a broker that crashes forgets what was deleted last."""
+        """Return the messages since the last round; after a crash the broker may have lost the last deletion."""
         came, ends = self.world.read(topic), dict(self.judged)
         for f in came:
             place = (topic, f.partition)
@@ -310,7 +311,7 @@ class Soak:
                     self.rest()
 
     def rest(self):
-        """A look at the first instance with all partitions, nothing to do and nothing free."""
+        """Measure the first instance with all partitions, idle and without free memory."""
         self.scene.leave()
         self.scene.supervise()
         eventually("all is done by one", self.scene.steady.settled, 300)
@@ -322,7 +323,7 @@ class Soak:
         self.scene.other.start()
 
     def end(self):
-        """Both end in good order."""
+        """Stop both instances; each must exit with 0."""
         self.meter.over.set()
         self.meter.join()
         for d in (self.scene.other, self.scene.steady):
