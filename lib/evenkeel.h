@@ -37,11 +37,17 @@
  * Score a list that the state contains with ek_guard_peek instead of ek_guard_update. Update the
  * guard with a list that was forwarded but is not in the state, and do not score it.
  *
+ * Parameters: `g` is the guard, `c` the context, `s` the state; `e` receives the error. Pointers
+ * must not be NULL unless the function allows it.
+ *
  * Units: times in milliseconds since 1970, factors as ratios, lengths in bytes.
+ *
  * Ownership: the caller frees an object returned through `out` with the matching _free function.
  * Returned `const` pointers belong to the guard or context and are valid until its next call.
+ *
  * Threads: assets are read-only and may be shared. Use a guard or context from one thread at a
  * time. No function starts threads, reads clocks, opens sockets or writes logs.
+ *
  * Errors: functions return 0, or an enum ek_code and its message in `e`. `e` may be NULL. On error
  * the outputs and the guard are unchanged unless the function documents otherwise. Each function
  * with an `e` parameter may return EK_ENOMEM.
@@ -100,8 +106,13 @@ const char *ek_error_message(const struct ek_error *e);
  * @param profile Path of the training profile.
  * @param rules Path of the rules; NULL: default rules.
  * @param model Path of the routable model; NULL: the guard only observes.
- * @param e The error, with the position of the first fault.
- * @return 0, or the code of the first fault.
+ * @param e Set to the first error, with its position.
+ * @return 0, or the code of the first error.
+ * @retval EK_EIO A file cannot be read.
+ * @retval EK_EFORMAT Invalid profile or model.
+ * @retval EK_ECONFIG Invalid manifest or rules, or assets that do not match.
+ * @retval EK_ELIMIT A file exceeds a limit.
+ * @retval EK_ESTATE Profile or model of another manifest.
  */
 int ek_assets_load(struct ek_assets **out, const char *manifest, const char *profile,
                    const char *rules, const char *model, struct ek_error *e);
@@ -147,7 +158,8 @@ const void *ek_guard_score(struct ek_guard *g, size_t *length, struct ek_error *
  * Return the outcome of the last ek_guard_score.
  *
  * @return "canary" or "routed": the scores are replaced. "pass": unchanged, also after an error.
- * "shadow": unchanged, a route in shadow mode applies. "paused": unchanged, the guard is paused.
+ *     "shadow": unchanged, a route in shadow mode applies. "paused": unchanged, the guard is
+ *     paused.
  */
 const char *ek_guard_action(const struct ek_guard *g);
 
@@ -205,11 +217,12 @@ int ek_guard_peek(const struct ek_guard *g, struct ek_context *c, struct ek_erro
  * Uses the plan of the last ek_guard_update or ek_guard_peek. Needs no guard.
  *
  * @param length Set to the length in bytes; unchanged on error.
- * @return As ek_guard_score.
+ * @return `message` of ek_context_decode if the plan does not apply to it, else a copy with
+ *     replaced scores. NULL on error: forward the original message.
  */
 const void *ek_context_score(struct ek_context *c, size_t *length, struct ek_error *e);
 
-/** Return the outcome of the last ek_context_score, as ek_guard_action. */
+/** Return the outcome of the last ek_context_score; values as in ek_guard_action. */
 const char *ek_context_action(const struct ek_context *c);
 
 /** Return the plan version of the last ek_guard_update or ek_guard_peek. */
@@ -375,7 +388,7 @@ int ek_guard_resume_route(struct ek_guard *g, const char *feature, const char *s
  * `write` accepted, the next call must set `full`.
  *
  * @param full 0: write only the parts that changed since the last checkpoint. The first checkpoint
- * of a guard is always full.
+ *     of a guard is always full.
  * @param user_data Data of the caller for the header; ek_state_note returns it.
  * @param user_data_length Length in bytes, at most 64 KiB.
  * @param write Called for each record.
@@ -439,7 +452,7 @@ enum ek_restore_result {
     EK_RESTORE_OTHER_VERSION /* of the file format */
 };
 
-/** Return the name of a result: "none", "whole", "earlier", ... */
+/** Return the name of a result: "none", "full", "previous", ... */
 const char *ek_restore_result_name(enum ek_restore_result fit);
 
 /**
