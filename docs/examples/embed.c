@@ -1,10 +1,9 @@
-/* The guard inside a service of one's own: reads messages of a file, forwards each as the guard
- * wants it, and tells what happened.
+/* Embedding of a guard: read messages from a file, forward each with the scores of the guard, and
+ * print its events.
  *
  *     cc embed.c -o embed $(pkg-config --cflags --libs evenkeel)
  *     ./embed features.yaml profile.ekp rules.yaml model.safetensors < lists.jsonl > ranked.jsonl
- *
- * A message is a line here; JSON therefore. A service has its own way to get one, and a clock. */
+ * A message is a line of JSON here. A service has another source of messages, and a clock. */
 #include <evenkeel.h>
 
 #include <stdio.h>
@@ -19,26 +18,26 @@ static int fail(const char *what, const struct ek_error *e)
     return EXIT_FAILURE;
 }
 
-/* Findings and plans, as JSON. They are there until they are fetched. */
-static void tell(struct ek_guard *guard)
+/* Print pending events, such as findings and plans, as JSON. */
+static void print_events(struct ek_guard *guard)
 {
     const char *json;
     while (ek_guard_next_event(guard, &json) > 0)
         fprintf(stderr, "%s\n", json);
 }
 
-/* What cannot be read goes on as it came, and so does what cannot be scored. */
-static void pass(struct ek_guard *guard, const char *message, size_t length, struct ek_error *e)
+/* Forward a message; unchanged if it cannot be decoded or scored. */
+static void forward(struct ek_guard *guard, const char *message, size_t length, struct ek_error *e)
 {
     size_t out_length = length;
     const void *out = NULL;
     if (ek_guard_observe(guard, message, length, 0, e) == 0)
         out = ek_guard_score(guard, &out_length, e);
     if (!out)
-        fprintf(stderr, "as it came: %s\n", ek_error_message(e));
+        fprintf(stderr, "forwarded unchanged: %s\n", ek_error_message(e));
     fwrite(out ? out : message, 1, out_length, stdout);
     putchar('\n');
-    tell(guard);
+    print_events(guard);
 }
 
 static int run(struct ek_guard *guard, struct ek_error *e)
@@ -46,7 +45,7 @@ static int run(struct ek_guard *guard, struct ek_error *e)
     char *line = malloc(LINE_BYTES);
     unsigned long routed = 0, lists = 0;
     while (line && fgets(line, LINE_BYTES, stdin)) {
-        pass(guard, line, strcspn(line, "\n"), e);
+        forward(guard, line, strcspn(line, "\n"), e);
         routed += strcmp(ek_guard_action(guard), "routed") == 0;
         lists++;
     }
