@@ -1,5 +1,5 @@
-/* Expected values from tests/golden and from the reference implementation, whose folder
- * EK_REFERENCE names.
+/* Expected values from tests/golden and from the reference implementation in the folder
+ * EK_REFERENCE.
  *
  * Tests run in the repository root. A test that needs the reference is skipped without it.
  */

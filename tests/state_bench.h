@@ -1,4 +1,4 @@
-/* Guard on a small shop whose arm B has prices in cents from a given list on, and the store of its
+/* Guard on a small shop with prices in cents in arm B from a given list on, and the store of its
  * state. */
 #ifndef EK_TESTS_STATE_BENCH_H
 #define EK_TESTS_STATE_BENCH_H

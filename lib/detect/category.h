@@ -26,8 +26,8 @@ void ek_category_list_release(struct ek_category_list *l);
 /* Read the values of an item feature of q. Return 0 or EK_ENOMEM. */
 int ek_category_list_read(struct ek_category_list *l, const struct ek_list *q, int feature);
 
-/* Evidence on category features: unknown codes, codes whose share exploded, and frequent codes that
- * vanished.
+/* Evidence on category features: unknown codes, codes with a much larger share, and frequent codes
+ * that vanished.
  *
  * Each bet is linear in a share s of the items of a list: e = 1 - l + l s / bound. Its expectation
  * is at most 1 while the expectation of s is at most the bound, however correlated the items are.

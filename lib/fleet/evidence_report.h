@@ -50,8 +50,8 @@ void ek_fleet_dimensions_get(struct ek_fleet_dimensions *out, const struct ek_ce
 struct ek_fleet_cell ek_fleet_cell_get(const struct ek_cells *cells, int cell);
 /* Read or write the head. */
 void ek_fleet_head_walk(struct ek_serialize *w, struct ek_fleet_head *h);
-/* Open a record (`what`, for messages) and read its head. Return 0, EK_EFORMAT, or EK_ESTATE for
- * another manifest. A damaged head is reported by ek_record_reader_is_done. */
+/* Open a record and read its head. `what` is its name in messages. Return 0, EK_EFORMAT, or
+ * EK_ESTATE for another manifest. A damaged head is reported by ek_record_reader_is_done. */
 int ek_fleet_head_open(struct ek_serialize *w, const void *bytes, size_t length,
                        enum ek_fleet_kind kind, const struct ek_manifest *m,
                        struct ek_fleet_head *h, const char *what, struct ek_error *e);

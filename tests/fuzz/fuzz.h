@@ -34,7 +34,7 @@ static inline uint8_t *ek_fuzz_exact(const void *data, size_t size)
 }
 
 /* Count an input that was read to its end. A replay fails if no file of the corpus is read
- * completely. The counter is absent from targets whose inputs are not whole files. */
+ * completely. Targets for parts of files have no counter. */
 void ek_fuzz_take(void);
 size_t ek_fuzz_taken(void) __attribute__((weak));
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { NODES_MAX = 2000, DEPTH_MAX = 24, PIECE_MAX = 4096, TEXT_MAX = 64, NOBODY = -1 };
+enum { NODES_MAX = 2000, DEPTH_MAX = 24, PIECE_MAX = 4096, TEXT_MAX = 64, NO_PARENT = -1 };
 
 struct node {
     size_t at, head, length; /* head: of tag and count; length: total */
@@ -123,7 +123,7 @@ static size_t put_scalar(uint8_t *out, const struct ek_fuzz_words *w, struct ek_
     return 1;
 }
 
-/* An edit: replace `cut` bytes at `at` by `fill`; add `more` to the count of the parent (NOBODY:
+/* An edit: replace `cut` bytes at `at` by `fill`; add `more` to the count of the parent (NO_PARENT:
  * none). */
 struct edit {
     size_t at, cut, filled;
@@ -159,7 +159,7 @@ static bool replace(const struct tree *t, struct edit *e, const struct node *n, 
 /* Remove an element of an array, or a pair of a map. */
 static bool take_out(const struct tree *t, struct edit *e, const struct node *n)
 {
-    if (n->parent == NOBODY)
+    if (n->parent == NO_PARENT)
         return false;
     bool in_map = t->node[n->parent].is.kind == EK_WIRE_MAP;
     if (in_map && !n->is_key)
@@ -181,7 +181,7 @@ static bool take_out(const struct tree *t, struct edit *e, const struct node *n)
 static bool put_in(const struct tree *t, struct edit *e, const struct node *n, struct ek_rng *r,
                    const struct ek_fuzz_words *w)
 {
-    if (n->parent == NOBODY)
+    if (n->parent == NO_PARENT)
         return false;
     bool in_map = t->node[n->parent].is.kind == EK_WIRE_MAP;
     if (in_map && !n->is_key)
@@ -290,7 +290,7 @@ static size_t apply(const struct tree *t, const struct edit *e, uint8_t *data, s
     if (size - e->cut + e->filled + sizeof head > most)
         return size;
     splice(data, &size, e->at, e->cut, e->fill, e->filled);
-    if (e->parent != NOBODY && e->more) { /* its position is before the edit */
+    if (e->parent != NO_PARENT && e->more) { /* its position is before the edit */
         const struct node *p = &t->node[e->parent];
         bool map = p->is.kind == EK_WIRE_MAP;
         uint32_t count = p->is.count + (uint32_t)e->more;
@@ -317,12 +317,12 @@ size_t ek_fuzz_mutate_msgpack(uint8_t *data, size_t size, size_t most, unsigned 
         t.count = 0;
         t.bytes = data;
         t.w = (struct ek_wire){data, data, data + size};
-        if (!read_value(&t, NOBODY, false, 0))
+        if (!read_value(&t, NO_PARENT, false, 0))
             return LLVMFuzzerMutate(data, size, most);
         bool chosen = false;
         for (int tries = 0; tries < 8 && !chosen; tries++) {
             e.at = e.cut = e.filled = 0;
-            e.parent = NOBODY;
+            e.parent = NO_PARENT;
             e.more = 0;
             chosen = choose(&t, &e, &r, w);
         }

@@ -10,7 +10,7 @@
 
 /* Segments: all traffic, arm A and B, app 1 and 2. A list has or lacks an arm and an app. */
 enum { ALL, ARM_A, ARM_B, APP_1, APP_2, CELLS };
-enum { FEATURES = 4, WORLDS = 300, TURNS = 40, LISTS = 9, BUCKETS = 4, NOT_SAID = -1 };
+enum { FEATURES = 4, WORLDS = 300, TURNS = 40, LISTS = 9, BUCKETS = 4, UNSET = -1 };
 
 static const int16_t CELLS_OF[LISTS][3] = {
     {ALL, ARM_A, APP_1}, {ALL, ARM_A, APP_2}, {ALL, ARM_A, -1},
@@ -23,9 +23,9 @@ struct world {
     struct ek_rng r;
     struct ek_rules rules;
     struct ek_canary canary;
-    /* modes of a feature and of `defaults`, by segment (0: unsegmented); NOT_SAID */
+    /* modes of a feature and of `defaults`, by segment (0: unsegmented); UNSET */
     int own[FEATURES][CELLS], defaults[CELLS];
-    int pin[2][FEATURES][CELLS]; /* actions pinned by operators and by rules; NOT_SAID */
+    int pin[2][FEATURES][CELLS]; /* actions pinned by operators and by rules; UNSET */
     struct ek_plan desired, now, next;
     struct ek_rollouts rollouts;
     bool paused, was_limited;
@@ -47,38 +47,38 @@ static bool in_cell(int list, int cell)
     return false;
 }
 
-/* Return the most careful mode for the segments of a list, or NOT_SAID. */
+/* Return the most careful mode for the segments of a list, or UNSET. */
 static int careful(const int *said, int list)
 {
-    int mode = NOT_SAID;
+    int mode = UNSET;
     for (int cell = 1; cell < CELLS; cell++)
-        if (said[cell] != NOT_SAID && in_cell(list, cell))
-            mode = mode == NOT_SAID || said[cell] < mode ? said[cell] : mode;
+        if (said[cell] != UNSET && in_cell(list, cell))
+            mode = mode == UNSET || said[cell] < mode ? said[cell] : mode;
     return mode;
 }
 
 static int mode_of_list(const struct world *w, int feature, int list)
 {
     int mode = careful(w->own[feature], list);
-    if (mode == NOT_SAID)
+    if (mode == UNSET)
         mode = w->own[feature][0];
-    if (mode == NOT_SAID)
+    if (mode == UNSET)
         mode = careful(w->defaults, list);
-    return mode == NOT_SAID ? w->defaults[0] : mode;
+    return mode == UNSET ? w->defaults[0] : mode;
 }
 
 static int pin_at(const struct world *w, int feature, int cell)
 {
     int of_person = w->pin[0][feature][cell];
-    return of_person != NOT_SAID ? of_person : w->pin[1][feature][cell];
+    return of_person != UNSET ? of_person : w->pin[1][feature][cell];
 }
 
-/* Return the pin of the most specific segment of a list, or NOT_SAID. */
+/* Return the pin of the most specific segment of a list, or UNSET. */
 static int pin_of_list(const struct world *w, int feature, int list)
 {
-    int found = NOT_SAID;
+    int found = UNSET;
     for (int i = 0; i < 3; i++)
-        if (CELLS_OF[list][i] >= 0 && pin_at(w, feature, CELLS_OF[list][i]) != NOT_SAID)
+        if (CELLS_OF[list][i] >= 0 && pin_at(w, feature, CELLS_OF[list][i]) != UNSET)
             found = pin_at(w, feature, CELLS_OF[list][i]);
     return found;
 }
@@ -94,8 +94,8 @@ static const struct ek_plan_entry *wanted_at(const struct world *w, int feature,
 /* Return whether the desired action may apply to some list: not pinned, not rolled back. */
 static bool may_act(struct world *w, int feature, int cell)
 {
-    if (!wanted_at(w, feature, cell) || pin_at(w, feature, cell) != NOT_SAID ||
-        pin_at(w, feature, ALL) != NOT_SAID ||
+    if (!wanted_at(w, feature, cell) || pin_at(w, feature, cell) != UNSET ||
+        pin_at(w, feature, ALL) != UNSET ||
         !ek_rollout_may_act(ek_rollout_find(&w->rollouts, feature, cell)))
         return false;
     for (int list = 0; list < LISTS; list++)
@@ -163,12 +163,12 @@ static const struct ek_plan_entry *found_for(struct world *w, int feature, int l
 
 static void read_list(struct world *w, int feature, int list, struct reading *out)
 {
-    int pin = w->paused ? NOT_SAID : pin_of_list(w, feature, list);
+    int pin = w->paused ? UNSET : pin_of_list(w, feature, list);
     const struct ek_plan_entry *e = w->paused ? NULL : found_for(w, feature, list);
     int mode = mode_of_list(w, feature, list);
     for (int b = 0; b < BUCKETS; b++) {
         enum ek_action acts = EK_ACT_NONE, would = EK_ACT_NONE;
-        if (pin != NOT_SAID) {
+        if (pin != UNSET) {
             acts = would = (enum ek_action)pin;
         } else if (e && mode != EK_MODE_OBSERVE) {
             int percent = ek_rollout_find(&w->rollouts, feature, e->cell)->percent;
@@ -194,10 +194,10 @@ static void read_all(struct world *w, struct reading *out)
 static enum ek_mode mode_of(void *context, int feature, int cell)
 {
     const struct world *w = context;
-    int said = cell ? w->own[feature][cell] : NOT_SAID;
-    said = said == NOT_SAID ? w->own[feature][0] : said;
-    said = said == NOT_SAID ? w->defaults[cell] : said;
-    return (enum ek_mode)(said == NOT_SAID ? w->defaults[0] : said);
+    int said = cell ? w->own[feature][cell] : UNSET;
+    said = said == UNSET ? w->own[feature][0] : said;
+    said = said == UNSET ? w->defaults[cell] : said;
+    return (enum ek_mode)(said == UNSET ? w->defaults[0] : said);
 }
 
 static int dimension_of(void *context, int cell)
@@ -211,9 +211,9 @@ static int modes_of(const struct world *w, struct ek_plan_mode *mode)
     int count = 0;
     for (int f = 0; f < FEATURES; f++)
         for (int cell = 1; cell < CELLS; cell++) {
-            if (w->own[f][cell] != NOT_SAID)
+            if (w->own[f][cell] != UNSET)
                 mode[count++] = (struct ek_plan_mode){f, cell, (enum ek_mode)w->own[f][cell], true};
-            if (w->own[f][0] == NOT_SAID && w->defaults[cell] != NOT_SAID)
+            if (w->own[f][0] == UNSET && w->defaults[cell] != UNSET)
                 mode[count++] =
                     (struct ek_plan_mode){f, cell, (enum ek_mode)w->defaults[cell], false};
         }
@@ -226,7 +226,7 @@ static int pins_of(const struct world *w, struct ek_pinned *pin)
     for (int by = 1; by >= 0; by--)
         for (int f = 0; f < FEATURES; f++)
             for (int cell = 0; cell < CELLS; cell++)
-                if (w->pin[by][f][cell] != NOT_SAID)
+                if (w->pin[by][f][cell] != UNSET)
                     pin[count++] = (struct ek_pinned){f,
                                                       cell,
                                                       {(enum ek_action)w->pin[by][f][cell], 0},
@@ -258,7 +258,7 @@ static void compose(struct world *w, struct ek_composed *said)
 static int maybe(struct ek_rng *r, double chance, int below)
 {
     int value = (int)ek_rng_uniform_int(r, (uint64_t)below);
-    return ek_rng_uniform(r) < chance ? value : NOT_SAID;
+    return ek_rng_uniform(r) < chance ? value : UNSET;
 }
 
 static void open_world(struct world *w, uint64_t seed)
@@ -302,8 +302,7 @@ static void change_something(struct world *w)
     } else if (kind < .82 && r) {
         r->withdrawn = r->withdrawn ? EK_GUARDRAIL_NONE : EK_GUARDRAIL_RANKS;
     } else if (kind < .88) {
-        w->pin[ek_rng_uniform_int(&w->r, 2)][f][cell] =
-            maybe(&w->r, .5, 2) == NOT_SAID ? NOT_SAID : 2;
+        w->pin[ek_rng_uniform_int(&w->r, 2)][f][cell] = maybe(&w->r, .5, 2) == UNSET ? UNSET : 2;
     } else if (kind < .92) {
         w->paused = !w->paused;
     } else if (kind < .96) {

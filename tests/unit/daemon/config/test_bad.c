@@ -103,8 +103,8 @@ static bool check_file(reading *read, const struct ek_manifest *m, enum ek_code 
     return has_remedy(e.message);
 }
 
-/* Return the number of files. *with counts those whose message has a remedy; `without` lists the
- * others. */
+/* Return the number of files. *with counts messages with a remedy; `without` lists the other
+ * files. */
 static int check_folder(const char *kind, reading *read, enum ek_code code, int *with,
                         struct ek_buf *without)
 {

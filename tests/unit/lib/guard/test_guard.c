@@ -270,8 +270,7 @@ START_TEST(in_observe_mode_findings_are_told_and_bytes_stay)
 }
 END_TEST
 
-/* Return the next list; every other item is of source 1, whose prices are in cents when `faulty`.
- */
+/* Return the next list; every other item is of source 1, with prices in cents if `faulty`. */
 static struct ek_list *mixed_list(struct bench *b, int faulty)
 {
     struct ek_list *q = stream_next(&b->stream);

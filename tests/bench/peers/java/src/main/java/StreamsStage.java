@@ -22,13 +22,13 @@ import org.msgpack.core.MessageUnpacker;
 import org.msgpack.value.ValueType;
 
 /**
- * StreamsStage BROKERS SOURCE TARGET GROUP FOLDER: what one would write with Kafka Streams: read lists, keep a
- * DDSketch per feature and arm, pass the message on as it came. It has one thread per processor.
+ * StreamsStage BROKERS SOURCE TARGET GROUP FOLDER: a typical Kafka Streams implementation: decode lists, keep a
+ * DDSketch per feature and arm, and forward the message unchanged. It has one thread per processor.
  */
 public class StreamsStage {
     static final int FEATURES = 136;
 
-    /** Of one task: an array of sketches per arm. */
+    /** State of one task: an array of sketches per arm. */
     static final class Watch extends ContextualFixedKeyProcessor<byte[], byte[], byte[]> {
         final Map<String, DDSketch[]> arms = new HashMap<>();
         final float[] row = new float[FEATURES];
