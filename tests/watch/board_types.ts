@@ -1,9 +1,9 @@
-// What Grafana's own types say of a dashboard: its JSON, and the options of the panels that ours has.
+// Grafana's types of a dashboard: its JSON, and the options of the panel types in ours.
 import type * as g from "@grafana/schema";
 import type * as stat from "@grafana/schema/dist/esm/raw/composable/stat/panelcfg/x/StatPanelCfg_types.gen";
 import type * as timeseries from "@grafana/schema/dist/esm/raw/composable/timeseries/panelcfg/x/TimeSeriesPanelCfg_types.gen";
 
-// In JSON an enumeration is what it stands for.
+// In JSON an enumeration is its value.
 type Json<T> = T extends string ? `${T}` : T extends object ? { [K in keyof T]: Json<T[K]> } : T;
 
 // The types leave options, variables' queries and targets open; the plugins do not.

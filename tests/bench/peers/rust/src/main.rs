@@ -1,11 +1,11 @@
 //! time-sketches FILE SEGMENTS SECONDS histogram|hdrhistogram|sketches-ddsketch
 //!
 //! Counts every value of the file into the sketch of its feature and segment, pass after pass. Prints the
-//! best pass in ns per value, the number of passes, how many values the sketches hold, and the
+//! best pass in ns per value, the number of passes, the number of values in the sketches, and the
 //! median of the first feature in the first segment. Format of the file: tests/bench/peers/time_sketch.c.
 use std::time::Instant;
 
-const LIST: usize = 20; // rows of one segment before the next one's
+const LIST: usize = 20; // consecutive rows of one segment
 
 struct Rows {
     x: Vec<f32>,
@@ -20,7 +20,7 @@ fn read(path: &str) -> Rows {
     Rows { x, features: number(8) }
 }
 
-/// One sketch: what it takes, how many it holds, its median.
+/// One sketch: adds a value, returns its count and its median.
 trait Sketch {
     fn new() -> Self;
     fn add(&mut self, x: f32);
@@ -28,7 +28,7 @@ trait Sketch {
     fn median(&self) -> f64;
 }
 
-// The first two take integers only: thousandths.
+// The first two accept integers only: thousandths.
 impl Sketch for histogram::Histogram {
     fn new() -> Self {
         histogram::Histogram::new(6, 64).unwrap()

@@ -16,7 +16,7 @@ import org.apache.datasketches.kll.KllFloatsSketch;
 public class TimeSketches {
     static final int LIST = 20;
 
-    /** One sketch: what it takes, how many it holds, its median. */
+    /** One sketch: adds a value, returns its count and its median. */
     interface Sketch {
         void add(float x);
 
