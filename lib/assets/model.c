@@ -101,8 +101,8 @@ int ek_model_shape_check(struct ek_model *m, enum ek_code code, struct ek_error 
     for (int i = 0; i < m->hidden_count; i++)
         if (m->hidden[i] < 1 || m->hidden[i] > EK_LAYER_WIDTH_MAX)
             return ek_fail(e, code, "a hidden layer has 1 to %d units", EK_LAYER_WIDTH_MAX);
-    if (m->gate_size < 0 || m->gate_size > EK_HOLD_QUEUE_MAX)
-        return ek_fail(e, code, "'gate_size' is 0 to %d", EK_HOLD_QUEUE_MAX);
+    if (m->gate_size < 0 || m->gate_size > EK_GATE_SIZE_MAX)
+        return ek_fail(e, code, "'gate_size' is 0 to %d", EK_GATE_SIZE_MAX);
     if (m->list_free && m->log_input != EK_LOG_NONE)
         return ek_fail(e, code, "the list-free form has no logs among the deep inputs");
     int logs = m->log_input == EK_LOG_ALWAYS ? 2 : m->log_input == EK_LOG_ROUTED ? 1 : 0;

@@ -47,7 +47,7 @@ struct ek_model_agreement {
  * ln(1+|x|) (item_*, query_*), of ln|x| (log_*), raw (item_median, raw_*, cdf). Read-only after
  * loading.
  */
-enum { EK_LAYERS_MAX = 8, EK_LAYER_WIDTH_MAX = 65536, EK_HOLD_QUEUE_MAX = 1024 };
+enum { EK_LAYERS_MAX = 8, EK_LAYER_WIDTH_MAX = 65536, EK_GATE_SIZE_MAX = 1024 };
 enum ek_log_input { EK_LOG_NONE, EK_LOG_ROUTED, EK_LOG_ALWAYS };
 /* Transform of an item feature before the deep part: standardized sgn(x) ln(1+|x|), x, standardized
  * x, fraction of training values below x, or a weighted mean of these four. */
@@ -114,13 +114,15 @@ struct ek_model_shape {
 int ek_model_new(struct ek_model **out, const struct ek_manifest *m,
                  const struct ek_model_shape *shape, struct ek_error *e);
 void ek_model_free(struct ek_model *m);
+/* Read a model file. Return 0, EK_EIO, EK_EFORMAT, EK_ELIMIT or EK_ENOMEM. */
 int ek_model_load(struct ek_model **out, const char *path, struct ek_error *e);
-/* Create a model from tensors, which it always takes over, even on error. `name` is the file name
- * in errors. */
+/* Create a model from tensors, which it frees, also on error. `name` is the file name in errors.
+ * Return 0, EK_EFORMAT or EK_ENOMEM. */
 int ek_model_from_tensors(struct ek_model **out, struct ek_tensors *t, const char *name,
                           struct ek_error *e);
-/* Update the JSON description in `storage`. */
+/* Update the JSON description in `storage`. Return 0 or EK_ENOMEM. */
 int ek_model_describe(const struct ek_model *m, struct ek_error *e);
+/* Update the description and write the file. Return 0, EK_EIO or EK_ENOMEM. */
 int ek_model_save(const struct ek_model *m, const char *path, struct ek_error *e);
 /* Return 0, or EK_ESTATE naming the first difference if the features do not match the manifest. */
 int ek_model_check(const struct ek_model *m, const struct ek_manifest *manifest,

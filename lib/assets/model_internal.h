@@ -25,6 +25,7 @@ int ek_model_arrays(struct ek_model *m, struct ek_model_array *arrays);
 /* Check the dimensions and set deep_inputs. Return 0, or `code` with a message. */
 int ek_model_shape_check(struct ek_model *m, enum ek_code code, struct ek_error *e);
 
+/* Return "none", "routed" or "always"; _parse the enum ek_log_input, or -1 if unknown. */
 const char *ek_log_input_name(enum ek_log_input l);
 int ek_log_input_parse(const char *name);
 

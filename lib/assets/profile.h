@@ -112,6 +112,7 @@ void ek_profile_free(struct ek_profile *p);
 int ek_profile_load(struct ek_profile **out, const char *path, struct ek_error *e);
 /* As ek_profile_load, with the training lists. Return EK_ESTATE if the file has none. */
 int ek_profile_load_lists(struct ek_profile **out, const char *path, struct ek_error *e);
+/* Write the profile, with its lists if present. Return 0, EK_EIO or EK_ENOMEM. */
 int ek_profile_save(const struct ek_profile *p, const char *path, struct ek_error *e);
 /* Return 0, or EK_ESTATE if the profile belongs to a manifest with other features or types. */
 int ek_profile_check(const struct ek_profile *p, const struct ek_manifest *m, struct ek_error *e);

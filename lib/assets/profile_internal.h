@@ -5,6 +5,7 @@
 #include "assets/profile.h"
 #include "assets/tensors.h"
 
+/* Return whether any feature is a category. */
 bool ek_profile_has_categories(const struct ek_profile *p);
 
 /* Write and read the training lists kept in a profile. Reading returns 0, EK_ESTATE if the file has

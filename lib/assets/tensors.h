@@ -32,6 +32,7 @@ struct ek_tensor {
 
 struct ek_tensors;
 
+/* Create an empty file in memory. Return 0 or EK_ENOMEM. */
 int ek_tensors_new(struct ek_tensors **out);
 void ek_tensors_free(struct ek_tensors *t);
 /* Append an array of zeros with shape [dims]. Return NULL if out of memory, if the name is taken,
@@ -45,11 +46,13 @@ const char *ek_tensors_text(const struct ek_tensors *t, const char *key);
 
 /* Return whether bytes look like a safetensors file. EK_TENSORS_HEAD bytes suffice. */
 bool ek_tensors_begins(const void *bytes, size_t length);
-/* Parse a complete file in memory; `name` is the file name in errors. */
+/* Parse a complete file in memory; `name` is the file name in errors. Return 0, EK_EFORMAT,
+ * EK_ELIMIT or EK_ENOMEM. */
 int ek_tensors_parse(struct ek_tensors **out, const char *name, const void *bytes, size_t length,
                      struct ek_error *e);
-/* Append the bytes of the file to `out`. */
+/* Append the bytes of the file to `out`. Return 0, EK_ENOMEM or EK_ELIMIT. */
 int ek_tensors_format(const struct ek_tensors *t, struct ek_buf *out, struct ek_error *e);
+/* Read or write a file. Return 0, EK_EIO, or an error of _parse or _format. */
 int ek_tensors_read(struct ek_tensors **out, const char *path, struct ek_error *e);
 int ek_tensors_write(const struct ek_tensors *t, const char *path, struct ek_error *e);
 

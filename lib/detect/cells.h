@@ -40,6 +40,7 @@ struct ek_cells_share {
  * 0 or EK_ENOMEM. */
 int ek_cells_new(struct ek_cells **out, char *const *dimensions, int count, int limit);
 void ek_cells_free(struct ek_cells *c);
+/* Return the number of segment dimensions. */
 int ek_cells_dimensions(const struct ek_cells *c);
 /* Return the number of cells in use; _max the maximum with pools; _limit the maximum without. */
 int ek_cells_count(const struct ek_cells *c);

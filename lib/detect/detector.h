@@ -30,9 +30,10 @@ enum {
 
 struct ek_detector;
 
+/* Create a detector without state. Return 0 or EK_ENOMEM. */
 int ek_detector_new(struct ek_detector **out, const struct ek_manifest *m,
                     const struct ek_profile *p, const struct ek_rules *rules, struct ek_error *e);
-/* Create a detector with `cells` as the limit instead of EK_CELLS_DEFAULT_MAX. */
+/* As ek_detector_new, with at most `cells` cells instead of EK_CELLS_DEFAULT_MAX. */
 int ek_detector_new_with(struct ek_detector **out, const struct ek_manifest *m,
                          const struct ek_profile *p, const struct ek_rules *rules, int cells,
                          struct ek_error *e);
@@ -74,6 +75,7 @@ const int16_t *ek_detector_cells(const struct ek_detector *d, int *count);
 const struct ek_cells *ek_detector_registry(const struct ek_detector *d);
 /* Return the counters of events beyond the detector's limits. */
 struct ek_limit_counters ek_detector_limit_counters(const struct ek_detector *d);
+/* Return the number of lists observed, including repeats. */
 uint64_t ek_detector_list_count(const struct ek_detector *d);
 /* Return the number of findings diagnosed with the list last observed, which dominates its cost: at
  * most one, or four while many are suspected. */

@@ -92,6 +92,7 @@ void ek_bets_compute(const struct ek_bet_tables *t, const struct ek_feature_bets
                      const struct ek_baseline *b, const struct ek_list_stats *record,
                      float residual, float *e /* [EK_BETS] */);
 
+/* Return whether a bet is on the level. */
 bool ek_bet_is_level(int bet);
 /* Return the bet with the largest weighted evidence. r and weight [EK_BETS]. */
 int ek_bet_strongest(const float *r, const float *weight);

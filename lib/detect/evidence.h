@@ -44,6 +44,7 @@ float ek_track_lists(double lists_per_day);
 /* State of all features in all cells. */
 struct ek_evidence_cells;
 
+/* Create the state for a number of features, without cells. Return 0 or EK_ENOMEM. */
 int ek_evidence_cells_new(struct ek_evidence_cells **out, int features);
 void ek_evidence_cells_free(struct ek_evidence_cells *s);
 /* Grow to `cells` cells without evidence. Return 0, or EK_ENOMEM, which changes nothing. */
@@ -111,6 +112,7 @@ void ek_evidence_cells_serialize(struct ek_evidence_cells *s, int cell, struct e
  */
 struct ek_cell_calibration;
 
+/* Create a calibration for a number of features, without cells. Return 0 or EK_ENOMEM. */
 int ek_cell_calibration_new(struct ek_cell_calibration **out, int features);
 void ek_cell_calibration_free(struct ek_cell_calibration *h);
 /* Grow to `cells` cells without lists. Return 0, or EK_ENOMEM, which changes nothing. */

@@ -38,6 +38,7 @@ double ek_evidence_sum_apply(const struct ek_evidence_sum_values *t, const float
 /* Products of the lists since the last ek_evidence_sum_clear. */
 struct ek_evidence_sum;
 
+/* Create sums for a number of features, without cells. Return 0 or EK_ENOMEM. */
 int ek_evidence_sum_new(struct ek_evidence_sum **out, int features);
 void ek_evidence_sum_free(struct ek_evidence_sum *t);
 /* Grow to `cells` cells; new cells are empty. Return 0, or EK_ENOMEM, which changes nothing. */

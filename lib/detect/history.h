@@ -21,6 +21,7 @@ struct ek_history_row {
 
 struct ek_history;
 
+/* Create an empty history. Return 0 or EK_ENOMEM. */
 int ek_history_new(struct ek_history **out, int features, int query_features, int cells_per_query);
 void ek_history_free(struct ek_history *h);
 /* Append a row. The caller fills the row, records [features] and query [query_features]. */

@@ -59,10 +59,11 @@ struct ek_list_stats_builder {
     struct ek_bet_list *list_bets;
 };
 
+/* Create a builder. Return 0 or EK_ENOMEM. */
 int ek_list_stats_builder_new(struct ek_list_stats_builder **out, const struct ek_manifest *m,
                               const struct ek_profile *p, const struct ek_rules *rules,
                               struct ek_error *e);
-/* Create a builder that shares the tables of `with`, which must outlive it. */
+/* As ek_list_stats_builder_new, sharing the tables of `with`, which must outlive it. */
 int ek_list_stats_builder_new_paired(struct ek_list_stats_builder **out,
                                      const struct ek_list_stats_builder *with, struct ek_error *e);
 void ek_list_stats_builder_free(struct ek_list_stats_builder *r);

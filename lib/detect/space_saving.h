@@ -23,7 +23,8 @@ enum { EK_SPACE_SAVING_HALF_LIFE = 10000 };
 
 struct ek_space_saving;
 
-/* Create counters for owners of cells 0 .. cells - 1 and for `candidates` other keys. */
+/* Create counters for owners of cells 0 .. cells - 1 and for `candidates` other keys. Return 0 or
+ * EK_ENOMEM. */
 int ek_space_saving_new(struct ek_space_saving **out, int cells, int candidates);
 void ek_space_saving_free(struct ek_space_saving *b);
 /* Advance the decay by one list. */

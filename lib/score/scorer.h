@@ -16,7 +16,7 @@
 
 struct ek_scorer;
 
-/* Create a scorer. The model must outlive it. */
+/* Create a scorer. The model must outlive it. Return 0 or EK_ENOMEM. */
 int ek_scorer_new(struct ek_scorer **out, const struct ek_model *m, struct ek_error *e);
 void ek_scorer_free(struct ek_scorer *s);
 

@@ -90,7 +90,7 @@ END_TEST
 
 static const struct ek_model_shape LARGEST = {EK_LAYERS_MAX - 1,
                                               {EK_LAYER_WIDTH_MAX, 1, 1, 1, 1, 1, 1},
-                                              EK_HOLD_QUEUE_MAX,
+                                              EK_GATE_SIZE_MAX,
                                               true,
                                               false,
                                               EK_LOG_ALWAYS,
