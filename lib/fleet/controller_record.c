@@ -237,8 +237,9 @@ static void write_pins(const struct writing *o, const struct ek_controller_pin *
 
 static void write_normal(const struct writing *o, const struct ek_fleet_accepted_set *n)
 {
+    uint64_t profile = n->profile;
     ek_record_put(o->w, n->levels.version);
-    ek_serialize_u64(o->w, &(uint64_t){n->profile});
+    ek_serialize_u64(o->w, &profile);
     ek_record_put(o->w, (uint64_t)n->levels.count);
     for (int i = 0; i < n->levels.count; i++) {
         const struct ek_fleet_place place =

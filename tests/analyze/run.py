@@ -25,7 +25,7 @@ GCC = ["-O1", "-fanalyzer"]
 # Off: style; unusedFunction and missingInclude, which need the whole program and its libraries; uninitvar and
 # ctuuninitvar, which mistake output parameters for reads (gcc, clang and the sanitizers detect real cases).
 CPPCHECK = ["--std=c11", "-q", "-j", str(JOBS), "--enable=warning,performance,portability",
-            "--template={file}:{line}: {id}: {message}", "--suppress=*:/usr/*",
+            "--template={file}:{line}: {id}: {message}", "--suppress=*:/usr/*", "--suppress=*:lib/vendor/*",
             "--suppress=uninitvar", "--suppress=ctuuninitvar"]
 
 _GCC = re.compile(r"^([^:\s]+):(\d+):\d+: warning: (.*?) (?:\[CWE-\d+\] )?\[-W([\w-]+)\]$", re.M)

@@ -21,7 +21,7 @@ def interleaved(messages, seed):
     """Return the items of a few lists at a time, interleaved; lists start in order."""
     lists = collections.OrderedDict()
     for raw, message in messages:
-        lists.setdefault(message["list"], []).append((raw, message))
+        lists.setdefault(message["query"], []).append((raw, message))
     chance, waiting, open_lists, out = random.Random(seed), list(lists.values()), [], []
     while waiting or open_lists:
         while waiting and len(open_lists) < TOGETHER:

@@ -1,6 +1,6 @@
 # Files written by hand with errors, under sanitizers: the suites that parse them, and the program
 # on every bad file.
-BAD_SUITES := bad config manifest rules rules_keys schema units
+BAD_SUITES := bad config manifest rules rules_keys schema unit_match
 
 $(B)/tests/bad-suites.h: FORCE
 	$(call keep,printf 'SUITE(%s)\n' $(BAD_SUITES))
