@@ -330,7 +330,7 @@ class AFleetOfItems(OnePlan):
         fleet, mixed = Fleet(2), self.items()
         frames = paced([raw for raw, _ in mixed], 2, self.RATE)
         for frame, (_, message) in zip(frames, mixed):  # all items of a list are in one partition
-            frame.partition = int(message["list"].rsplit("-", 1)[1]) % 2
+            frame.partition = int(message["query"].rsplit("-", 1)[1]) % 2
         layout = {"message": "layout: item, time_ms: none"}
         with fleet.instance("one", **layout) as one, fleet.instance("two", **layout) as two:
             self.wait_shared((one, two), [1, 1])

@@ -54,8 +54,8 @@ class ItemByItem(unittest.TestCase):
 
     def frames(self, mixed):
         """Return frames keyed by the query, which selects the partition."""
-        return [Frame(raw, message["list"].encode(), START_MS + i, [("n", str(i).encode())],
-                      int(message["list"].rsplit("-", 1)[1]) % PARTITIONS)
+        return [Frame(raw, message["query"].encode(), START_MS + i, [("n", str(i).encode())],
+                      int(message["query"].rsplit("-", 1)[1]) % PARTITIONS)
                 for i, (raw, message) in enumerate(mixed)]
 
     def check_outputs(self, mixed, out):
@@ -64,7 +64,7 @@ class ItemByItem(unittest.TestCase):
         plans, routed = collections.defaultdict(set), 0
         for f in out:
             raw, message = mixed[int(f.header("n"))]
-            plans[message["list"]].add((f.header("ek-plan"), f.header("ek-action")))
+            plans[message["query"]].add((f.header("ek-plan"), f.header("ek-action")))
             if f.header("ek-action") == "pass":
                 self.assertEqual(f.value, raw)
                 continue
