@@ -46,7 +46,7 @@ bool ek_terminal_live(FILE *to)
     return isatty(fileno(to)) && term && *term && strcmp(term, "dumb") != 0;
 }
 
-bool ek_terminal_colour(FILE *to)
+bool ek_terminal_color(FILE *to)
 {
     const char *no_color = getenv("NO_COLOR");
     return ek_terminal_live(to) && !(no_color && *no_color);

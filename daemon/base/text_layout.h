@@ -29,8 +29,8 @@ enum { EK_TERMINAL_COLUMNS = 80, EK_TERMINAL_ROWS = 24 };
 
 /* A terminal on which lines can be drawn over: not a pipe, a file, or TERM=dumb. */
 bool ek_terminal_live(FILE *to);
-/* And that may be coloured: NO_COLOR is not set, or empty. */
-bool ek_terminal_colour(FILE *to);
+/* And that may be colored: NO_COLOR is not set, or empty. */
+bool ek_terminal_color(FILE *to);
 /* Of the stream; by COLUMNS and LINES where it does not say, else 80 and 24. */
 void ek_terminal_size(FILE *to, int *columns, int *rows);
 /* By LC_ALL, LC_CTYPE and LANG, the first of them that is set. */
