@@ -125,7 +125,7 @@ void ek_alert_format_response(const struct ek_alert_sink *s,
                               const struct ek_http_response *response,
                               char out[EK_HTTP_START_BYTES])
 {
-    const char *text = response->said;
+    const char *text = response->text;
     if (has_secret(text, s->token) || has_secret(text, s->routing_key) || has_address(text, s->url))
         text = "(not shown: contains a secret)";
     ek_alert_copy(out, EK_HTTP_START_BYTES, text);

@@ -23,7 +23,7 @@ int ek_address_split(const char *key, const char *text, char *host, const char *
     return EK_OK;
 }
 
-/* An address of version 6 without brackets has colons, but no port. */
+/* Return true for an IPv6 address without brackets, which has colons but no port. */
 static bool is_plain_v6(const char *text, size_t length)
 {
     return memchr(text, ':', length) != memrchr(text, ':', length) &&

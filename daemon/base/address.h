@@ -1,6 +1,6 @@
-/* Addresses as people write them: what is listened on, and where brokers are.
+/* Parsing of listening addresses and broker lists, without name resolution.
  *
- * Nothing is looked up here. `key` stands in errors, which are EK_ECONFIG without a place.
+ * Errors are EK_ECONFIG without a position and name `key`.
  */
 #ifndef EK_DAEMON_BASE_ADDRESS_H
 #define EK_DAEMON_BASE_ADDRESS_H
@@ -9,12 +9,13 @@
 
 enum { EK_HOST_BYTES = 256 };
 
-/* Splits "host:port" or "[host]:port". `host` has EK_HOST_BYTES and may come out empty; *port
- * points into `text`. Port 0 is allowed, it stands for any. */
+/* Split "host:port" or "[host]:port". `host` has EK_HOST_BYTES bytes and may become empty; *port
+ * points into `text`. Port 0 means any. Return 0 or EK_ECONFIG. */
 int ek_address_split(const char *key, const char *text, char *host, const char **port,
                      struct ek_error *e);
-/* A list of brokers, "host", "host:port" or "[host]:port" each, with commas between and a protocol
- * in front ("SSL://") if wanted. Ports are 1 to 65535. */
+/* Check a comma-separated list of "host", "host:port" or "[host]:port", each with an optional
+ * protocol
+ * ("SSL://"). Ports are 1 to 65535. Return 0 or EK_ECONFIG. */
 int ek_brokers_check(const char *key, const char *text, struct ek_error *e);
 
 #endif

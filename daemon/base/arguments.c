@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMES_MOST = 96 };
+enum { MAX_NAMES = 96 };
 
-/* Those that argp adds. */
+/* Options that argp adds. */
 static const struct argp_option ADDED[] = {
     {"help", '?', NULL, 0, NULL, 0}, {"usage", 1, NULL, 0, NULL, 0}, {0}};
 
@@ -18,7 +18,7 @@ static bool is_end(const struct argp_option *o)
     return !o->name && !o->key && !o->doc;
 }
 
-/* The one that begins so, as getopt takes them; a whole name before others. NULL: none. */
+/* Return the option with this name, or a prefix as in getopt; NULL: none. */
 static const struct argp_option *find_long(const struct argp_option *options, const char *word,
                                            size_t length)
 {
@@ -41,13 +41,14 @@ static const struct argp_option *find_short(const struct argp_option *options, c
     return NULL;
 }
 
-/* Whether the argument is the next word when none stands behind the option. */
+/* Return true if the option's argument may be the next word. */
 static bool has_value(const struct argp_option *o)
 {
     return o->arg && !(o->flags & OPTION_ARG_OPTIONAL);
 }
 
-/* Of a word like -abc: whether the next word belongs to it. Unknown letters are left to argp. */
+/* Return true if the next word is the argument of a word like -abc. argp reports unknown letters.
+ */
 static bool letters_have_value(const struct argp_option *options, const char *letters)
 {
     for (; *letters; letters++) {
@@ -58,7 +59,7 @@ static bool letters_have_value(const struct argp_option *options, const char *le
     return false;
 }
 
-static int cli_unknown(const struct argp_option *options, char **argv)
+static int find_unknown(const struct argp_option *options, char **argv)
 {
     for (int i = 1; argv[i] && strcmp(argv[i], "--") != 0; i++) {
         const char *word = argv[i];
@@ -83,16 +84,16 @@ static int cli_unknown(const struct argp_option *options, char **argv)
 
 static const char *near(const struct argp_option *options, const char *word)
 {
-    const char *names[NAMES_MOST] = {ADDED[0].name, ADDED[1].name};
+    const char *names[MAX_NAMES] = {ADDED[0].name, ADDED[1].name};
     size_t count = 2;
-    for (const struct argp_option *o = options; !is_end(o) && count < NAMES_MOST; o++)
+    for (const struct argp_option *o = options; !is_end(o) && count < MAX_NAMES; o++)
         if (o->name)
             names[count++] = o->name;
     return ek_nearest_name(word, names, count);
 }
 
-/* `called`: "evenkeel generate". */
-static int complain(const struct argp_option *options, const char *called, const char *word)
+/* Print a usage error and return its exit status. called: "evenkeel generate". */
+static int fail_unknown(const struct argp_option *options, const char *called, const char *word)
 {
     char name[80];
     const char *command = strchr(called, ' ');
@@ -107,14 +108,15 @@ static int complain(const struct argp_option *options, const char *called, const
 
 void ek_cli_parse(const struct argp *argp, int argc, char **argv, unsigned flags, void *input)
 {
-    int unknown = cli_unknown(argp->options, argv);
+    int unknown = find_unknown(argp->options, argv);
     argp_err_exit_status = EK_EXIT_USAGE;
-    setenv("ARGP_HELP_FMT", "no-dup-args-note", 0); /* which everybody knows by now */
+    /* Omit the note about arguments of long options. */
+    setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
     if (unknown)
-        exit(complain(argp->options, argv[0], argv[unknown]));
+        exit(fail_unknown(argp->options, argv[0], argv[unknown]));
     if (argp_parse(argp, argc, argv, flags, NULL, input) == ENOMEM) {
         struct ek_error e;
-        ek_fail(&e, EK_ENOMEM, "no memory for the words of the command");
+        ek_fail(&e, EK_ENOMEM, "out of memory");
         exit(ek_cli_fail(&e));
     }
 }

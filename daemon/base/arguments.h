@@ -1,6 +1,4 @@
-/* How every command reads its words: argp, and what people expect besides.
- *
- * Threads: one; it may end the process, as argp does.
+/* Command-line arguments: argp with suggestions for unknown options. May exit the process, as argp.
  */
 #ifndef EK_DAEMON_BASE_ARGUMENTS_H
 #define EK_DAEMON_BASE_ARGUMENTS_H
@@ -10,25 +8,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* As argp_parse, whose `flags` these are. An option that there is not is answered with the nearest
- * one that there is. --help ends with 0, any fault with EK_EXIT_USAGE. */
+/* Parse as argp_parse with its `flags`. The error for an unknown option suggests the nearest one.
+ * Exits with 0 after --help, EK_EXIT_USAGE after a usage error. */
 void ek_cli_parse(const struct argp *argp, int argc, char **argv, unsigned flags, void *input);
 
-/* An option whose value is kept as given: the offset of a text, or of a bool that an option without
- * an argument sets. A table ends with a key of 0. */
+/* Option whose value is stored as given: offset of a string, or of a bool for an option without an
+ * argument. A table ends with key 0. */
 struct ek_cli_slot {
     int key;
     size_t offset;
 };
-/* Store the value of an option in the struct of arguments. Returns whether the table has its key.
- */
+/* Store the value of an option in `arguments`. Return true if the table has its key. */
 bool ek_cli_store(const struct ek_cli_slot *slots, int key, char *arg, void *arguments);
 
-/* The whole number that an option is given, within low and high; else the usage error. */
+/* Return the integer value of an option; exits with a usage error if it is not in low .. high. */
 uint64_t ek_cli_parse_integer(struct argp_state *state, const char *name, const char *arg,
                               uint64_t low, uint64_t high);
 
-/* Whether a path, NULL for none, means standard output. */
+/* Return true if a path (or NULL) means standard output. */
 bool ek_is_stdout(const char *path);
 
 #endif

@@ -13,7 +13,7 @@
 
 enum {
     BAR_WIDTH = 30,
-    BAR_LEAST = 8,
+    MIN_BAR = 8,
     LINE_BYTES = 512,
     TERMINAL_EVERY_MS = 100,
     LINE_EVERY_MS = 5000
@@ -40,7 +40,8 @@ int ek_cli_stopped(int number, int status)
     return number && status ? EK_EXIT_SIGNAL + number : status;
 }
 
-/* The errno of a write may be long gone; the pipe still knows. */
+/* Return true if stdout is a closed pipe. Polls it, since the errno of the failed write may be
+ * lost. */
 static bool reader_is_closed(void)
 {
     struct pollfd out = {STDOUT_FILENO, POLLOUT, 0};
@@ -68,8 +69,8 @@ int ek_cli_output_fault(void)
 
 int ek_cli_config_fault(struct ek_error *e)
 {
-    bool passing = e->code == EK_EIO && !(e->flags & EK_ERR_PATH);
-    if (e->code != EK_ENOMEM && !passing)
+    bool is_transient = e->code == EK_EIO && !(e->flags & EK_ERR_PATH);
+    if (e->code != EK_ENOMEM && !is_transient)
         e->code = EK_ECONFIG;
     return e->code;
 }
@@ -96,19 +97,19 @@ void ek_progress_start(struct ek_progress *p, const char *label)
 void ek_progress_line(char *line, size_t size, int columns, const char *label, double share,
                       double seconds_left, const char *note)
 {
-    char words[200], bar[2 * BAR_WIDTH + 4] = "";
-    int n = snprintf(words, sizeof words, " %3.0f%%", 100 * share);
+    char text[200], bar[2 * BAR_WIDTH + 4] = "";
+    int n = snprintf(text, sizeof text, " %3.0f%%", 100 * share);
     if (seconds_left >= 0)
-        n += snprintf(words + n, sizeof words - (size_t)n, ", %.0f s left", seconds_left);
-    snprintf(words + n, sizeof words - (size_t)n, "%s%s", note ? ", " : "", note ? note : "");
-    int room = columns - 1 - (int)strlen(label) - (int)strlen(words) - 3;
-    int width = room < BAR_WIDTH ? room : BAR_WIDTH;
-    if (width >= BAR_LEAST) {
+        n += snprintf(text + n, sizeof text - (size_t)n, ", %.0f s left", seconds_left);
+    snprintf(text + n, sizeof text - (size_t)n, "%s%s", note ? ", " : "", note ? note : "");
+    int left = columns - 1 - (int)strlen(label) - (int)strlen(text) - 3;
+    int width = left < BAR_WIDTH ? left : BAR_WIDTH;
+    if (width >= MIN_BAR) {
         int full = (int)(share * width);
         snprintf(bar, sizeof bar, " [%.*s%.*s]", full, "##############################",
                  width - full, "..............................");
     }
-    snprintf(line, size < (size_t)columns ? size : (size_t)columns, "%s%s%s", label, bar, words);
+    snprintf(line, size < (size_t)columns ? size : (size_t)columns, "%s%s%s", label, bar, text);
 }
 
 static void draw_bar(const struct ek_progress *p, double share, double seconds_left,

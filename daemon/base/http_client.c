@@ -8,15 +8,15 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { HEADER_BYTES = 9000, ANSWER_BYTES_MAX = 64 << 10 };
+enum { HEADER_BYTES = 9000, RESPONSE_BYTES_MAX = 64 << 10 };
 
 struct slot {
     CURL *easy; /* NULL: free */
     struct curl_slist *headers;
-    char said[EK_HTTP_START_BYTES], why[CURL_ERROR_SIZE];
+    char start[EK_HTTP_START_BYTES], why[CURL_ERROR_SIZE];
     size_t length, received;
-    struct ek_buf *answer;
-    enum ek_http_fault fault; /* of the answer's buffer */
+    struct ek_buf *body;
+    enum ek_http_fault fault; /* of adding to `body` */
 };
 
 struct ek_http {
@@ -30,7 +30,7 @@ int ek_http_new(struct ek_http **out, size_t slots, struct ek_error *e)
     struct ek_http *h = ek_calloc(1, sizeof *h + slots * sizeof *h->slot);
     if (!h || curl_global_init(CURL_GLOBAL_DEFAULT)) {
         ek_free(h);
-        return ek_fail(e, EK_ENOMEM, "no memory for HTTP");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     }
     h->slots = slots;
     h->multi = curl_multi_init();
@@ -40,7 +40,7 @@ int ek_http_new(struct ek_http **out, size_t slots, struct ek_error *e)
     }
     curl_global_cleanup();
     ek_free(h);
-    return ek_fail(e, EK_ENOMEM, "no memory for HTTP");
+    return ek_fail(e, EK_ENOMEM, "out of memory");
 }
 
 static void clear(struct ek_http *h, struct slot *s)
@@ -65,22 +65,23 @@ void ek_http_free(struct ek_http *h)
     ek_free(h);
 }
 
-/* Where only the start is kept, an endless answer is cut: its status is all that counts. */
-static size_t on_answer(char *bytes, size_t size, size_t count, void *context)
+/* Callback for a part of the body. If only the start is stored, a long body is cut off, since only
+ * the status matters. */
+static size_t on_body(char *bytes, size_t size, size_t count, void *context)
 {
     struct slot *s = context;
-    size_t length = size * count, room = sizeof s->said - 1 - s->length;
+    size_t length = size * count, room = sizeof s->start - 1 - s->length;
     size_t taken = length < room ? length : room;
-    memcpy(s->said + s->length, bytes, taken);
+    memcpy(s->start + s->length, bytes, taken);
     s->length += taken;
-    s->said[s->length] = 0;
+    s->start[s->length] = 0;
     s->received += length;
-    if (s->answer) {
-        int rc = ek_buf_add(s->answer, bytes, length);
+    if (s->body) {
+        int rc = ek_buf_add(s->body, bytes, length);
         s->fault = !rc ? EK_HTTP_NONE : rc == EK_ELIMIT ? EK_HTTP_TOO_LONG : EK_HTTP_MEMORY;
         return rc ? 0 : length;
     }
-    return s->received > ANSWER_BYTES_MAX ? 0 : length;
+    return s->received > RESPONSE_BYTES_MAX ? 0 : length;
 }
 
 static bool add_header(struct slot *s, const char *text)
@@ -94,8 +95,7 @@ static bool add_header(struct slot *s, const char *text)
 static bool add_headers(struct slot *s, const struct ek_http_request *r)
 {
     char bearer[HEADER_BYTES];
-    /* Without "Expect:" libcurl waits before a larger body for a "100 Continue" that many servers
-     * do not send. */
+    /* The empty "Expect:" prevents a wait for "100 Continue", which many servers do not send. */
     if (r->body && (!add_header(s, "Content-Type: application/json") || !add_header(s, "Expect:")))
         return false;
     if (!r->token)
@@ -133,11 +133,11 @@ static bool set_times(struct slot *s, const struct ek_http_request *r)
            !curl_easy_setopt(s->easy, CURLOPT_LOW_SPEED_TIME, (long)r->idle_s);
 }
 
-static bool set_answer(struct slot *s)
+static bool set_response(struct slot *s)
 {
     return !curl_easy_setopt(s->easy, CURLOPT_USERAGENT, "evenkeel") &&
            !curl_easy_setopt(s->easy, CURLOPT_ERRORBUFFER, s->why) &&
-           !curl_easy_setopt(s->easy, CURLOPT_WRITEFUNCTION, on_answer) &&
+           !curl_easy_setopt(s->easy, CURLOPT_WRITEFUNCTION, on_body) &&
            !curl_easy_setopt(s->easy, CURLOPT_WRITEDATA, s) &&
            !curl_easy_setopt(s->easy, CURLOPT_PRIVATE, s);
 }
@@ -145,11 +145,11 @@ static bool set_answer(struct slot *s)
 bool ek_http_begin(struct ek_http *h, size_t slot, const struct ek_http_request *r)
 {
     struct slot *s = &h->slot[slot];
-    *s = (struct slot){.easy = curl_easy_init(), .answer = r->answer};
+    *s = (struct slot){.easy = curl_easy_init(), .body = r->body_out};
     if (!s->easy)
         return false;
     if (add_headers(s, r) && set_body(s, r) && set_target(s, r) && set_times(s, r) &&
-        set_answer(s) && !curl_multi_add_handle(h->multi, s->easy))
+        set_response(s) && !curl_multi_add_handle(h->multi, s->easy))
         return true;
     clear(h, s);
     return false;
@@ -168,7 +168,8 @@ void ek_http_wake(struct ek_http *h)
     curl_multi_wakeup(h->multi);
 }
 
-/* Describe a failed request: a short sentence where libcurl's has an address or a duration. */
+/* Write the error of a failed request, with short texts instead of those of libcurl that contain an
+ * address or a duration. */
 static void describe(const struct slot *s, CURLcode code, char *out, size_t size)
 {
     long number = 0;
@@ -176,8 +177,8 @@ static void describe(const struct slot *s, CURLcode code, char *out, size_t size
     const char *text = code == CURLE_COULDNT_CONNECT && number ? strerror((int)number)
                        : code == CURLE_COULDNT_RESOLVE_HOST    ? "unknown host"
                        : code == CURLE_WEIRD_SERVER_REPLY || code == CURLE_UNSUPPORTED_PROTOCOL
-                           ? "invalid HTTP answer"
-                       : code == CURLE_GOT_NOTHING ? "empty answer"
+                           ? "invalid HTTP response"
+                       : code == CURLE_GOT_NOTHING ? "empty response"
                        : *s->why                   ? s->why
                                                    : curl_easy_strerror(code);
     snprintf(out, size, "%s", text);
@@ -185,7 +186,7 @@ static void describe(const struct slot *s, CURLcode code, char *out, size_t size
         *out = (char)(*out - 'A' + 'a');
 }
 
-static enum ek_http_fault fault_of(const struct slot *s, CURLcode code)
+static enum ek_http_fault get_fault(const struct slot *s, CURLcode code)
 {
     return s->fault                           ? s->fault
            : code == CURLE_OK                 ? EK_HTTP_NONE
@@ -195,20 +196,20 @@ static enum ek_http_fault fault_of(const struct slot *s, CURLcode code)
                                               : EK_HTTP_OTHER;
 }
 
-static void read_answer(const struct slot *s, CURLcode code, struct ek_http_response *out)
+static void read_response(const struct slot *s, CURLcode code, struct ek_http_response *out)
 {
     long status = 0;
-    curl_off_t asked = 0;
+    curl_off_t retry_s = 0;
     if (code == CURLE_OK || code == CURLE_WRITE_ERROR) {
         curl_easy_getinfo(s->easy, CURLINFO_RESPONSE_CODE, &status);
-        curl_easy_getinfo(s->easy, CURLINFO_RETRY_AFTER, &asked);
-        snprintf(out->said, sizeof out->said, "%s", s->said);
+        curl_easy_getinfo(s->easy, CURLINFO_RETRY_AFTER, &retry_s);
+        snprintf(out->text, sizeof out->text, "%s", s->start);
     } else {
-        describe(s, code, out->said, sizeof out->said);
+        describe(s, code, out->text, sizeof out->text);
     }
-    out->fault = fault_of(s, code);
+    out->fault = get_fault(s, code);
     out->status = (int)status;
-    out->retry_after_ms = asked > 0 && asked < INT32_MAX ? (int64_t)asked * 1000 : 0;
+    out->retry_after_ms = retry_s > 0 && retry_s < INT32_MAX ? (int64_t)retry_s * 1000 : 0;
 }
 
 bool ek_http_next(struct ek_http *h, struct ek_http_response *out)
@@ -222,7 +223,7 @@ bool ek_http_next(struct ek_http *h, struct ek_http_response *out)
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &context);
         struct slot *s = (struct slot *)(void *)context;
         *out = (struct ek_http_response){.slot = (size_t)(s - h->slot)};
-        read_answer(s, message->data.result, out);
+        read_response(s, message->data.result, out);
         clear(h, s);
         return true;
     }

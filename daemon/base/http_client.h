@@ -3,7 +3,7 @@
  * Each of `slots` has one request at a time. Certificates are verified, redirects not followed.
  * Proxies are those of the environment (http_proxy, https_proxy, no_proxy), except that a loopback
  * host is always connected to directly. Error texts contain no part of a URL except the host name.
- * Owner: the caller. Threads: one, except for ek_http_wake.
+ * Threads: one, except for ek_http_wake.
  */
 #ifndef EK_DAEMON_BASE_HTTP_CLIENT_H
 #define EK_DAEMON_BASE_HTTP_CLIENT_H
@@ -19,7 +19,7 @@ enum { EK_HTTP_START_BYTES = 300 };
 
 struct ek_http;
 
-/* Create a client. Returns 0 or EK_ENOMEM. */
+/* Create a client. Return 0 or EK_ENOMEM. */
 int ek_http_new(struct ek_http **out, size_t slots, struct ek_error *e);
 /* Abandon all requests in flight. */
 void ek_http_free(struct ek_http *h);
@@ -28,11 +28,11 @@ struct ek_http_request {
     const char *url, *token, *ca_file; /* copied; the last two may be NULL */
     const void *body;                  /* JSON to post, copied; NULL: GET */
     size_t length;
-    int64_t timeout_ms;    /* for the whole request; 0: none */
-    int idle_s;            /* for the connection, and between two bytes; 0: none */
-    struct ek_buf *answer; /* gets the whole body, up to its limit; NULL: only the start is kept */
+    int64_t timeout_ms;      /* for the whole request; 0: none */
+    int idle_s;              /* for the connection, and between two bytes; 0: none */
+    struct ek_buf *body_out; /* receives the body, up to its limit; NULL: only the start */
 };
-/* Start a request in a free slot. Returns false if memory runs out. */
+/* Start a request in a free slot. Return false if memory runs out. */
 bool ek_http_begin(struct ek_http *h, size_t slot, const struct ek_http_request *r);
 
 enum ek_http_fault {
@@ -45,16 +45,17 @@ enum ek_http_fault {
 
 struct ek_http_response {
     size_t slot;
-    int status;               /* of HTTP, 0: no answer */
-    enum ek_http_fault fault; /* why there is no whole answer */
+    int status;               /* of HTTP; 0: no response */
+    enum ek_http_fault fault; /* error of an incomplete response */
     int64_t retry_after_ms;   /* Retry-After, 0: none */
-    /* Start of the body, or the fault as a sentence if there is no answer. */
-    char said[EK_HTTP_START_BYTES];
+    /* Start of the body, or an error text if there is no response. */
+    char text[EK_HTTP_START_BYTES];
 };
-/* Wait at most wait_ms, or until a wake or an answer. */
+/* Wait for a response or ek_http_wake, at most wait_ms. */
 void ek_http_wait(struct ek_http *h, int wait_ms);
-/* Take one finished request, whose slot is free again. Returns false if there is none. */
+/* Set *out to a finished request and free its slot. Return false if there is none. */
 bool ek_http_next(struct ek_http *h, struct ek_http_response *out);
+/* Interrupt ek_http_wait. Any thread. */
 void ek_http_wake(struct ek_http *h);
 
 #endif

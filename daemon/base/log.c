@@ -31,10 +31,10 @@ enum { RATE_SLOTS = 64, RATE_MAX = 10, RATE_WINDOW_MS = 1000, LINE_BYTES = 2048 
 
 struct rate {
     const char *event;
-    enum ek_log_level level; /* of the last that was left out */
+    enum ek_log_level level; /* of the last suppressed line */
     int64_t since_ms;
     int written;
-    unsigned long left_out;
+    unsigned long suppressed;
 };
 
 struct ek_log {
@@ -63,8 +63,9 @@ void ek_log_set_level(struct ek_log *l, enum ek_log_level level)
         atomic_store(&l->level, (int)level);
 }
 
-/* The slot of an event; events are few and constant, so a full table shares its last slot. */
-static struct rate *rate_of(struct ek_log *l, const char *event)
+/* Return the slot of an event. There are few events; if the table is full, they share the last
+ * slot. */
+static struct rate *get_rate(struct ek_log *l, const char *event)
 {
     int i = 0;
     while (i < RATE_SLOTS - 1 && l->rates[i].event && strcmp(l->rates[i].event, event) != 0)
@@ -74,7 +75,7 @@ static struct rate *rate_of(struct ek_log *l, const char *event)
     return &l->rates[i];
 }
 
-static void begin_line(struct ek_log *l, enum ek_log_level level, const char *event)
+static void write_prefix(struct ek_log *l, enum ek_log_level level, const char *event)
 {
     int64_t now = ek_wall_ms();
     time_t seconds = (time_t)(now / 1000);
@@ -88,17 +89,17 @@ static void begin_line(struct ek_log *l, enum ek_log_level level, const char *ev
 
 static void write_suppressed(struct ek_log *l, struct rate *r)
 {
-    if (!r->left_out)
+    if (!r->suppressed)
         return;
-    begin_line(l, r->level, r->event);
-    fprintf(l->to, " left_out=%lu\n", r->left_out);
-    r->left_out = 0;
+    write_prefix(l, r->level, r->event);
+    fprintf(l->to, " left_out=%lu\n", r->suppressed);
+    r->suppressed = 0;
 }
 
-/* False when this event has had its share of the current second. */
-static bool allowed(struct ek_log *l, enum ek_log_level level, const char *event)
+/* Return false if the event has reached its rate limit. */
+static bool is_allowed(struct ek_log *l, enum ek_log_level level, const char *event)
 {
-    struct rate *r = rate_of(l, event);
+    struct rate *r = get_rate(l, event);
     int64_t now = ek_now_ms();
     if (now - r->since_ms >= RATE_WINDOW_MS) {
         write_suppressed(l, r);
@@ -110,11 +111,10 @@ static bool allowed(struct ek_log *l, enum ek_log_level level, const char *event
         return true;
     }
     r->level = level;
-    r->left_out++;
+    r->suppressed++;
     return false;
 }
 
-/* Of the seconds that are over by now_ms. */
 static void flush_suppressed(struct ek_log *l, int64_t now_ms)
 {
     for (int i = 0; i < RATE_SLOTS && l->rates[i].event; i++)
@@ -146,11 +146,11 @@ static bool open_line(struct ek_log *l, enum ek_log_level level, const char *eve
     if (!l || (int)level < atomic_load_explicit(&l->level, memory_order_relaxed))
         return false;
     pthread_mutex_lock(&l->lock);
-    if (!always && !allowed(l, level, event)) {
+    if (!always && !is_allowed(l, level, event)) {
         pthread_mutex_unlock(&l->lock);
         return false;
     }
-    begin_line(l, level, event);
+    write_prefix(l, level, event);
     return true;
 }
 

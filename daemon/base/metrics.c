@@ -20,7 +20,7 @@ struct ek_metrics {
     struct {
         _Atomic uint64_t buckets[BUCKETS], sum_ns;
     } times[EK_TIMES];
-    pthread_mutex_t lock; /* of the lags */
+    pthread_mutex_t lock; /* protects the lags */
     struct ek_lag *lags;
     size_t lag_count;
 };
@@ -187,7 +187,7 @@ int64_t ek_metrics_lag_sum(struct ek_metrics *m)
     return sum;
 }
 
-/* Those of a family stand together. */
+/* Append series; those of a family are adjacent. */
 static int write_series(const struct series *s, size_t count, const _Atomic uint64_t *values,
                         struct ek_buf *out)
 {

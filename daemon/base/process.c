@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static double seconds_of(struct timeval t)
+static double to_seconds(struct timeval t)
 {
     return (double)t.tv_sec + (double)t.tv_usec / 1e6;
 }
@@ -25,10 +25,10 @@ static double cpu_seconds(void)
 {
     struct rusage used;
     return getrusage(RUSAGE_SELF, &used) ? (double)NAN
-                                         : seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
+                                         : to_seconds(used.ru_utime) + to_seconds(used.ru_stime);
 }
 
-/* The first line of a small file; "" without. */
+/* Read the first line of a file; "" on failure. Return `line`. */
 static const char *first_line(const char *path, char *line, int size)
 {
     FILE *file = fopen(path, "re");
@@ -39,29 +39,29 @@ static const char *first_line(const char *path, char *line, int size)
     return line;
 }
 
-/* NaN where nobody says. */
-static void memory(double *whole, double *resident, double *shared)
+/* Read memory sizes in bytes; NaN: unavailable. */
+static void read_memory(double *total, double *resident, double *shared)
 {
     char line[200];
     uint64_t pages[3];
     double page = (double)sysconf(_SC_PAGESIZE);
-    *whole = *resident = *shared = (double)NAN;
+    *total = *resident = *shared = (double)NAN;
     if (sscanf(first_line("/proc/self/statm", line, sizeof line),
                "%" SCNu64 " %" SCNu64 " %" SCNu64, &pages[0], &pages[1], &pages[2]) != 3)
         return;
-    *whole = (double)pages[0] * page;
+    *total = (double)pages[0] * page;
     *resident = (double)pages[1] * page;
     *shared = (double)pages[2] * page;
 }
 
 double ek_process_resident_bytes(void)
 {
-    double whole, resident, shared;
-    memory(&whole, &resident, &shared);
+    double total, resident, shared;
+    read_memory(&total, &resident, &shared);
     return resident - shared;
 }
 
-/* Without the one that looks. */
+/* Return the number of open files, without the descriptor used here. */
 static double open_files(void)
 {
     DIR *folder = opendir("/proc/self/fd");
@@ -80,8 +80,8 @@ static double max_files(void)
     return getrlimit(RLIMIT_NOFILE, &limit) ? (double)NAN : (double)limit.rlim_cur;
 }
 
-/* When the system began, in whole seconds, as /proc/stat has it, which a unit with ProcSubset=pid
- * does not see. */
+/* Return the boot time in whole seconds, as in /proc/stat, which is not visible with
+ * ProcSubset=pid. */
 static double boot_time(void)
 {
     struct timespec now, since;
@@ -90,8 +90,9 @@ static double boot_time(void)
     return floor((double)(now.tv_sec - since.tv_sec) + (double)(now.tv_nsec - since.tv_nsec) / 1e9);
 }
 
-/* The system counts from its own start. A name may hold anything but an end: fields are counted
- * from the last bracket on, where the third one stands. */
+/* Return the start time, which /proc/self/stat has in ticks since boot. The process name may
+ * contain spaces and brackets, so fields are counted from the last bracket, before the third field.
+ */
 static double start_time(void)
 {
     enum { FIRST = 3, START = 22 };
@@ -108,15 +109,15 @@ static double start_time(void)
 
 int ek_process_metrics(struct ek_buf *out)
 {
-    double whole, resident, shared;
-    memory(&whole, &resident, &shared);
+    double total, resident, shared;
+    read_memory(&total, &resident, &shared);
     const struct {
         const char *name;
         double value;
     } all[] = {
         {"process_cpu_seconds_total", cpu_seconds()},
         {"process_resident_memory_bytes", resident},
-        {"process_virtual_memory_bytes", whole},
+        {"process_virtual_memory_bytes", total},
         {"process_open_fds", open_files()},
         {"process_max_fds", max_files()},
         {"process_start_time_seconds", start_time()},
@@ -127,11 +128,11 @@ int ek_process_metrics(struct ek_buf *out)
     return out->rc;
 }
 
-/* A weight of 36 beside 1,024. More would leave no time for a probe on a machine that others keep
- * busy, and those that rank wait while this thread has a lock. */
+/* Nice level with scheduler weight 36 of 1,024. A higher one would starve health probes on a busy
+ * host, and scoring threads wait for locks that this thread holds. */
 enum { STEPS = 15 };
 
-/* On Linux it is of the calling thread alone. What is too low is taken for the lowest. */
+/* On Linux, setpriority with PID 0 concerns only the calling thread; values are clamped. */
 void ek_lower_priority(void)
 {
     errno = 0;
@@ -150,12 +151,12 @@ int ek_raise_fd_limit(const char *key, int64_t connections, struct ek_error *e)
     if (desired <= now.rlim_max && !setrlimit(RLIMIT_NOFILE, &more))
         return EK_OK;
     return ek_fail(e, EK_ECONFIG,
-                   "'%s': %" PRId64 " connections, and %d files for all else, are more than the "
-                   "%llu that may be open (ulimit -n)",
+                   "'%s': %" PRId64 " connections and %d other files exceed the limit of %llu open "
+                   "files; raise it (ulimit -n)",
                    key, connections, EK_FILES_RETAINED, (unsigned long long)now.rlim_max);
 }
 
-/* 0: it is too long, or no address. */
+/* Fill a socket address. Return its length, or 0 if the address is invalid or too long. */
 static socklen_t fill(struct sockaddr_un *to, const char *address)
 {
     size_t length = strlen(address);
@@ -169,15 +170,15 @@ static socklen_t fill(struct sockaddr_un *to, const char *address)
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length);
 }
 
-bool ek_sd_notify(const char *address, const char *what)
+bool ek_sd_notify(const char *address, const char *state)
 {
     struct sockaddr_un to;
     socklen_t size = address ? fill(&to, address) : 0;
     int fd = size ? socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0) : -1;
     if (fd < 0)
         return false;
-    size_t length = strlen(what);
-    ssize_t sent = sendto(fd, what, length, MSG_NOSIGNAL, (const struct sockaddr *)&to, size);
+    size_t length = strlen(state);
+    ssize_t sent = sendto(fd, state, length, MSG_NOSIGNAL, (const struct sockaddr *)&to, size);
     close(fd);
     return sent == (ssize_t)length;
 }

@@ -1,4 +1,4 @@
-/* What the system says of this process, under the names that all programs use for it. */
+/* Process: standard process_* metrics, thread priority, file descriptor limit, sd_notify. */
 #ifndef EK_DAEMON_BASE_PROCESS_H
 #define EK_DAEMON_BASE_PROCESS_H
 
@@ -8,38 +8,28 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Appends; a figure that the system does not tell has no sample. EK_ENOMEM. Any thread. */
+/* Append the process_* metrics; unavailable values are omitted. Return 0 or EK_ENOMEM. Any thread.
+ */
 int ek_process_metrics(struct ek_buf *out);
 
-/* Resident bytes of memory that no file backs; NaN where the system does not tell. Any thread. */
+/* Return the resident bytes of anonymous memory; NaN: unavailable. Any thread. */
 double ek_process_resident_bytes(void);
 
-/* Threads that must not cost ranking anything: those that answer and tell people.
- *
- * Where processors are short each takes as much as another, so somebody who asks without end would
- * have half of what ranking needs. A thread that gives way gets a thirtieth of a processor while
- * others of this process want all of it, and as much as it likes while they do not.
- */
-/* The calling thread gives way from here on, and so do those that it starts. Where the system does
- * not let it, all stays as it was. */
+/* Lower the priority of the calling thread and of threads that it starts later. For threads that
+ * serve HTTP and alerts: with equal priority, a client with many requests would take half of the
+ * CPU time of scoring. A low-priority thread gets about 1/30 of a busy CPU. No effect if not
+ * permitted. */
 void ek_lower_priority(void);
 
-/* How many files this process may have open: connections are files, too, and those of clients must
- * not take what brokers need. */
-/* Kept for everything else: connections to brokers, sinks, files that are read again. */
+/* File descriptors reserved for brokers, sinks and files, besides connections of HTTP clients. */
 enum { EK_FILES_RETAINED = 128 };
 
-/* Makes room for so many connections beside EK_FILES_RETAINED: the soft limit goes up where it has
- * to. EK_ECONFIG, naming `key`, where the hard one is too low. */
+/* Raise the soft limit of open files, if needed, for `connections` and EK_FILES_RETAINED. Return 0,
+ * or EK_ECONFIG naming `key` if the hard limit is too low. */
 int ek_raise_fd_limit(const char *key, int64_t connections, struct ek_error *e);
 
-/* Tells who has started this process how it is, by the datagrams that systemd takes (sd_notify(3)):
- * `READY=1` lets a unit of Type=notify count as started. No library is needed for one datagram.
- *
- * Threads: any.
- */
-/* `address`: $NOTIFY_SOCKET, a path or, with '@' before it, an abstract name. False: nobody waits
- * (NULL or empty), or it could not be sent, which is no reason to end. */
-bool ek_sd_notify(const char *address, const char *what);
+/* Send a state such as `READY=1` to the service manager (sd_notify(3)). address: $NOTIFY_SOCKET, a
+ * path, or an abstract name after '@'; NULL or "": none. Return true if it was sent. Any thread. */
+bool ek_sd_notify(const char *address, const char *state);
 
 #endif

@@ -15,25 +15,25 @@
 enum { COMMANDS_MAX = 32 };
 
 static const char TOOLS[] = "evenkeel-tools";
-/* From the folder of the running program. */
+/* Relative to the folder of the running program. */
 static const char *const TOOLS_FOLDERS[] = {"", "../libexec/evenkeel/"};
 
-static int help(const struct ek_program *p, FILE *to)
+static int print_help(const struct ek_program *p, FILE *to)
 {
     fprintf(to, "%s\n\nUsage: %s COMMAND [OPTION...]\n\nCommands:\n", p->about, p->name);
     for (int i = 0; i < p->command_count; i++)
         fprintf(to, "  %-10s %s\n", p->commands[i].name, p->commands[i].summary);
-    fprintf(to, "\n`%s COMMAND --help` explains one; `%s --version` tells the version.\n", p->name,
-            p->name);
+    fprintf(to, "\n`%s COMMAND --help` describes a command; `%s --version` prints the version.\n",
+            p->name, p->name);
     return to == stdout ? EK_EXIT_OK : EK_EXIT_USAGE;
 }
 
-static int unknown(const struct ek_program *p, const char *word)
+static int fail_unknown(const struct ek_program *p, const char *word)
 {
     const char *names[COMMANDS_MAX];
     int count = p->command_count < COMMANDS_MAX ? p->command_count : COMMANDS_MAX;
     if (*word == '-')
-        return ek_cli_usage(NULL, "a command comes first, not '%s'", word);
+        return ek_cli_usage(NULL, "expected a command before '%s'", word);
     for (int i = 0; i < count; i++)
         names[i] = p->commands[i].name;
     const char *near = ek_nearest_name(word, names, count);
@@ -42,8 +42,8 @@ static int unknown(const struct ek_program *p, const char *word)
     return ek_cli_usage(NULL, "unknown command '%s'", word);
 }
 
-/* Output that was asked for and lost is a failure, whatever the command returned. */
-static void end_output(void)
+/* Exit with a failure if output was lost, whatever the command returned. */
+static void flush_output(void)
 {
     int status = ek_cli_output_fault();
     if (status)
@@ -55,7 +55,7 @@ static bool is_one_of(const char *word, const char *a, const char *b, const char
     return !strcmp(word, a) || !strcmp(word, b) || !strcmp(word, c);
 }
 
-/* The folder of the running program. False: unknown, see errno. */
+/* Write the folder of the running program. Return false with errno if unknown. */
 static bool find_folder(char *folder, size_t size)
 {
     ssize_t length = readlink("/proc/self/exe", folder, size - 1);
@@ -79,9 +79,9 @@ static int fail_tools(const char *command, const char *folder)
     return ek_cli_fail(&e);
 }
 
-/* Replace this process by evenkeel-tools, with the same words. Look for it in the folder of the
+/* Replace this process by evenkeel-tools, with the same arguments. Look for it in the folder of the
  * running program, then in ../libexec/evenkeel. Return an exit status if it cannot be executed. */
-static int program_exec_tools(char **argv)
+static int exec_tools(char **argv)
 {
     char folder[PATH_MAX] = "/proc/self", path[PATH_MAX + 64];
     size_t count = sizeof TOOLS_FOLDERS / sizeof *TOOLS_FOLDERS;
@@ -95,7 +95,7 @@ static int program_exec_tools(char **argv)
     return fail_tools(argv[1], folder);
 }
 
-/* argv[1] is the name of the command. */
+/* Run the command named argv[1]. Return an exit status. */
 static int run(const struct ek_program *p, int argc, char **argv)
 {
     char name[64];
@@ -103,9 +103,9 @@ static int run(const struct ek_program *p, int argc, char **argv)
     while (c < p->commands + p->command_count && strcmp(c->name, argv[1]))
         c++;
     if (c == p->commands + p->command_count)
-        return unknown(p, argv[1]);
+        return fail_unknown(p, argv[1]);
     if (!c->run)
-        return program_exec_tools(argv);
+        return exec_tools(argv);
     snprintf(name, sizeof name, "evenkeel %s", c->name);
     argv[1] = name;
     return c->run(argc - 1, argv + 1);
@@ -114,15 +114,15 @@ static int run(const struct ek_program *p, int argc, char **argv)
 int ek_program_run(const struct ek_program *p, int argc, char **argv)
 {
     signal(SIGPIPE, SIG_IGN);
-    atexit(end_output);
+    atexit(flush_output);
     if (argc < 2)
-        return help(p, stderr);
+        return print_help(p, stderr);
     if (is_one_of(argv[1], "--help", "-h", "-?"))
-        return help(p, stdout);
+        return print_help(p, stdout);
     if (!strcmp(argv[1], "help")) {
         /* `evenkeel help gen` is `evenkeel generate --help`. */
         char option[] = "--help", *words[] = {argv[0], argc > 2 ? argv[2] : NULL, option, NULL};
-        return argc > 2 ? run(p, 3, words) : help(p, stdout);
+        return argc > 2 ? run(p, 3, words) : print_help(p, stdout);
     }
     if (is_one_of(argv[1], "--version", "-V", "version")) {
         printf("%s %s\n", p->name, ek_version());

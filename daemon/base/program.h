@@ -1,4 +1,4 @@
-/* A program made of commands: its help, its version, and the choice of a command. */
+/* Program with subcommands: help, version and dispatch. */
 #ifndef EK_DAEMON_BASE_PROGRAM_H
 #define EK_DAEMON_BASE_PROGRAM_H
 

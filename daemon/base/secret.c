@@ -7,7 +7,7 @@
 static const char *const NAMES[] = {
     "sasl.password",
     "sasl.jaas.config",
-    "sasl.kerberos.kinit.cmd", /* may have the password among its options */
+    "sasl.kerberos.kinit.cmd", /* may contain a password */
     "sasl.oauthbearer.config",
     "sasl.oauthbearer.client.secret",
     "sasl.oauthbearer.assertion.private.key.passphrase",

@@ -38,7 +38,7 @@ void ek_paragraph_end(struct ek_paragraph *p)
     fputc('\n', p->to);
 }
 
-enum { SIZE_MOST = 1000 };
+enum { MAX_SIZE = 1000 };
 
 bool ek_terminal_live(FILE *to)
 {
@@ -52,15 +52,15 @@ bool ek_terminal_color(FILE *to)
     return ek_terminal_live(to) && !(no_color && *no_color);
 }
 
-static int size_of(int told, const char *name, int otherwise)
+static int get_size(int known, const char *name, int fallback)
 {
     const char *text = getenv(name);
     uint64_t number = 0;
-    if (told > 0)
-        return told;
-    return text && !ek_parse_u64(text, EK_WHOLE, &number) && number && number <= SIZE_MOST
+    if (known > 0)
+        return known;
+    return text && !ek_parse_u64(text, EK_WHOLE, &number) && number && number <= MAX_SIZE
                ? (int)number
-               : otherwise;
+               : fallback;
 }
 
 void ek_terminal_size(FILE *to, int *columns, int *rows)
@@ -68,8 +68,8 @@ void ek_terminal_size(FILE *to, int *columns, int *rows)
     struct winsize size = {0};
     if (ioctl(fileno(to), TIOCGWINSZ, &size))
         size = (struct winsize){0};
-    *columns = size_of(size.ws_col, "COLUMNS", EK_TERMINAL_COLUMNS);
-    *rows = size_of(size.ws_row, "LINES", EK_TERMINAL_ROWS);
+    *columns = get_size(size.ws_col, "COLUMNS", EK_TERMINAL_COLUMNS);
+    *rows = get_size(size.ws_row, "LINES", EK_TERMINAL_ROWS);
 }
 
 bool ek_terminal_utf8(void)

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { LINE = 79, GAP = 2, LAST_LEAST = 20, LAST_SMALLEST = 12 };
+enum { LINE = 79, GAP = 2, MIN_LAST = 20, MIN_LAST_FIT = 12 };
 
 struct ek_text_table {
     int count, width[EK_TEXT_TABLE_COLUMNS_MAX];
@@ -15,9 +15,9 @@ struct ek_text_table {
     struct ek_buf texts; /* terminated, row by row */
 };
 
-/* How many bytes the character at p has; *shown: it may be. Line ends and escapes would let one
- * text look like others. */
-static size_t character(const char *p, bool *shown)
+/* Return the length in bytes of the character at p; sets *shown if it is safe to print. Line feeds
+ * and escapes could forge other output. */
+static size_t read_character(const char *p, bool *shown)
 {
     const unsigned char *u = (const unsigned char *)p;
     size_t length = ek_utf8_length(u, strnlen(p, 4));
@@ -26,11 +26,11 @@ static size_t character(const char *p, bool *shown)
     return length ? length : 1;
 }
 
-static int width_of(const char *text, size_t length)
+static int get_width(const char *text, size_t length)
 {
     int width = 0;
     bool shown;
-    for (const char *p = text; p < text + length; p += character(p, &shown))
+    for (const char *p = text; p < text + length; p += read_character(p, &shown))
         width++;
     return width;
 }
@@ -40,7 +40,7 @@ int ek_print_safe_part(const char *text, size_t length, FILE *to)
     int width = 0;
     bool shown;
     for (const char *p = text; p < text + length; width++) {
-        size_t bytes = character(p, &shown);
+        size_t bytes = read_character(p, &shown);
         fprintf(to, "%.*s", shown ? (int)bytes : 1, shown ? p : "?");
         p += bytes;
     }
@@ -57,7 +57,7 @@ void ek_make_safe(char *text)
     char *to = text;
     bool shown;
     for (const char *p = text; *p;) {
-        size_t bytes = character(p, &shown);
+        size_t bytes = read_character(p, &shown);
         if (shown)
             memmove(to, p, bytes);
         else
@@ -70,7 +70,7 @@ void ek_make_safe(char *text)
 
 static void widen(struct ek_text_table *c, int column, const char *text)
 {
-    int width = width_of(text, strlen(text));
+    int width = get_width(text, strlen(text));
     if (width > c->width[column])
         c->width[column] = width;
 }
@@ -110,21 +110,21 @@ int ek_text_table_add(struct ek_text_table *c, const char *const *texts)
     return EK_OK;
 }
 
-/* Words on lines of a width, further lines under the first. */
+/* State of word wrapping. */
 struct flow {
     FILE *to;
-    int indent, room; /* columns: in front of each line, and behind that */
+    int indent, width; /* columns: indentation, and width after it */
     int column, lines;
 };
 
-/* end: what stands behind the last word. */
+/* Print words; `end` follows the last one. */
 static void flow(struct flow *f, const char *text, const char *end)
 {
     while (*text) {
         size_t length = strcspn(text, " "), gap = strspn(text + length, " ");
         bool last = !text[length + gap];
-        int width = width_of(text, length) + (last ? (int)strlen(end) : 0);
-        if (f->column && f->column + 1 + width > f->room) {
+        int width = get_width(text, length) + (last ? (int)strlen(end) : 0);
+        if (f->column && f->column + 1 + width > f->width) {
             fprintf(f->to, "\n%*s", f->indent, "");
             f->column = 0;
             f->lines++;
@@ -146,31 +146,31 @@ int ek_print_wrapped(const char *text, int columns, FILE *to)
     return f.lines;
 }
 
-/* How a table is laid out. */
+/* Layout of a table. */
 struct layout {
-    int width; /* of a line */
-    int least; /* of the last column */
-    int whole; /* columns in front of what is broken between words */
+    int width;    /* of a line */
+    int min_last; /* minimum width of the last column */
+    int whole;    /* columns that are not wrapped */
     bool folds;
 };
 
-static struct layout compute_layout(const struct ek_text_table *c, int width, int least,
-                                    bool may_fold)
+static struct layout compute_layout(const struct ek_text_table *c, int width, int min_last,
+                                    bool can_fold)
 {
-    struct layout l = {width, least, 0, false};
+    struct layout l = {width, min_last, 0, false};
     int used = 0;
     while (l.whole + 1 < c->count && (!l.whole || used + c->width[l.whole] <= width))
         used += c->width[l.whole++] + GAP;
     used = 0;
     for (int i = 0; i + 1 < c->count; i++)
         used += c->width[i] + GAP;
-    l.folds = may_fold && width - used < least;
+    l.folds = can_fold && width - used < min_last;
     if (!l.folds)
         l.whole = c->count - 1;
     return l;
 }
 
-/* What does not fit, on lines of its own. */
+/* Print the columns that do not fit on separate lines. Return the number of lines. */
 static int print_folded(const struct ek_text_table *c, const struct layout *l, const char *text,
                         FILE *to)
 {
@@ -186,29 +186,29 @@ static int print_folded(const struct ek_text_table *c, const struct layout *l, c
 static int print_last(const struct layout *l, const char *text, int indent, FILE *to)
 {
     int left = l->width - indent;
-    struct flow f = {to, indent, left > l->least ? left : l->least, 0, 0};
+    struct flow f = {to, indent, left > l->min_last ? left : l->min_last, 0, 0};
     flow(&f, text, "");
     return f.lines;
 }
 
-static const char *text_behind(const char *text, int count)
+static const char *skip_texts(const char *text, int count)
 {
     while (count--)
         text += strlen(text) + 1;
     return text;
 }
 
-/* Returns how many lines it took. */
+/* Print a row. Return the number of lines. */
 static int print_row(const struct ek_text_table *c, const struct layout *l, const char *text,
                      FILE *to)
 {
     int indent = 0, column = 0, lines = 1;
     for (int i = 0; i < l->whole; i++) {
-        if (*text) /* nothing is put in front of nothing */
+        if (*text) /* no trailing spaces */
             column += fprintf(to, "%*s", indent - column, "");
         column += ek_print_safe_part(text, strlen(text), to);
         indent += c->width[i] + GAP;
-        text = text_behind(text, 1);
+        text = skip_texts(text, 1);
     }
     if (l->folds) {
         lines += print_folded(c, l, text, to);
@@ -223,26 +223,26 @@ static int print_row(const struct ek_text_table *c, const struct layout *l, cons
 
 void ek_text_table_print(const struct ek_text_table *c, FILE *to)
 {
-    const struct layout l = compute_layout(c, LINE, LAST_LEAST, false);
+    const struct layout l = compute_layout(c, LINE, MIN_LAST, false);
     const char *text = (const char *)c->texts.data;
-    for (size_t row = 0; row < c->rows; row++, text = text_behind(text, c->count))
+    for (size_t row = 0; row < c->rows; row++, text = skip_texts(text, c->count))
         print_row(c, &l, text, to);
 }
 
-void ek_text_table_fit(const struct ek_text_table *c, struct ek_row_limit *room, FILE *to)
+void ek_text_table_fit(const struct ek_text_table *c, struct ek_row_limit *limit, FILE *to)
 {
-    const struct layout l = compute_layout(c, room->columns, LAST_SMALLEST, true);
+    const struct layout l = compute_layout(c, limit->columns, MIN_LAST_FIT, true);
     const char *text = (const char *)c->texts.data;
-    int most = 1; /* lines of a row so far */
-    for (size_t row = 0; row < c->rows; row++, text = text_behind(text, c->count)) {
-        int needed = most + (row + 1 < c->rows ? 1 : 0);
-        if (row && needed > room->lines) {
+    int max = 1; /* most lines of a row so far */
+    for (size_t row = 0; row < c->rows; row++, text = skip_texts(text, c->count)) {
+        int needed = max + (row + 1 < c->rows ? 1 : 0);
+        if (row && needed > limit->lines) {
             fprintf(to, "... %zu more\n", c->rows - row);
-            room->lines--;
+            limit->lines--;
             return;
         }
         int used = print_row(c, &l, text, to);
-        most = used > most ? used : most;
-        room->lines -= used;
+        max = used > max ? used : max;
+        limit->lines -= used;
     }
 }

@@ -1,8 +1,7 @@
-/* A table for people: every column as wide as its texts, the last one broken between words so that
- * no line is longer than 79 columns, where the others leave it 20 of them.
+/* Text table with aligned columns, and safe output of untrusted text.
  *
- * Texts may come from anywhere: what would move the cursor of a terminal is shown as '?'. Owner:
- * the caller. One thread at a time.
+ * The last column is word-wrapped to a line length of 79, if at least 20 columns are left for it.
+ * Control characters, escapes and invalid UTF-8 become '?'. One thread at a time.
  */
 #ifndef EK_DAEMON_BASE_TEXT_TABLE_H
 #define EK_DAEMON_BASE_TEXT_TABLE_H
@@ -13,30 +12,30 @@ enum { EK_TEXT_TABLE_COLUMNS_MAX = 10 };
 
 struct ek_text_table;
 
-/* titles [count], literals. NULL without memory. */
+/* Create a table with static titles [count]. Return NULL if memory runs out. */
 struct ek_text_table *ek_text_table_new(const char *const *titles, int count);
 void ek_text_table_free(struct ek_text_table *c);
-/* A row, as many texts as there are titles; copies. EK_ENOMEM. */
+/* Add a row of copied strings, one per title. Return 0, or EK_ENOMEM without adding it. */
 int ek_text_table_add(struct ek_text_table *c, const char *const *texts);
 void ek_text_table_print(const struct ek_text_table *c, FILE *to);
-/* What is left of a screen. */
+/* Remaining size of a screen. */
 struct ek_row_limit {
     int columns, lines;
 };
-/* As wide as that, and at most so many lines (but for the titles), the last of which says how many
- * rows are not there; they are taken off `room`. Where too little would be left of a line for the
- * last column, rows are folded: what does not fit comes on lines of its own. */
-void ek_text_table_fit(const struct ek_text_table *c, struct ek_row_limit *room, FILE *to);
+/* Print within `limit`, apart from the titles, and subtract the lines from it. If rows are omitted,
+ * the last line has their number. If the last column would be too narrow, rows are folded: the
+ * columns that do not fit follow on separate lines. */
+void ek_text_table_fit(const struct ek_text_table *c, struct ek_row_limit *limit, FILE *to);
 
-/* `text` broken between words, as wide as that; ends the line. As it may be shown. Returns how many
- * lines that took. */
+/* Print safe text, word-wrapped to `columns`, with a final line feed. Return the number of lines.
+ */
 int ek_print_wrapped(const char *text, int columns, FILE *to);
 
-/* `text` as it may be shown, on one line. */
+/* Print safe text on one line. */
 void ek_print_safe(const char *text, FILE *to);
-/* The same of its first bytes. Returns how many columns it takes. */
+/* Print the first `length` bytes of a text, safe. Return the number of columns. */
 int ek_print_safe_part(const char *text, size_t length, FILE *to);
-/* `text` as it may be shown, in its place: it does not get longer. */
+/* Make a text safe in place; it does not become longer. */
 void ek_make_safe(char *text);
 
 #endif

@@ -10,12 +10,12 @@
 enum { URL_BYTES_MAX = 2000, HOST_BYTES_MAX = 255 };
 static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
 
-/* NULL if the part is missing. Give it back with curl_free. */
-/* NULL: the URL does not have the part, or memory ran out and *rc is EK_ENOMEM. */
-static char *part_of(CURLU *u, CURLUPart what, int *rc)
+/* Return a part, to be freed with curl_free; NULL if it is missing, or memory runs out and *rc is
+ * EK_ENOMEM. */
+static char *get_part(CURLU *u, CURLUPart which, int *rc)
 {
     char *part = NULL;
-    if (curl_url_get(u, what, &part, 0) == CURLUE_OUT_OF_MEMORY)
+    if (curl_url_get(u, which, &part, 0) == CURLUE_OUT_OF_MEMORY)
         *rc = EK_ENOMEM;
     return part;
 }
@@ -38,7 +38,7 @@ static bool has_only_visible(const char *url)
 static int check_parts(CURLU *u)
 {
     int rc = EK_OK;
-    char *host = part_of(u, CURLUPART_HOST, &rc), *port = part_of(u, CURLUPART_PORT, &rc);
+    char *host = get_part(u, CURLUPART_HOST, &rc), *port = get_part(u, CURLUPART_PORT, &rc);
     if (!rc && (!host || strlen(host) > HOST_BYTES_MAX || (port && !port[strspn(port, "0")])))
         rc = EK_EFORMAT;
     curl_free(host);
@@ -46,7 +46,7 @@ static int check_parts(CURLU *u)
     return rc;
 }
 
-/* *out is NULL on failure. */
+/* Parse a URL. Return 0, EK_EFORMAT or EK_ENOMEM; on failure *out is NULL. */
 static int parse(const char *url, CURLU **out)
 {
     *out = NULL;
@@ -74,7 +74,7 @@ bool ek_url_is_loopback(const char *url)
 {
     CURLU *u;
     int rc = parse(url, &u);
-    char *host = rc ? NULL : part_of(u, CURLUPART_HOST, &rc);
+    char *host = rc ? NULL : get_part(u, CURLUPART_HOST, &rc);
     bool loopback =
         host && (!strcasecmp(host, "localhost") || !strcmp(host, "[::1]") ||
                  (!strncmp(host, "127.", 4) && strspn(host, "0123456789.") == strlen(host)));
@@ -93,11 +93,11 @@ int ek_url_redact(const char *url, char out[EK_URL_REDACTED_BYTES])
     int rc = parse(url, &u);
     if (rc)
         return rc;
-    char *scheme = part_of(u, CURLUPART_SCHEME, &rc);
-    char *host = part_of(u, CURLUPART_HOST, &rc);
-    char *port = part_of(u, CURLUPART_PORT, &rc);
+    char *scheme = get_part(u, CURLUPART_SCHEME, &rc);
+    char *host = get_part(u, CURLUPART_HOST, &rc);
+    char *port = get_part(u, CURLUPART_PORT, &rc);
     for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++) {
-        char *part = part_of(u, hidden[i], &rc);
+        char *part = get_part(u, hidden[i], &rc);
         more = more || (part && strcmp(part, "/") != 0);
         curl_free(part);
     }

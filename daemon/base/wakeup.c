@@ -23,14 +23,14 @@ void ek_wakeup_close(struct ek_wakeup *b)
 void ek_wakeup_signal(const struct ek_wakeup *b)
 {
     uint64_t one = 1;
-    ssize_t ignored = write(b->fd, &one, sizeof one); /* full: it rings already */
+    ssize_t ignored = write(b->fd, &one, sizeof one); /* full: already signaled */
     (void)ignored;
 }
 
 void ek_wakeup_wait(const struct ek_wakeup *b, int wait_ms)
 {
-    uint64_t rings;
+    uint64_t count;
     struct pollfd p = {.fd = b->fd, .events = POLLIN};
-    if (poll(&p, 1, wait_ms) > 0 && read(b->fd, &rings, sizeof rings) < 0)
+    if (poll(&p, 1, wait_ms) > 0 && read(b->fd, &count, sizeof count) < 0)
         return;
 }

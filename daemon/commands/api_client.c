@@ -39,7 +39,7 @@ static int check_answer(const struct ek_http_response *a, const char *url, struc
     case EK_HTTP_MEMORY:
         return enomem(e);
     default:
-        return ek_fail(e, EK_EIO, "%s: %s", url, a->said);
+        return ek_fail(e, EK_EIO, "%s: %s", url, a->text);
     }
 }
 
@@ -69,7 +69,7 @@ int ek_api_call(const char *url, const char *path, const char *token, const char
                                       .body = body,
                                       .length = body ? strlen(body) : 0,
                                       .idle_s = EK_API_WAIT_SECONDS,
-                                      .answer = answer};
+                                      .body_out = answer};
     if (!rc)
         rc = exchange(&r, &a, e);
     if (!rc)

@@ -18,7 +18,7 @@ done
 [ "$("$EK" -V)" = "$("$EK" --version)" ] || fail "two versions"
 refused 2 "unknown command 'stauts', did you mean 'status'?" stauts
 refused 2 "unknown command 'stauts', did you mean 'status'?" help stauts
-refused 2 "a command comes first, not '--json'" --json
+refused 2 "expected a command before '--json'" --json
 refused 2 "Usage: evenkeel COMMAND"
 
 # Every example in a help text is valid: only its files are missing.

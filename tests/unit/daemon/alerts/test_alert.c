@@ -560,15 +560,15 @@ START_TEST(an_answer_with_a_secret_is_not_shown)
 {
     char url[] = "https://a.example/services/T0/secret", token[] = "tokentoken";
     struct ek_alert_sink s = {.url = url, .token = token};
-    struct ek_http_response answer = {.said = "no such hook /services/T0/secret"};
+    struct ek_http_response answer = {.text = "no such hook /services/T0/secret"};
     char out[EK_HTTP_START_BYTES];
     ek_alert_format_response(&s, &answer, out);
 
     ck_assert_ptr_null(strstr(out, "T0"));
-    snprintf(answer.said, sizeof answer.said, "bad\ntokentoken");
+    snprintf(answer.text, sizeof answer.text, "bad\ntokentoken");
     ek_alert_format_response(&s, &answer, out);
     ck_assert_ptr_null(strstr(out, "token"));
-    snprintf(answer.said, sizeof answer.said, "two\nlines");
+    snprintf(answer.text, sizeof answer.text, "two\nlines");
     ek_alert_format_response(&s, &answer, out);
     ck_assert_str_eq(out, "two lines");
 }

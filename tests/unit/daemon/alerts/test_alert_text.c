@@ -222,7 +222,7 @@ static bool hides(const char *url, const char *said)
     struct ek_alert_sink s = {.url = own};
     struct ek_http_response answer = {.status = 400};
     snprintf(own, sizeof own, "%s", url);
-    snprintf(answer.said, sizeof answer.said, "%s", said);
+    snprintf(answer.text, sizeof answer.text, "%s", said);
     ek_alert_format_response(&s, &answer, out);
     return strcmp(out, said) != 0;
 }

@@ -154,8 +154,9 @@ START_TEST(more_connections_than_files_that_may_be_open_are_refused)
     may_open(200, 1024);
     ck_assert_int_eq(ek_http_start(&http, "127.0.0.1:0", &many, &NOBODY, NULL, &e), EK_ECONFIG);
     ck_assert_str_eq(
-        e.message, "'http.max_connections': 1000 connections, and 128 files for all else, are more "
-                   "than the 1024 that may be open (ulimit -n)");
+        e.message,
+        "'http.max_connections': 1000 connections and 128 other files exceed the limit of "
+        "1024 open files; raise it (ulimit -n)");
     ck_assert_ptr_null(http);
 }
 END_TEST
