@@ -44,12 +44,12 @@ const struct ek_alert_entry *ek_alert_queue_next(struct ek_alert_queue *q, size_
 /* Send all updates without waiting for others of their incident or a relapse. For shutdown: the
  * next process considers open alerts delivered. */
 void ek_alert_queue_skip_waits(struct ek_alert_queue *q);
-/* Set the result of the delivery in flight. asked_ms: the sink's Retry-After, 0: none. */
+/* Set the result of the delivery in flight. retry_after_ms: 0: none. */
 void ek_alert_queue_finish(struct ek_alert_queue *q, size_t sink, enum ek_alert_result result,
                            int64_t retry_after_ms, int64_t now_ms);
 /* Return the time until the next update is due, 0 if one is, -1: none. */
 int64_t ek_alert_queue_wait_ms(struct ek_alert_queue *q, int64_t now_ms);
-/* Remove alerts whose end all sinks know, `wait_ms` after the end. */
+/* Remove ended alerts `wait_ms` after the end, if all sinks have received it. */
 void ek_alert_queue_remove_ended(struct ek_alert_queue *q, int64_t now_ms);
 
 struct ek_alert_backlog {

@@ -1,4 +1,4 @@
-/* Alert registry: firing alerts, and ended alerts whose end some sink has not received.
+/* Alert registry: firing alerts, and ended alerts until all sinks have received the end.
  *
  * Built from events in order. Findings of one incident form one alert: it fires when the first is
  * confirmed and ends when the last has recovered or been dismissed. At most `limit` alerts; beyond,

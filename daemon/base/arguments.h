@@ -12,7 +12,7 @@
  * Exits with 0 after --help, EK_EXIT_USAGE after a usage error. */
 void ek_cli_parse(const struct argp *argp, int argc, char **argv, unsigned flags, void *input);
 
-/* Option whose value is stored as given: offset of a string, or of a bool for an option without an
+/* Option with a value stored as given: offset of a string, or of a bool for an option without an
  * argument. A table ends with key 0. */
 struct ek_cli_slot {
     int key;

@@ -24,8 +24,8 @@ struct ek_log *ek_log_new(FILE *to, enum ek_log_level level);
 void ek_log_free(struct ek_log *l);
 void ek_log_set_level(struct ek_log *l, enum ek_log_level level);
 
-/* Write a line. event: a static string; format: further pairs ("topic=%s offset=%lld") whose values
- * need no quotes, or "". */
+/* Write a line. event: a static string; format: further pairs ("topic=%s offset=%lld"), with values
+ * that need no quotes, or "". */
 void ek_log_write(struct ek_log *l, enum ek_log_level level, const char *event, const char *format,
                   ...) __attribute__((format(printf, 4, 5)));
 /* Write a line with any text, quoted as message="...". */

@@ -42,7 +42,7 @@ static int fail_unknown(const struct ek_program *p, const char *word)
     return ek_cli_usage(NULL, "unknown command '%s'", word);
 }
 
-/* Exit with a failure if output was lost, whatever the command returned. */
+/* Exit with a failure if output was lost, even after success of the command. */
 static void flush_output(void)
 {
     int status = ek_cli_output_fault();

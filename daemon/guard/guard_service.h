@@ -70,7 +70,7 @@ void ek_guard_service_set_listener(struct ek_guard_service *s,
 /* Return the alert service; NULL: none. */
 struct ek_alerts *ek_guard_service_alerts(const struct ek_guard_service *s);
 /* Call ek_guard_update for each valid list, in order and without other lists in between; for a list
- * that was already counted or whose partition was revoked, ek_guard_peek. Pending results of shadow
+ * that was already counted, or of a revoked partition, ek_guard_peek. Pending results of shadow
  * scoring are added first. All contexts must have the same assets. Return false, without effect, if
  * the guard has other assets: decode the lists again. */
 bool ek_guard_service_update(struct ek_guard_service *s, struct ek_guard_service_list *lists,

@@ -13,7 +13,7 @@ struct ek_pause {
     pthread_mutex_t lock; /* protects the members below */
     int64_t since_ms;
     bool is_event_time; /* since_ms is event time */
-    char who[EK_AUTHOR_BYTES + 1], why[EK_REASON_BYTES + 1];
+    char actor[EK_AUTHOR_BYTES + 1], reason[EK_REASON_BYTES + 1];
 };
 
 struct ek_pause *ek_pause_new(void)
@@ -39,42 +39,43 @@ bool ek_pause_is_on(const struct ek_pause *p)
     return atomic_load_explicit(&p->on, memory_order_relaxed);
 }
 
-static void set_actor(struct ek_pause *p, const char *who, const char *why)
+static void set_actor(struct ek_pause *p, const char *actor, const char *reason)
 {
-    snprintf(p->who, sizeof p->who, "%s", who ? who : "");
-    snprintf(p->why, sizeof p->why, "%s", why ? why : "");
+    snprintf(p->actor, sizeof p->actor, "%s", actor ? actor : "");
+    snprintf(p->reason, sizeof p->reason, "%s", reason ? reason : "");
 }
 
-static bool set(struct ek_pause *p, bool on, int64_t since_ms, bool is_event_time, const char *who,
-                const char *why)
+static bool set(struct ek_pause *p, bool on, int64_t since_ms, bool is_event_time,
+                const char *actor, const char *reason)
 {
     pthread_mutex_lock(&p->lock);
     bool changed = atomic_load(&p->on) != on;
     if (changed) {
         p->since_ms = since_ms;
         p->is_event_time = is_event_time;
-        set_actor(p, who, why);
+        set_actor(p, actor, reason);
         atomic_store(&p->on, on);
     }
     pthread_mutex_unlock(&p->lock);
     return changed;
 }
 
-bool ek_pause_set(struct ek_pause *p, bool on, int64_t since_ms, const char *who, const char *why)
+bool ek_pause_set(struct ek_pause *p, bool on, int64_t since_ms, const char *actor,
+                  const char *reason)
 {
-    return set(p, on, since_ms, false, who, why);
+    return set(p, on, since_ms, false, actor, reason);
 }
 
-void ek_pause_restore(struct ek_pause *p, int64_t stream_ms, const char *who, const char *why)
+void ek_pause_restore(struct ek_pause *p, int64_t stream_ms, const char *actor, const char *reason)
 {
-    set(p, true, stream_ms, true, who, why);
+    set(p, true, stream_ms, true, actor, reason);
 }
 
-void ek_pause_set_actor(struct ek_pause *p, const char *who, const char *why)
+void ek_pause_set_actor(struct ek_pause *p, const char *actor, const char *reason)
 {
     pthread_mutex_lock(&p->lock);
-    if (atomic_load(&p->on) && !*p->who && !*p->why)
-        set_actor(p, who, why);
+    if (atomic_load(&p->on) && !*p->actor && !*p->reason)
+        set_actor(p, actor, reason);
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -95,9 +96,9 @@ int ek_pause_json(struct ek_pause *p, struct ek_buf *out)
     } else {
         ek_buf_printf(out, "{\"since_ms\":%" PRId64 ",\"clock\":\"%s\",\"actor\":", p->since_ms,
                       p->is_event_time ? "stream" : "wall");
-        ek_buf_json(out, p->who, strlen(p->who));
+        ek_buf_json(out, p->actor, strlen(p->actor));
         ek_buf_text(out, ",\"reason\":");
-        ek_buf_json(out, p->why, strlen(p->why));
+        ek_buf_json(out, p->reason, strlen(p->reason));
         ek_buf_text(out, "}");
     }
     pthread_mutex_unlock(&p->lock);

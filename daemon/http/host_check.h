@@ -1,7 +1,7 @@
 /* Host and Origin checks, against DNS rebinding.
  *
- * A foreign page whose name resolves to this server has its origin and could read everything; but
- * its requests have the foreign name as Host. Threads: any.
+ * With DNS rebinding, a foreign name resolves to this server, so its page has the same origin and
+ * could read everything; but its requests have the foreign name as Host. Threads: any.
  */
 #ifndef EK_DAEMON_HTTP_HOST_CHECK_H
 #define EK_DAEMON_HTTP_HOST_CHECK_H

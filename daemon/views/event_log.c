@@ -326,7 +326,7 @@ size_t ek_event_log_open(struct ek_event_log *j)
     return n;
 }
 
-/* Count the entries of the current plan whose action changes scores, by mode. */
+/* Count the entries of the current plan with an action that changes scores, by mode. */
 static void ek_event_log_plan_modes(struct ek_event_log *j, int count[EK_MODE_COUNT])
 {
     memset(count, 0, EK_MODE_COUNT * sizeof *count);

@@ -169,7 +169,7 @@ static void start_track(struct ek_feature_history *t, const struct ek_cells *cel
     add(one, p);
 }
 
-/* Add samples to all tracks. Remove tracks whose cell was reused for another segment. */
+/* Add samples to all tracks. Remove tracks of cells that were reused for another segment. */
 static void advance_tracks(struct ek_feature_history *t, const struct ek_detector *d)
 {
     const struct ek_cells *cells = ek_detector_registry(d);

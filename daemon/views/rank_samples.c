@@ -32,7 +32,7 @@ struct ek_rank_sample {
         const char *action; /* static */
         char *feature;
     } route[EK_SAMPLE_ROUTES];
-    int shown; /* route whose feature it illustrates */
+    int shown; /* index of the route it was stored for */
     struct item item[EK_SAMPLE_ITEMS];
 };
 
