@@ -153,7 +153,7 @@ START_TEST(the_history_shows_what_was_decided)
     assert_history(s.stage, (struct ek_http_query){.after = "2"}, 200, "[]\n");
     assert_history(s.stage, (struct ek_http_query){.feature = "price"}, 200, "[]\n");
     assert_history(s.stage, (struct ek_http_query){.n = "0"}, 400,
-                   "'n' must be a positive number, like n=10");
+                   "'n' must be a positive integer, like n=10");
     assert_history(s.stage, (struct ek_http_query){.after = "soon"}, 400,
                    "'after' must be the number of a decision");
     assert_history(s.stage, (struct ek_http_query){.feature = "prize"}, 404,
@@ -193,7 +193,7 @@ START_TEST(pages_tell_the_state_before_and_after_partitions_are_assigned)
     assert_page(s.stage, "/api/v1/findings", NULL, 200, "[]");
     assert_page(s.stage, "/api/v1/plan", NULL, 200, "\"version\":0");
     assert_page(s.stage, "/api/v1/events", "3", 200, "[]");
-    assert_page(s.stage, "/api/v1/events", "0", 400, "'n' must be a positive number");
+    assert_page(s.stage, "/api/v1/events", "0", 400, "'n' must be a positive integer");
     assert_page(s.stage, "/version", NULL, 200, "\"librdkafka\":\"");
     assert_page(s.stage, "/api/v1/features", NULL, 200, "{\"feature\":\"price\",\"training\":{");
     assert_page(s.stage, "/api/v1/features/price", NULL, 200,
