@@ -27,7 +27,7 @@ def story(b, s, folder):
     take(b, folder, "suspected")
     s.routed()
     s.deep_in()
-    b.until_text("lists ranked both ways", "#problems")
+    b.until_text("lists shadow scored", "#problems")
     b.until("price is first", "return document.querySelector('#features tbody .chip')?.innerText === 'confirmed'")
     b.until("its figures are of now", "return parseFloat(document.querySelector('#features tbody tr').cells[3].innerText) > 0.5")
     take(b, folder, "routed", "#features tbody tr:nth-child(5)")

@@ -16,7 +16,7 @@ class Acts(unittest.TestCase):
 
     def setUp(self):
         self.browser.open(self.scene.url + "#plan")
-        self.browser.until_text("Do something")
+        self.browser.until_text("Actions")
 
     def tearDown(self):
         watch.hold(self, self.browser, self.scene.url)
@@ -44,7 +44,7 @@ class Acts(unittest.TestCase):
         b = self.browser
         b.run("sessionStorage.clear()")
         self.begin("Pause", reason="odd")
-        b.until_text("every list goes out as it came", "#dialog")
+        b.until_text("all lists are forwarded unchanged", "#dialog")
         watch.accessible(self, b, "dialog")
         self.fill("token", "a-token-that-is-wrong")
         b.click("#dialog [type=submit]")
@@ -54,7 +54,7 @@ class Acts(unittest.TestCase):
         self.assertEqual(self.scene.json("/api/v1/status")["paused"]["reason"], "odd")
         self.assertEqual(b.run("return localStorage.length"), 0)
         self.close()
-        b.until_text("Paused by ana: every list goes out as it came", "h1")
+        b.until_text("Paused by ana: all lists are forwarded unchanged", "h1")
         b.until_text("odd", "#headline")
         watch.accessible_everywhere(self, b, "paused")
         self.begin("Resume")
@@ -86,7 +86,7 @@ class Acts(unittest.TestCase):
         self.close()
         b.until_text("in the plan", "#feature-head")
         b.open(self.scene.url + "#plan")
-        b.until_text("a pin of a person", "#view")
+        b.until_text("a pin of an operator", "#view")
         pin, = self.scene.json("/api/v1/pins")
         row = b.texts("[aria-label=Pins] tbody td")
         until = datetime.datetime.fromtimestamp(pin["until_ms"] / 1000, datetime.timezone.utc)
@@ -110,9 +110,9 @@ class Acts(unittest.TestCase):
         accept, = (d for d in self.scene.json("/api/v1/history?feature=price") if d["type"] == "accept")
         row = b.texts("[aria-label='Accepted levels'] tbody td")
         self.assertEqual(row[:3] + row[4:6], ["price", "arm=B", "\u00d7" + three(accept["factor"]), "ana", "cents from now on"])
-        self.begin("Take back")
+        self.begin("Revert")
         self.send("Done.")
-        b.until_text("Nothing: training is what is normal", "#view")
+        b.until_text("Nothing: training is normal", "#view")
         self.assertEqual([d["type"] for d in self.scene.json("/api/v1/history?feature=price")][-2:], ["accept", "revert"])
 
     def test_reload(self):
@@ -121,7 +121,7 @@ class Acts(unittest.TestCase):
         with open(self.scene.rules, "w", encoding="utf-8") as file:
             file.write(rules.replace("mode: enforce", "mode: perhaps"))
         self.begin("Reload")
-        self.send("Refused, everything stays as it was", "#dialog [role=alert]")
+        self.send("Refused, nothing changed", "#dialog [role=alert]")
         self.assertIn("must be observe, shadow, canary or enforce", self.browser.text("#dialog"))
         with open(self.scene.rules, "w", encoding="utf-8") as file:
             file.write(rules)

@@ -70,7 +70,7 @@ class Live(unittest.TestCase):
             self.open("#plan", f"http://127.0.0.1:{wire.port}/")
             self.streaming()
             wire.cut()
-            b.until_text("Connection lost. What you see is of", "#link")
+            b.until_text("Connection lost. Data as of", "#link")
             self.assertIn("In force: version", b.text("#view"))  # earlier content stays
             self.assertTrue(b.run("return document.body.classList.contains('stale')"))
             self.pinned("meanwhile")
@@ -86,7 +86,7 @@ class Live(unittest.TestCase):
         held = [eventually("a place", self.follower) for _ in range(STREAMS)]
         try:
             self.open("#plan")
-            self.browser.until_text("live, asked every 3 s", "#link")
+            self.browser.until_text("live, polled every 3 s", "#link")
             self.pinned("by asking")
             self.browser.until_text("by asking", "#view")
             self.unpinned()  # repeated without another trigger
@@ -112,7 +112,7 @@ class Live(unittest.TestCase):
         decisions = "return document.querySelectorAll('#decisions tbody tr').length"
         self.assertGreater(b.until("decisions", decisions), 0)
         s.daemon.stop()
-        b.until_text("Connection lost. What you see is of", "#link")
+        b.until_text("Connection lost. Data as of", "#link")
         self.assertTrue(re.search(r"\d+ s ago", b.text("#link")))
         self.assertEqual(b.text("#spoken"), "Connection lost")
         self.assertGreater(b.run(decisions), 0)
@@ -120,7 +120,7 @@ class Live(unittest.TestCase):
         kept.found.cache_clear()  # later tests create a new one
         s.daemon.start().wait_ready()
         b.until_text("live", "#link")
-        b.until_text("Nothing was decided yet", "#decisions")
+        b.until_text("No decisions yet", "#decisions")
         b.until_text("calm", "#headline .chip")
         self.pinned("of the new process")
         b.until_text("of the new process", "#decisions tbody tr:first-child")

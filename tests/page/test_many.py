@@ -104,11 +104,11 @@ class Many(unittest.TestCase):
         self.search("NAME_12")
         self.assertEqual(sorted(b.texts("#features tbody a")), [f"a_feature_with_a_rather_long_name_12{i}" for i in range(10)])
         self.search("nothing like it")
-        self.assertEqual(b.texts("#features tbody td"), ["No feature fits."])
+        self.assertEqual(b.texts("#features tbody td"), ["No matching feature."])
         self.search("")
         for what in ("wrong", "plan"):
             self.show(what)
-            self.assertEqual(b.texts("#features tbody td"), ["No feature fits."])
+            self.assertEqual(b.texts("#features tbody td"), ["No matching feature."])
         heard.say(b, findings=[{**FINDING, "feature": "a_feature_with_a_rather_long_name_333"}])
         self.show("wrong")
         b.until("the one that is wrong", "return document.querySelector('#features tbody a')?.innerText.endsWith('333')")

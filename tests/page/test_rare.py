@@ -65,7 +65,7 @@ class Rare(opened.Opened):
         heard.say(self.browser, **{path: answer})
         self.browser.run("location.hash = '#feature/price'")
         kept_items = len(answer["lists"][0]["items"])
-        self.browser.until_text(f"The first 10 of 60 items. Of a list the first {kept_items} that came are kept", "#feature-samples")
+        self.browser.until_text(f"The first 10 of 60 items. The first {kept_items} items of a list are stored", "#feature-samples")
 
     def test_a_model_that_drifted(self):
         """With the keys of a real response."""
@@ -74,30 +74,30 @@ class Rare(opened.Opened):
         self.assertEqual((set(model["statistics"]), {key for f in model["statistics"].values() for key in f}), (set(figures), {"current", "reference", "threshold"}))
         self.assertIn(model["state"], ("unknown", "holds"))
         self.open("#history")
-        self.assertNotIn("no longer rank alike", self.browser.text("#headline"))
+        self.assertNotIn("no longer agree", self.browser.text("#headline"))
         heard.say(self.browser, status={"model": {**model, "state": "drifted", "statistics": {
             name: dict(zip(("current", "reference", "threshold"), values)) for name, values in figures.items()}}})
-        self.browser.until_text("Model and upstream no longer rank alike", "h1")
+        self.browser.until_text("Model and upstream no longer agree", "h1")
         said = self.browser.text("#headline")
-        for part in ("Kendall tau is 0.854 (when the model was made 0.938)", "NDCG@10 under the upstream order 0.953 (when the model was made 0.983)",
-                     "the first item is the same in 79% (when the model was made 90%)"):
+        for part in ("Kendall tau is 0.854 (reference 0.938)", "NDCG@10 under the upstream order 0.953 (reference 0.983)",
+                     "the first item is the same in 79% (reference 90%)"):
             self.assertIn(part, said)
         self.assertIn("price in arm=B is", said)  # next to the finding
         heard.say(self.browser, status={"model": {**model, "state": "holds"}})
-        self.browser.until("it is over", "return !document.querySelector('#headline').innerText.includes('rank alike')")
+        self.browser.until("it is over", "return !document.querySelector('#headline').innerText.includes('no longer agree')")
 
     def test_not_ready_and_why(self):
         self.open("")
         real = self.scene.json("/ready")
         self.assertEqual(real, {"ready": True, "partitions": 1, "missing_topics": [], "reason": None})
         for reason, more, words in (("no_broker", {"message": "127.0.0.1:1: refused"}, "Not ready: no broker answers"),
-                                    ("credentials", {"message": "not this one"}, "Not ready: brokers refuse its user or password"),
+                                    ("credentials", {"message": "not this one"}, "Not ready: brokers reject its user or password"),
                                     ("topic_missing", {"missing_topics": ["scored", "others"]}, "Not ready: an input topic is missing (scored and others)"),
                                     ("no_partitions", {"partitions": 0}, "Not ready: it has no partition to read")):
             heard.say(self.browser, ready={**real, "ready": False, "reason": reason, **more})
             self.browser.until_text(words, "h1")
             self.browser.until_text("not ready", "#headline .chip")
-            self.browser.until_text(more.get("message", "Nothing is read here"), "#headline")
+            self.browser.until_text(more.get("message", "No messages are read"), "#headline")
             self.assertIn("price in arm=B is", self.browser.text("#headline"))
         heard.say(self.browser)
         self.browser.until_text("routed", "#headline .chip")

@@ -70,15 +70,15 @@ class Shown(unittest.TestCase):
         self.assertEqual((f["feature"], f["segment"], f["mode"]), ("price", {"arm": "B"}, "enforce"))
         b.until_text(f"price in arm=B is {three(f['factor'])} times what it was", "h1")
         answers = dict(zip(b.texts("#problems dt"), b.texts("#problems dd")))
-        self.assertEqual(list(answers), ["What", "Since", "How sure", "What we do", "If we did not"])
+        self.assertEqual(list(answers), ["What", "Since", "Certainty", "Action", "Without it"])
         self.assertIn("looks like amounts in cents", answers["What"])
-        self.assertIn(f"{three(f['factor_low'])}\u2013{three(f['factor_high'])}", answers["How sure"])
-        self.assertIn("Routed: the lists in arm=B", answers["What we do"])
+        self.assertIn(f"{three(f['factor_low'])}\u2013{three(f['factor_high'])}", answers["Certainty"])
+        self.assertIn("Routed: the lists in arm=B", answers["Action"])
         since = datetime.datetime.fromtimestamp(f["since_ms"] / 1000, datetime.timezone.utc)
         self.assertIn(since.astimezone(zoneinfo.ZoneInfo(ZONE)).strftime("%H:%M:%S"), answers["Since"])
         self.assertEqual(b.run("return document.querySelector('#problems time').title"), since.strftime("%Y-%m-%d %H:%M:%S UTC"))
         lists = next(r for r in self.scene.json("/api/v1/impact")["routes"] if r["feature"] == "price")["moved"]["lists"]
-        b.until_text(f"{lists} lists ranked both ways", "#problems")
+        b.until_text(f"{lists} lists shadow scored", "#problems")
         watch.accessible_everywhere(self, b, "routed")
 
     def table(self):
@@ -124,7 +124,7 @@ class Shown(unittest.TestCase):
             self.assertIn(f"with median {three(detail['training']['p50'])}", label)
         watch.accessible_everywhere(self, b, "feature")
         self.turn("#feature/prise")
-        b.until_text("There is no such item feature")
+        b.until_text("Unknown item feature")
         b.click("#view a")
         b.until_text("Segments side by side")
 
@@ -146,7 +146,7 @@ class Shown(unittest.TestCase):
         """Every mode is shown, at once after a change of rules."""
         with open(self.scene.rules, encoding="utf-8") as file:
             rules = file.read()
-        for mode, chip, says in (("shadow", "shadow", "Nothing yet, in shadow"), ("observe", "observed", "only observed"),
+        for mode, chip, says in (("shadow", "shadow", "Nothing in shadow"), ("observe", "observed", "Nothing in observe"),
                                  ("canary", "canary", "Canary: "), ("enforce", "routed", "Routed: ")):
             self.scene.reload(rules.replace("mode: enforce, units", f"mode: {mode}, units"))
             self.browser.until_text(says, "#problems")

@@ -1,17 +1,17 @@
-// What people can tell the instance: each in a dialog that says what will happen, with the token that is
-// asked for once and kept for this tab alone.
+// Operator commands. Each has a dialog that explains the effect and asks for a token, which is stored
+// for this tab only.
 
-import { get, tell, token } from "./api.js";
+import { get, post, token } from "./api.js";
 import { byId, focusOn, h, nameOf } from "./dom.js";
 import { refreshSoon } from "./live.js";
 import { inPlace, times } from "./words.js";
 
-const POLL_MS = 300, RELOAD_POLLS = 60, ORDER_POLLS = 20;
+const POLL_MS = 300, RELOAD_POLLS = 60, COMMAND_POLLS = 20;
 const aMoment = () => new Promise((done) => setTimeout(done, POLL_MS));
 
 const field = (label, input, note) => h("p", { class: "field" }, h("label", null, h("span", null, label), input), note ? h("small", null, note) : null);
-const reason = () => field("Reason", h("input", { name: "reason", maxlength: "500", autocomplete: "off" }), "Stands in the history, for who looks later.");
-const key = () => field("Token", h("input", { name: "token", type: "password", autocomplete: "off", required: true }), "One of http.token_file. It is kept until this tab is closed.");
+const reason = () => field("Reason", h("input", { name: "reason", maxlength: "500", autocomplete: "off" }), "Shown in the history.");
+const key = () => field("Token", h("input", { name: "token", type: "password", autocomplete: "off", required: true }), "One of http.token_file, stored until this tab is closed.");
 
 const words = (form, ...names) => Object.fromEntries(names.map((n) => [n, form.elements[n]?.value.trim()]).filter(([, v]) => v));
 
@@ -19,7 +19,7 @@ function close() {
   byId("dialog").close();
 }
 
-// What it was opened with may be drawn anew before it is closed.
+// The opener may be redrawn before the dialog closes, so it is found by name.
 function open(dialog) {
   const opener = nameOf(document.activeElement);
   dialog.addEventListener("close", () => {
@@ -29,8 +29,8 @@ function open(dialog) {
   dialog.showModal();
 }
 
-// `send` gets the form, and what tells how it goes; it returns what to say of the answer. What the
-// instance refuses is shown as it says it.
+// `send` receives the form and a function that shows progress, and returns the final message. Errors of
+// the instance are shown unchanged.
 function confirm({ title, will, fields = [], button, send }) {
   const dialog = byId("dialog"), fault = h("p", { class: "fault", role: "alert" }), going = h("p", { class: "quiet", role: "status" });
   const tokens = h("div", null, token.get() ? null : key());
@@ -41,8 +41,8 @@ function confirm({ title, will, fields = [], button, send }) {
     go.disabled = true;
     fault.textContent = "";
     try {
-      const said = await send(form, (text) => { going.textContent = text; });
-      dialog.replaceChildren(h("h2", { id: "dialog-title" }, title), h("p", { role: "status" }, said), h("p", { class: "buttons" }, h("button", { type: "button", class: "main", onclick: close, autofocus: true }, "Close")));
+      const result = await send(form, (text) => { going.textContent = text; });
+      dialog.replaceChildren(h("h2", { id: "dialog-title" }, title), h("p", { role: "status" }, result), h("p", { class: "buttons" }, h("button", { type: "button", class: "main", onclick: close, autofocus: true }, "Close")));
       dialog.querySelector("button").focus();
       refreshSoon();
     } catch (error) {
@@ -58,20 +58,20 @@ function confirm({ title, will, fields = [], button, send }) {
   open(dialog);
 }
 
-// Of a fleet whoever decides does it, for all instances: the answer is the number of an order then.
-async function give(what, body, say) {
-  const answer = await tell(what, body);
+// In a fleet the leader executes the command for all instances; the response has its command_id.
+async function submit(call, body, say) {
+  const answer = await post(call, body);
   if (!answer || answer.command_id === undefined) return answer;
-  say(`Told to the fleet as command ${answer.command_id}. Waiting for the instance that decides.`);
-  for (let i = 0; i < ORDER_POLLS; i++) {
-    const orders = (await get("api/v1/commands")) || [];
-    const order = orders.find((o) => o.command_id === answer.command_id);
-    if (order && order.state === "rejected") throw new Error(order.error);
-    if (order && order.state === "lost") break;
-    if (order && order.state === "applied") return { ...order.decision, leader: order.leader };
+  say(`Sent to the fleet as command ${answer.command_id}. Waiting for the leader.`);
+  for (let i = 0; i < COMMAND_POLLS; i++) {
+    const commands = (await get("api/v1/commands")) || [];
+    const command = commands.find((c) => c.command_id === answer.command_id);
+    if (command && command.state === "rejected") throw new Error(command.error);
+    if (command && command.state === "lost") break;
+    if (command && command.state === "applied") return { ...command.decision, leader: command.leader };
     await aMoment();
   }
-  throw new Error(`Command ${answer.command_id} was told to the fleet, and nobody has answered. Where nobody decides, nothing comes of it; an instance that was away may still carry it out, which the history then says.`);
+  throw new Error(`Command ${answer.command_id} was sent to the fleet, but there was no reply. A leader that was unavailable may still execute it; check the history.`);
 }
 
 const decided = (answer) => (answer && answer.leader ? `Done, for all instances, by ${answer.leader}.` : ownDecided(answer));
@@ -80,18 +80,18 @@ const at = (of) => ({ feature: of.feature, ...(of.segment ? { segment: of.segmen
 
 function pause() {
   confirm({ title: "Pause", button: "Pause now", fields: [reason()],
-    will: ["From the next list on every list goes out as it came, whatever is wrong. The instance goes on watching.", "In a fleet it is of all instances, else of this one alone. It holds until somebody resumes."],
+    will: ["From the next list on, all lists are forwarded unchanged. The instance continues to observe.", "In a fleet it applies to all instances. It lasts until resume."],
     send: async (form, say) => {
-      const answer = await give("pause", words(form, "reason"), say);
+      const answer = await submit("pause", words(form, "reason"), say);
       if (answer.leader) return `Paused: all instances, by ${answer.leader}.`;
-      return answer.changed ? `Paused.${answer.kept ? " It is kept over a restart." : " It ends with the process."}` : "It was paused already.";
+      return answer.changed ? `Paused.${answer.kept ? " It persists over a restart." : " It ends with the process."}` : "It was already paused.";
     } });
 }
 
 function resume() {
-  confirm({ title: "Resume", button: "Resume now", fields: [reason()], will: ["Routing goes on with the plan as it would be by now."],
+  confirm({ title: "Resume", button: "Resume now", fields: [reason()], will: ["Routing continues with the current plan."],
     send: async (form, say) => {
-      const answer = await give("resume", words(form, "reason"), say);
+      const answer = await submit("resume", words(form, "reason"), say);
       if (answer.leader) return `Resumed: all instances, by ${answer.leader}.`;
       return answer.changed ? "Resumed." : "It was not paused.";
     } });
@@ -110,49 +110,49 @@ const faultLine = (f) => `${f.file ? `${f.file}:${f.line}:${f.column}: ` : ""}${
 
 function reload() {
   confirm({ title: "Reload", button: "Reload now",
-    will: ["Configuration, rules, profile, model and tokens are read again. Without a fault they take effect between two lists; with any fault everything stays as it is.", "Findings and routes are decided anew by the new rules at once."],
+    will: ["Configuration, rules, profile, model and tokens are read again. They take effect between two lists; if there is any error, nothing changes.", "The new rules apply to findings and routes at once."],
     send: async () => {
-      const state = await reloaded((await tell("reload", {})).reload);
-      if (!state) return "It is not known yet what came of it: see the history.";
+      const state = await reloaded((await post("reload", {})).reload);
+      if (!state) return "The result is not known yet; see the history.";
       const notes = (state.warnings || []).map(faultLine).join("; ");
-      if (state.state === "refused") throw new Error(`Refused, everything stays as it was: ${(state.errors || []).map(faultLine).join("; ")}`);
-      return `Reloaded.${notes ? ` Not taken over: ${notes}` : ""}`;
+      if (state.state === "refused") throw new Error(`Refused, nothing changed: ${(state.errors || []).map(faultLine).join("; ")}`);
+      return `Reloaded.${notes ? ` Not applied: ${notes}` : ""}`;
     } });
 }
 
 function accept(f) {
   confirm({ title: `Accept ${f.feature} ${inPlace(f.segment)}`, button: "Accept as normal", fields: [reason()],
-    will: [`The present level, ${times(f.factor)} what it was, is normal from now on, ${inPlace(f.segment)}.`, "The finding ends, and its route with it: lists go out as they come. It can be taken back under Plan."],
-    send: async (form) => decided(await give("accept", { ...at(f), ...words(form, "reason") })) });
+    will: [`The present level, ${times(f.factor)} of the previous one, is normal from now on ${inPlace(f.segment)}.`, "The finding and its route end, and lists are forwarded unchanged. It can be reverted under Plan."],
+    send: async (form, say) => decided(await submit("accept", { ...at(f), ...words(form, "reason") }, say)) });
 }
 
 export function revert(a) {
-  confirm({ title: `Take back what was accepted of ${a.feature}`, button: "Take it back", fields: [reason()],
-    will: [`The level of before is normal again ${inPlace(a.segment)}. If values are still as accepted they will be found, and treated by the rules.`],
-    send: async (form) => decided(await give("revert", { version: a.version, ...words(form, "reason") })) });
+  confirm({ title: `Revert the accepted level of ${a.feature}`, button: "Revert", fields: [reason()],
+    will: [`The previous level is normal again ${inPlace(a.segment)}. Values at the accepted level cause a finding, and the rules apply.`],
+    send: async (form, say) => decided(await submit("revert", { version: a.version, ...words(form, "reason") }, say)) });
 }
 
-const ACTIONS = [["route", "route: rank without its level"], ["none", "none: nothing acts there"], ["repair", "rescale: undo the factor"], ["blank", "silence: rank without it"], ["route_normalized", "route_normalized: without level and spread"], ["alert", "alert: only tell"]];
+const ACTIONS = [["route", "route: rank without its level"], ["none", "none: no action"], ["repair", "repair: undo the factor"], ["blank", "blank: rank without it"], ["route_normalized", "route_normalized: without level and spread"], ["alert", "alert: report only"]];
 
 function pin(feature, segment) {
   const action = h("select", { name: "action" }, ...ACTIONS.map(([v, t]) => h("option", { value: v }, t)));
   const until = h("input", { name: "until", placeholder: "2027-01-31 or 2027-01-31T12:00:00Z", autocomplete: "off" });
-  confirm({ title: `Pin ${feature} ${inPlace(segment)}`, button: "Pin", fields: [field("Action", action), field("Until", until, "The end of that day, or that second, of the stream. Empty: for good."), reason()],
-    will: [`This is done with every list ${inPlace(segment)} from now on, whatever is found and whatever its mode, until it runs out or is unpinned.`],
-    send: async (form, say) => decided(await give("pin", { ...at({ feature, segment }), ...words(form, "action", "until", "reason") }, say)) });
+  confirm({ title: `Pin ${feature} ${inPlace(segment)}`, button: "Pin", fields: [field("Action", action), field("Until", until, "End of that day, or that second, in event time. Empty: no end."), reason()],
+    will: [`The action applies to every list ${inPlace(segment)} from now on, regardless of findings and mode, until it expires or is unpinned.`],
+    send: async (form, say) => decided(await submit("pin", { ...at({ feature, segment }), ...words(form, "action", "until", "reason") }, say)) });
 }
 
 export function unpin(of) {
-  confirm({ title: `Unpin ${of.feature} ${inPlace(of.segment)}`, button: "Unpin", fields: [reason()], will: ["What is found and what the rules say counts again."],
-    send: async (form, say) => decided(await give("unpin", { ...at(of), ...words(form, "reason") }, say)) });
+  confirm({ title: `Unpin ${of.feature} ${inPlace(of.segment)}`, button: "Unpin", fields: [reason()], will: ["Findings and rules apply again."],
+    send: async (form, say) => decided(await submit("unpin", { ...at(of), ...words(form, "reason") }, say)) });
 }
 
 export function resumeRoute(r) {
-  confirm({ title: `Let the route of ${r.feature} begin anew`, button: "Begin anew", fields: [reason()], will: [`A guardrail took it back ${inPlace(r.segment)}. It acts again as the rules say, until a guardrail is hit again or its fault has ended.`],
-    send: async (form, say) => decided(await give("resume", { ...at(r), ...words(form, "reason") }, say)) });
+  confirm({ title: `Resume the route of ${r.feature}`, button: "Resume the route", fields: [reason()], will: [`A guardrail rolled it back ${inPlace(r.segment)}. The rules apply to it again, until a guardrail is violated or the fault ends.`],
+    send: async (form, say) => decided(await submit("resume", { ...at(r), ...words(form, "reason") }, say)) });
 }
 
-// `key`: buttons of which one stands for the other later have the same, so focus goes from one to the other.
+// `key`: buttons that replace each other have the same key, so that focus is preserved.
 const button = (key, text, act, kind) => h("button", { type: "button", class: kind || null, "data-key": `act ${key}`, onclick: act }, text);
 
 function forget() {
@@ -170,5 +170,5 @@ export function actsOnAll(known) {
   const paused = known.status && known.status.paused;
   return h("div", null, h("p", { class: "buttons start" }, paused ? button("pause", "Resume", resume, "main") : button("pause", "Pause", pause), button("reload", "Reload", reload),
     token.get() ? button("forget", "Forget the token", forget) : null),
-  h("p", { class: "quiet" }, "Each asks before it does anything, and takes a token of http.token_file. To accept or pin, open the page of the feature."));
+  h("p", { class: "quiet" }, "Each asks for confirmation and a token of http.token_file. To accept or pin, open the page of the feature."));
 }

@@ -1,42 +1,42 @@
-// What the instance is asked, and told. Paths are relative, so a proxy may give it a prefix.
+// API client. Paths are relative, so a proxy may add a prefix.
 
 const SECONDS = 8;
 const TOKEN = "evenkeel-token";
 
-// Why a call came to nothing: `status` 0 is no answer at all, `words` those of the instance.
-export class Refused extends Error {
-  constructor(status, words) {
-    super(words);
+// Error of a call; `status` 0: no response.
+export class ApiError extends Error {
+  constructor(status, message) {
+    super(message);
     this.status = status;
   }
 }
 
-async function ask(path, options) {
+async function request(path, options) {
   let answer, text;
   try {
     answer = await fetch(path, { cache: "no-store", signal: AbortSignal.timeout(1000 * SECONDS), ...options });
     text = await answer.text();
   } catch {
-    throw new Refused(0, "The instance does not answer.");
+    throw new ApiError(0, "The instance does not respond.");
   }
   let body = null;
   try {
     body = JSON.parse(text);
-  } catch { /* a text, or nothing */ }
+  } catch { /* not JSON */ }
   return { status: answer.status, ok: answer.ok, body };
 }
 
-// Paths that this version of the instance does not have; the page comes from it, so they do not come.
+// Paths that this version of the instance does not have; they are not requested again.
 const absent = new Set();
 
-// The JSON of a path; null where there is none. `also`: statuses that have one, too.
+// Return the JSON of a path, null if it has none. `also`: further statuses with JSON.
 export async function get(path, { also = [] } = {}) {
   if (absent.has(path)) return null;
-  const { status, ok, body } = await ask(path);
+  const { status, ok, body } = await request(path);
   if (status === 404 && !body) absent.add(path);
   if (ok || also.includes(status)) return body;
   if (status === 404) return body;
-  throw new Refused(status, (body && body.error) || `${path} answers ${status}.`);
+  throw new ApiError(status, (body && body.error) || `${path}: status ${status}.`);
 }
 
 export const token = {
@@ -45,14 +45,14 @@ export const token = {
   forget: () => sessionStorage.removeItem(TOKEN),
 };
 
-// Has the instance do something; what it answers.
-export async function tell(what, words) {
-  const { status, ok, body } = await ask(`api/v1/${what}`, {
+// Send a command; return its response.
+export async function post(call, keys) {
+  const { status, ok, body } = await request(`api/v1/${call}`, {
     method: "POST",
     headers: { "Content-Type": "application/json", Authorization: `Bearer ${token.get() || ""}` },
-    body: JSON.stringify(words),
+    body: JSON.stringify(keys),
   });
   if (ok) return body;
   if (status === 401) token.forget();
-  throw new Refused(status, (body && body.error) || `The instance answers ${status}.`);
+  throw new ApiError(status, (body && body.error) || `The instance responds with status ${status}.`);
 }

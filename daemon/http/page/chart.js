@@ -1,5 +1,5 @@
-// Charts as SVG, each with its sentence for who cannot see it. Widths are those of the place they go
-// to, so letters keep their size on a phone.
+// SVG charts, each with a text alternative. Widths are those of their container, so text keeps its size on
+// a phone.
 
 import { s } from "./dom.js";
 import { clock, number, percent } from "./words.js";
@@ -15,7 +15,7 @@ function frame(width, height, label, ...parts) {
 const text = (x, y, words, kind, anchor = "middle") => s("text", { x: at(x), y: at(y), class: kind, "text-anchor": anchor }, words);
 const rule = (x1, y1, x2, y2, kind) => s("line", { x1: at(x1), y1: at(y1), x2: at(x2), y2: at(y2), class: kind });
 
-// 1, 2, 5 times powers of ten between two sizes, at most `most`, thinned to powers where there are more.
+// 1, 2, 5 times powers of ten between two sizes; only powers of ten if there are more than `most`.
 export function marks(low, high, most) {
   const all = [];
   for (let e = Math.floor(Math.log10(low)); e <= Math.ceil(Math.log10(high)); e++)
@@ -27,7 +27,7 @@ export function marks(low, high, most) {
   return powers.filter((_, i) => i % every === 0);
 }
 
-// Bins of one sign lie side by side, those below zero mirrored, with a gap between.
+// Bins of a sign are adjacent, negative ones mirrored, with a gap in between.
 function layout(bins, width) {
   const signs = bins.map((b) => (b.low < 0 ? -1 : 1)), turn = signs.findIndex((x, i) => i && x !== signs[i - 1]);
   const gap = turn > 0 ? 14 : 0, step = (width - LEFT - RIGHT - gap) / bins.length;
@@ -35,7 +35,7 @@ function layout(bins, width) {
     groups: turn > 0 ? [[0, turn], [turn, bins.length]] : [[0, bins.length]] };
 }
 
-// Where a value lies among the bins of its sign, null without such bins.
+// Position of a value among the bins of its sign; null without such bins.
 function placeOf(value, bins, place) {
   for (const [from, to] of place.groups) {
     const sign = bins[from].low < 0 ? -1 : 1;
@@ -70,7 +70,7 @@ function outline(bins, key, place, y) {
   });
 }
 
-// From the middle of training to that of now.
+// Arrow from the median of training to the current median.
 function arrow(from, to, y, factor) {
   const way = to > from ? 1 : -1;
   if (Math.abs(to - from) < 12) return [];
@@ -78,16 +78,16 @@ function arrow(from, to, y, factor) {
     text((from + to) / 2, y - 5, `\u00d7${number(factor)}`, "shift-word")];
 }
 
-// By which the values of training are multiplied in a cell whose level was accepted; else 1.
+// Accepted factor of a cell, by which training is multiplied; otherwise 1.
 export const accepted = (cell) => (cell.recent && cell.recent.accepted) || 1;
 
 function describe(cell, training, where) {
   const r = cell.recent, by = accepted(cell), normal = by === 1 ? "in training" : `in training, times ${number(by)} as accepted,`;
   return `Distribution ${where}: ${normal} the middle half lies from ${number(by * training.p25)} to ${number(by * training.p75)} with median ${number(by * training.p50)}; ` +
-    (r && r.p50 !== null ? `now from ${number(r.p25)} to ${number(r.p75)} with median ${number(r.p50)}.` : "nothing came lately.");
+    (r && r.p50 !== null ? `now from ${number(r.p25)} to ${number(r.p75)} with median ${number(r.p50)}.` : "no recent values.");
 }
 
-// `factor`: what a finding says of that place; the last minutes may have values of before, too.
+// `factor`: of the finding in this segment; the last minutes may also contain earlier values.
 export function distribution(cell, training, width, where, factor) {
   const { bins } = cell.histogram, height = 230, bottom = 196, top = 34;
   const place = layout(bins, width), most = Math.max(0.02, ...bins.map((b) => Math.max(b.training, b.recent || 0)));
@@ -101,7 +101,7 @@ export function distribution(cell, training, width, where, factor) {
   return frame(width, height, describe(cell, training, where), ...parts);
 }
 
-// Times from left to right, at most a mark per 90 pixels.
+// Time axis, at most one mark per 90 pixels.
 function timeAxis(times, width, y) {
   const first = times[0], span = times[times.length - 1] - first || 1, count = Math.max(1, Math.floor((width - LEFT - RIGHT) / 110));
   const x = (t) => LEFT + (width - LEFT - RIGHT) * (t - first) / span;
@@ -118,7 +118,7 @@ function path(xs, ys, x, y) {
   xs.forEach((t, i) => {
     if (ys[i] === null || ys[i] === undefined) pen = false;
     else {
-      d += pen ? `L${at(x(t))} ${at(y(ys[i]))}` : `M${at(x(t))} ${at(y(ys[i]))}h0`; // a point that stands alone is a dot
+      d += pen ? `L${at(x(t))} ${at(y(ys[i]))}` : `M${at(x(t))} ${at(y(ys[i]))}h0`; // an isolated point is a dot
       pen = true;
     }
   });
@@ -137,7 +137,7 @@ export function evidence(track, width) {
     text(LEFT - 6, y(high) + 8, number(high, 2), "tick", "end"), text(LEFT - 6, y(low), number(low, 2), "tick", "end"));
 }
 
-// Neighbors that have an interval, one run for each time that there was an estimate.
+// Runs of adjacent samples with an interval.
 function runs(track) {
   const all = [];
   track.factor_low.forEach((low, i) => {
@@ -159,13 +159,13 @@ function band(track, x, y) {
 const estimates = (track) => [...track.factor, ...track.factor_low, ...track.factor_high].filter((v) => v > 0);
 const NEAR = 3;
 
-// Whether a factor of 1 is in the picture. It is not where it would leave no room for the interval.
+// Return true if the chart includes factor 1; not if it would squeeze the interval.
 export function showsOne(track) {
   const all = estimates(track);
   return Math.min(...all) <= NEAR && Math.max(...all) >= 1 / NEAR;
 }
 
-// Where no round numbers are between, the ends and the last estimate, none upon another.
+// Marks: round numbers, otherwise the ends and the last estimate, without overlaps.
 function levels(low, high, between, y) {
   const round = marks(low, high, 5), apart = [];
   if (round.length > 2) return round;
@@ -173,7 +173,7 @@ function levels(low, high, between, y) {
   return apart;
 }
 
-// Null where no factor was ever estimated.
+// Null if no factor was estimated.
 export function factors(track, width) {
   const all = estimates(track), last = track.factor.filter((v) => v !== null).pop();
   if (!all.length) return null;

@@ -1,4 +1,4 @@
-// Elements out of names, attributes and children. Text is always text, never markup.
+// Creation of elements from names, attributes and children. Text is never parsed as markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -16,18 +16,17 @@ export const h = (tag, attributes, ...children) => fill(document.createElement(t
 export const s = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 export const byId = (id) => document.getElementById(id);
 
-// What an element is known by when it is drawn anew.
+// Identity of an element across redraws.
 export const nameOf = (e) => e.dataset.key || `${e.tagName} ${e.getAttribute("aria-label") || e.closest("[data-key]")?.dataset.key || ""}`;
 
-// To what has that name now; where it is gone the reader goes on at the content, not at the top.
+// Focus the element with this name; if there is none, the content.
 export function focusOn(name, within = document) {
   const there = [...within.querySelectorAll("a, button, summary, input, select, [tabindex]")].find((e) => nameOf(e) === name);
   (there || byId("content")).focus({ preventScroll: true });
 }
 
-// Puts children in place of what is there, unless that reads the same already: focus, selections and
-// readers are left alone while nothing changes. What was opened stays open, what was scrolled aside
-// stays there.
+// Replace the children, unless they are equal, so focus, selections and screen readers are not disturbed.
+// Open details and horizontal scrolling are preserved.
 export function show(parent, ...children) {
   const next = h("div", null, ...children);
   if (next.innerHTML === parent.dataset.shown && parent.childNodes.length) return false;

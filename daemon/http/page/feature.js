@@ -1,5 +1,5 @@
-// One feature: its distribution beside training, what speaks for a change, its segments, how far ranks
-// move, and lists before and after.
+// Page of a feature: distribution compared with training, evidence, segments, effect on ranks, and
+// sample lists.
 
 import { get } from "./api.js";
 import { byId, h, show } from "./dom.js";
@@ -33,7 +33,7 @@ async function load(view, known) {
   timer = setTimeout(() => load(view, known), EVERY_MS);
 }
 
-// The cell that is looked at first: that of a finding, else where most has moved.
+// Initial cell: that of a finding, otherwise the one with the largest change.
 function firstCell(cells, findings) {
   const found = cells.find((c) => findings.some((f) => samePlace(f.segment, c.segment)));
   const excess = (c) => (c.recent && c.recent.psi !== null ? c.recent.psi - c.recent.psi_expected : -1);
@@ -65,18 +65,18 @@ function asTable(histogram) {
 function shape(cell, training, width, factor) {
   const title = h("h3", null, `Distribution ${inPlace(cell.segment)}`);
   if (!cell.histogram || !cell.histogram.bins || !cell.histogram.bins.length)
-    return [title, h("p", { class: "quiet" }, cell.recent ? "Not drawn yet: the figures are in the table below." : "Nothing came lately.")];
+    return [title, h("p", { class: "quiet" }, cell.recent ? "Not drawn yet; the values are in the table below." : "No recent values.")];
   return [title, legend(cell), h("div", { class: "chart-place" }, distribution(cell, training, width, inPlace(cell.segment), factor)), besides(cell.histogram), asTable(cell.histogram)];
 }
 
 function story(cell, width) {
   const track = cell.track;
   if (!track || !track.time_ms || track.time_ms.length < 2)
-    return [h("h3", null, "Evidence over time"), h("p", { class: "quiet" }, "Nothing here speaks for a change.")];
+    return [h("h3", null, "Evidence over time"), h("p", { class: "quiet" }, "No evidence of a change.")];
   const factor = factors(track, width);
   return [h("h3", null, `Evidence over time ${inPlace(cell.segment)}`), h("div", { class: "chart-place" }, evidence(track, width)),
-    h("p", { class: "quiet" }, "As a logarithm. Above the alarm a change is suspected, and looked at until it is confirmed or dismissed."),
-    ...(factor ? [h("h3", null, "Estimate of the factor"), h("div", { class: "chart-place" }, factor), h("p", { class: "quiet" }, showsOne(track) ? "With its 95% interval. \u00d71 is as in training." : "With its 95% interval. \u00d71, as in training, is far beyond the picture.")] : [])];
+    h("p", { class: "quiet" }, "Logarithmic. Above the alarm threshold a change is suspected, then confirmed or dismissed."),
+    ...(factor ? [h("h3", null, "Estimate of the factor"), h("div", { class: "chart-place" }, factor), h("p", { class: "quiet" }, showsOne(track) ? "With its 95% interval. \u00d71 is the level of training." : "With its 95% interval. \u00d71, the level of training, is outside the chart.")] : [])];
 }
 
 const COLUMNS = [["Segment", (c) => place(c.segment)], ["Lists", (v) => whole(v.lists)], ["Level", (v) => times(v.scale_ratio) + (v.accepted ? ` of ${times(v.accepted)}` : "")], ["PSI (chance)", (v) => v.psi === null ? "\u2013" : `${distance(v.psi)} (${distance(v.psi_expected)})`],
@@ -88,7 +88,7 @@ function segments(cells, training) {
   return [h("h3", null, "Segments side by side"), h("div", { class: "wide", role: "region", "aria-label": "Segments", tabindex: "0" }, h("table", { id: "cells" },
     h("thead", null, h("tr", null, ...COLUMNS.map(([t], i) => h("th", { scope: "col", class: i ? "number" : null }, t)))),
     h("tbody", null, cellsRow("in training", trained), ...cells.slice(0, CELLS).map((c) => cellsRow(place(c.segment), c.recent))))),
-    h("p", { class: "quiet" }, "Over the last minutes. Level: geometric mean over that of training", cells.some((c) => accepted(c) !== 1) ? ", and behind it by how much that was accepted to be more" : "", ". PSI says how far the distribution is from training; what it is by chance stands behind.",
+    h("p", { class: "quiet" }, "Over the last minutes. Level: geometric mean over that of training", cells.some((c) => accepted(c) !== 1) ? ", followed by the accepted factor" : "", ". PSI is the distance of the distribution from training, followed by its expected value by chance.",
       cells.length > CELLS ? ` ${CELLS} of ${cells.length} segments.` : "")];
 }
 
@@ -100,16 +100,16 @@ function stateOf(known, name) {
 }
 
 function missingName(view, name, answer) {
-  show(view, h("h2", null, name), h("p", null, "There is no such item feature. ", answer && answer.did_you_mean ? h("a", { href: `#feature/${encodeURIComponent(answer.did_you_mean)}` }, `Did you mean ${answer.did_you_mean}?`) : null));
+  show(view, h("h2", null, name), h("p", null, "Unknown item feature. ", answer && answer.did_you_mean ? h("a", { href: `#feature/${encodeURIComponent(answer.did_you_mean)}` }, `Did you mean ${answer.did_you_mean}?`) : null));
 }
 
-// Whether there is anything to draw; else it is said why not.
+// Return true if there are statistics; otherwise show the reason.
 function isThere(view, known) {
   const { name, detail, problem } = now;
   if (detail && detail.cells && detail.cells.length) return true;
   if (!detail && problem) show(view, h("h2", null, name), h("p", null, problem));
   else if (detail && detail.cells) show(view, h("p", null, h("a", { href: "#" }, "All features")), h("h2", { tabindex: "-1", "data-key": "heading" }, name),
-    h("p", null, "This instance has no figures of it yet: they come with the lists."), actsOnFeature(name, null, null, planned(known, name, null)));
+    h("p", null, "This instance has no statistics of it yet; they appear with the first lists."), actsOnFeature(name, null, null, planned(known, name, null)));
   else if (detail) missingName(view, name, detail);
   return false;
 }
@@ -129,7 +129,7 @@ function draw(view, known) {
   show(byId("feature-shape"), ...shape(cell, detail.training, width, finding && finding.factor));
   show(byId("feature-story"), ...story(cell, width));
   show(byId("feature-segments"), ...segments(cells, detail.training));
-  show(byId("feature-ranks"), h("h3", null, "Ranks moved"), ranksOf(routes));
+  show(byId("feature-ranks"), h("h3", null, "Effect on ranks"), ranksOf(routes));
   show(byId("feature-samples"), h("h3", null, "Lists before and after"), samples(now.samples));
 }
 
@@ -137,7 +137,7 @@ export function showFeature(view, known, name) {
   if (!now || now.name !== name) {
     leaveFeature();
     now = { name, detail: null, samples: null, problem: null, place: null };
-    show(view, h("h2", { tabindex: "-1", "data-key": "heading" }, name), h("p", { class: "quiet" }, "Asking for its figures."));
+    show(view, h("h2", { tabindex: "-1", "data-key": "heading" }, name), h("p", { class: "quiet" }, "Loading statistics."));
     load(view, known);
     return;
   }

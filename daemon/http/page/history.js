@@ -1,4 +1,4 @@
-// What was decided, by evenkeel and by people, newest first.
+// Page of decisions, newest first.
 
 import { h, show } from "./dom.js";
 import { wide } from "./plan.js";
@@ -34,9 +34,9 @@ export function showHistory(view, known) {
         redraw();
       } }))), h("div", { id: "decisions" }));
   const rest = all.length - wish.shown;
-  show(view.querySelector("#decisions"), wide("Decisions", ["No.", "When", "What", "Where", "Figures", "Who", "Why", "Plan"], all.slice(0, wish.shown).map(row), "Nothing was decided yet."),
+  show(view.querySelector("#decisions"), wide("Decisions", ["No.", "When", "What", "Where", "Values", "Who", "Why", "Plan"], all.slice(0, wish.shown).map(row), "No decisions yet."),
     rest > 0 ? h("button", { type: "button", "data-key": "older", onclick: () => {
       wish.shown += PAGE;
       redraw();
-    } }, `${rest} older ones`) : null);
+    } }, `${rest} older`) : null);
 }

@@ -1,5 +1,5 @@
-// Keeps what is known of the instance fresh: what happens is streamed, and asked for where streaming
-// is not to be had. `known` is all the pages show; they are told when it changed.
+// Keeps the data of the instance current: by the event stream, or by polling if streaming is not
+// available. Pages show `known` and are notified of changes.
 
 import { get } from "./api.js";
 
@@ -7,19 +7,19 @@ const EVERY_MS = 3000, EVERY_STREAMED_MS = 10000, FEATURES_MS = 10000, SOON_MS =
 
 export const known = {
   ready: null, status: null, findings: [], plan: null, ranks: null, history: [], pins: null, accepts: [],
-  features: null, heard_ms: 0, lost: null, streamed: false,
+  features: null, received_ms: 0, lost: null, streamed: false,
 };
 
 let changed = () => {}, wantsFeatures = () => true;
 let timer = null, featuresAt = 0, asking = false, again = false, born = null, otherProcess = false;
 
-const heard = () => {
-  known.heard_ms = Date.now();
+const markReceived = () => {
+  known.received_ms = Date.now();
   known.lost = null;
 };
 
-// Of the decisions what came since the last time; a process that has begun anew numbers them anew.
-async function askAll() {
+// Requests only decisions since the last ones; a new process may number them from 1.
+async function fetchAll() {
   const { history: old, status: before } = known, last = old.length ? old[old.length - 1].sequence : 0;
   otherProcess = false;
   const [ready, status, findings, plan, ranks, history, pins, accepts] = await Promise.all([
@@ -32,7 +32,7 @@ async function askAll() {
   }
 }
 
-async function askFeatures() {
+async function fetchFeatures() {
   if (!wantsFeatures() || Date.now() - featuresAt < FEATURES_MS) return;
   featuresAt = Date.now();
   known.features = await get("api/v1/features");
@@ -46,10 +46,10 @@ async function refresh() {
   asking = true;
   clearTimeout(timer);
   try {
-    await askAll();
-    heard();
+    await fetchAll();
+    markReceived();
     changed();
-    await askFeatures();
+    await fetchFeatures();
   } catch (e) {
     known.lost = e.message;
   }
@@ -70,9 +70,9 @@ export function refreshSoon() {
   else later(SOON_MS);
 }
 
-function takeStatus(event) {
+function onStatus(event) {
   const now = JSON.parse(event.data), before = known.status;
-  heard();
+  markReceived();
   if (born !== null && born !== now.started_ms) {
     known.history = [];
     otherProcess = true;
@@ -88,26 +88,26 @@ function takeStatus(event) {
 
 let stream = null, listenTimer = null;
 
-function deafen() {
+function closeStream() {
   clearTimeout(listenTimer);
   if (stream) stream.close();
   stream = null;
   known.streamed = false;
 }
 
-// An instance without a stream answers with a list, which the browser takes for an error. A browser
-// has few connections to one host, so only a tab that is seen holds one.
+// An instance without a stream responds with a list, which is an error for the browser. A browser limits
+// connections to a host, so only a visible tab has one.
 function listen() {
-  deafen();
+  closeStream();
   if (document.hidden) return;
   const mine = new EventSource("api/v1/events");
   stream = mine;
   stream.addEventListener("open", () => {
     known.streamed = true;
-    heard();
+    markReceived();
     changed();
   });
-  stream.addEventListener("status", takeStatus);
+  stream.addEventListener("status", onStatus);
   for (const kind of ["finding", "plan", "decision", "limit", "reload", "model_drift", "fleet", "missed"])
     stream.addEventListener(kind, refreshSoon);
   stream.addEventListener("error", () => {
@@ -118,12 +118,12 @@ function listen() {
   });
 }
 
-// `onChange` is called after each answer, `features` says whether their table is wanted now.
+// `onChange` is called after each response; `features` returns true if the feature table is shown.
 export function start(onChange, features) {
   changed = onChange;
   wantsFeatures = features;
   document.addEventListener("visibilitychange", () => {
-    if (document.hidden) return deafen();
+    if (document.hidden) return closeStream();
     listen();
     refreshSoon();
   });

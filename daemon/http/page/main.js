@@ -1,4 +1,4 @@
-// Which page is shown, and when it is drawn again.
+// Page selection and redrawing.
 
 import { byId } from "./dom.js";
 import { known, start, featuresNow } from "./live.js";
@@ -10,7 +10,7 @@ import { showHistory } from "./history.js";
 
 const PAGES = { features: showTable, feature: showFeature, plan: showPlan, history: showHistory };
 
-// "#feature/price" -> ["feature", "price"]; what is no page is the table.
+// "#feature/price" -> ["feature", "price"]; an unknown page shows the table.
 function place() {
   const [page, ...rest] = location.hash.replace(/^#\/?/, "").split("/");
   const name = rest.join("/");
@@ -24,9 +24,9 @@ function place() {
 function draw() {
   const [page, name] = place();
   showLink(known);
-  if (!known.heard_ms && !known.lost) return;
-  if (known.heard_ms) showVerdict(known, page === "features");
-  else byId("headline").firstElementChild.textContent = "The instance does not answer";
+  if (!known.received_ms && !known.lost) return;
+  if (known.received_ms) showVerdict(known, page === "features");
+  else byId("headline").firstElementChild.textContent = "The instance does not respond";
   PAGES[page](byId("view"), known, name);
 }
 
@@ -44,7 +44,7 @@ function turn() {
   return name;
 }
 
-// A page that was turned to by a link begins at its own heading, the first one at the state.
+// Focus moves to the heading of a page opened by a link, and to the state on the first page.
 function turned() {
   turn();
   const heading = byId("view").querySelector("h2, h1");
@@ -55,7 +55,7 @@ function turned() {
 
 addEventListener("hashchange", turned);
 document.querySelector(".skip").addEventListener("click", (event) => {
-  event.preventDefault(); // the address says which page it is
+  event.preventDefault(); // the URL selects the page
   byId("content").focus();
 });
 addEventListener("keydown", tableKeys);

@@ -1,14 +1,14 @@
-// What is in force: the plan with whom each entry is there by, ranks moved, pins, accepts, and what
-// people can do about all that.
+// Page of the plan: entries with their source, effect on ranks, pins, accepted levels, and operator
+// commands.
 
 import { h, show } from "./dom.js";
 import { actsOnAll, revert, resumeRoute, unpin } from "./act.js";
 import { number, percent, place, when, whole } from "./words.js";
 import { featurePage } from "./verdict.js";
 
-const BY = { finding: "a finding", person: "a pin of a person", rules: "a pin of the rules" };
+const BY = { finding: "a finding", person: "a pin of an operator", rules: "a pin of the rules" };
 
-// `numbers`: all columns but the first are.
+// `numbers`: all columns except the first are numbers.
 export function wide(label, heads, rows, none, numbers = false) {
   if (!rows.length) return h("p", { class: "quiet" }, none);
   return h("div", { class: "wide", role: "region", "aria-label": label, tabindex: "0" }, h("table", null,
@@ -23,7 +23,7 @@ function entryRow(e) {
     e.source === "person" ? h("button", { type: "button", "data-key": `unpin ${e.feature} ${place(e.segment)}`, onclick: () => unpin(e) }, "Unpin") : "");
 }
 
-const ORDERS = [["moved", "as the plan wants"], ["forwarded", "as it went out"], ["plain", "model alone, nothing routed"]];
+const ORDERS = [["moved", "under the plan"], ["forwarded", "as forwarded"], ["plain", "model without routing"]];
 
 function rankRow(r, key, words) {
   const f = r[key];
@@ -33,38 +33,38 @@ function rankRow(r, key, words) {
 function rankTable(r) {
   const rows = ORDERS.filter(([key]) => r[key]).map(([key, words]) => rankRow(r, key, words));
   const rail = r.rolled_back || r.would_roll_back;
-  const told = rail ? h("p", null, `${r.rolled_back ? "Taken back by" : "Would be taken back by"} the guardrail ${rail.guardrail}: ${number(rail.observed)}, at most ${number(rail.limit)}. `,
-    r.rolled_back ? h("button", { type: "button", onclick: () => resumeRoute(r) }, "Let it begin anew") : null) : null;
-  return h("div", null, h("h4", null, `${r.feature}, ${place(r.segment)}`, ": ", r.mitigation, r.mode === "canary" ? `, canary ${number(r.percent)}%` : `, ${r.mode}`), told,
-    wide(`Ranks of ${r.feature}, ${place(r.segment)}`, ["Order", "Lists", "Kendall tau", "Shared first ten", "Places", "Change", "95% below"], rows, "No list was ranked both ways yet.", true));
+  const notice = rail ? h("p", null, `${r.rolled_back ? "Rolled back by" : "Would be rolled back by"} guardrail ${rail.guardrail}: ${number(rail.observed)}, at most ${number(rail.limit)}. `,
+    r.rolled_back ? h("button", { type: "button", onclick: () => resumeRoute(r) }, "Resume the route") : null) : null;
+  return h("div", null, h("h4", null, `${r.feature}, ${place(r.segment)}`, ": ", r.mitigation, r.mode === "canary" ? `, canary ${number(r.percent)}%` : `, ${r.mode}`), notice,
+    wide(`Ranks of ${r.feature}, ${place(r.segment)}`, ["Order", "Lists", "Kendall tau", "Shared top ten", "Positions", "Change", "95th percentile"], rows, "No list was shadow scored yet.", true));
 }
 
 export function ranksOf(routes) {
-  if (!routes.length) return h("p", { class: "quiet" }, "No route is planned, so nothing is ranked both ways.");
-  return h("div", null, ...routes.map(rankTable), h("p", { class: "quiet" }, "Each beside the order in which the lists came. Change: 0% is the same order, 100% as far as can be."));
+  if (!routes.length) return h("p", { class: "quiet" }, "No route is planned, so no list is shadow scored.");
+  return h("div", null, ...routes.map(rankTable), h("p", { class: "quiet" }, "Each compared with the upstream order. Change: 0% is the same order, 100% the maximum."));
 }
 
 function pinsIn(known) {
   const pins = known.pins && (Array.isArray(known.pins) ? known.pins : known.pins.pins);
   if (!pins) return [];
-  const rows = pins.map((p) => row(link(p.feature), place(p.segment), p.action, p.until_ms ? when(p.until_ms) : "for good", p.actor || p.actor || BY[p.source] || "\u2013", p.reason || p.reason || "",
+  const rows = pins.map((p) => row(link(p.feature), place(p.segment), p.action, p.until_ms ? when(p.until_ms) : "no end", p.actor || BY[p.source] || "\u2013", p.reason || "",
     p.source === "rules" ? "" : h("button", { type: "button", "data-key": `unpin ${p.feature} ${place(p.segment)}`, onclick: () => unpin(p) }, "Unpin")));
-  return [h("h3", null, "Pins"), wide("Pins", ["Feature", "Segment", "Action", "Until", "Who", "Why", ""], rows, "There are none.")];
+  return [h("h3", null, "Pins"), wide("Pins", ["Feature", "Segment", "Action", "Until", "Who", "Why", ""], rows, "No pins.")];
 }
 
 function acceptRow(a) {
   return row(link(a.feature), place(a.segment), `\u00d7${number(a.factor)}`, a.time_ms === null ? "\u2013" : when(a.time_ms), a.actor || "\u2013", a.reason || "",
-    h("button", { type: "button", "data-key": `revert ${a.version}`, onclick: () => revert(a) }, "Take back"));
+    h("button", { type: "button", "data-key": `revert ${a.version}`, onclick: () => revert(a) }, "Revert"));
 }
 
 export function showPlan(view, known) {
   const cells = (known.plan && known.plan.entries) || [], version = known.plan ? known.plan.version : 0;
   show(view, h("h2", { tabindex: "-1" }, "Plan"),
     h("section", { class: "panel" }, h("h3", null, `In force: version ${version}`),
-      wide("Plan", ["Feature", "Segment", "Action", "Mode", "Of the lists", "There by", ""], cells.map(entryRow), "Nothing: every list goes out as it came."),
+      wide("Plan", ["Feature", "Segment", "Action", "Mode", "Fraction", "Source", ""], cells.map(entryRow), "Nothing: all lists are forwarded unchanged."),
       ...pinsIn(known)),
-    h("section", { class: "panel" }, h("h3", null, "Ranks moved"), ranksOf((known.ranks && known.ranks.routes) || [])),
+    h("section", { class: "panel" }, h("h3", null, "Effect on ranks"), ranksOf((known.ranks && known.ranks.routes) || [])),
     h("section", { class: "panel" }, h("h3", null, "Accepted as normal"),
-      wide("Accepted levels", ["Feature", "Segment", "Level", "Since", "Who", "Why", ""], [...known.accepts].reverse().map(acceptRow), "Nothing: training is what is normal.")),
-    h("section", { class: "panel" }, h("h3", null, "Do something"), actsOnAll(known)));
+      wide("Accepted levels", ["Feature", "Segment", "Level", "Since", "Who", "Why", ""], [...known.accepts].reverse().map(acceptRow), "Nothing: training is normal.")),
+    h("section", { class: "panel" }, h("h3", null, "Actions"), actsOnAll(known)));
 }

@@ -1,5 +1,4 @@
-// What is wrong, one entry per cause, in one form: that of /api/v1/overview. Where an instance has no
-// such page it is put together from its findings, plan and ranks.
+// Problems, one per incident, in the form of /api/v1/overview, built from findings, plan and impact.
 
 import { inPlace, number, percent, samePlace } from "./words.js";
 
@@ -8,56 +7,56 @@ const actsBy = (entry) => ROUTES.includes(entry.mitigation);
 
 const here = (feature, segment) => (entry) => entry.feature === feature && samePlace(entry.segment, segment);
 
-// The entry of the plan that lists of that place get, and what was measured for it.
+// Plan entry of a segment, and the impact of its route.
 export const planned = (known, feature, segment) => ((known.plan && known.plan.entries) || []).find(here(feature, segment)) || null;
 export const ranked = (known, feature, segment) => ((known.ranks && known.ranks.routes) || []).find(here(feature, segment)) || null;
 
 const INSTEAD = {
   route: "are ranked without the level of",
   route_normalized: "are ranked without the level and the spread of",
-  rescale: "are ranked with the training's scale of",
-  silence: "are ranked without",
+  repair: "are ranked with the training's scale of",
+  blank: "are ranked without",
   route_per_source: "are ranked without the level of each source's",
 };
 
 export function doingText({ feature, segment, state }, doing, paused) {
   const lists = segment ? `the lists ${inPlace(segment)}` : "all lists";
   if (state === "suspected") return "Nothing yet.";
-  if (paused) return "Nothing while the instance is paused: every list goes out as it came.";
-  if (doing.rolled_back) return `Nothing: the route was taken back by the guardrail ${doing.rolled_back.guardrail} (${number(doing.rolled_back.observed)}, at most ${number(doing.rolled_back.limit)}).`;
-  if (!ROUTES.includes(doing.mitigation)) return doing.source === "person" || doing.source === "rules" ? "Nothing: a pin says so." : "Nothing: the rules only tell.";
+  if (paused) return "Nothing while the instance is paused: all lists are forwarded unchanged.";
+  if (doing.rolled_back) return `Nothing: guardrail ${doing.rolled_back.guardrail} rolled back the route (${number(doing.rolled_back.observed)}, at most ${number(doing.rolled_back.limit)}).`;
+  if (!ROUTES.includes(doing.mitigation)) return doing.source === "person" || doing.source === "rules" ? "Nothing, because of a pin." : "Nothing: the rules only report.";
   const what = `${lists} ${INSTEAD[doing.mitigation]} ${feature}`;
   switch (doing.mode) {
     case "enforce": return `Routed: ${what}.`;
-    case "canary": return `Canary: ${doing.percent}% of ${what}; the others go out as they came.`;
-    case "shadow": return "Nothing yet, in shadow: every list goes out as it came, and what the route would change is measured beside.";
-    default: return "Nothing, it is only observed: every list goes out as it came. In enforce it would be routed.";
+    case "canary": return `Canary: ${doing.percent}% of ${what}; the others are forwarded unchanged.`;
+    case "shadow": return "Nothing in shadow: all lists are forwarded unchanged, and the effect of the route is measured.";
+    default: return "Nothing in observe: all lists are forwarded unchanged. In enforce they would be routed.";
   }
 }
 
 const share = (figures) => percent(1 - figures.top10_overlap);
 
-// What routing changes in the order: which is what would not happen without it.
+// Effect of routing on the order.
 export function withoutText(route) {
   const moved = route && route.moved;
   if (!moved || !moved.lists) return null;
   const model = route.plain && route.plain.lists ?
-    ` The model with nothing routed would change ${share(route.plain)}.` : "";
+    ` Without routing, the model would change ${share(route.plain)}.` : "";
   const places = number(moved.places, 2);
-  return `Lists would keep the order in which they come: of the first ten items ${share(moved)} would be others, an item would stand ${places} ${places === "1" ? "place" : "places"} elsewhere (${moved.lists} lists ranked both ways).${model}`;
+  return `Lists would keep the upstream order: ${share(moved)} of the first ten items would differ, an item would be ${places} ${places === "1" ? "position" : "positions"} away (${moved.lists} lists shadow scored).${model}`;
 }
 
 function problemOf(known, f) {
   const entry = planned(known, f.feature, f.segment), route = ranked(known, f.feature, f.segment);
-  const doing = { mitigation: f.mitigation || "none", mode: f.mode || null, percent: null, by: null, ...entry };
+  const doing = { mitigation: f.mitigation || "none", mode: f.mode || null, percent: null, source: null, ...entry };
   doing.rolled_back = (route && route.rolled_back) || null;
   doing.text = doingText(f, doing, known.status && known.status.paused);
   const text = withoutText(route);
   return { ...f, features: f.features || [f.feature], doing, without: text ? { ...route.moved, text } : null };
 }
 
-// One finding stands for its cause: the one with the largest factor. What is only suspected has none
-// yet, and stands for its feature.
+// The finding with the largest factor represents its incident. A suspected finding has no incident yet
+// and represents its feature.
 function perCause(problems) {
   const heads = new Map();
   for (const p of problems) {
@@ -74,7 +73,7 @@ export function problems(known) {
   return perCause(open.map((f) => problemOf(known, f))).sort((a, b) => gravity(b) - gravity(a));
 }
 
-// Entries of the plan that act although nothing is open there: a hold, a pin.
+// Active plan entries without an open finding: within their minimum duration, or pinned.
 export function lasting(known) {
   const open = new Set(known.findings.map((f) => `${f.feature} ${JSON.stringify(f.segment)}`));
   return ((known.plan && known.plan.entries) || []).filter((e) => actsBy(e) && !open.has(`${e.feature} ${JSON.stringify(e.segment)}`));

@@ -1,4 +1,4 @@
-// Lists as they came and as the plan orders them, side by side.
+// Sample lists: upstream order and order of the plan, side by side.
 
 import { h } from "./dom.js";
 import { number, place, when } from "./words.js";
@@ -28,16 +28,16 @@ function order(items, rank, title, moves) {
 
 function list(l, open) {
   const where = l.segments ? Object.entries(l.segments).map(([k, v]) => `${k}=${v}`).join(", ") : place(null);
-  const went = l.acting ? "went out in the order of the plan" : "went out as it came";
+  const went = l.acting ? "forwarded in the order of the plan" : "forwarded unchanged";
   return h("details", { open, "data-key": `list ${l.query_id} ${l.time_ms}` },
     h("summary", null, h("span", { class: "id" }, l.query_id || "a list"), ` ${where}, ${went}, `, when(l.time_ms)),
-    h("div", { class: "beside" }, order(l.items, "upstream_rank", "As it came", false), order(l.items, "plan_rank", "As the plan orders it", true)),
+    h("div", { class: "beside" }, order(l.items, "upstream_rank", "Upstream order", false), order(l.items, "plan_rank", "Order of the plan", true)),
     l.items_total > SHOWN ? h("p", { class: "quiet" }, `The first ${Math.min(SHOWN, l.items.length)} of ${l.items_total} items.`,
-      l.items_total > l.items.length ? ` Of a list the first ${l.items.length} that came are kept: a rank that is missing is of one further down.` : "") : null);
+      l.items_total > l.items.length ? ` The first ${l.items.length} items of a list are stored; missing ranks are of items further down.` : "") : null);
 }
 
 export function samples(known) {
   const lists = (known && known.lists) || [];
-  if (!lists.length) return h("p", { class: "quiet" }, "No list was ranked both ways for this feature: that is done where a route is planned, in shadow too.");
+  if (!lists.length) return h("p", { class: "quiet" }, "No list was shadow scored for this feature. Shadow scoring requires a planned route, at least in shadow.");
   return h("div", null, ...lists.map((l, i) => list(l, i === 0)));
 }

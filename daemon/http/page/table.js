@@ -1,5 +1,5 @@
-// All features in a table that stays of use at 500: what moved most comes first, search and order are
-// the reader's, fifty rows at a time.
+// Table of all features, usable with 500: largest change first, with search, sorting and pages of 50
+// rows.
 
 import { byId, h, show } from "./dom.js";
 import { planned, ROUTES } from "./problems.js";
@@ -62,7 +62,7 @@ const LEVELS = ["calm", "suspected", "found"];
 function modeOf(r) {
   if (r.entry) {
     const acts = ROUTES.includes(r.entry.mitigation) ? r.entry.mode === "canary" ? `canary ${r.entry.percent}%` : r.entry.mode : r.entry.mitigation;
-    return r.entry.by && r.entry.by !== "finding" ? `${acts}, pinned` : r.state ? acts : `${acts}, held`;
+    return r.entry.source && r.entry.source !== "finding" ? `${acts}, pinned` : r.state ? acts : `${acts}, held`;
   }
   return (r.state === 2 && r.finding.mode) || "";
 }
@@ -87,7 +87,7 @@ function rowFor(r) {
 }
 
 const COLUMNS = [["name", "Feature"], ["state", "State"], ["factor", "Factor", "number"], ["psi", "PSI", "number some"],
-  ["missing", "Missing", "number some"], ["segment", "Moved most in", "some"], ["mode", "Mode", "some"]];
+  ["missing", "Missing", "number some"], ["segment", "Largest change in", "some"], ["mode", "Mode", "some"]];
 
 function sortBy(key, redraw) {
   if (wish.by === key) wish.down = !wish.down;
@@ -111,7 +111,7 @@ function pager(count, redraw) {
     redraw();
   };
   const button = (text, by, off) => h("button", { type: "button", "data-key": text, disabled: off, onclick: go(by) }, text);
-  if (pages < 2) return h("p", { class: "pager" }, `${count} features, as they were over the last minutes`);
+  if (pages < 2) return h("p", { class: "pager" }, `${count} features, over the last minutes`);
   return h("p", { class: "pager" }, button("Previous", -1, wish.page === 0), ` ${from + 1} to ${Math.min(count, from + ROWS)} of ${count} `,
     button("Next", 1, wish.page >= pages - 1));
 }
@@ -129,11 +129,11 @@ function controls(redraw) {
   const most = h("button", { type: "button", onclick: () => {
     Object.assign(wish, { by: "moved", down: true, page: 0 });
     redraw();
-  } }, "What moved most first");
+  } }, "Largest change first");
   return h("div", { class: "controls" }, h("label", null, "Search ", search), h("label", null, "Show ", only), most);
 }
 
-// The keys of the list: / searches, arrows go from feature to feature.
+// Keyboard: / searches, arrow keys move between features.
 export function tableKeys(event) {
   const inText = ["INPUT", "TEXTAREA", "SELECT"].includes(event.target.tagName);
   if (event.key === "/" && !inText && byId("search")) {
@@ -152,16 +152,16 @@ export function showTable(view, known) {
   const redraw = () => showTable(view, known);
   if (!byId("features"))
     show(view, h("h2", { class: "hidden" }, "Features"), controls(redraw),
-      h("div", { class: "wide", role: "region", "aria-label": "Features", tabindex: "0" }, h("table", { id: "features" }, h("caption", { class: "hidden" }, "Every feature beside training, over the last minutes"), h("thead"), h("tbody"))),
+      h("div", { class: "wide", role: "region", "aria-label": "Features", tabindex: "0" }, h("table", { id: "features" }, h("caption", { class: "hidden" }, "Every feature compared with training, over the last minutes"), h("thead"), h("tbody"))),
       h("div", { id: "pager" }));
   if (!known.features) {
-    show(byId("pager"), h("p", { class: "quiet" }, known.lost ? "No figures." : "Waiting for the figures of all features."));
+    show(byId("pager"), h("p", { class: "quiet" }, known.lost ? "No statistics." : "Waiting for the statistics of all features."));
     return;
   }
   const rows = ordered(wanted(rowsOf(known)));
   wish.page = Math.min(wish.page, Math.max(0, Math.ceil(rows.length / ROWS) - 1));
   show(byId("features").tHead, head(redraw));
   show(byId("features").tBodies[0], ...(rows.length ? rows.slice(wish.page * ROWS, (wish.page + 1) * ROWS).map(rowFor) :
-    [h("tr", null, h("td", { colspan: COLUMNS.length, class: "quiet" }, "No feature fits."))]));
+    [h("tr", null, h("td", { colspan: COLUMNS.length, class: "quiet" }, "No matching feature."))]));
   show(byId("pager"), pager(rows.length, redraw));
 }

@@ -1,5 +1,4 @@
-// The top of every page: is anything wrong, what, since when, how sure, what is done about it, and
-// what would be if nothing were.
+// Head of every page: state of the instance, problems with certainty and action, and the effect without it.
 
 import { byId, h, show } from "./dom.js";
 import { lasting, problems, ROUTES } from "./problems.js";
@@ -9,43 +8,43 @@ const RECENT_MS = 30 * 60 * 1000, CARDS = 5;
 
 const REASONS = {
   no_broker: "no broker answers",
-  credentials: "brokers refuse its user or password",
+  credentials: "brokers reject its user or password",
   tls: "TLS with the brokers fails",
-  authorization: "it lacks a right on the brokers",
-  state: "brokers do not give back its state",
+  authorization: "it lacks a permission on the brokers",
+  state: "brokers do not return its state",
   topic_missing: "an input topic is missing",
   no_partitions: "it has no partition to read",
 };
 
 function notReady(ready) {
   const topics = (ready.missing_topics || []).length ? ` (${items(ready.missing_topics)})` : "";
-  return { level: "broken", word: "not ready", title: `Not ready: ${REASONS[ready.reason] || ready.reason || "no reason known"}${topics}`,
+  return { level: "broken", word: "not ready", title: `Not ready: ${REASONS[ready.reason] || ready.reason || "unknown reason"}${topics}`,
     text: [ready.message || (ready.reason === "no_partitions" ?
-      "Nothing is read here. Right after a start this takes some seconds; else other instances of the group have all partitions." : "Nothing is read here until this is over.")] };
+      "No messages are read. After a start this takes some seconds; otherwise other instances of the group own all partitions." : "No messages are read until this is resolved.")] };
 }
 
 function paused(of) {
   const who = of.actor ? ` by ${of.actor}` : "";
-  return { level: "paused", word: "paused", title: `Paused${who}: every list goes out as it came`,
-    text: ["Since ", when(of.since_ms), of.reason ? `: ${of.reason}. ` : ". ", "The instance goes on watching; routing goes on with resume."] };
+  return { level: "paused", word: "paused", title: `Paused${who}: all lists are forwarded unchanged`,
+    text: ["Since ", when(of.since_ms), of.reason ? `: ${of.reason}. ` : ". ", "The instance continues to observe; resume restarts routing."] };
 }
 
 function cutOff(fleet) {
   return { level: "broken", word: "cut off", title: "Cut off from its fleet",
-    text: [`The plan was heard last ${Math.round(fleet.plan_age_ms / 1000)} s ago. The last plan stays in force and lists go on; what others find is not heard of here.`] };
+    text: [`The last plan was received ${Math.round(fleet.plan_age_ms / 1000)} s ago and stays in force. Findings of other instances are not received here.`] };
 }
 
 const AGREEMENT = [["tau", "Kendall tau is", number], ["ndcg@10", "NDCG@10 under the upstream order", number], ["top1", "the first item is the same in", percent]];
 
 function drifted(model) {
   const figures = AGREEMENT.map(([key, words, as]) => [words, as, (model.statistics || {})[key] || {}]).filter(([, , f]) => f.current !== null && f.current !== undefined)
-    .map(([words, as, f]) => `${words} ${as(f.current)} (when the model was made ${as(f.reference)})`);
-  return { level: "found", word: "model drift", title: "Model and upstream no longer rank alike",
-    text: [figures.length ? `Over the last lists ${items(figures)}. ` : "", "A list that is routed now gets the order of the model, not that of the upstream scorer. ",
-      "If the scorer was changed on purpose, capture healthy traffic and train with --teacher upstream; if not, something it reads has changed that no finding tells."] };
+    .map(([words, as, f]) => `${words} ${as(f.current)} (reference ${as(f.reference)})`);
+  return { level: "found", word: "model drift", title: "Model and upstream no longer agree",
+    text: [figures.length ? `Over the last lists ${items(figures)}. ` : "", "Routed lists get the order of the model, which differs from that of the upstream scorer. ",
+      "If the scorer was changed on purpose, capture healthy traffic and train with --teacher upstream; if not, one of its inputs changed without a finding."] };
 }
 
-// What holds whatever is found.
+// Notices that do not depend on findings.
 function notices(known) {
   const { ready, status } = known, all = [];
   if (ready && ready.ready === false) all.push(notReady(ready));
@@ -59,8 +58,8 @@ const WORDS = { enforce: "routed", canary: "canary", shadow: "shadow", observe: 
 
 export function wordOf(p) {
   if (p.state === "suspected") return "suspected";
-  if (p.doing.rolled_back) return "withdrawn";
-  if (!ROUTES.includes(p.doing.mitigation)) return "told only";
+  if (p.doing.rolled_back) return "rolled back";
+  if (!ROUTES.includes(p.doing.mitigation)) return "report only";
   return p.doing.mode === "canary" ? `canary ${p.doing.percent}%` : WORDS[p.doing.mode] || p.doing.mode;
 }
 
@@ -75,23 +74,23 @@ function titleOf(p) {
 }
 
 function surely(p) {
-  if (p.state === "suspected") return "Not yet: the evidence has passed the alarm, and is looked at with the next lists.";
+  if (p.state === "suspected") return "Not confirmed yet: the evidence has passed the alarm threshold, and the next lists decide.";
   const parts = ["Confirmed"];
   if (interval(p)) parts.push(`the factor is ${interval(p)} (95% interval)`);
-  if (p.fraction !== null && p.fraction !== undefined) parts.push(p.fraction === 1 ? "all lists there have it" : `${percent(p.fraction)} of the lists there have it`);
+  if (p.fraction !== null && p.fraction !== undefined) parts.push(p.fraction === 1 ? "all lists of the segment have it" : `${percent(p.fraction)} of the lists of the segment have it`);
   return parts.join("; ") + ".";
 }
 
 function withoutOf(p) {
   if (p.without && p.without.text) return p.without.text;
-  if (p.state === "suspected") return "Not known yet: lists go out as they came until it is confirmed.";
-  return ROUTES.includes(p.doing.mitigation) ? "Not measured yet: no list was ranked both ways." : "Not measured: no route is planned.";
+  if (p.state === "suspected") return "Not known yet: lists are forwarded unchanged until it is confirmed.";
+  return ROUTES.includes(p.doing.mitigation) ? "Not measured yet: no list was shadow scored." : "Not measured: no route is planned.";
 }
 
 export const featurePage = (name) => `#feature/${encodeURIComponent(name)}`;
 const line = (name, ...value) => h("div", null, h("dt", null, name), h("dd", null, ...value));
 
-// How long that is: by the minute, so that a page at rest is not drawn anew each second.
+// Age in minutes, so that an idle page is not redrawn each second.
 const long = (ms) => (Date.now() - ms > 90000 ? `, ${ago(ms)}` : "");
 
 export function card(p) {
@@ -100,10 +99,10 @@ export function card(p) {
       inPlace(p.segment), " ", h("span", { class: `chip ${levelOf(p)}` }, wordOf(p))),
     h("dl", { class: "answers" },
       line("What", whatHappened(p) + "."),
-      line("Since", when(p.since_ms), long(p.since_ms), ` (query ${whole(p.since_list)})`),
-      line("How sure", surely(p)),
-      line("What we do", p.doing.text),
-      line("If we did not", withoutOf(p))));
+      line("Since", when(p.since_ms), long(p.since_ms), ` (list ${whole(p.since_list)})`),
+      line("Certainty", surely(p)),
+      line("Action", p.doing.text),
+      line("Without it", withoutOf(p))));
 }
 
 function recovered(known) {
@@ -118,15 +117,15 @@ function quiet(known) {
     const names = items(held.slice(0, 3).map((e) => `${e.feature} ${inPlace(e.segment)}`)) + (held.length > 3 ? ` and ${held.length - 3} more` : "");
     const pins = held.filter((e) => e.source && e.source !== "finding").length;
     return { level: "recovered", word: pins === held.length ? "pinned" : "recovered", title: pins === held.length ? "Nothing is wrong; pins are in force" : "Nothing is wrong any more",
-      text: [`Still routed: ${names}. `, pins === held.length ? "Pins hold until they run out or are taken away." : "A route stays until the hold that began with it is over, then it goes by itself."] };
+      text: [`Still routed: ${names}. `, pins === held.length ? "Pins last until they expire or are removed." : "A route stays active for its minimum duration, then ends."] };
   }
   const end = recovered(known);
   if (end) return { level: "recovered", word: "recovered", title: "Nothing is wrong any more",
-    text: [`${end.feature || "A route"} ${end.feature ? inPlace(end.segment) + " " : ""}is as in training again; its route ended at `, when(end.time_ms), ". Every list goes out as it came."] };
-  return { level: "calm", word: "calm", title: "Nothing is wrong", text: ["No feature has a finding, and every list goes out as it came."] };
+    text: [`${end.feature || "A route"} ${end.feature ? inPlace(end.segment) + " " : ""}is as in training again; its route ended at `, when(end.time_ms), ". All lists are forwarded unchanged."] };
+  return { level: "calm", word: "calm", title: "Nothing is wrong", text: ["No feature has a finding, and all lists are forwarded unchanged."] };
 }
 
-// Beside a notice that has more to say of what goes out.
+// State without findings, next to a notice that covers forwarding.
 function unfound(known) {
   const rest = quiet(known);
   return rest.level === "calm" ? { ...rest, title: "No feature has a finding", text: [] } : rest;
@@ -154,7 +153,7 @@ export function verdict(known) {
 
 const wordy = (v) => h("p", null, h("span", { class: `chip ${v.level}` }, v.word), " ", h("strong", null, v.title), ". ", ...v.text);
 
-// Its answers stand on the first page; the others have their own to say.
+// Show the headline, and on the first page the cards.
 export function showVerdict(known, whole_page) {
   const { list, head, others } = verdict(known);
   byId("verdict").className = head.level;
@@ -164,7 +163,7 @@ export function showVerdict(known, whole_page) {
   if (known.status) byId("service").textContent = known.status.service;
   const more = list.length - CARDS;
   if (!whole_page) {
-    show(byId("problems"), list.length ? h("p", { class: "counts" }, h("a", { href: "#" }, "What is done about it")) : null);
+    show(byId("problems"), list.length ? h("p", { class: "counts" }, h("a", { href: "#" }, "Details")) : null);
     return;
   }
   show(byId("problems"), ...list.slice(0, CARDS).map(card),
@@ -174,7 +173,7 @@ export function showVerdict(known, whole_page) {
 
 let wasLost = false;
 
-// Readers are told when it goes and when it is back, not how old the data are by now.
+// Screen readers announce a lost and a restored connection, but not the age of the data.
 function announce(lost) {
   if (lost === wasLost) return;
   wasLost = lost;
@@ -182,11 +181,11 @@ function announce(lost) {
 }
 
 export function showLink(known) {
-  const at = known.heard_ms, age = Math.round((Date.now() - at) / 1000), link = byId("link");
+  const at = known.received_ms, age = Math.round((Date.now() - at) / 1000), link = byId("link");
   link.className = `link ${known.lost ? "lost" : "good"}`;
   document.body.classList.toggle("stale", Boolean(known.lost && at));
   announce(Boolean(known.lost));
-  if (known.lost && at) show(link, h("strong", null, "Connection lost."), " What you see is of ", when(at), `, ${ago(at)}.`);
+  if (known.lost && at) show(link, h("strong", null, "Connection lost."), " Data as of ", when(at), `, ${ago(at)}.`);
   else if (known.lost) show(link, h("strong", null, known.lost));
-  else if (at) show(link, age > 20 ? `as of ${ago(at)}` : known.streamed ? "live" : "live, asked every 3 s");
+  else if (at) show(link, age > 20 ? `as of ${ago(at)}` : known.streamed ? "live" : "live, polled every 3 s");
 }

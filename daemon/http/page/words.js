@@ -1,10 +1,10 @@
-// Numbers, times and places in words that people read at night.
+// Formatting of numbers, times and segments.
 
 import { h } from "./dom.js";
 
 const MINUS = "\u2212";
 
-// Three digits that count: 0.0123, 1.23, 12.3, 123, 12,300, 1.2e9.
+// Three significant digits: 0.0123, 1.23, 12.3, 123, 12,300, 1.2e9.
 export function number(x, digits = 3) {
   if (x === null || x === undefined || Number.isNaN(x)) return "\u2013";
   if (!Number.isFinite(x)) return x > 0 ? "infinite" : MINUS + "infinite";
@@ -17,7 +17,7 @@ export function number(x, digits = 3) {
 
 export const whole = (x) => (x === null || x === undefined ? "\u2013" : new Intl.NumberFormat("en").format(x));
 
-// A share of 1. What is not none is never shown as 0%.
+// A fraction as a percentage; only zero is shown as 0%.
 export function percent(x) {
   if (x === null || x === undefined) return "\u2013";
   const p = 100 * x;
@@ -26,7 +26,7 @@ export function percent(x) {
   return (p < 10 && p !== Math.round(p) ? p.toFixed(1) : Math.round(p)) + "%";
 }
 
-// A distance that is never below zero: what is next to nothing is said so.
+// A nonnegative distance; small values are shown as <0.001.
 export const distance = (x) => (x !== null && x !== undefined && x < 0.001 ? "<0.001" : number(x, 2));
 
 export const times = (factor) => (factor === null || factor === undefined ? "\u2013" : "\u00d7" + number(factor));
@@ -72,7 +72,7 @@ export function ago(ms, now = Date.now()) {
   return `${Math.round(seconds / 86400)} days ago`;
 }
 
-// In the reader's zone; that of the world is in the title.
+// Local time, with UTC in the title.
 export function when(ms) {
   if (ms === null || ms === undefined || ms < 0) return h("span", null, "\u2013");
   const date = new Date(ms);
@@ -82,7 +82,7 @@ export function when(ms) {
 
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
-// The instance's own sentence without its place, begin, interval and action, which stand elsewhere:
+// The sentence of a finding without segment, start, interval and action, which are shown separately:
 // "Values are multiplied by 100.3; looks like amounts in cents".
 export function whatHappened(p) {
   const text = p.text;
