@@ -42,7 +42,7 @@ static const struct ek_family FAMILIES[] = {
      "Undecodable messages forwarded unchanged while paused.", "", NULL},
     {"evenkeel_truncated_messages_total", COUNTER, "",
      "Acknowledged messages sent without part of their contents.",
-     "the header `ek-left-out` lists the parts; most are dead letters [beyond the size "
+     "the header `ek-truncated` lists the parts; most are dead letters [beyond the size "
      "limit](operations.md#what-does-not-fit)",
      NULL},
     {"evenkeel_consumed_bytes_total", COUNTER, "",

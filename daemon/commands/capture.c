@@ -79,7 +79,7 @@ void ek_dead_letters_add(struct ek_dead_letters *d, const struct ek_kafka_record
     if (!class)
         return;
     struct ek_dead_class *c = &d->of[class_of(class)];
-    const struct ek_header *left_out = find(r, "ek-left-out");
+    const struct ek_header *left_out = find(r, "ek-truncated");
     c->count++;
     c->cut += left_out && left_out > class;
     copy_header(c->topic, sizeof c->topic, r, "ek-source-topic");

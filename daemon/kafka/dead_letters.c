@@ -80,7 +80,7 @@ static rd_kafka_headers_t *headers_of(const struct ek_inflight *t, struct letter
     if (!l->left)
         return headers;
     name_left(l->left, names);
-    ek_kafka_add_header(headers, "ek-left-out", names);
+    ek_kafka_add_header(headers, "ek-truncated", names);
     return headers;
 }
 

@@ -319,7 +319,7 @@ static rd_kafka_headers_t *with_plan(rd_kafka_headers_t *headers, uint64_t plan,
     if (!headers)
         return NULL;
     snprintf(version, sizeof version, "%" PRIu64, plan);
-    ek_kafka_add_header(headers, "ek-plan", version);
+    ek_kafka_add_header(headers, "ek-plan-version", version);
     ek_kafka_add_header(headers, "ek-action", ek_list_outcome_name(word));
     return headers;
 }
@@ -363,7 +363,7 @@ static void send_without_headers(const struct ek_output *o, struct ek_inflight *
 {
     t->outcome |= LEFT_HEADERS;
     if (headers)
-        ek_kafka_add_header(headers, "ek-left-out", "headers");
+        ek_kafka_add_header(headers, "ek-truncated", "headers");
     ek_inflight_log(o->watch.log, EK_LOG_WARN, "headers_left_out", t, NULL, EK_HEADERS_UNREADABLE);
 }
 

@@ -16,7 +16,7 @@ import test_fleet
 
 WORLD = None  # set by run.py
 READ_CAPTURE = os.path.join(os.path.dirname(HERE), "format", "read_capture.py")
-OWN_HEADERS = {"ek-plan", "ek-action"}
+OWN_HEADERS = {"ek-plan-version", "ek-action"}
 
 
 def daemon(source, target, **more):
@@ -71,7 +71,7 @@ class PassThrough(unittest.TestCase):
             self.assertEqual((f.value, f.key, f.timestamp, f.partition),
                              (sent.value, sent.key, sent.timestamp, sent.partition))
             self.assertEqual([h for h in f.headers if h[0] not in OWN_HEADERS], sent.headers)
-            self.assertEqual((f.header("ek-plan"), f.header("ek-action")), ("0", "pass"))
+            self.assertEqual((f.header("ek-plan-version"), f.header("ek-action")), ("0", "pass"))
         self.assertEqual(WORLD.read(target + ".dead"), [])
 
     def test_keys_decide_where_the_partitions_differ(self):

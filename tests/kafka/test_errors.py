@@ -211,7 +211,7 @@ class ADeadLetterTopicThatTakesLess(unittest.TestCase):
         if flow.delivery == "exactly_once":
             self.assertEqual(flow.out(), sorted(flow.out()))
         letters = {int(f.header("ek-source-offset")): f for f in WORLD.read(flow.target + ".dead")}
-        self.assertEqual({n: f.header("ek-left-out") for n, f in letters.items()}, cut)
+        self.assertEqual({n: f.header("ek-truncated") for n, f in letters.items()}, cut)
         for n, f in letters.items():
             self.assertEqual(f.header("ek-source-topic"), flow.source)
             self.assertTrue(f.header("ek-error"))
@@ -265,7 +265,7 @@ class ADeadLetterTopicThatTakesLess(unittest.TestCase):
                     self.assertEqual(d.stop(), 0, d.log())
                 self.assertEqual(sorted(flow.out()), [n for n in range(6) if n != 2])
                 letter, = WORLD.read(flow.target + ".dead")
-                self.assertEqual([letter.header(name) for name in ("n", "ek-left-out", "ek-source-time")], ["2", "time", "1000"])
+                self.assertEqual([letter.header(name) for name in ("n", "ek-truncated", "ek-source-time")], ["2", "time", "1000"])
                 self.assertEqual(letter.value, frames[2].value)
                 self.assertGreaterEqual(letter.timestamp, now)
 

@@ -12,7 +12,7 @@ from fixtures import cloud_event, numbered, numbers
 from harness import Daemon, eventually, evenkeel, messages_of, promised
 
 WORLD = None  # set by run.py
-OWN_HEADERS = {"ek-plan", "ek-action"}
+OWN_HEADERS = {"ek-plan-version", "ek-action"}
 
 
 def daemon(source, target, instance="one", **more):

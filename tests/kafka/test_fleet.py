@@ -118,7 +118,7 @@ class OnePlan(unittest.TestCase):
         """Check that lists of one event time were scored under the same plan by all instances."""
         first, last = {}, {}
         for f in out:
-            version = int(f.header("ek-plan"))
+            version = int(f.header("ek-plan-version"))
             first[version] = min(first.get(version, f.timestamp), f.timestamp)
             last[version] = max(last.get(version, 0), f.timestamp)
         versions = sorted(first)
@@ -347,7 +347,7 @@ class AFleetOfItems(OnePlan):
         plans = {}
         for f in out:
             query = mixed[int(f.header("n"))][1]["query"]
-            self.assertEqual(plans.setdefault(query, f.header("ek-plan")), f.header("ek-plan"), query)
+            self.assertEqual(plans.setdefault(query, f.header("ek-plan-version")), f.header("ek-plan-version"), query)
         self.assertGreater(len(set(plans.values())), 1)
         self.assertEqual(named(fleet.told()), [PRICE])
 

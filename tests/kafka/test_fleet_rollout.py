@@ -112,7 +112,7 @@ class FleetRollout(unittest.TestCase):
         self.assertEqual({int(f.header("n")) for f in out}, set(range(len(s.traffic.sent))))
         for f in out:
             raw, message = s.traffic.sent[int(f.header("n"))]
-            word, version = f.header("ek-action"), int(f.header("ek-plan"))
+            word, version = f.header("ek-action"), int(f.header("ek-plan-version"))
             expected = self.word(plans[version], message) if version in plans else "pass"
             self.assertEqual(word, expected, (version, message["query"]))
             self.assertEqual(f.value == raw, word == "pass")

@@ -64,7 +64,7 @@ class ItemByItem(unittest.TestCase):
         plans, routed = collections.defaultdict(set), 0
         for f in out:
             raw, message = mixed[int(f.header("n"))]
-            plans[message["query"]].add((f.header("ek-plan"), f.header("ek-action")))
+            plans[message["query"]].add((f.header("ek-plan-version"), f.header("ek-action")))
             if f.header("ek-action") == "pass":
                 self.assertEqual(f.value, raw)
                 continue

@@ -65,7 +65,7 @@ class Reload(unittest.TestCase):
         for f in out:
             routed = f.header("ek-action") == "routed"
             self.assertEqual(routed, f.value != frames[int(f.header("n"))].value)
-            self.assertGreaterEqual(int(f.header("ek-plan")), int(routed))
+            self.assertGreaterEqual(int(f.header("ek-plan-version")), int(routed))
         told = [e for e in map(lambda f: json.loads(f.value), WORLD.read(alerts)) if e["event"] == "reload"]
         self.assertEqual([(e["result"], e["carried_over"]) for e in told], [("refused", None), ("done", "all")])
         self.assertIn(self.rules, told[0]["errors"][0]["message"])

@@ -163,7 +163,7 @@ class Case(unittest.TestCase):
         came = {}
         for f, (raw, message) in zip(out, s.traffic.sent):
             word = f.header("ek-action")
-            self.assertEqual(word, self.word(plans.get(int(f.header("ek-plan")), {}), message))
+            self.assertEqual(word, self.word(plans.get(int(f.header("ek-plan-version")), {}), message))
             self.assertEqual(f.value == raw, word in ("pass", "shadow", "paused"))
             came[word] = came.get(word, 0) + 1
         print(f"\n    {len(out)} lists: {came}, {len(plans)} plans")

@@ -113,7 +113,7 @@ class StateRestart(Case):
             self.assert_stopped(d)
         out = WORLD.read(target)
         self.assertEqual(sorted(numbers(out)), list(range(self.COUNT)))
-        later = [f.header("ek-plan") for f in out if int(f.header("n")) >= self.STOP]
+        later = [f.header("ek-plan-version") for f in out if int(f.header("n")) >= self.STOP]
         self.assertEqual(set(later), {str(before[1])})
         self.assert_found_once(alerts)
 

@@ -119,7 +119,7 @@ class Story:
                 self.assertEqual(f.value, raw)
                 continue
             self.assertEqual(f.header("ek-action"), "routed")
-            self.assertGreaterEqual(int(f.header("ek-plan")), 1)
+            self.assertGreaterEqual(int(f.header("ek-plan-version")), 1)
             mine = decoded(f.value)
             self.assertEqual(without_scores(mine), without_scores(message))
             self.assertEqual(len(f.value), len(raw))

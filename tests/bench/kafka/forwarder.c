@@ -117,7 +117,7 @@ static void forward(struct forwarder *f, rd_kafka_message_t *m)
     int64_t stamp = rd_kafka_message_timestamp(m, &type);
     headers =
         rd_kafka_message_headers(m, &old) ? rd_kafka_headers_new(2) : rd_kafka_headers_copy(old);
-    rd_kafka_header_add(headers, "ek-plan", -1, "0", 1);
+    rd_kafka_header_add(headers, "ek-plan-version", -1, "0", 1);
     rd_kafka_header_add(headers, "ek-action", -1, "pass", 4);
     take(f, m);
     for (;;) {

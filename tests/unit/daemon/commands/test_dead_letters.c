@@ -56,9 +56,9 @@ START_TEST(those_that_lack_a_part_of_their_message_are_told)
     struct ek_kafka_record r = {.header_count = 2};
     add(&d, "limit", "8", "too large");
     r.headers[0] = header("ek-error-class", "limit");
-    r.headers[1] = header("ek-left-out", "value");
+    r.headers[1] = header("ek-truncated", "value");
     ek_dead_letters_add(&d, &r);
-    r.headers[0] = header("ek-left-out", "headers"); /* of another time */
+    r.headers[0] = header("ek-truncated", "headers"); /* of another time */
     r.headers[1] = header("ek-error-class", "limit");
     ek_dead_letters_add(&d, &r);
     char *text = printed(&d);
@@ -84,7 +84,7 @@ START_TEST(a_dead_letter_that_was_sent_again_is_none_unless_it_came_back)
     struct ek_dead_letters d = {.of = {{.count = 0}}};
     struct ek_kafka_record r = {.header_count = 3};
     r.headers[0] = header("ek-error-class", "format");
-    r.headers[1] = header("ek-plan", "7");
+    r.headers[1] = header("ek-plan-version", "7");
     r.headers[2] = header("ek-action", "pass");
     ek_dead_letters_add(&d, &r);
     for (int i = 0; i < EK_DEAD_CLASSES; i++)

@@ -112,7 +112,7 @@ static void check_letters(struct scene *s)
     for (int i = 0; i < DEAD_ONES; i++) {
         ck_assert(next(t, &r));
         ck_assert_msg(has(&r, "ek-source-offset", LETTERS[i].offset), "letter %d", i);
-        ck_assert_msg(has(&r, "ek-left-out", LETTERS[i].left_out), "letter %d", i);
+        ck_assert_msg(has(&r, "ek-truncated", LETTERS[i].left_out), "letter %d", i);
         ck_assert(!LETTERS[i].class || has(&r, "ek-error-class", LETTERS[i].class));
         ck_assert(has(&r, "ek-source-topic", "scored"));
         ck_assert(find(&r, "ek-error") != NULL);
@@ -172,7 +172,7 @@ START_TEST(while_paused_headers_that_cannot_be_read_are_left_out_and_told)
         ck_assert(next(tap, &r));
         ck_assert(has(&r, "ek-action", "paused"));
         bool bare = i == 2 || i == 3;
-        ck_assert_msg(bare ? has(&r, "ek-left-out", "headers") : !find(&r, "ek-left-out"), "%d", i);
+        ck_assert_msg(bare ? has(&r, "ek-truncated", "headers") : !find(&r, "ek-truncated"), "%d", i);
     }
     ek_merged_consumer_free(tap);
     end(&s);

@@ -363,7 +363,7 @@ static void check_output(struct reading *r, const struct ek_kafka_record *record
 {
     struct ek_buf expected;
     uint64_t list = (uint64_t)record->timestamp_ms - 1000;
-    float sign = sign_of(r, header_number(record, "ek-plan"));
+    float sign = sign_of(r, header_number(record, "ek-plan-version"));
     bool routed = false;
     for (size_t i = 0; i < record->header_count; i++)
         routed |= !strcmp(record->headers[i].name, "ek-action") &&

@@ -45,7 +45,7 @@ static void run_through(struct scene *s)
     ck_assert_uint_eq(t.queries, LISTS - LISTS / 10);
     ck_assert_int_eq(t.partitions, 1);
     finish(s);
-    ck_assert_uint_eq(count(s, "ranked", "ek-plan"), LISTS - LISTS / 10);
+    ck_assert_uint_eq(count(s, "ranked", "ek-plan-version"), LISTS - LISTS / 10);
     ck_assert_uint_eq(count(s, "ranked.dead", "ek-error"), LISTS / 10);
 }
 
