@@ -185,19 +185,19 @@ static inline void event_fleet(struct ek_event_fleet *f, json_t *o)
     f->state = event_text(o, "state");
     f->instance = event_text(o, "instance");
     f->text = event_text(o, "text");
-    f->name = event_says(o, "state", "name_shared") || event_says(o, "state", "name_free");
-    f->wrong = event_says(o, "state", "cut_off") || event_says(o, "state", "name_shared");
+    f->name = event_says(o, "state", "duplicate_instance") || event_says(o, "state", "instance_unique");
+    f->wrong = event_says(o, "state", "plan_stale") || event_says(o, "state", "duplicate_instance");
 }
 
 static inline void event_reload(struct ek_event_reload *r, json_t *o)
 {
-    const json_t *first = json_array_get(json_object_get(o, "faults"), 0);
+    const json_t *first = json_array_get(json_object_get(o, "errors"), 0);
     r->done = event_says(o, "result", "done");
     r->file = event_text(first, "file");
     r->message = event_text(first, "message");
     r->line = (long)event_integer(first, "line");
     r->column = (long)event_integer(first, "column");
-    r->outcome = "\"faults\":[]";
+    r->outcome = "\"errors\":[]";
 }
 
 static inline void event_drift(struct ek_event_model_drift *d, json_t *o)

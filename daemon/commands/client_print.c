@@ -443,10 +443,10 @@ static int add_order(struct ek_text_table *c, yyjson_val *route, const char *key
 
 static int add_route(struct ek_text_table *c, yyjson_val *route)
 {
-    int rc = add_order(c, route, "moved", "wanted", true);
+    int rc = add_order(c, route, "plan_vs_upstream", "wanted", true);
     if (!rc)
-        rc = add_order(c, route, "forwarded", "sent", false);
-    return rc ? rc : add_order(c, route, "plain", "no route", false);
+        rc = add_order(c, route, "output_vs_upstream", "sent", false);
+    return rc ? rc : add_order(c, route, "model_vs_upstream", "no route", false);
 }
 
 static void print_guardrail(yyjson_val *route, const char *key, const char *text, FILE *to)

@@ -79,7 +79,7 @@ int ek_client_print_status(const struct ek_buf *answer, FILE *to)
                  {"partitions", "partitions"},
                  {"lag", "lag"},
                  {"consumed", "consumed"},
-                 {"passed", "passed"},
+                 {"forwarded", "forwarded"},
                  {"routed", "routed"},
                  {"dead letters", "dead_letters"},
                  {"score failures", "score_failures"},

@@ -18,11 +18,11 @@ void ek_fleet_report_change(const struct ek_fleet_event_sink *m, const char *ins
                             enum ek_fleet_change change)
 {
     static const char *const texts[][2] = {
-        [EK_CHANGE_PLAN_STALE] = {"cut_off",
+        [EK_CHANGE_PLAN_STALE] = {"plan_stale",
                                   "no plan received from the fleet; the last plan stays in force"},
-        [EK_CHANGE_PLAN_RECOVERED] = {"heard", "plans are received again"},
-        [EK_CHANGE_NAME_SHARED] = {"name_shared", "two processes report under this name"},
-        [EK_CHANGE_NAME_FREE] = {"name_free", "one process has this name"}};
+        [EK_CHANGE_PLAN_RECOVERED] = {"plan_recovered", "plans are received again"},
+        [EK_CHANGE_NAME_SHARED] = {"duplicate_instance", "two processes report under this name"},
+        [EK_CHANGE_NAME_FREE] = {"instance_unique", "one process has this name"}};
     const struct ek_event v = {
         .kind = EK_EVENT_FLEET,
         .time_ms = ek_wall_ms(),
@@ -85,12 +85,12 @@ int ek_fleet_metrics_json(const struct ek_fleet_metrics_values *f, struct ek_buf
 {
     ek_buf_text(out, "{\"instance\":");
     ek_buf_json(out, f->name, strlen(f->name));
-    ek_buf_text(out, ",\"decider\":");
+    ek_buf_text(out, ",\"leader\":");
     ek_buf_json(out, f->status.leader, strlen(f->status.leader));
     return ek_buf_printf(out,
-                         ",\"decides\":%s,\"term\":%" PRIu64 ",\"plan_version\":%" PRIu64
-                         ",\"plan_age_ms\":%" PRId64 ",\"cut_off\":%s,\"instances\":%d"
-                         ",\"names_shared\":%d}",
+                         ",\"is_leader\":%s,\"term\":%" PRIu64 ",\"plan_version\":%" PRIu64
+                         ",\"plan_age_ms\":%" PRId64 ",\"plan_stale\":%s,\"instances\":%d"
+                         ",\"duplicate_instances\":%d}",
                          flag_text(f->is_leader), f->status.term, f->status.version, f->age_ms,
                          flag_text(f->cut_off), f->instances, f->shared);
 }

@@ -54,13 +54,13 @@ void ek_json_add_guardrail(struct ek_json_writer *w, const char *key,
 static void add_counts(struct ek_json_writer *w, const struct ek_impact_view *v)
 {
     const struct ek_comparison_sums *s = v->sums;
-    ek_json_add_count(w, "tried", s->tried);
-    ek_json_add_count(w, "alone", s->alone);
-    ek_json_add_count(w, "acted", s->acts);
+    ek_json_add_count(w, "compared", s->tried);
+    ek_json_add_count(w, "compared_exclusive", s->alone);
+    ek_json_add_count(w, "routed", s->acts);
     ek_json_add_count(w, "not_scored", s->failed + s->unscored);
-    add_sums(w, "moved", &s->moved);
-    add_sums(w, "plain", &s->plain);
-    add_sums(w, "forwarded", &s->acted);
+    add_sums(w, "plan_vs_upstream", &s->moved);
+    add_sums(w, "model_vs_upstream", &s->plain);
+    add_sums(w, "output_vs_upstream", &s->acted);
     ek_json_open(w, "harm", '{');
     ek_json_add_count(w, "lists", s->measured);
     add_number(w, "evidence", v->figures.worse);
@@ -104,7 +104,7 @@ static int add_page(void *context, struct ek_guard **guard, struct ek_error *e)
     ek_json_init(&w, context);
     ek_json_open(&w, NULL, '{');
     ek_json_add_count(&w, "plan_version", ek_guard_plan_version(g));
-    ek_json_add_count(&w, "late_trials", ek_guard_stale_comparisons(g));
+    ek_json_add_count(&w, "stale_comparisons", ek_guard_stale_comparisons(g));
     add_routes(&w, "routes", g, NULL);
     ek_json_close(&w, '}');
     return w.rc ? w.rc : ek_buf_text(context, "\n");

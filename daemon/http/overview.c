@@ -21,7 +21,7 @@ struct problem {
 };
 
 struct summary {
-    const char *level;
+    const char *status;
     struct problem *problem; /* gravest first */
     size_t problems, confirmed, suspected;
     bool acts;
@@ -107,15 +107,15 @@ static bool is_mitigated(const struct problem *p)
     return ek_mode_acts(p->mode) && !(p->route && p->route->withdrawn);
 }
 
-static const char *get_level(const struct ek_overview_sources *in, const struct summary *s)
+static const char *get_status(const struct ek_overview_sources *in, const struct summary *s)
 {
     if (in->paused)
         return "paused";
     if (in->reason)
         return "not_ready";
     if (s->confirmed)
-        return s->acts ? "acting" : "found";
-    return s->suspected ? "watching" : "fine";
+        return s->acts ? "mitigated" : "confirmed";
+    return s->suspected ? "suspected" : "ok";
 }
 
 static int summarize(const struct ek_overview_sources *in, struct summary *s)
@@ -139,7 +139,7 @@ static int summarize(const struct ek_overview_sources *in, struct summary *s)
     }
     if (in->paused)
         s->since_ms = (double)in->paused_ms;
-    s->level = get_level(in, s);
+    s->status = get_status(in, s);
     return EK_OK;
 }
 
@@ -178,7 +178,7 @@ static void add_action(struct ek_json_writer *w, const struct problem *p)
     else if (!p->route && p->entry)
         percent = p->entry->percent;
     action_text(p, text);
-    ek_json_open(w, "doing", '{');
+    ek_json_open(w, "mitigation", '{');
     ek_json_add_text(w, "action", ek_action_name(p->action));
     ek_json_add_text(w, "mode", ek_mode_name(p->mode));
     ek_json_add_rounded(w, "percent", percent, DIGITS);
@@ -193,7 +193,7 @@ static void add_without(struct ek_json_writer *w, const struct problem *p)
     const struct ek_rank_sums *moved = p->route ? &p->route->sums->moved : NULL;
     char text[TEXT_BYTES];
     if (!moved || !moved->lists) {
-        ek_json_add_null(w, "without");
+        ek_json_add_null(w, "if_unmitigated");
         return;
     }
     struct ek_rank_change mean = ek_rank_sums_mean(moved);
@@ -201,7 +201,7 @@ static void add_without(struct ek_json_writer *w, const struct problem *p)
              "without the action, an item of these lists is on average %.2g positions from its "
              "position under the plan, and %.0f%% of the first ten items are the same (%.0f lists)",
              mean.places, 100 * mean.top10, (double)moved->lists);
-    ek_json_open(w, "without", '{');
+    ek_json_open(w, "if_unmitigated", '{');
     ek_json_add_rank_sums(w, moved);
     ek_json_add_text(w, "text", text);
     ek_json_close(w, '}');
@@ -245,14 +245,14 @@ int ek_overview_write(const struct ek_overview_sources *in, struct ek_buf *out)
         return EK_ENOMEM;
     ek_json_init(&w, out);
     ek_json_open(&w, NULL, '{');
-    ek_json_add_text(&w, "level", s.level);
+    ek_json_add_text(&w, "status", s.status);
     add_text(&w, in, &s);
     if (isnan(s.since_ms))
         ek_json_add_null(&w, "since_ms");
     else
         ek_json_add_integer(&w, "since_ms", (int64_t)s.since_ms);
     ek_json_add_integer(&w, "features", in->features);
-    ek_json_add_integer(&w, "cells", in->cells);
+    ek_json_add_integer(&w, "segments", in->cells);
     ek_json_add_count(&w, "observed_lists", in->queries);
     ek_json_add_raw(&w, "paused", in->pause, strlen(in->pause));
     ek_json_add_count(&w, "plan_version", in->plan_version);

@@ -149,7 +149,7 @@ static unsigned history(struct ek_stage *s, const struct ek_http_query *q, struc
         return status;
     if (q->after && ek_parse_u64(q->after, EK_WHOLE, &request.after))
         return respond_error(BAD_REQUEST,
-                             "'after' must be the number of a decision, as in its 'number', or 0",
+                             "'after' must be the number of a decision, as in its 'sequence', or 0",
                              body);
     int rc = ek_guard_service_history(ek_stage_guard(s), &request, body, &e);
     if (rc == EK_EUSAGE)

@@ -205,7 +205,7 @@ int ek_stage_status(struct ek_stage *s, struct ek_buf *out)
     return ek_buf_printf(out,
                          ",\"version\":\"%s\",\"librdkafka\":\"%s\""
                          ",\"plan_version\":%" PRIu64 ",\"observed_lists\":%" PRIu64
-                         ",\"consumed\":%" PRIu64 ",\"passed\":%" PRIu64 ",\"routed\":%" PRIu64
+                         ",\"consumed\":%" PRIu64 ",\"forwarded\":%" PRIu64 ",\"routed\":%" PRIu64
                          ",\"dead_letters\":%" PRIu64 ",\"score_failures\":%" PRIu64
                          ",\"in_flight\":%" PRIu64 ",\"open_findings\":%zu,\"lag\":%" PRId64 "}\n",
                          ek_version(), ek_kafka_version(), t.plan_version, t.queries, t.consumed,

@@ -106,8 +106,8 @@ int ek_checkpoint_status_json(struct ek_checkpoint_status *r, int64_t now_ms, st
         gaps += r->gaps[i];
     int64_t age_ms = r->saved_ms ? now_ms - r->saved_ms : -1;
     ek_buf_printf(out,
-                  ",\"base\":%" PRIu64 ",\"bases\":%" PRIu64 ",\"age_ms\":%" PRId64
-                  ",\"restore_seconds\":%.3f,\"gaps\":%" PRIu64 "}",
+                  ",\"checkpoint\":%" PRIu64 ",\"checkpoints\":%" PRIu64 ",\"age_ms\":%" PRId64
+                  ",\"restore_seconds\":%.3f,\"losses\":%" PRIu64 "}",
                   r->base, r->bases, age_ms, r->restore_seconds, gaps);
     pthread_mutex_unlock(&r->lock);
     return out->rc;

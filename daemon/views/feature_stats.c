@@ -184,7 +184,7 @@ void ek_feature_stats_unlock(struct ek_feature_stats *b)
 
 static int add_head(const struct ek_feature_stats *b, struct ek_buf *out)
 {
-    return ek_buf_printf(out, "{\"windows\":{\"length_ms\":%" PRId64 ",\"kept\":%d},",
+    return ek_buf_printf(out, "{\"windows\":{\"length_ms\":%" PRId64 ",\"retention\":%d},",
                          b->rules->windows.length_ms, b->rules->windows.retention);
 }
 
@@ -230,10 +230,10 @@ static int add_most_shifted(const struct ek_feature_stats_cell *shifted, int fea
                             struct ek_buf *out)
 {
     if (!shifted)
-        return ek_buf_text(out, ",\"moved_most\":null}");
-    ek_buf_text(out, ",\"moved_most\":{");
+        return ek_buf_text(out, ",\"most_shifted_segment\":null}");
+    ek_buf_text(out, ",\"most_shifted_segment\":{");
     add_segment(shifted, out);
-    add_view("recent", &shifted->views[feature][EK_SPAN_RECENT], out);
+    add_view("current", &shifted->views[feature][EK_SPAN_RECENT], out);
     return ek_buf_text(out, "}}");
 }
 
@@ -244,9 +244,9 @@ static int add_feature(const struct ek_feature_stats *b, const struct ek_feature
     add_name(b, feature, out);
     add_training(b, feature, out);
     if (count && cells[0].complete)
-        add_view("recent", &cells[0].views[feature][EK_SPAN_RECENT], out);
+        add_view("current", &cells[0].views[feature][EK_SPAN_RECENT], out);
     else
-        ek_buf_text(out, ",\"recent\":null");
+        ek_buf_text(out, ",\"current\":null");
     return add_most_shifted(most_shifted(cells, count, feature), feature, out);
 }
 
@@ -272,7 +272,7 @@ static int add_cell(const struct ek_feature_stats_cell *c, int feature, int firs
     ek_buf_text(out, ",\"histogram\":");
     ek_histogram_json(&c->histograms[feature], out);
     if (more && more->tracks) {
-        ek_buf_text(out, ",\"track\":");
+        ek_buf_text(out, ",\"history\":");
         ek_feature_history_json(more->tracks, feature, c->dimension, c->value, out);
     }
     return ek_buf_text(out, "}");
@@ -312,7 +312,7 @@ int ek_feature_stats_feature(struct ek_feature_stats *b, const char *name,
     add_head(b, out);
     add_name(b, feature, out);
     add_training(b, feature, out);
-    ek_buf_printf(out, ",%s\"cells\":[", more ? more->members : "");
+    ek_buf_printf(out, ",%s\"segments\":[", more ? more->members : "");
     for (int i = 0; i < count; i++)
         if (cells[i].complete)
             add_cell(&cells[i], feature, !shown++, more, out);

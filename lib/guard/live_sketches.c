@@ -31,7 +31,7 @@ struct ek_live_sketches {
 
 const char *ek_span_name(enum ek_span span)
 {
-    static const char *const names[] = {"recent", "kept", "life"};
+    static const char *const names[] = {"current", "retained", "lifetime"};
     return names[span];
 }
 

@@ -64,7 +64,7 @@ int ek_feature_view_json(struct ek_buf *out, const struct ek_feature_view *v);
  */
 /* recent: current and previous window; retained: all windows; life: since the start. */
 enum ek_span { EK_SPAN_RECENT, EK_SPAN_RETAINED, EK_SPAN_LIFE, EK_SPANS };
-/* Return the name: "recent", "kept", "life". */
+/* Return the name: "current", "retained", "lifetime". */
 const char *ek_span_name(enum ek_span span);
 
 /* Memory limit, as an average over cells: per item feature, per closed window of a feature, and per

@@ -117,7 +117,7 @@ void ek_histogram_build(const struct ek_sketch *training, const struct ek_sketch
 
 static int add_pair(const char *name, float training, float recent, struct ek_buf *out)
 {
-    return ek_buf_printf(out, ",\"%s\":{\"training\":%.4g,\"recent\":%.4g}", name, (double)training,
+    return ek_buf_printf(out, ",\"%s\":{\"training\":%.4g,\"current\":%.4g}", name, (double)training,
                          (double)recent);
 }
 
@@ -127,7 +127,7 @@ static int add_bin(const struct ek_histogram *h, int sign, int bin, bool first, 
     int at = sign == EK_HISTOGRAM_NEGATIVE ? bin : h->bins[0] + bin;
     double near = exp(h->low_ln[sign] + bin * h->width_ln), far = near * exp(h->width_ln);
     bool negative = sign == EK_HISTOGRAM_NEGATIVE;
-    return ek_buf_printf(out, "%s{\"low\":%.5g,\"high\":%.5g,\"training\":%.4g,\"recent\":%.4g}",
+    return ek_buf_printf(out, "%s{\"low\":%.5g,\"high\":%.5g,\"training\":%.4g,\"current\":%.4g}",
                          first ? "" : ",", negative ? -far : near, negative ? -near : far,
                          (double)h->side[EK_HISTOGRAM_TRAINING].share[at],
                          (double)h->side[EK_HISTOGRAM_RECENT].share[at]);
@@ -138,7 +138,7 @@ int ek_histogram_json(const struct ek_histogram *h, struct ek_buf *out)
     const struct ek_histogram_side *t = &h->side[EK_HISTOGRAM_TRAINING],
                                    *r = &h->side[EK_HISTOGRAM_RECENT];
     int count = 0;
-    ek_buf_printf(out, "{\"training_items\":%" PRIu64 ",\"recent_items\":%" PRIu64, t->items,
+    ek_buf_printf(out, "{\"training_items\":%" PRIu64 ",\"current_items\":%" PRIu64, t->items,
                   r->items);
     add_pair("missing", t->missing, r->missing, out);
     add_pair("zero", t->zero, r->zero, out);

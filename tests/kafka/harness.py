@@ -343,8 +343,8 @@ class Daemon:
 
     def lists_in_sketches(self, feature):
         """Return the lists in the sketches of all traffic since the start."""
-        cells = [c for c in self.json("/api/v1/features/" + feature)["cells"] if c["segment"] is None]
-        return cells[0]["life"]["lists"] if cells else 0
+        cells = [c for c in self.json("/api/v1/features/" + feature)["segments"] if c["segment"] is None]
+        return cells[0]["lifetime"]["lists"] if cells else 0
 
     def get(self, path):
         """Return (status, body)."""
@@ -389,7 +389,7 @@ class Daemon:
             return False
         time.sleep(self.LAG_SECONDS)
         after = self.status()
-        return self.drained() and all(after.get(k) == before.get(k) for k in ("passed", "routed", "dead_letters"))
+        return self.drained() and all(after.get(k) == before.get(k) for k in ("forwarded", "routed", "dead_letters"))
 
     def wait_drained(self):
         def look():
@@ -410,7 +410,7 @@ class Daemon:
         def handled():
             self.assert_running()
             status = self.json("/api/v1/status")
-            return status["passed"] + status["routed"] + status["dead_letters"] >= count
+            return status["forwarded"] + status["routed"] + status["dead_letters"] >= count
         eventually(f"{count} messages are handled", handled)
         return self
 

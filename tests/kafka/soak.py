@@ -56,7 +56,7 @@ class Watch(threading.Thread):
         seen, status = self.seen, self.watched.status()
         if not status:
             return
-        handled = status["passed"] + status["routed"] + status["dead_letters"]
+        handled = status["forwarded"] + status["routed"] + status["dead_letters"]
         last = seen[-1]
         if handled > last[1]:
             if last[1]:

@@ -39,7 +39,7 @@ class AnOutageOfAMinute(unittest.TestCase):
         flow.delivery = delivery
         flow.send(BEFORE)
         with flow.daemon as d:
-            eventually("it is at work", lambda: d.status().get("passed", 0) > 0)
+            eventually("it is at work", lambda: d.status().get("forwarded", 0) > 0)
             self.outage(flow)
             began = time.monotonic()
             flow.send(OUTAGE * self.RATE)

@@ -301,8 +301,8 @@ class Restarts(unittest.TestCase):
             one.wait_ready()
             two.wait_ready()
             sender.start()
-            eventually("both work", lambda: one.json("/api/v1/status")["passed"] > 100 and
-                       two.json("/api/v1/status")["passed"] > 100)
+            eventually("both work", lambda: one.json("/api/v1/status")["forwarded"] > 100 and
+                       two.json("/api/v1/status")["forwarded"] > 100)
             self.assertEqual(two.stop(), 0, two.log())
             sender.join()
             eventually("one has it all", lambda: one.json("/api/v1/status")["partitions"] == 4)
@@ -370,7 +370,7 @@ class Http(unittest.TestCase):
             self.assertRegex(d.json("/version")["version"], r"^\d+\.\d+\.\d+$")
             status = d.json("/api/v1/status")
             self.assertEqual(status["service"], "kafka-test")
-            self.assertEqual((status["observed_lists"], status["passed"]), (100, 100))
+            self.assertEqual((status["observed_lists"], status["forwarded"]), (100, 100))
             self.assertEqual(d.json("/api/v1/findings"), [])
             self.assertEqual(d.json("/api/v1/plan")["version"], 0)
             self.assertEqual(d.json("/api/v1/events?n=5"), [])

@@ -108,8 +108,8 @@ class Together(Once):
             one.wait_ready()
             two.wait_ready()
             sender.start()
-            eventually("both work", lambda: one.json("/api/v1/status")["passed"] > 100 and
-                       two.json("/api/v1/status")["passed"] > 100)
+            eventually("both work", lambda: one.json("/api/v1/status")["forwarded"] > 100 and
+                       two.json("/api/v1/status")["forwarded"] > 100)
             self.assertEqual(two.stop(), 0, two.log())
             sender.join()
             eventually("one has it all", lambda: one.json("/api/v1/status")["partitions"] == 4)
@@ -277,7 +277,7 @@ class Alerts(Once):
             eventually("all is scored", lambda: d.json("/api/v1/status")["observed_lists"] == self.COUNT)
             events = d.json("/api/v1/events?n=1000")
             self.assertIn("confirmed", [e.get("state") for e in events])
-            self.assertEqual(d.json("/api/v1/status")["passed"], 1, "it was committed too early")
+            self.assertEqual(d.json("/api/v1/status")["forwarded"], 1, "it was committed too early")
             d.process.send_signal(signal.SIGSTOP)
             time.sleep(4)
             d.process.send_signal(signal.SIGCONT)

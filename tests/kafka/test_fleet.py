@@ -109,7 +109,7 @@ def wait_for(what, daemon, condition):
 
 
 def wait_decides(daemon):
-    wait_for("it decides", daemon, lambda: fleet_of(daemon)["decides"])
+    wait_for("it decides", daemon, lambda: fleet_of(daemon)["is_leader"])
     return daemon
 
 
@@ -142,13 +142,13 @@ class OneToThreeToOne(OnePlan):
         with fleet.endless(itertools.cycle(values[:self.FAULTY]), self.RATE, 3) as stream, one:
             wait_decides(one.wait_ready())
             stream.start()
-            eventually("lists come", lambda: status(one)["passed"] > 300)
+            eventually("lists come", lambda: status(one)["forwarded"] > 300)
             with two, three:
                 self.wait_shared((one, two, three), [1, 1, 1])
                 eventually("all hear the plan", lambda: all(fleet_of(i)["plan_version"] for i in (one, two, three)))
-                eventually("one of them decides", lambda: [fleet_of(i)["decides"] for i in (one, two, three)].count(True) == 1)
+                eventually("one of them decides", lambda: [fleet_of(i)["is_leader"] for i in (one, two, three)].count(True) == 1)
                 for i in (one, two, three):
-                    wait_for("all work", i, lambda i=i: status(i)["passed"] > 300)
+                    wait_for("all work", i, lambda i=i: status(i)["forwarded"] > 300)
                 faulty = stream.turn(itertools.cycle(values[self.FAULTY:]))
                 for i in (one, two, three):
                     wait_for("all route", i, lambda i=i: status(i)["routed"] > 20)
@@ -206,8 +206,8 @@ class TheDecider(OnePlan):
             stream.start()
             for i in (one, two):  # the assignment is stable by then
                 wait_for("both route", i, lambda i=i: status(i)["routed"] > 20)
-            first, second = (one, two) if fleet_of(one)["decides"] else (two, one)
-            self.assertEqual([fleet_of(i)["decides"] for i in (first, second)], [True, False])
+            first, second = (one, two) if fleet_of(one)["is_leader"] else (two, one)
+            self.assertEqual([fleet_of(i)["is_leader"] for i in (first, second)], [True, False])
             before, cells = fleet_of(second), second.json("/api/v1/plan")["entries"]
             self.assertTrue(cells)
             first.stop(signal.SIGKILL)
@@ -240,13 +240,13 @@ class TwoOfOneName(OnePlan):
                 self.wait_shared([one, two], [1, 1])
                 with fleet.instance("two") as twin:
                     decider = eventually("the name is told", lambda: next(
-                        (i for i in (one, two, twin) if fleet_of(i)["names_shared"]), None))
+                        (i for i in (one, two, twin) if fleet_of(i)["duplicate_instances"]), None))
                     self.assertEqual(decider.metric("evenkeel_fleet_duplicate_instances"), 1)
                     self.assertIn("level=warn event=fleet_duplicate_instance message=\"two processes have the service.instance "
                                   "'two': ", decider.log())
                     self.assertEqual(decider.log().count("fleet_duplicate_instance"), 1)
                     eventually("the alert topic has it", lambda: any(
-                        (e["event"], e.get("state"), e.get("instance")) == ("fleet", "name_shared", "two")
+                        (e["event"], e.get("state"), e.get("instance")) == ("fleet", "duplicate_instance", "two")
                         for e in fleet.told()))
 
 
@@ -276,7 +276,7 @@ class AFleetThatKeepsItsState(OnePlan):
             one.wait_drained()
             self.assertEqual(status(one)["observed_lists"], count, one.log())
             eventually("the sketches are shown", lambda: one.lists_in_sketches("price") == count)
-            self.assertEqual(status(one)["state"]["gaps"], 0, one.log())
+            self.assertEqual(status(one)["state"]["losses"], 0, one.log())
             self.assertEqual(one.json("/api/v1/plan")["entries"], cells)
             self.assertEqual(one.stop(), 0, one.log())
         out = fleet.out()
@@ -302,7 +302,7 @@ class AFleetThatDeliversOnce(OnePlan):
             stream.start()
             for i in (one, two):
                 wait_for("both route", i, lambda i=i: status(i)["routed"] > 20)
-            first, second = (one, two) if fleet_of(one)["decides"] else (two, one)
+            first, second = (one, two) if fleet_of(one)["is_leader"] else (two, one)
             first.stop(signal.SIGKILL)
             with fleet.instance("one" if first is one else "two", **once) as again:
                 self.wait_shared((again, second), [1, 1])
@@ -334,7 +334,7 @@ class AFleetOfItems(OnePlan):
         layout = {"message": "layout: item, time_ms: none"}
         with fleet.instance("one", **layout) as one, fleet.instance("two", **layout) as two:
             self.wait_shared((one, two), [1, 1])
-            eventually("one of them decides", lambda: fleet_of(one)["decides"] or fleet_of(two)["decides"])
+            eventually("one of them decides", lambda: fleet_of(one)["is_leader"] or fleet_of(two)["is_leader"])
             WORLD.send(fleet.source, frames, self.RATE)
             for i in (one, two):
                 i.wait_drained()
@@ -372,12 +372,12 @@ class APlanThatIsNotHeard(unittest.TestCase):
                 fleet.instance("in") as inside, fleet.instance("out", brokers=broker.at("sasl_plaintext"), more=access) as outside:
             inside.wait_ready()
             outside.wait_ready()
-            eventually("one of them decides", lambda: fleet_of(inside)["decides"] or fleet_of(outside)["decides"])
+            eventually("one of them decides", lambda: fleet_of(inside)["is_leader"] or fleet_of(outside)["is_leader"])
             stream.start()
             wait_for("it routes", outside, lambda: status(outside)["routed"] > 20)
             version = status(outside)["plan_version"]
             broker.revoke("alice", *plan_rights)
-            wait_for("it is cut off", outside, lambda: fleet_of(outside)["cut_off"])
+            wait_for("it is cut off", outside, lambda: fleet_of(outside)["plan_stale"])
             self.assertEqual(outside.get("/ready")[0], 200)
             self.assertGreater(outside.metric("evenkeel_fleet_plan_age_seconds"), SILENT)
             self.assertEqual(outside.metric("evenkeel_fleet_plan_stale"), 1)
@@ -386,7 +386,7 @@ class APlanThatIsNotHeard(unittest.TestCase):
             self.assertEqual(status(outside)["plan_version"], version)
             self.assertEqual(outside.log().count("event=fleet_plan_stale"), 1, outside.log())
             broker.allow("alice", *plan_rights)
-            wait_for("it hears again", outside, lambda: not fleet_of(outside)["cut_off"])
+            wait_for("it hears again", outside, lambda: not fleet_of(outside)["plan_stale"])
             count = len(stream.enough())
             inside.wait_drained()
             outside.wait_drained()

@@ -38,7 +38,7 @@ class Ordered(test_fleet.OnePlan):
             stream.start()
             both = (one, two)
             self.wait_all("the plan is heard", both, lambda i: fleet_of(i)["plan_version"])
-            decider = next(i for i in both if fleet_of(i)["decides"])
+            decider = next(i for i in both if fleet_of(i)["is_leader"])
             other = two if decider is one else one
             name = "one" if decider is one else "two"
             said = self.told(other, "pin", *self.PLACE, "--action", "route", "--reason", "miles")
@@ -83,7 +83,7 @@ class Accepted(Ordered):
 
     def wait_quiet(self, instances):
         self.wait_all("nothing is in force", instances, lambda i: i.json("/api/v1/plan")["entries"] == [])
-        self.wait_more("lists pass", instances, "passed")
+        self.wait_more("lists pass", instances, "forwarded")
 
     def test_an_order_to_one_holds_for_all_and_over_a_restart(self):
         fleet, http = Fleet(2), {"http": f"token_file: {tokens()}"}
@@ -93,7 +93,7 @@ class Accepted(Ordered):
             self.wait_shared(both, [1, 1])
             stream.start()
             self.wait_found(both)
-            decider = next(i for i in both if fleet_of(i)["decides"])
+            decider = next(i for i in both if fleet_of(i)["is_leader"])
             other = two if decider is one else one
             code, _, error = tell("accept", "price", "--segment", "arm=A", "-c", other.config)
             self.assertEqual(code, 1)
@@ -108,7 +108,7 @@ class Accepted(Ordered):
                 told = [e for e in i.json("/api/v1/events?n=1000") if e["event"] == "finding" and e["state"] == "dismissed"]
                 self.assertEqual([e["reason"] for e in told], ["accepted as normal"])
             decider.stop(signal.SIGKILL)
-            wait_for("the other decides", other, lambda: fleet_of(other)["decides"])
+            wait_for("the other decides", other, lambda: fleet_of(other)["is_leader"])
             decider.start()
             self.wait_shared(both, [1, 1])
             self.wait_quiet(both)

@@ -58,7 +58,7 @@ class Instances:
         return all(p is not None and p >= percent for p in self.percents())
 
     def decider(self):
-        first, = [i for i in self.all if test_fleet.fleet_of(i)["decides"]]
+        first, = [i for i in self.all if test_fleet.fleet_of(i)["is_leader"]]
         return first
 
     def plans(self):

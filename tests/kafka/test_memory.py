@@ -109,7 +109,7 @@ class Memory(unittest.TestCase):
 
     def handled(self, daemon):
         status = daemon.status()
-        return status["passed"] + status["routed"] + status["dead_letters"] if status else 0
+        return status["forwarded"] + status["routed"] + status["dead_letters"] if status else 0
 
 
 class Beside(unittest.TestCase):

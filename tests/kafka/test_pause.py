@@ -68,10 +68,10 @@ class KillSwitch(unittest.TestCase):
             self.assertEqual(tell("pause", "-c", d.config, "--reason", "it looks odd"), (
                 0, "paused; a restart ends it, for nothing is kept without 'state.topic'\n", ""))
             self.assertEqual(d.json("/api/v1/status")["paused"]["clock"], "wall")
-            passed, dead = d.status()["passed"], d.status()["dead_letters"]
+            passed, dead = d.status()["forwarded"], d.status()["dead_letters"]
             self.assertRegex(tell("status", "-c", d.config)[1],
                              r"\npaused             yes, since \d{4}-\d\d-\d\d \d\d:\d\d UTC, by ana: it looks odd\n")
-            eventually("some go through", lambda: d.status()["passed"] > passed + 300)
+            eventually("some go through", lambda: d.status()["forwarded"] > passed + 300)
             self.assertEqual(tell("resume", "-c", d.config), (0, "not paused\n", ""))
             routed = d.status()["routed"]
             eventually("it routes again", lambda: d.status()["routed"] > routed + 20)

@@ -79,7 +79,7 @@ def partitions(d):
 
 
 def passed(d):
-    return d.json("/api/v1/status")["passed"]
+    return d.json("/api/v1/status")["forwarded"]
 
 
 def told(d, event):

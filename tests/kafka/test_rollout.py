@@ -197,7 +197,7 @@ class RolloutStory(Case):
 
     @staticmethod
     def tried(s):
-        return sum(r["tried"] for r in s.daemon.json("/api/v1/impact")["routes"] if cell_of(r) == CELL)
+        return sum(r["compared"] for r in s.daemon.json("/api/v1/impact")["routes"] if cell_of(r) == CELL)
 
     def let_in(self, s):
         s.reload("canary")

@@ -190,13 +190,13 @@ class StateHandOver(Case):
             one.wait_handled(600)
             with daemon(source, target, delivery, "two", **settings) as two:
                 two.wait_ready()
-                eventually("both work", lambda: two.json("/api/v1/status")["passed"] > 400)
+                eventually("both work", lambda: two.json("/api/v1/status")["forwarded"] > 400)
                 self.assert_stopped(two)
             count = len(stream.enough())
             eventually("one has it all", lambda: one.json("/api/v1/status")["partitions"] == 4)
             one.wait_drained()
             self.assert_counted(one, count)
-            self.assertEqual(one.json("/api/v1/status")["state"]["gaps"], 0, one.log())
+            self.assertEqual(one.json("/api/v1/status")["state"]["losses"], 0, one.log())
             self.assert_stopped(one)
         self.assert_none_lost(count, target, delivery == "exactly_once")
         return one, two
@@ -250,7 +250,7 @@ class StateLost(Case):
                 self.assert_stopped(two)
             eventually("one has it all", lambda: one.json("/api/v1/status")["partitions"] == 2)
             self.assert_counted(one, self.COUNT)
-            self.assertEqual(one.json("/api/v1/status")["state"]["gaps"], 0, one.log())
+            self.assertEqual(one.json("/api/v1/status")["state"]["losses"], 0, one.log())
             self.assert_stopped(one)
         self.assert_none_lost(self.COUNT, target, delivery == "exactly_once")
 
@@ -410,7 +410,7 @@ class StateLarge(Case):
                 eventually("each has one", lambda: one.json("/api/v1/status")["partitions"] == 1)
                 sender = threading.Thread(target=WORLD.send, args=(source, frames[-400:], 100))
                 sender.start()
-                eventually("two works", lambda: two.json("/api/v1/status")["passed"] > 20)
+                eventually("two works", lambda: two.json("/api/v1/status")["forwarded"] > 20)
                 self.assert_stopped(one)
                 sender.join()
                 eventually("two has both", lambda: two.json("/api/v1/status")["partitions"] == 2)

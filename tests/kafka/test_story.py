@@ -71,10 +71,10 @@ class Story:
 
     def figures(self, page):
         """Return the live sketches of the faulty segment, after all of its lists."""
-        cells = [c for c in page["cells"] if c["segment"] == self.segment]
-        whole = [c for c in page["cells"] if c["segment"] is None]
-        seen = whole and whole[0]["life"]["lists"] == len(self.given)
-        return cells[0]["recent"] if cells and seen else None
+        cells = [c for c in page["segments"] if c["segment"] == self.segment]
+        whole = [c for c in page["segments"] if c["segment"] is None]
+        seen = whole and whole[0]["lifetime"]["lists"] == len(self.given)
+        return cells[0]["current"] if cells and seen else None
 
     def least_ratio(self):
         """Return a bound on the ratio of the segment's geometric mean, less a fifth, over its newest lists."""

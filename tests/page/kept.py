@@ -28,12 +28,12 @@ def assets():
 
 def cell_of(feature, segment):
     """Return a segment of /api/v1/features/NAME."""
-    return next(c for c in feature["cells"] if c["segment"] == segment)
+    return next(c for c in feature["segments"] if c["segment"] == segment)
 
 
 def _estimates(scene):
     """Return the history samples with a factor. One is added each second with lists."""
-    track = cell_of(scene.json("/api/v1/features/price"), ARM_B)["track"]
+    track = cell_of(scene.json("/api/v1/features/price"), ARM_B)["history"]
     return sum(factor is not None for factor in track["factor"])
 
 

@@ -31,7 +31,7 @@ def story(b, s, folder):
     b.until("price is first", "return document.querySelector('#features tbody .chip')?.innerText === 'confirmed'")
     b.until("its figures are of now", "return parseFloat(document.querySelector('#features tbody tr').cells[3].innerText) > 0.5")
     take(b, folder, "routed", "#features tbody tr:nth-child(5)")
-    if any(cell.get("histogram") for cell in s.json("/api/v1/features/price")["cells"]):
+    if any(cell.get("histogram") for cell in s.json("/api/v1/features/price")["segments"]):
         b.run("location.hash = '#feature/price'")
         b.until("a chart", "return document.querySelector('#feature-shape svg')")
         take(b, folder, "feature", "#feature-segments")

@@ -39,14 +39,14 @@ class Drawn(unittest.TestCase):
 
     def test_bars_are_the_shares(self):
         bins = self.cell["histogram"]["bins"]
-        most = max(max(b["training"], b["recent"]) for b in bins)
+        most = max(max(b["training"], b["current"]) for b in bins)
         heights = {}
-        for side in ("training", "recent"):
+        for side in ("training", "current"):
             edges, heights[side] = outline(self.one(f"#feature-shape .bins.{side}")["d"])
             width = (edges[-1] - edges[0]) / len(bins)
             for i, edge in enumerate(edges):
                 self.assertAlmostEqual(edge, edges[0] + i * width, delta=PIXEL)
-        top = max(heights["training"] + heights["recent"])
+        top = max(heights["training"] + heights["current"])
         for side, tall in heights.items():
             for height, b in zip(tall, bins, strict=True):
                 self.assertAlmostEqual(height, top * b[side] / most, delta=2 * PIXEL, msg=(side, b))
@@ -54,7 +54,7 @@ class Drawn(unittest.TestCase):
 
     def axis(self):
         """Logarithmic, from the lower edge of the first bin to the upper edge of the last."""
-        edges, _ = outline(self.one("#feature-shape .bins.recent")["d"])
+        edges, _ = outline(self.one("#feature-shape .bins.current")["d"])
         bins = self.cell["histogram"]["bins"]
         return Scale((edges[0], bins[0]["low"]), (edges[-1], bins[-1]["high"]), log=True)
 
@@ -66,13 +66,13 @@ class Drawn(unittest.TestCase):
 
     def test_the_shift_is_the_factor(self):
         axis, normal, factor = self.axis(), self.detail["training"]["p50"], self.finding["factor"]
-        before, now, shift = (self.one(f"#feature-shape {css}") for css in (".median.training", ".median.recent", ".shift"))
+        before, now, shift = (self.one(f"#feature-shape {css}") for css in (".median.training", ".median.current", ".shift"))
         self.assertAlmostEqual(float(before["x1"]), axis.pixel_of(normal), delta=PIXEL)
         self.assertAlmostEqual(float(now["x1"]), axis.pixel_of(normal * factor), delta=PIXEL)
         self.assertEqual((shift["x1"], shift["x2"]), (before["x1"], now["x1"]))
         self.assertEqual(self.one("#feature-shape .shift-word")["text"], "\u00d7" + three(factor))
         label = self.one("#feature-shape svg")["aria-label"]
-        for figure in (normal, self.cell["recent"]["p25"], self.cell["recent"]["p75"]):
+        for figure in (normal, self.cell["current"]["p25"], self.cell["current"]["p75"]):
             self.assertIn(f" {three(figure)}" if figure < 1000 else f" {figure:,.0f}", label)
 
     def test_the_same_as_a_table(self):
@@ -80,7 +80,7 @@ class Drawn(unittest.TestCase):
         for (low, high, *shares), b in zip(rows, self.cell["histogram"]["bins"], strict=True):
             for text, value in ((low, b["low"]), (high, b["high"])):
                 self.assertAlmostEqual(written(text), value, delta=0.006 * value)
-            self.assertEqual(shares, [percent(b["training"]), percent(b["recent"])])
+            self.assertEqual(shares, [percent(b["training"]), percent(b["current"])])
 
     def across(self, times):
         """From the left end of the axis to the right one."""
@@ -89,7 +89,7 @@ class Drawn(unittest.TestCase):
         return Scale((left, times[0]), (right, times[-1]))
 
     def test_evidence_over_time_with_the_alarm(self):
-        chart, track = "#feature-story div:nth-of-type(1)", self.cell["track"]
+        chart, track = "#feature-story div:nth-of-type(1)", self.cell["history"]
         alarm, floor = self.one(f"{chart} .alarm"), float(self.drawn(f"{chart} .axis")[0]["y1"])
         known = [(t, v) for t, v in zip(track["time_ms"], track["evidence_ln"]) if v is not None]
         up = Scale((floor, min(0, *(v for _, v in known))), (float(alarm["y1"]), track["alarm_ln"]))
@@ -102,7 +102,7 @@ class Drawn(unittest.TestCase):
         self.assertEqual(self.one(f"{chart} .alarm-word")["text"], f"alarm at {three(track['alarm_ln'])}")
 
     def test_estimate_over_time_with_its_interval(self):
-        chart, track = "#feature-story div:nth-of-type(2)", self.cell["track"]
+        chart, track = "#feature-story div:nth-of-type(2)", self.cell["history"]
         marks = {written(t["text"]): line for t, line in zip([t for t in self.ticks(chart, "end") if t["text"][0] == "\u00d7"], self.drawn(f"{chart} .grid, {chart} .one"), strict=True)}
         low, high = min(marks), max(marks)
         self.assertLess(low, high)
@@ -119,11 +119,11 @@ class Drawn(unittest.TestCase):
 
     def test_segments_side_by_side(self):
         rows = self.browser.run("return [...document.querySelectorAll('#cells tbody tr')].map((r) => [...r.cells].map((c) => c.innerText))")
-        training, cells = self.detail["training"], {place(c["segment"]): c["segment"] for c in self.detail["cells"]}
+        training, cells = self.detail["training"], {place(c["segment"]): c["segment"] for c in self.detail["segments"]}
         self.assertEqual(set(cells), {"all traffic", "arm=A", "arm=B"})
         self.assertEqual([row[0] for row in rows], ["in training", *cells])
         for name, lists, level, _, missing, *quantiles in rows:
-            view = training if name == "in training" else kept.cell_of(self.detail, cells[name])["recent"]
+            view = training if name == "in training" else kept.cell_of(self.detail, cells[name])["current"]
             self.assertEqual(missing, percent(view["missing"]))
             for text, value in zip(quantiles, (view["p5"], view["p50"], view["p95"]), strict=True):
                 self.assertAlmostEqual(written(text), value, delta=0.006 * value, msg=(name, text))

@@ -18,10 +18,10 @@ class InFleet(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         scene, both = kept.fleet()
-        cls.name = eventually("one of them decides", lambda: next((name for name, i in both.items() if i.status().get("fleet", {}).get("decides")), None), 60)
+        cls.name = eventually("one of them decides", lambda: next((name for name, i in both.items() if i.status().get("fleet", {}).get("is_leader")), None), 60)
         cls.one, cls.two = both[cls.name], next(i for name, i in both.items() if name != cls.name)
         scene.mock.send(kept.assets().traffic[:100])  # sets its event time
-        eventually("the other one hears the plan", lambda: cls.fleet().get("plan_version") and not cls.fleet()["cut_off"])
+        eventually("the other one hears the plan", lambda: cls.fleet().get("plan_version") and not cls.fleet()["plan_stale"])
         cls.browser, cls.url = kept.browser(), f"http://{cls.two.http}/"
         watch.begin(cls.browser)
         cls.enterClassContext(cls.browser.before(heard.SCRIPT))
@@ -95,7 +95,7 @@ class InFleet(unittest.TestCase):
         self.decider(signal.SIGSTOP)
         self.addCleanup(self.decider, signal.SIGCONT)
         b.until_text("Cut off from its fleet", "#headline")
-        self.assertTrue(self.fleet()["cut_off"])
+        self.assertTrue(self.fleet()["plan_stale"])
         self.begin("Pause")
         self.fill("reason", "odd")
         self.go()

@@ -106,7 +106,7 @@ class Keys(opened.Opened):
         self.assertEqual(b.run("return document.querySelector('[aria-label=Segments]').scrollLeft"), 120)
         other = heard.answer(b, "api/v1/" + path)
         cell = kept.cell_of(other, kept.ARM_B)
-        cell["recent"]["lists"] = 98765
+        cell["current"]["lists"] = 98765
         cell["histogram"]["bins"][0]["training"] = 0.123
         heard.say(b, **{path: other})
         b.until_text("98,765", "#cells")

@@ -70,7 +70,7 @@ class Many(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.scene, cls.browser = begun(), kept.browser()
-        eventually("all have figures", lambda: all(f["moved_most"] for f in cls.scene.json("/api/v1/features")["features"]), 60)
+        eventually("all have figures", lambda: all(f["most_shifted_segment"] for f in cls.scene.json("/api/v1/features")["features"]), 60)
 
     def test_table(self):
         b = self.browser

@@ -31,11 +31,11 @@ class Rare(opened.Opened):
         """Training bins are already at that scale, training statistics are not."""
         detail = self.feature()
         cell = kept.cell_of(detail, kept.ARM_B)
-        cell["recent"] |= {"accepted": 10.0, "scale_ratio": 1.01}
+        cell["current"] |= {"accepted": 10.0, "scale_ratio": 1.01}
         self.instead(detail)
         self.browser.until_text("\u00d71.01 of \u00d710", "#cells")
         self.browser.until_text("training, \u00d710 as accepted", "#feature-shape .legend")
-        edges, _ = outline(self.chart("#feature-shape .bins.recent", "d"))
+        edges, _ = outline(self.chart("#feature-shape .bins.current", "d"))
         bins = cell["histogram"]["bins"]
         axis = Scale((edges[0], bins[0]["low"]), (edges[-1], bins[-1]["high"]), log=True)
         self.assertAlmostEqual(float(self.chart("#feature-shape .median.training", "x1")), axis.pixel_of(10 * detail["training"]["p50"]), delta=0.11)
@@ -43,7 +43,7 @@ class Rare(opened.Opened):
 
     def test_estimates_of_two_episodes_are_not_joined(self):
         detail = self.feature()
-        track = kept.cell_of(detail, kept.ARM_B)["track"]
+        track = kept.cell_of(detail, kept.ARM_B)["history"]
         gap = [i for i, v in enumerate(track["factor"]) if v is not None][1]
         for column in ("factor", "factor_low", "factor_high"):
             track[column][gap] = None

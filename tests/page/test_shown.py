@@ -77,7 +77,7 @@ class Shown(unittest.TestCase):
         since = datetime.datetime.fromtimestamp(f["since_ms"] / 1000, datetime.timezone.utc)
         self.assertIn(since.astimezone(zoneinfo.ZoneInfo(ZONE)).strftime("%H:%M:%S"), answers["Since"])
         self.assertEqual(b.run("return document.querySelector('#problems time').title"), since.strftime("%Y-%m-%d %H:%M:%S UTC"))
-        lists = next(r for r in self.scene.json("/api/v1/impact")["routes"] if r["feature"] == "price")["moved"]["lists"]
+        lists = next(r for r in self.scene.json("/api/v1/impact")["routes"] if r["feature"] == "price")["plan_vs_upstream"]["lists"]
         b.until_text(f"{lists} lists shadow scored", "#problems")
         watch.accessible_everywhere(self, b, "routed")
 
@@ -104,7 +104,7 @@ class Shown(unittest.TestCase):
                 self.browser.run("return [...document.querySelectorAll('#features tbody tr')].map((r) => [...r.cells].map((c) => c.innerText))")}
         self.assertEqual(set(rows), set(api))
         self.assertIn("enforce", rows["price"][-1])
-        return all(rows[name][1] in {"\u00d7" + three(v["recent"]["scale_ratio"]) for v in (api[name], api[name]["moved_most"] or api[name])}
+        return all(rows[name][1] in {"\u00d7" + three(v["current"]["scale_ratio"]) for v in (api[name], api[name]["most_shifted_segment"] or api[name])}
                    for name in set(api) - {"price"})
 
     def feature(self):
@@ -115,8 +115,8 @@ class Shown(unittest.TestCase):
         detail = self.scene.json("/api/v1/features/price")
         rows = {row[0]: row for row in b.run("return [...document.querySelectorAll('#cells tbody tr')].map((r) => [...r.cells].map((c) => c.innerText))")}
         self.assertEqual(set(rows) - {"in training"}, {"all traffic", "arm=A", "arm=B"})
-        cell = next(c for c in detail["cells"] if c["segment"] == {"arm": "B"})
-        self.assertAlmostEqual(written(rows["arm=B"][6]), cell["recent"]["p50"], delta=0.05 * cell["recent"]["p50"])
+        cell = next(c for c in detail["segments"] if c["segment"] == {"arm": "B"})
+        self.assertAlmostEqual(written(rows["arm=B"][6]), cell["current"]["p50"], delta=0.05 * cell["current"]["p50"])
         self.assertEqual(rows["in training"][6], three(detail["training"]["p50"]))
         if cell.get("histogram"):
             b.until_text("Distribution in arm=B")

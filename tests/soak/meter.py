@@ -56,7 +56,7 @@ class Meter(threading.Thread):
         status = daemon.status()
         found, self.last[name] = latency(daemon.get("/metrics")[1], self.last[name])
         row.update({"name": name, "pid": daemon.process.pid, "at": round(time.monotonic() - self.began, 1), **found, **more})
-        row.update({k: status[k] for k in ("lag", "passed", "routed", "dead_letters", "open_findings") if k in status})
+        row.update({k: status[k] for k in ("lag", "forwarded", "routed", "dead_letters", "open_findings") if k in status})
         self.rows.append(row)
         self.out.write(json.dumps(row) + "\n")
         self.out.flush()

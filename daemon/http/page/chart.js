@@ -79,10 +79,10 @@ function arrow(from, to, y, factor) {
 }
 
 // Accepted factor of a cell, by which training is multiplied; otherwise 1.
-export const accepted = (cell) => (cell.recent && cell.recent.accepted) || 1;
+export const accepted = (cell) => (cell.current && cell.current.accepted) || 1;
 
 function describe(cell, training, where) {
-  const r = cell.recent, by = accepted(cell), normal = by === 1 ? "in training" : `in training, times ${number(by)} as accepted,`;
+  const r = cell.current, by = accepted(cell), normal = by === 1 ? "in training" : `in training, times ${number(by)} as accepted,`;
   return `Distribution ${where}: ${normal} the middle half lies from ${number(by * training.p25)} to ${number(by * training.p75)} with median ${number(by * training.p50)}; ` +
     (r && r.p50 !== null ? `now from ${number(r.p25)} to ${number(r.p75)} with median ${number(r.p50)}.` : "no recent values.");
 }
@@ -90,14 +90,14 @@ function describe(cell, training, where) {
 // `factor`: of the finding in this segment; the last minutes may also contain earlier values.
 export function distribution(cell, training, width, where, factor) {
   const { bins } = cell.histogram, height = 230, bottom = 196, top = 34;
-  const place = layout(bins, width), most = Math.max(0.02, ...bins.map((b) => Math.max(b.training, b.recent || 0)));
+  const place = layout(bins, width), most = Math.max(0.02, ...bins.map((b) => Math.max(b.training, b.current || 0)));
   const y = (share) => bottom - (bottom - top) * share / most;
-  const view = cell.recent, normal = accepted(cell) * training.p50, from = placeOf(normal, bins, place), now = view && view.p50 ? view.p50 : null;
+  const view = cell.current, normal = accepted(cell) * training.p50, from = placeOf(normal, bins, place), now = view && view.p50 ? view.p50 : null;
   const goal = factor ? factor * normal : now, to = goal ? placeOf(goal, bins, place) : null;
-  const parts = [...axis(bins, place, bottom), ...outline(bins, "training", place, y), ...outline(bins, "recent", place, y),
+  const parts = [...axis(bins, place, bottom), ...outline(bins, "training", place, y), ...outline(bins, "current", place, y),
     text(LEFT - 6, top + 4, percent(most), "tick", "end"), text(LEFT - 6, bottom + 3, "0", "tick", "end")];
   if (from !== null) parts.push(rule(from, top - 8, from, bottom, "median training"));
-  if (to !== null && from !== null) parts.push(rule(to, top - 8, to, bottom, "median recent"), ...arrow(from, to, top - 14, goal / normal));
+  if (to !== null && from !== null) parts.push(rule(to, top - 8, to, bottom, "median current"), ...arrow(from, to, top - 14, goal / normal));
   return frame(width, height, describe(cell, training, where), ...parts);
 }
 

@@ -36,7 +36,7 @@ async function load(view, known) {
 // Initial cell: that of a finding, otherwise the one with the largest change.
 function firstCell(cells, findings) {
   const found = cells.find((c) => findings.some((f) => samePlace(f.segment, c.segment)));
-  const excess = (c) => (c.recent && c.recent.psi !== null ? c.recent.psi - c.recent.psi_expected : -1);
+  const excess = (c) => (c.current && c.current.psi !== null ? c.current.psi - c.current.psi_expected : -1);
   return found || cells.reduce((a, b) => (excess(b) > excess(a) + 0.05 ? b : a));
 }
 
@@ -48,29 +48,29 @@ function picker(cells, cell, redraw) {
   } }, ...cells.slice(0, CELLS).map((c) => h("option", { value: place(c.segment), selected: c === cell }, place(c.segment)))));
 }
 
-const legend = (cell) => h("p", { class: "legend" }, h("span", { class: "key training" }), accepted(cell) === 1 ? " training " : ` training, ${times(accepted(cell))} as accepted `, h("span", { class: "key recent" }), " last minutes");
+const legend = (cell) => h("p", { class: "legend" }, h("span", { class: "key training" }), accepted(cell) === 1 ? " training " : ` training, ${times(accepted(cell))} as accepted `, h("span", { class: "key current" }), " last minutes");
 
 function besides(histogram) {
-  const parts = [["missing", "missing"], ["zero", "zero"], ["infinite", "infinite"]].filter(([key]) => histogram[key] && (histogram[key].training || histogram[key].recent))
-    .map(([key, word]) => `${word} ${percent(histogram[key].recent)} (in training ${percent(histogram[key].training)})`);
+  const parts = [["missing", "missing"], ["zero", "zero"], ["infinite", "infinite"]].filter(([key]) => histogram[key] && (histogram[key].training || histogram[key].current))
+    .map(([key, word]) => `${word} ${percent(histogram[key].current)} (in training ${percent(histogram[key].training)})`);
   return parts.length ? h("p", { class: "quiet" }, `Not on the axis: ${parts.join(", ")}.`) : null;
 }
 
 function asTable(histogram) {
   return h("details", { "data-key": "bins" }, h("summary", null, "The same as a table"), h("div", { class: "wide", role: "region", "aria-label": "Distribution as a table", tabindex: "0" },
     h("table", null, h("thead", null, h("tr", null, ...["From", "to", "Training", "Last minutes"].map((t) => h("th", { scope: "col", class: "number" }, t)))),
-      h("tbody", null, ...histogram.bins.map((b) => h("tr", null, ...[number(b.low), number(b.high), percent(b.training), percent(b.recent)].map((t) => h("td", { class: "number" }, t))))))));
+      h("tbody", null, ...histogram.bins.map((b) => h("tr", null, ...[number(b.low), number(b.high), percent(b.training), percent(b.current)].map((t) => h("td", { class: "number" }, t))))))));
 }
 
 function shape(cell, training, width, factor) {
   const title = h("h3", null, `Distribution ${inPlace(cell.segment)}`);
   if (!cell.histogram || !cell.histogram.bins || !cell.histogram.bins.length)
-    return [title, h("p", { class: "quiet" }, cell.recent ? "Not drawn yet; the values are in the table below." : "No recent values.")];
+    return [title, h("p", { class: "quiet" }, cell.current ? "Not drawn yet; the values are in the table below." : "No recent values.")];
   return [title, legend(cell), h("div", { class: "chart-place" }, distribution(cell, training, width, inPlace(cell.segment), factor)), besides(cell.histogram), asTable(cell.histogram)];
 }
 
 function story(cell, width) {
-  const track = cell.track;
+  const track = cell.history;
   if (!track || !track.time_ms || track.time_ms.length < 2)
     return [h("h3", null, "Evidence over time"), h("p", { class: "quiet" }, "No evidence of a change.")];
   const factor = factors(track, width);
@@ -87,7 +87,7 @@ function segments(cells, training) {
   const trained = { ...training, lists: null, scale_ratio: null, psi: null, psi_expected: null };
   return [h("h3", null, "Segments side by side"), h("div", { class: "wide", role: "region", "aria-label": "Segments", tabindex: "0" }, h("table", { id: "cells" },
     h("thead", null, h("tr", null, ...COLUMNS.map(([t], i) => h("th", { scope: "col", class: i ? "number" : null }, t)))),
-    h("tbody", null, cellsRow("in training", trained), ...cells.slice(0, CELLS).map((c) => cellsRow(place(c.segment), c.recent))))),
+    h("tbody", null, cellsRow("in training", trained), ...cells.slice(0, CELLS).map((c) => cellsRow(place(c.segment), c.current))))),
     h("p", { class: "quiet" }, "Over the last minutes. Level: geometric mean over that of training", cells.some((c) => accepted(c) !== 1) ? ", followed by the accepted factor" : "", ". PSI is the distance of the distribution from training, followed by its expected value by chance.",
       cells.length > CELLS ? ` ${CELLS} of ${cells.length} segments.` : "")];
 }
@@ -106,9 +106,9 @@ function missingName(view, name, answer) {
 // Return true if there are statistics; otherwise show the reason.
 function isThere(view, known) {
   const { name, detail, problem } = now;
-  if (detail && detail.cells && detail.cells.length) return true;
+  if (detail && detail.segments && detail.segments.length) return true;
   if (!detail && problem) show(view, h("h2", null, name), h("p", null, problem));
-  else if (detail && detail.cells) show(view, h("p", null, h("a", { href: "#" }, "All features")), h("h2", { tabindex: "-1", "data-key": "heading" }, name),
+  else if (detail && detail.segments) show(view, h("p", null, h("a", { href: "#" }, "All features")), h("h2", { tabindex: "-1", "data-key": "heading" }, name),
     h("p", null, "This instance has no statistics of it yet; they appear with the first lists."), actsOnFeature(name, null, null, planned(known, name, null)));
   else if (detail) missingName(view, name, detail);
   return false;
@@ -117,7 +117,7 @@ function isThere(view, known) {
 function draw(view, known) {
   if (!isThere(view, known)) return;
   const { name, detail } = now, redraw = () => draw(view, known);
-  const findings = known.findings.filter((f) => f.feature === name), cells = detail.cells;
+  const findings = known.findings.filter((f) => f.feature === name), cells = detail.segments;
   const cell = cells.find((c) => place(c.segment) === now.place) || firstCell(cells, findings);
   const finding = findings.find((f) => samePlace(f.segment, cell.segment));
   const width = Math.max(260, Math.min(1160, view.clientWidth - 34)), routes = ((known.ranks && known.ranks.routes) || []).filter((r) => r.feature === name);

@@ -23,7 +23,7 @@ function entryRow(e) {
     e.source === "person" ? h("button", { type: "button", "data-key": `unpin ${e.feature} ${place(e.segment)}`, onclick: () => unpin(e) }, "Unpin") : "");
 }
 
-const ORDERS = [["moved", "under the plan"], ["forwarded", "as forwarded"], ["plain", "model without routing"]];
+const ORDERS = [["plan_vs_upstream", "under the plan"], ["output_vs_upstream", "as forwarded"], ["model_vs_upstream", "model without routing"]];
 
 function rankRow(r, key, words) {
   const f = r[key];

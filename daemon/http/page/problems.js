@@ -38,10 +38,10 @@ const share = (figures) => percent(1 - figures.top10_overlap);
 
 // Effect of routing on the order.
 export function withoutText(route) {
-  const moved = route && route.moved;
+  const moved = route && route.plan_vs_upstream;
   if (!moved || !moved.lists) return null;
-  const model = route.plain && route.plain.lists ?
-    ` Without routing, the model would change ${share(route.plain)}.` : "";
+  const model = route.model_vs_upstream && route.model_vs_upstream.lists ?
+    ` Without routing, the model would change ${share(route.model_vs_upstream)}.` : "";
   const places = number(moved.places, 2);
   return `Lists would keep the upstream order: ${share(moved)} of the first ten items would differ, an item would be ${places} ${places === "1" ? "position" : "positions"} away (${moved.lists} lists shadow scored).${model}`;
 }
@@ -52,7 +52,7 @@ function problemOf(known, f) {
   doing.rolled_back = (route && route.rolled_back) || null;
   doing.text = doingText(f, doing, known.status && known.status.paused);
   const text = withoutText(route);
-  return { ...f, features: f.features || [f.feature], doing, without: text ? { ...route.moved, text } : null };
+  return { ...f, features: f.features || [f.feature], doing, without: text ? { ...route.plan_vs_upstream, text } : null };
 }
 
 // The finding with the largest factor represents its incident. A suspected finding has no incident yet

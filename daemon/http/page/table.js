@@ -19,9 +19,9 @@ function worst(findings) {
 }
 
 function rowOf(known, f, findings) {
-  const finding = worst(findings), most = f.moved_most && excess(f.moved_most.recent) > excess(f.recent) ? f.moved_most : { segment: null, recent: f.recent };
+  const finding = worst(findings), most = f.most_shifted_segment && excess(f.most_shifted_segment.current) > excess(f.current) ? f.most_shifted_segment : { segment: null, current: f.current };
   const segment = finding ? finding.segment : most.segment;
-  const seen = finding && f.moved_most && samePlace(finding.segment, f.moved_most.segment) ? f.moved_most.recent : most.recent;
+  const seen = finding && f.most_shifted_segment && samePlace(finding.segment, f.most_shifted_segment.segment) ? f.most_shifted_segment.current : most.current;
   const entry = planned(known, f.feature, segment) || ((known.plan && known.plan.entries) || []).find((e) => e.feature === f.feature) || null;
   return { name: f.feature, finding, segment, entry, seen, training: f.training, state: gravity(finding), count: findings.length,
     factor: finding && finding.factor ? finding.factor : seen ? seen.scale_ratio : null,

@@ -49,7 +49,7 @@ function notices(known) {
   const { ready, status } = known, all = [];
   if (ready && ready.ready === false) all.push(notReady(ready));
   if (status && status.paused) all.push(paused(status.paused));
-  if (status && status.fleet && status.fleet.cut_off) all.push(cutOff(status.fleet));
+  if (status && status.fleet && status.fleet.plan_stale) all.push(cutOff(status.fleet));
   if (status && status.model && status.model.state === "drifted") all.push(drifted(status.model));
   return all;
 }

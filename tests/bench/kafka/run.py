@@ -35,7 +35,7 @@ class Run:
             found = throughput(self.place, stage, n * 3 // 10, n * 95 // 100)
             if name is None:
                 status = stage.status()
-                found["routed"] = 100 * status["routed"] / (status["routed"] + status["passed"])
+                found["routed"] = 100 * status["routed"] / (status["routed"] + status["forwarded"])
         self.place.delete(target)
         return found
 

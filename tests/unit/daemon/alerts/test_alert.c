@@ -420,28 +420,28 @@ START_TEST(what_else_goes_wrong_is_an_alert_until_it_is_over)
          "unchanged until an operator resumes (evenkeel resume)");
     says("{\"event\":\"decision\",\"type\":\"resume\"," TIME ",\"actor\":null,\"reason\":null}",
          EK_ALERT_ENDS, EK_ALERT_PAUSED, "");
-    says("{\"event\":\"reload\",\"result\":\"refused\"," TIME ",\"faults\":[{\"file\":\"run.yaml\","
+    says("{\"event\":\"reload\",\"result\":\"refused\"," TIME ",\"errors\":[{\"file\":\"run.yaml\","
          "\"line\":3,\"column\":59,\"message\":\"no\"}]}",
          EK_ALERT_FIRES, EK_ALERT_RELOAD_REFUSED,
          "a reload was refused since 21 Sep 14:32 UTC: run.yaml:3:59: no; the previous version "
          "stays in force");
-    says("{\"event\":\"reload\",\"result\":\"done\"," TIME ",\"faults\":[]}", EK_ALERT_ENDS,
+    says("{\"event\":\"reload\",\"result\":\"done\"," TIME ",\"errors\":[]}", EK_ALERT_ENDS,
          EK_ALERT_RELOAD_REFUSED, "");
     says("{\"event\":\"model_drift\",\"state\":\"recovered\"," TIME "}", EK_ALERT_ENDS,
          EK_ALERT_MODEL_DRIFT, "");
-    says("{\"event\":\"fleet\",\"state\":\"cut_off\"," TIME
+    says("{\"event\":\"fleet\",\"state\":\"plan_stale\"," TIME
          ",\"instance\":\"a\",\"text\":\"no plan\"}",
          EK_ALERT_FIRES, EK_ALERT_FLEET_CUT_OFF,
          "instance a receives no plan of its fleet since 21 Sep 14:32 UTC: no plan; the last plan "
          "stays in force; this instance receives no newer plan");
-    says("{\"event\":\"fleet\",\"state\":\"heard\"," TIME "}", EK_ALERT_ENDS,
+    says("{\"event\":\"fleet\",\"state\":\"plan_recovered\"," TIME "}", EK_ALERT_ENDS,
          EK_ALERT_FLEET_CUT_OFF, "");
-    says("{\"event\":\"fleet\",\"state\":\"name_shared\"," TIME
+    says("{\"event\":\"fleet\",\"state\":\"duplicate_instance\"," TIME
          ",\"instance\":\"a\",\"text\":\"both tell\"}",
          EK_ALERT_FIRES, EK_ALERT_FLEET_NAME_SHARED,
          "two processes of the fleet have the name a since 21 Sep 14:32 UTC: both tell; reports of "
          "the process that started first are dropped; give each process its own service.instance");
-    says("{\"event\":\"fleet\",\"state\":\"name_free\"," TIME ",\"instance\":\"a\"}", EK_ALERT_ENDS,
+    says("{\"event\":\"fleet\",\"state\":\"instance_unique\"," TIME ",\"instance\":\"a\"}", EK_ALERT_ENDS,
          EK_ALERT_FLEET_NAME_SHARED, "");
     says("{\"event\":\"decision\",\"type\":\"step\",\"feature\":\"price\"}", EK_ALERT_NO_UPDATE,
          EK_ALERT_DRIFT, "");

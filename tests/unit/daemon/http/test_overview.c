@@ -49,14 +49,14 @@ static void assert_overview(const struct ek_overview_sources *of, const char *co
 START_TEST(fine_paused_and_not_ready_are_told_apart)
 {
     struct ek_overview_sources of = OVERVIEW_OF(NULL);
-    ASSERT_OVERVIEW(&of, "\"level\":\"fine\"", "\"since_ms\":null", "\"problems\":[]",
+    ASSERT_OVERVIEW(&of, "\"status\":\"ok\"", "\"since_ms\":null", "\"problems\":[]",
                     "\"features\":5", "\"observed_lists\":9", "\"ready\":true");
     of.reason = "no_broker";
-    ASSERT_OVERVIEW(&of, "\"level\":\"not_ready\"", "not ready: no_broker", "\"ready\":false");
+    ASSERT_OVERVIEW(&of, "\"status\":\"not_ready\"", "not ready: no_broker", "\"ready\":false");
     of.paused = true;
     of.paused_ms = 77;
     of.pause = "{\"since_ms\":77}";
-    ASSERT_OVERVIEW(&of, "\"level\":\"paused\"", "\"since_ms\":77,",
+    ASSERT_OVERVIEW(&of, "\"status\":\"paused\"", "\"since_ms\":77,",
                     "\"paused\":{\"since_ms\":77}");
 }
 END_TEST
@@ -66,11 +66,11 @@ START_TEST(one_problem_for_each_cause_the_gravest_first)
     struct ek_overview_sources of = OVERVIEW_OF(FINDING("tax", "confirmed", "3", "\"c-1\""),
                                                 FINDING("price", "updated", "100", "\"c-1\""),
                                                 FINDING("size", "suspected", "null", "null"));
-    ASSERT_OVERVIEW(&of, "\"level\":\"found\"", "\"since_ms\":1000",
+    ASSERT_OVERVIEW(&of, "\"status\":\"confirmed\"", "\"since_ms\":1000",
                     "\"text\":\"price has moved. Action: no action",
                     "\"problems\":[{\"incident_id\":\"c-1\",\"feature\":\"price\"");
     of = OVERVIEW_OF(FINDING("size", "suspected", "null", "null"));
-    ASSERT_OVERVIEW(&of, "\"level\":\"watching\"", "1 suspected");
+    ASSERT_OVERVIEW(&of, "\"status\":\"suspected\"", "1 suspected");
 }
 END_TEST
 
@@ -85,15 +85,15 @@ START_TEST(what_is_done_is_that_of_the_route)
     struct ek_overview_sources of = OVERVIEW_OF(FINDING("price", "confirmed", "100", "\"c-1\""));
     of.route = &route;
     of.routes = 1;
-    ASSERT_OVERVIEW(&of, "\"level\":\"acting\"", "for 10% of the lists so far",
+    ASSERT_OVERVIEW(&of, "\"status\":\"mitigated\"", "for 10% of the lists so far",
                     "is on average 3.4 positions from its position", "70% of the first ten items",
                     "(900 lists)");
     sums = (struct ek_comparison_sums){.tried = 0};
     route.mode = EK_MODE_OBSERVE;
     route.withdrawn = true;
     route.rail = EK_GUARDRAIL_WORSE;
-    ASSERT_OVERVIEW(&of, "\"level\":\"found\"",
-                    "guardrail worse_than_unmitigated rolled back the route", "\"without\":null");
+    ASSERT_OVERVIEW(&of, "\"status\":\"confirmed\"",
+                    "guardrail worse_than_unmitigated rolled back the route", "\"if_unmitigated\":null");
 }
 END_TEST
 

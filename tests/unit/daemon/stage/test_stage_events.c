@@ -101,7 +101,7 @@ START_TEST(a_stage_of_a_fleet_tells_what_the_fleet_has_found)
     feed(&s, 0, MANY);
     wait_for(&s, MANY);
     wait_for_page(s.stage, "/api/v1/findings", "\"state\":\"confirmed\"");
-    wait_for_page(s.stage, "/api/v1/status", "\"decides\":true,\"term\":1,");
+    wait_for_page(s.stage, "/api/v1/status", "\"is_leader\":true,\"term\":1,");
     ck_assert(page_has(s.stage, "/metrics", "\nevenkeel_fleet_plan_stale 0\n"));
     ck_assert(page_has(s.stage, "/api/v1/events", "\"trigger\":\"fleet\""));
     ck_assert(!page_has(s.stage, "/api/v1/events", "\"state\":\"suspected\""));

@@ -56,7 +56,7 @@ START_TEST(at_least_once_it_decides_and_goes_on_where_it_was)
     start(&s);
     ck_assert_uint_eq(wait_for(&s, 1).queries, GOOD + 1);
     wait_fleet(&s);
-    ck_assert(page_has(s.stage, "/api/v1/status", "\"gaps\":0}"));
+    ck_assert(page_has(s.stage, "/api/v1/status", "\"losses\":0}"));
     finish(&s);
     end(&s);
 }

@@ -130,18 +130,18 @@ START_TEST(what_is_known_of_a_routed_feature_is_shown)
     begin_routing(&s, "100");
     start(&s);
     ck_assert(page_has(s.stage, all, "\"text\":\"not ready: ") ||
-              page_has(s.stage, all, "\"level\":\"fine\""));
+              page_has(s.stage, all, "\"status\":\"ok\""));
     ck_assert(samples_have(s.stage, "{\"feature\":\"price\",\"lists\":[]}"));
     feed_fault(&s);
     wait_for_trials(&s, wait_for(&s, MANY).routed);
     wait_for_page(s.stage, price, "\"findings\":[{\"event\":\"finding\"");
     wait_for_page(s.stage, price, "\"routes\":[{\"feature\":\"price\",\"segment\":null,");
     wait_for_page(s.stage, price, "\"histogram\":{\"training_items\":");
-    wait_for_page(s.stage, price, "\"track\":{\"alarm_ln\":");
+    wait_for_page(s.stage, price, "\"history\":{\"alarm_ln\":");
     wait_for_page(s.stage, price, "\"confirmed\"]}");
-    wait_for_page(s.stage, all, "\"level\":\"acting\"");
-    wait_for_page(s.stage, all, "\"doing\":{\"action\":\"route\",\"mode\":\"enforce\"");
-    wait_for_page(s.stage, all, "\"without\":{\"lists\":");
+    wait_for_page(s.stage, all, "\"status\":\"mitigated\"");
+    wait_for_page(s.stage, all, "\"mitigation\":{\"action\":\"route\",\"mode\":\"enforce\"");
+    wait_for_page(s.stage, all, "\"if_unmitigated\":{\"lists\":");
     ck_assert(
         samples_have(s.stage, "\"routes\":[{\"feature\":\"price\",\"mitigation\":\"route\"}]"));
     ck_assert(samples_have(s.stage, "\"upstream_rank\":1,\"plan_score\":"));
@@ -160,7 +160,7 @@ START_TEST(without_time_for_trials_lists_are_passed_over_and_counted)
     ck_assert_uint_gt(routed, 100);
     wait_for_trials(&s, routed);
     ck_assert_uint_eq(counter(&s, EK_COUNT_SHADOW_SCORED), 0);
-    wait_for_page(s.stage, "/api/v1/impact", "\"tried\":0,\"alone\":0,\"acted\":");
+    wait_for_page(s.stage, "/api/v1/impact", "\"compared\":0,\"compared_exclusive\":0,\"routed\":");
     finish(&s);
     end(&s);
 }

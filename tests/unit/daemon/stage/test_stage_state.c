@@ -72,7 +72,7 @@ static void goes_on(struct kept *k)
         nanosleep(&(struct timespec){0, NAP_NS}, NULL);
         ek_stage_stats(k->s.stage, &t);
     } while ((!t.ready || !t.passed || t.queries <= GOOD) && ek_now_ms() < until);
-    ck_assert(page_has(k->s.stage, "/api/v1/status", "\"gaps\":0}"));
+    ck_assert(page_has(k->s.stage, "/api/v1/status", "\"losses\":0}"));
     ck_assert(page_has(k->s.stage, "/metrics", "\nevenkeel_restore_pending_seconds 0\n"));
     join(&k->s);
     ek_stage_stats(k->s.stage, &t);
@@ -119,7 +119,7 @@ START_TEST(a_stage_that_waits_for_its_state_can_be_stopped_and_loses_nothing)
     struct kept k;
     open_waiting(&k);
     join(&k.s);
-    ck_assert(page_has(k.s.stage, "/api/v1/status", "\"gaps\":0}"));
+    ck_assert(page_has(k.s.stage, "/api/v1/status", "\"losses\":0}"));
     ek_mock_away(k.s.mock, false);
     ek_stage_free(k.s.stage);
     start_kept(&k);

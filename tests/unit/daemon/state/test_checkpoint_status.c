@@ -38,11 +38,11 @@ START_TEST(the_status_says_how_old_the_last_one_is)
     struct ek_checkpoint_status *r = ek_checkpoint_status_new("s");
     ek_buf_init(&text, 0);
     ck_assert_int_eq(ek_checkpoint_status_json(r, 500, &text), 0);
-    ck_assert(has(&text, "{\"topic\":\"s\",\"base\":0,\"bases\":0,\"age_ms\":-1,"));
+    ck_assert(has(&text, "{\"topic\":\"s\",\"checkpoint\":0,\"checkpoints\":0,\"age_ms\":-1,"));
     ek_buf_clear(&text);
     ek_checkpoint_status_saved(r, 8, 500, .002, 200);
     ck_assert_int_eq(ek_checkpoint_status_json(r, 500, &text), 0);
-    ck_assert(has(&text, "{\"topic\":\"s\",\"base\":8,\"bases\":1,\"age_ms\":300,"));
+    ck_assert(has(&text, "{\"topic\":\"s\",\"checkpoint\":8,\"checkpoints\":1,\"age_ms\":300,"));
     ek_buf_release(&text);
     ek_checkpoint_status_free(r);
 }

@@ -90,10 +90,10 @@ START_TEST(before_the_first_figures_a_feature_has_those_of_training)
     json_t *all = page(&b, NULL, EK_OK), *one = page(&b, "price", EK_OK);
     json_t *price = json_array_get(json_object_get(all, "features"), 0);
     ck_assert_uint_eq(json_array_size(json_object_get(all, "features")), FEATURES);
-    ck_assert(json_is_null(json_object_get(price, "recent")));
+    ck_assert(json_is_null(json_object_get(price, "current")));
     ck_assert(number(json_object_get(price, "training"), "p50") > 50);
     ck_assert(json_equal(json_object_get(price, "training"), json_object_get(one, "training")));
-    ck_assert_uint_eq(json_array_size(json_object_get(one, "cells")), 0);
+    ck_assert_uint_eq(json_array_size(json_object_get(one, "segments")), 0);
     ck_assert_double_eq_tol(number(json_object_get(one, "windows"), "length_ms"), 300000, .5);
     json_decref(all);
     json_decref(one);
@@ -109,13 +109,13 @@ START_TEST(a_list_of_features_names_the_segment_that_moved_most)
     sweep(&b);
     json_t *all = page(&b, NULL, EK_OK);
     json_t *price = json_array_get(json_object_get(all, "features"), 0);
-    json_t *most = json_object_get(price, "moved_most");
+    json_t *most = json_object_get(price, "most_shifted_segment");
     ck_assert_str_eq(json_string_value(json_object_get(price, "feature")), "price");
     ck_assert_str_eq(json_string_value(json_object_get(json_object_get(most, "segment"), "arm")),
                      "B");
-    ck_assert_double_eq_tol(number(json_object_get(most, "recent"), "scale_ratio"), 100, 8);
-    ck_assert(number(json_object_get(price, "recent"), "psi") > 1);
-    ck_assert_double_eq_tol(number(json_object_get(price, "recent"), "lists"), LISTS, .5);
+    ck_assert_double_eq_tol(number(json_object_get(most, "current"), "scale_ratio"), 100, 8);
+    ck_assert(number(json_object_get(price, "current"), "psi") > 1);
+    ck_assert_double_eq_tol(number(json_object_get(price, "current"), "lists"), LISTS, .5);
     json_decref(all);
     teardown(&b);
 }
@@ -127,15 +127,15 @@ START_TEST(a_feature_has_its_cells_and_spans)
     setup(&b, "version: 1\nsegments: [arm]\n");
     run(&b, LISTS, "B");
     sweep(&b);
-    json_t *one = page(&b, "price", EK_OK), *cells = json_object_get(one, "cells"), *cell;
+    json_t *one = page(&b, "price", EK_OK), *cells = json_object_get(one, "segments"), *cell;
     size_t i;
     double lists = 0;
     ck_assert_uint_eq(json_array_size(cells), 3);
     json_array_foreach(cells, i, cell)
     {
-        double here = number(json_object_get(cell, "recent"), "lists");
-        ck_assert_double_eq_tol(number(json_object_get(cell, "kept"), "lists"), here, .5);
-        ck_assert_double_eq_tol(number(json_object_get(cell, "life"), "lists"), here, .5);
+        double here = number(json_object_get(cell, "current"), "lists");
+        ck_assert_double_eq_tol(number(json_object_get(cell, "retained"), "lists"), here, .5);
+        ck_assert_double_eq_tol(number(json_object_get(cell, "lifetime"), "lists"), here, .5);
         lists += i ? here : 0;
     }
     ck_assert_double_eq_tol(lists, LISTS, .5);
@@ -318,7 +318,7 @@ START_TEST(pages_may_be_read_while_the_guard_goes_on)
     pthread_join(thread, NULL);
     sweep(&b);
     json_t *one = page(&b, "price", EK_OK);
-    ck_assert_uint_gt(json_array_size(json_object_get(one, "cells")), 1);
+    ck_assert_uint_gt(json_array_size(json_object_get(one, "segments")), 1);
     json_decref(one);
     teardown(&b);
 }

@@ -202,11 +202,11 @@ START_TEST(a_name_is_not_told_to_be_free_because_the_decider_begins_anew)
     struct decider d;
     begin_deciding(&d);
     both_run(&d, 2 * EK_FLEET_ARRIVALS);
-    has_told(&d, 1, "\"state\":\"name_shared\"");
+    has_told(&d, 1, "\"state\":\"duplicate_instance\"");
     new_pool(&d); /* a reload */
     look_later(&d, d.pool, 1);
     both_run(&d, 2 * EK_FLEET_ARRIVALS);
-    has_told(&d, 1, "\"state\":\"name_shared\"");
+    has_told(&d, 1, "\"state\":\"duplicate_instance\"");
     end_deciding(&d);
 }
 END_TEST
@@ -217,12 +217,12 @@ START_TEST(a_name_that_is_not_seen_shared_for_a_while_is_told_to_be_free)
     begin_deciding(&d);
     both_run(&d, 2 * EK_FLEET_ARRIVALS);
     look_later(&d, NULL, EK_FLEET_EXPIRED_MS); /* another leader */
-    has_told(&d, 1, "\"state\":\"name_shared\"");
+    has_told(&d, 1, "\"state\":\"duplicate_instance\"");
     look_later(&d, NULL, 1);
-    has_told(&d, 2, "\"state\":\"name_free\"");
+    has_told(&d, 2, "\"state\":\"instance_unique\"");
     look_later(&d, NULL, EK_FLEET_EXPIRED_MS);
     both_run(&d, 2 * EK_FLEET_ARRIVALS);
-    has_told(&d, 3, "\"state\":\"name_shared\"");
+    has_told(&d, 3, "\"state\":\"duplicate_instance\"");
     end_deciding(&d);
 }
 END_TEST
