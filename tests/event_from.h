@@ -170,6 +170,8 @@ static inline void event_decision(struct ek_decision_record *m, json_t *o)
     m->time_ms = event_integer(o, "time_ms");
     m->who = event_text(o, "actor");
     m->why = event_text(o, "reason");
+    m->action = event_action(o);
+    m->after = (uint64_t)event_integer(json_object_get(o, "plan"), "after");
     m->request = event_text(o, "request");
     m->feature = event_text(o, "feature");
     m->dimension = at.dimension;

@@ -26,10 +26,10 @@ static inline void state_assets_open(struct ek_assets *a, const char *rules, int
     *a = (struct ek_assets){.cells = STATE_CELLS, .manifest = shop_manifest()};
     a->profile = shop_profile(a->manifest, training, STATE_MARKETS, "market");
     a->model = guard_model(a->manifest);
-    a->model->fidelity.lists = 100;
+    a->model->agreement.lists = 100;
     for (int i = 0; i < EK_AGREEMENT_STATISTICS; i++) {
-        a->model->fidelity.mean[i] = .5;
-        a->model->fidelity.sd[i] = .1;
+        a->model->agreement.mean[i] = .5;
+        a->model->agreement.sd[i] = .1;
     }
     must(ek_rules_parse(&a->rules, a->manifest, "rules", rules, strlen(rules), NULL));
     must(ek_codec_new(&a->codec, a->manifest, NULL, NULL, NULL));

@@ -61,9 +61,9 @@ static int init(struct ek_alerts *a, struct ek_error *e)
     struct ek_alert_rule rules[EK_ALERT_SINKS_MAX];
     for (size_t i = 0; i < c->sinks.count; i++)
         rules[i] = ek_alert_get_rule(&c->sinks.items[i]);
-    a->book = ek_alert_registry_new((size_t)c->alerts_max);
+    a->book = ek_alert_registry_new((size_t)c->alerts_max_active);
     if (a->book)
-        a->queue = ek_alert_queue_new(a->book, rules, c->sinks.count, c->alert_wait_ms);
+        a->queue = ek_alert_queue_new(a->book, rules, c->sinks.count, c->alerts_group_wait_ms);
     return a->queue ? ek_http_new(&a->http, c->sinks.count, e) : enomem(e);
 }
 
@@ -317,7 +317,7 @@ static void block_signals(void)
 /* The last lists in flight may still cause events; EK_ALERTS_DRAIN_MS are left after them. */
 static void report_remaining(struct ek_alerts *a)
 {
-    int64_t until = ek_now_ms() + a->config->shutdown_ms;
+    int64_t until = ek_now_ms() + a->config->shutdown_timeout_ms;
     bool stopping = false;
     ek_alert_queue_skip_waits(a->queue);
     for (;;) {
@@ -332,7 +332,7 @@ static void report_remaining(struct ek_alerts *a)
         step(a, EK_ALERTS_DRAIN_MS / 20);
     }
     if (a->stats.backlog.waiting)
-        ek_log_write(a->log, EK_LOG_WARN, "alerts_undelivered", "waiting=%zu",
+        ek_log_write(a->log, EK_LOG_WARN, "alerts_undelivered", "pending=%zu",
                      a->stats.backlog.waiting);
 }
 

@@ -61,7 +61,7 @@ int ek_alert_send(struct ek_http *h, const struct ek_config *c, size_t sink,
                                       .ca_file = s->ca_file,
                                       .body = body.data,
                                       .length = body.length,
-                                      .timeout_ms = c->alert_timeout_ms};
+                                      .timeout_ms = c->alerts_send_timeout_ms};
     if (!rc && !ek_http_begin(h, sink, &r))
         rc = EK_ENOMEM;
     ek_buf_release(&body);
@@ -150,7 +150,7 @@ static int post(struct ek_http *h, const struct ek_config *c, size_t sink, bool 
     struct ek_alert a = test_alert(firing);
     int rc = ek_alert_send(h, c, sink, &a, ek_wall_ms());
     while (!rc && !ek_http_next(h, response))
-        ek_http_wait(h, (int)c->alert_timeout_ms);
+        ek_http_wait(h, (int)c->alerts_send_timeout_ms);
     return rc;
 }
 

@@ -92,7 +92,7 @@ static void write_suppressed(struct ek_log *l, struct rate *r)
     if (!r->suppressed)
         return;
     write_prefix(l, r->level, r->event);
-    fprintf(l->to, " left_out=%lu\n", r->suppressed);
+    fprintf(l->to, " suppressed=%lu\n", r->suppressed);
     r->suppressed = 0;
 }
 
@@ -187,10 +187,10 @@ void ek_log_text(struct ek_log *l, enum ek_log_level level, const char *event, c
     ek_buf_release(&quoted);
 }
 
-void ek_log_json(struct ek_log *l, enum ek_log_level level, const char *event, const char *json)
+void ek_log_pairs(struct ek_log *l, enum ek_log_level level, const char *event, const char *pairs)
 {
     if (!open_line(l, level, event, true))
         return;
-    fprintf(l->to, " json=%s", json);
+    fputs(pairs, l->to);
     close_line(l);
 }

@@ -13,7 +13,7 @@ char *ek_rfc3339(int64_t time_ms, char out[EK_RFC3339_BYTES]);
 
 /* A line is `time=... level=warn event=kafka_error broker=1 message="..."`. An event is written at
  * most ten times per second, followed by a line with the number of suppressed lines:
- * `event=dead_letter left_out=6990`. All functions accept NULL: no log. */
+ * `event=dead_letter_sent suppressed=6990`. All functions accept NULL: no log. */
 enum ek_log_level { EK_LOG_DEBUG, EK_LOG_INFO, EK_LOG_WARN, EK_LOG_ERROR };
 
 struct ek_log;
@@ -30,8 +30,8 @@ void ek_log_write(struct ek_log *l, enum ek_log_level level, const char *event, 
                   ...) __attribute__((format(printf, 4, 5)));
 /* Write a line with any text, quoted as message="...". */
 void ek_log_text(struct ek_log *l, enum ek_log_level level, const char *event, const char *text);
-/* Write a line with a JSON object: json={...}. Never suppressed. */
-void ek_log_json(struct ek_log *l, enum ek_log_level level, const char *event, const char *json);
+/* Write a line with pairs, each preceded by a space (" a=1 b=2"). Never suppressed. */
+void ek_log_pairs(struct ek_log *l, enum ek_log_level level, const char *event, const char *pairs);
 /* Write the numbers of suppressed lines of elapsed seconds. Call about once a second; otherwise
  * they are written with the next line of their event. now_ms: from ek_now_ms. */
 void ek_log_flush_suppressed(struct ek_log *l, int64_t now_ms);

@@ -128,7 +128,7 @@ static void dead_letters_json(const struct ek_dead_letters *d, struct ek_json_wr
         ek_json_open(s, NULL, '{');
         ek_json_add_text(s, "class", NAMES[i]);
         ek_json_add_count(s, "count", c->count);
-        ek_json_add_count(s, "cut", c->cut);
+        ek_json_add_count(s, "truncated", c->cut);
         ek_json_add_text(s, "topic", c->topic);
         ek_json_add_text(s, "partition", c->partition);
         ek_json_add_text(s, "offset", c->offset);

@@ -96,7 +96,7 @@ static int format_json(const struct ek_checked *f, struct ek_buf *out)
     ek_buf_printf(out, ",\"kind\":\"%s\",\"ok\":%s,\"note\":", ek_kind_name(f->kind),
                   f->valid ? "true" : "false");
     ek_buf_json(out, f->note, strlen(f->note));
-    ek_buf_text(out, ",\"faults\":");
+    ek_buf_text(out, ",\"errors\":");
     ek_error_list_json(&f->faults, out);
     return ek_buf_text(out, "}\n");
 }

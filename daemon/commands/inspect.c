@@ -135,11 +135,11 @@ static void table(const char *prefix, const struct ek_state *s, FILE *to)
     struct size size = size_of(s);
     fprintf(to, "\nstate%s%s\n", *prefix ? " of " : "", prefix);
     if (!ek_checkpoint_number(s)) {
-        fprintf(to, "  base            none of which all is there\n");
+        fprintf(to, "  checkpoint      none is complete\n");
         return;
     }
     fprintf(to,
-            "  base            %" PRIu64 "%s\n  manifest        %016" PRIx64
+            "  checkpoint      %" PRIu64 "%s\n  manifest        %016" PRIx64
             "\n  profile         %016" PRIx64 "\n  item features   %d\n  lists           %" PRIu64
             "\n  plan            version %" PRIu64 "\n  stream          %s\n"
             "  records         %d, %" PRIu64 " bytes\n",
@@ -162,7 +162,7 @@ static int json(const char *prefix, const struct ek_state *s, FILE *to)
     struct size size = size_of(s);
     fputs("{\"prefix\":", to);
     int rc = ek_json_print_text(prefix, to);
-    fprintf(to, ",\"base\":%" PRIu64 ",\"complete\":%s", ek_checkpoint_number(s),
+    fprintf(to, ",\"checkpoint\":%" PRIu64 ",\"complete\":%s", ek_checkpoint_number(s),
             ek_checkpoint_number(s) && !s->incomplete && !s->damaged ? "true" : "false");
     if (ek_checkpoint_number(s))
         fprintf(to,
@@ -180,7 +180,7 @@ static int inspect_states_json(const struct ek_inspect_states *s, FILE *to)
 {
     int rc = EK_OK;
     if (s->count)
-        fputs(",\"states\":[", to);
+        fputs(",\"checkpoints\":[", to);
     for (int i = 0; i < s->count && !rc; i++) {
         fputs(i ? "," : "", to);
         rc = json(s->of[i].prefix, s->of[i].state, to);

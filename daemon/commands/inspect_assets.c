@@ -46,8 +46,8 @@ static int feature_json(const struct ek_profile *p, int f, FILE *to)
 static int profile_json(const struct ek_profile *p, FILE *to)
 {
     fprintf(to,
-            "{\"kind\":\"profile\",\"manifest\":\"%016" PRIx64 "\",\"queries\":%" PRIu64
-            ",\"items\":%" PRIu64 ",\"baseline\":",
+            "{\"kind\":\"profile\",\"manifest\":\"%016" PRIx64 "\",\"lists\":%" PRIu64
+            ",\"items\":%" PRIu64 ",\"stratify_by\":",
             p->manifest_hash, p->queries, p->items);
     int rc = EK_OK;
     if (p->field)
@@ -206,15 +206,15 @@ static void trained_row(const struct ek_model *m, FILE *to)
     fprintf(to, "%s%s, seed %" PRIu64 "\n", *t->loss ? ", " : "", t->loss, t->seed);
 }
 
-static void fidelity_row(const struct ek_model *m, FILE *to)
+static void agreement_row(const struct ek_model *m, FILE *to)
 {
-    if (!m->fidelity.lists)
+    if (!m->agreement.lists)
         return;
-    fputs("  faithful        ", to);
+    fputs("  agreement       ", to);
     for (int i = 0; i < EK_AGREEMENT_STATISTICS; i++)
         fprintf(to, "%s%s %.4f", i ? ", " : "",
-                ek_agreement_statistic_name((enum ek_agreement_statistic)i), m->fidelity.mean[i]);
-    fprintf(to, " over %" PRIu64 " lists\n", m->fidelity.lists);
+                ek_agreement_statistic_name((enum ek_agreement_statistic)i), m->agreement.mean[i]);
+    fprintf(to, " over %" PRIu64 " lists\n", m->agreement.lists);
 }
 
 /* Return 0 or EK_ENOMEM. */
@@ -231,9 +231,9 @@ static int model_json(const struct ek_model *m, FILE *to)
     int rc = routables(m, false, ek_json_print_text, to);
     fputs("],\"trained\":", to);
     rc |= trained_json(m, to);
-    fputs(",\"fidelity\":", to);
-    if (m->fidelity.lists)
-        ek_routing_agreement_print_json(&m->fidelity, to);
+    fputs(",\"agreement\":", to);
+    if (m->agreement.lists)
+        ek_routing_agreement_print_json(&m->agreement, to);
     else
         fputs("null", to);
     fputs("}\n", to);
@@ -253,7 +253,7 @@ static void model_table(const struct ek_model *m, FILE *to)
             m->list_free ? ", list-free" : "");
     fprintf(to, "  parameters      %zu\n", parameters(m));
     trained_row(m, to);
-    fidelity_row(m, to);
+    agreement_row(m, to);
     fputc('\n', to);
     fprintf(to, "%-24s %9s %12s %12s\n", "feature", "routable", "geom. mean", "list sd ln");
     for (int f = 0; f < m->item_features; f++) {

@@ -151,7 +151,7 @@ static int print_result(const struct arguments *a, const struct ek_profile *p, s
     struct ek_json_writer s;
     ek_json_begin_line(&s, &line);
     ek_json_add_text(&s, "output", a->output);
-    ek_json_add_count(&s, "queries", p->queries);
+    ek_json_add_count(&s, "lists", p->queries);
     ek_json_add_count(&s, "items", p->items);
     ek_json_add_text(&s, "stratify_by", p->field);
     ek_json_add_count(&s, "strata", (uint64_t)(p->strata > 1 ? p->strata - 1 : 1));

@@ -197,8 +197,8 @@ static void report_print(const struct ek_replay_report *r, FILE *to)
 static void report_print_json(const struct ek_replay_report *r, FILE *to)
 {
     fprintf(to,
-            "{\"messages\":%" PRIu64 ",\"untouched\":%" PRIu64 ",\"scored_anew\":%" PRIu64
-            ",\"unreadable\":%" PRIu64 ",\"unscored\":%" PRIu64 ",\"confirmed\":%" PRIu64
+            "{\"messages\":%" PRIu64 ",\"unchanged\":%" PRIu64 ",\"rescored\":%" PRIu64
+            ",\"undecodable\":%" PRIu64 ",\"unscored\":%" PRIu64 ",\"confirmed\":%" PRIu64
             ",\"plan_changes\":%" PRIu64 ",\"model\":%s,\"enforce\":%s,",
             r->messages, r->untouched, r->rescored, r->unreadable, r->unscored, r->confirmed,
             r->plans, r->model ? "true" : "false", r->enforce ? "true" : "false");
@@ -209,7 +209,7 @@ static void report_print_json(const struct ek_replay_report *r, FILE *to)
             "\"empty\":\"skip\",\"ndcg@10\":",
             r->labeled, r->before.count);
     if (r->before.count)
-        fprintf(to, "{\"came\":%.9g,\"forwarded\":%.9g}}\n", ek_metric_result(&r->before),
+        fprintf(to, "{\"upstream\":%.9g,\"forwarded\":%.9g}}\n", ek_metric_result(&r->before),
                 ek_metric_result(&r->after));
     else
         fputs("null}\n", to);

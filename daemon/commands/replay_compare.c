@@ -392,7 +392,7 @@ static int compare_json(const struct ek_compared *c, const char *a, const char *
     ek_json_add_text(&w, "a", a);
     add_text(&w, "b", b);
     ek_json_add_count(&w, "messages", c->messages);
-    ek_json_add_count(&w, "unreadable", unreadable);
+    ek_json_add_count(&w, "undecodable", unreadable);
     ek_json_add_flag(&w, "differ", c->differ);
     ek_json_open(&w, "findings", '[');
     for (size_t i = 0; i < c->pairs; i++)

@@ -206,7 +206,7 @@ static void warn_of_mismatch(const struct run *r)
     char text[700];
     if (!ek_assets_belong(r->assets, &e))
         return;
-    ek_log_text(r->log, EK_LOG_WARN, "model_profile_mismatch",
+    ek_log_text(r->log, EK_LOG_WARN, "model_profile_mismatched",
                 ek_error_text(&e, text, sizeof text));
 }
 
@@ -222,8 +222,9 @@ static int listen_to(struct run *r, const struct ek_api *api, struct ek_error *e
 {
     const struct ek_config *c = r->config;
     int rc = EK_OK;
-    const struct ek_http_limits limits = {c->http_connections, c->http_per_address, c->http_streams,
-                                          c->http_request_ms, &c->http_hosts};
+    const struct ek_http_limits limits = {c->http_max_connections, c->http_max_connections_per_ip,
+                                          c->http_max_event_streams, c->http_request_timeout_ms,
+                                          &c->http_allowed_hosts};
     if (strcmp(c->listen, "off") != 0)
         rc = ek_http_start(&r->http, c->listen, &limits, api, r->log, e);
     return rc == EK_EIO ? cannot_listen(e) : rc;

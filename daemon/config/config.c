@@ -172,16 +172,16 @@ void ek_config_place(const struct ek_config *c, const char *key, struct ek_error
 
 void ek_config_evidence_topic(const struct ek_config *c, char topic[EK_FLEET_TOPIC_BYTES])
 {
-    bool own = c->fleet_ticks_topic != NULL;
-    snprintf(topic, EK_FLEET_TOPIC_BYTES, "%s%s", own ? c->fleet_ticks_topic : c->fleet_topic,
+    bool own = c->fleet_evidence_topic != NULL;
+    snprintf(topic, EK_FLEET_TOPIC_BYTES, "%s%s", own ? c->fleet_evidence_topic : c->fleet_topic,
              own ? "" : ".ticks");
 }
 
 int64_t ek_config_commit_interval_ms(const struct ek_config *c)
 {
     enum { OFFSETS_MS = 1000, TRANSACTION_MS = 100 };
-    if (c->commit_every_ms)
-        return c->commit_every_ms;
+    if (c->commit_interval_ms)
+        return c->commit_interval_ms;
     return c->delivery == EK_EXACTLY_ONCE ? TRANSACTION_MS : OFFSETS_MS;
 }
 

@@ -29,7 +29,7 @@
 #include <stdint.h>
 
 enum { EK_WORKERS_MAX = 16, EK_FLEET_TOPIC_BYTES = 300 };
-enum ek_start { EK_START_EARLIEST, EK_START_LATEST };
+enum ek_offset_reset { EK_OFFSET_RESET_EARLIEST, EK_OFFSET_RESET_LATEST };
 enum ek_core_dumps { EK_CORE_DUMPS_AUTO, EK_CORE_DUMPS_ALLOWED };
 enum ek_delivery { EK_AT_LEAST_ONCE, EK_EXACTLY_ONCE };
 
@@ -55,39 +55,41 @@ struct ek_config {
     char *brokers;
     struct ek_text_list topics;
     char *group;
-    int64_t start;    /* enum ek_start */
-    int64_t delivery; /* enum ek_delivery */
+    int64_t offset_reset; /* enum ek_offset_reset */
+    int64_t delivery;     /* enum ek_delivery */
     struct ek_property_list librdkafka;
     int64_t encoding, layout; /* 1: JSON; enum ek_message_layout */
-    int64_t query_within_ms;
+    int64_t assembly_timeout_ms;
     /* Paths of fields, with dots between levels; the last four start at an item. */
     char *query, *time_ms, *segments, *query_features, *manifest_hash, *items, *item;
     char *list_items, *log_means, *source;
     char *item_id, *score, *features, *label;
-    char *output_topic, *dead_letter;
+    char *output_topic, *dead_letter_topic;
     struct ek_property_list output_librdkafka;
     char *model, *profile, *manifest, *rules;
-    char *fleet_topic, *fleet_ticks_topic; /* NULL: no fleet; NULL: derived from fleet_topic */
-    int64_t fleet_tick_ms, fleet_silent_ms, fleet_cells, fleet_places;
+    char *fleet_topic, *fleet_evidence_topic; /* NULL: no fleet; NULL: derived from fleet_topic */
+    int64_t fleet_report_interval_ms, fleet_leader_timeout_ms, max_reported_segments,
+        max_fleet_segments;
     char *alert_topic; /* NULL: none */
     struct ek_alert_sinks sinks;
     char *public_url; /* NULL: not shown */
     char *runbook;
-    int64_t alerts_max, alert_wait_ms, alert_timeout_ms;
+    int64_t alerts_max_active, alerts_group_wait_ms, alerts_send_timeout_ms;
     char *state_topic; /* NULL: state is not saved */
-    int64_t state_every_ms;
+    int64_t checkpoint_interval_ms;
     char *listen;     /* "127.0.0.1:9464"; "off": no HTTP server */
     char *token_file; /* NULL: no changes over HTTP */
-    int64_t http_connections, http_per_address, http_streams, http_request_ms;
-    struct ek_text_list http_hosts; /* empty: default of docs/config.md */
-    int64_t log_level;              /* enum ek_log_level */
-    int64_t message_bytes, items_max, item_queries, item_bytes, cells, in_flight_messages,
-        in_flight_bytes;
-    int64_t commit_every_ms; /* 0: auto */
-    int64_t shutdown_ms, transaction_bytes, transaction_ms;
+    int64_t http_max_connections, http_max_connections_per_ip, http_max_event_streams,
+        http_request_timeout_ms;
+    struct ek_text_list http_allowed_hosts; /* empty: default of docs/config.md */
+    int64_t log_level;                      /* enum ek_log_level */
+    int64_t message_bytes, items_max, assembly_max_lists, assembly_max_bytes, max_segments,
+        in_flight_messages, in_flight_bytes;
+    int64_t commit_interval_ms; /* 0: auto */
+    int64_t shutdown_timeout_ms, transaction_bytes, transaction_ms;
     int64_t workers; /* 0: auto */
-    int64_t batch, max_latency_ms, trial_percent;
-    int64_t events_kept, feature_cells;
+    int64_t batch_size, linger_ms, shadow_scoring_cpu_percent;
+    int64_t event_history, max_feature_segments;
 };
 
 /* Return a configuration of defaults, or EK_ENOMEM. */

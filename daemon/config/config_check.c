@@ -85,7 +85,7 @@ static int check_section(const struct finishing *f, const char *key, const char 
 {
     const struct ek_config *c = f->c;
     int rc = check_written(c, key, topic, f->e);
-    if (!rc && (same(topic, c->output_topic) || same(topic, c->dead_letter) ||
+    if (!rc && (same(topic, c->output_topic) || same(topic, c->dead_letter_topic) ||
                 same(topic, c->alert_topic)))
         rc = ek_fail(f->e, EK_ECONFIG, "'%s': topic '%s' is an output too: take another", key,
                      topic);
@@ -101,15 +101,16 @@ static int check_topics(const struct finishing *f)
         rc = add_fault(f, "input.topics", check_topic("input.topics", c->topics.items[i], f->e));
     if (!rc && c->output_topic)
         rc = add_fault(f, "output.topic", check_written(c, "output.topic", c->output_topic, f->e));
-    if (!rc && c->dead_letter)
-        rc = add_fault(f, dead, check_written(c, dead, c->dead_letter, f->e));
+    if (!rc && c->dead_letter_topic)
+        rc = add_fault(f, dead, check_written(c, dead, c->dead_letter_topic, f->e));
     if (!rc && c->alert_topic)
         rc = add_fault(f, alerts, check_written(c, alerts, c->alert_topic, f->e));
-    if (!rc && same(c->output_topic, c->dead_letter))
+    if (!rc && same(c->output_topic, c->dead_letter_topic))
         rc = add_fault(f, dead,
                        ek_fail(f->e, EK_ECONFIG, "'%s': topic '%s' is the output too: take another",
-                               dead, c->dead_letter));
-    if (!rc && (same(c->alert_topic, c->output_topic) || same(c->alert_topic, c->dead_letter)))
+                               dead, c->dead_letter_topic));
+    if (!rc &&
+        (same(c->alert_topic, c->output_topic) || same(c->alert_topic, c->dead_letter_topic)))
         rc = add_fault(f, alerts,
                        ek_fail(f->e, EK_ECONFIG, "'%s': topic '%s' is an output too: take another",
                                alerts, c->alert_topic));
@@ -142,7 +143,7 @@ static int check_fleet(const struct finishing *f)
     if (!rc && same(c->fleet_topic, ticks))
         rc = add_fault(f, "fleet.evidence_topic",
                        ek_fail(f->e, EK_ECONFIG, "'fleet.evidence_topic' is 'fleet.topic' too"));
-    if (!rc && !c->part && c->fleet_silent_ms < 3 * c->fleet_tick_ms)
+    if (!rc && !c->part && c->fleet_leader_timeout_ms < 3 * c->fleet_report_interval_ms)
         rc = add_fault(f, "fleet.leader_timeout",
                        ek_fail(f->e, EK_ECONFIG,
                                "'fleet.leader_timeout' is less than three times "

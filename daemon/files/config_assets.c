@@ -74,11 +74,11 @@ int ek_config_assets(struct ek_assets **out, const struct ek_config *c,
     int rc = ek_assets_load_mapped(out, c->manifest, c->profile, c->rules, c->model, &mapping,
                                    &limits, &report, e);
     if (!rc) {
-        (*out)->cells = (int)c->cells;
-        (*out)->assembly = (struct ek_assembly_limits){.queries = (int)c->item_queries,
+        (*out)->cells = (int)c->max_segments;
+        (*out)->assembly = (struct ek_assembly_limits){.queries = (int)c->assembly_max_lists,
                                                        .items = (int)c->items_max,
-                                                       .bytes = (size_t)c->item_bytes,
-                                                       .within_ms = c->query_within_ms,
+                                                       .bytes = (size_t)c->assembly_max_bytes,
+                                                       .within_ms = c->assembly_timeout_ms,
                                                        .salt = ek_instance_salt()};
     }
     return ek_error_list_first(faults, rc && faults && faults->count ? EK_ECONFIG : rc, e);

@@ -367,7 +367,7 @@ static int note_comparisons(struct ek_checked *c, struct ek_config *config,
     int waiting = -1;
     for (int i = 0; i < r->feature_count && waiting < 0; i++)
         waiting = waits_for_comparisons(r, &r->feature[i]) ? i : -1;
-    if (!said || config->trial_percent || waiting < 0)
+    if (!said || config->shadow_scoring_cpu_percent || waiting < 0)
         return EK_OK;
     ek_node_fail(
         c->tree, said, &e,

@@ -322,7 +322,7 @@ static int print_summary(const struct ek_list_writer *s, struct ek_error *e)
     struct ek_json_writer of;
     ek_json_begin_line(&of, &line);
     ek_json_add_text(&of, "output", s->o->path);
-    ek_json_add_count(&of, "queries", s->queries);
+    ek_json_add_count(&of, "lists", s->queries);
     ek_json_add_count(&of, "items", s->items);
     if (!s->o->letor)
         ek_json_add_count(&of, "messages", s->o->layout == EK_LAYOUT_ITEM ? s->items : s->queries);
@@ -330,7 +330,7 @@ static int print_summary(const struct ek_list_writer *s, struct ek_error *e)
     for (size_t i = 0; i < s->o->upstream.fault_count; i++) {
         ek_json_open(&of, NULL, '{');
         ek_json_add_text(&of, "fault", s->o->upstream.faults[i]);
-        ek_json_add_count(&of, "queries", ek_upstream_sim_matches(s->upstream, i));
+        ek_json_add_count(&of, "lists", ek_upstream_sim_matches(s->upstream, i));
         ek_json_close(&of, '}');
     }
     ek_json_close(&of, ']');

@@ -13,7 +13,7 @@ void ek_routing_warn(const char *path, const struct ek_model *m, const struct ek
         return;
     snprintf(text, sizeof text, "%.*s: %s", PATH_SHOWN, path, advice);
     if (log)
-        ek_log_text(log, EK_LOG_WARN, "model_routing", text);
+        ek_log_text(log, EK_LOG_WARN, "model_routing_mismatched", text);
     else
         fprintf(stderr, "evenkeel: %s\n", text);
 }

@@ -102,7 +102,7 @@ static int create_leader(const struct ek_fleet *f, struct ek_asset_ref *assets,
                                           .rules = a->rules,
                                           .have_model = a->model != NULL,
                                           .name = f->name,
-                                          .places = (int)f->tools.config->fleet_places};
+                                          .places = (int)f->tools.config->max_fleet_segments};
     int rc = ek_leader_new(&out->leader, &setup, e);
     if (!rc)
         out->assets = ek_asset_ref_retain(assets);
@@ -152,15 +152,15 @@ static void on_evidence(void *context)
 
 static int join(struct ek_fleet *f, struct ek_error *e)
 {
-    const struct ek_guard_service_member member = {f->name, (int)f->tools.config->fleet_cells,
-                                                   on_evidence, f};
+    const struct ek_guard_service_member member = {
+        f->name, (int)f->tools.config->max_reported_segments, on_evidence, f};
     return ek_guard_service_join(f->tools.guard, &member, e);
 }
 
 static int init_parts(struct ek_fleet *f, struct ek_error *e)
 {
     const struct ek_fleet_tools *t = &f->tools;
-    int64_t tick_ms = t->config->fleet_tick_ms;
+    int64_t tick_ms = t->config->fleet_report_interval_ms;
     f->reports = (struct ek_rate_limiter){.every_ms = tick_ms, .gap_ms = tick_ms / REPORT_PARTS};
     f->decisions =
         (struct ek_rate_limiter){.every_ms = tick_ms, .gap_ms = tick_ms / DECISION_PARTS};
@@ -260,7 +260,7 @@ static void report_suspicions(struct ek_fleet *f)
     struct ek_finding found;
     while (ek_leader_next(f->in_use.leader, &found))
         if (found.state == EK_SUSPECTED)
-            ek_log_write(f->tools.log, EK_LOG_INFO, "fleet_suspected", "feature=%s signal=%s",
+            ek_log_write(f->tools.log, EK_LOG_INFO, "fleet_suspected", "feature=%s trigger=%s",
                          m->item[found.feature]->name, found.signal);
 }
 
@@ -430,8 +430,8 @@ static void check_leadership(struct ek_fleet *f, int64_t age_ms, int64_t now)
         .acquisition = is_candidate ? atomic_load(&f->acquisitions) : 0,
         .is_leader = ek_leader_is_active(f->in_use.leader),
         .age_ms = age_ms,
-        .max_age_ms = c->fleet_silent_ms,
-        .grace_ms = c->fleet_tick_ms,
+        .max_age_ms = c->fleet_leader_timeout_ms,
+        .grace_ms = c->fleet_report_interval_ms,
         .now_ms = now};
     enum ek_leader_election_action act = ek_leader_election_step(&f->election, &view);
     ek_fleet_link_set_reports(f->link, act == EK_ELECTION_START ||
@@ -455,10 +455,10 @@ static int64_t plan_age_ms(struct ek_fleet *f, const struct ek_guard_service_fle
 static void check_plan_age(struct ek_fleet *f, const struct ek_guard_service_fleet *status,
                            int64_t age_ms)
 {
-    bool cut_off = age_ms > f->tools.config->fleet_silent_ms;
+    bool cut_off = age_ms > f->tools.config->fleet_leader_timeout_ms;
     if (cut_off && !f->cut_off)
         ek_log_write(f->tools.log, EK_LOG_WARN, "fleet_plan_stale",
-                     "silent_ms=%lld version=%llu leader=%s message=\"no plan received; the last "
+                     "plan_age_ms=%lld version=%llu leader=%s message=\"no plan received; the last "
                      "plan stays in force\"",
                      (long long)age_ms, (unsigned long long)status->version, status->leader);
     if (!cut_off && f->cut_off)

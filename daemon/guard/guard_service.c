@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "daemon/alerts/alerts.h"
 #include "daemon/base/clock.h"
+#include "daemon/guard/event_line.h"
 #include "daemon/guard/pause.h"
 #include "daemon/guard/shadow_scorer.h"
 #include "daemon/views/agreement_cache.h"
@@ -161,12 +162,7 @@ static void report_json(struct ek_guard_service *s, const struct ek_event *v, co
     struct ek_event_log_change change;
     if (ek_event_log_add(s->event_log, v, json, ek_now_ms(), &change))
         report_loss(s);
-    if (change.drifted)
-        ek_log_json(s->log, EK_LOG_WARN, "model_drift", json);
-    else if (change.rolled_back != EK_GUARDRAIL_NONE)
-        ek_log_json(s->log, EK_LOG_WARN, "route_rolled_back", json);
-    else
-        ek_log_json(s->log, EK_LOG_INFO, "guard", json);
+    ek_event_line_write(s->log, v);
     ek_metrics_count(s->metrics, EK_COUNT_EVENTS, 1);
     ek_metrics_count(s->metrics, EK_COUNT_ROLLED_BACK + change.rolled_back,
                      change.rolled_back != EK_GUARDRAIL_NONE);
@@ -282,7 +278,7 @@ bool ek_guard_service_pause(struct ek_guard_service *s, bool paused, const char 
     update_pause(s);
     pthread_mutex_unlock(&s->lock);
     if (rc)
-        ek_log_text(s->log, EK_LOG_ERROR, "pause_not_saved", e.message);
+        ek_log_text(s->log, EK_LOG_ERROR, "pause_save_failed", e.message);
     return changed;
 }
 

@@ -211,8 +211,9 @@ static int set_consumer(rd_kafka_conf_t *conf, const struct ek_config *c, struct
     int64_t fetch = raise_to_min(message, FETCH_BYTES_MIN);
     int rc = c->group ? ek_kafka_conf_set(conf, "group.id", c->group, e) : EK_OK;
     if (!rc)
-        rc = ek_kafka_conf_set(conf, "auto.offset.reset",
-                               c->start == EK_START_LATEST ? "latest" : "earliest", e);
+        rc =
+            ek_kafka_conf_set(conf, "auto.offset.reset",
+                              c->offset_reset == EK_OFFSET_RESET_LATEST ? "latest" : "earliest", e);
     if (!rc)
         rc = ek_kafka_conf_set(conf, "enable.auto.commit", "false", e);
     if (!rc)
@@ -249,7 +250,7 @@ static int set_consumer(rd_kafka_conf_t *conf, const struct ek_config *c, struct
 static int set_delivery(rd_kafka_conf_t *conf, const struct ek_config *c, struct ek_error *e)
 {
     char linger[32];
-    snprintf(linger, sizeof linger, "%g", (double)c->max_latency_ms / LINGER_SHARE);
+    snprintf(linger, sizeof linger, "%g", (double)c->linger_ms / LINGER_SHARE);
     int rc = ek_kafka_conf_set(conf, "enable.idempotence", "true", e);
     if (!rc)
         rc = ek_kafka_conf_set(conf, "acks", "all", e);

@@ -89,7 +89,7 @@ static int is_undeliverable(const struct ek_output *o, const char *why, struct e
     char text[WHY_BYTES];
     snprintf(text, sizeof text, "%s", why);
     return ek_fail_fatal(e, EK_EIO, "topic '%s' takes no dead letter, not the smallest: %s",
-                         o->config->dead_letter, text);
+                         o->config->dead_letter_topic, text);
 }
 
 static int make_outbound(const struct ek_output *o, struct ek_inflight *t, struct letter *l,
@@ -133,7 +133,7 @@ static void log_truncated(const struct ek_output *o, const struct ek_inflight *t
     char names[NAMES_BYTES], text[WHY_BYTES + NAMES_BYTES + 20];
     name_left(l->left, names);
     snprintf(text, sizeof text, "without %s: %s", names, l->why);
-    ek_inflight_log(o->watch.log, EK_LOG_WARN, "dead_letter_cut", t, NULL, text);
+    ek_inflight_log(o->watch.log, EK_LOG_WARN, "dead_letter_truncated", t, NULL, text);
 }
 
 static int send_letter(struct ek_output *o, struct ek_output_writer *output_writer,
@@ -170,7 +170,7 @@ int ek_output_send_dead_letter(struct ek_output *o, struct ek_output_writer *out
     if (code == EK_EIO && !again) /* replaces an output: the outcome still names its kind */
         ek_metrics_count(o->watch.metrics,
                          t->outcome & ROUTED ? EK_COUNT_DEAD_ROUTED : EK_COUNT_DEAD_PASSED, 1);
-    ek_inflight_log(o->watch.log, EK_LOG_WARN, "dead_letter", t, class_name(code), reason);
+    ek_inflight_log(o->watch.log, EK_LOG_WARN, "dead_letter_sent", t, class_name(code), reason);
     return send_letter(o, output_writer, t, &l, e);
 }
 

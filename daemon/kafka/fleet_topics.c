@@ -104,7 +104,7 @@ static int make_writer(struct ek_fleet_link *l, struct ek_error *e)
                                            {"queue.buffering.max.messages", "10000"},
                                            {"queue.buffering.max.kbytes", "65536"},
                                            {NULL, NULL}};
-    snprintf(timeout, sizeof timeout, "%" PRId64, l->config->fleet_silent_ms);
+    snprintf(timeout, sizeof timeout, "%" PRId64, l->config->fleet_leader_timeout_ms);
     return make_client(&l->writer, RD_KAFKA_PRODUCER, l->config, own, &l->writing, e);
 }
 
@@ -174,7 +174,7 @@ static void check_properties(struct ek_fleet_link *l)
     if (ek_kafka_get_topic_property(l->writer, name_of(l, EK_TOPIC_PLAN), "cleanup.policy",
                                     PROPERTY_MS, policy, sizeof policy) &&
         !strstr(policy, "compact"))
-        ek_log_write(l->log, EK_LOG_WARN, "fleet_topic",
+        ek_log_write(l->log, EK_LOG_WARN, "fleet_topic_misconfigured",
                      "topic=%s message=\"cleanup.policy is %s: a plan that is not heard of again "
                      "would be deleted, set it to compact\"",
                      name_of(l, EK_TOPIC_PLAN), policy);
@@ -183,7 +183,7 @@ static void check_properties(struct ek_fleet_link *l)
         !ek_parse_i64(text, EK_WHOLE, &ms) &&
         (ms < 0 || ms > (int64_t)RETENTION_HOURS_MAX * HOUR_MS))
         ek_log_write(
-            l->log, EK_LOG_WARN, "fleet_topic",
+            l->log, EK_LOG_WARN, "fleet_topic_misconfigured",
             "topic=%s message=\"retention.ms is %s: nobody reads ticks that are old, set it "
             "to 3600000\"",
             l->ticks, text);
@@ -249,7 +249,7 @@ static void log_silent(struct ek_fleet_link *l, enum ek_fleet_topic topic, rd_ka
 static void log_recovered(struct ek_fleet_link *l, enum ek_fleet_topic topic)
 {
     if (l->silent[topic])
-        ek_log_write(l->log, EK_LOG_INFO, "fleet_topic_read", "topic=%s", name_of(l, topic));
+        ek_log_write(l->log, EK_LOG_INFO, "fleet_topic_recovered", "topic=%s", name_of(l, topic));
     l->silent[topic] = false;
 }
 

@@ -364,7 +364,7 @@ static void send_without_headers(const struct ek_output *o, struct ek_inflight *
     t->outcome |= LEFT_HEADERS;
     if (headers)
         ek_kafka_add_header(headers, "ek-truncated", "headers");
-    ek_inflight_log(o->watch.log, EK_LOG_WARN, "headers_left_out", t, NULL, EK_HEADERS_UNREADABLE);
+    ek_inflight_log(o->watch.log, EK_LOG_WARN, "headers_omitted", t, NULL, EK_HEADERS_UNREADABLE);
 }
 
 /* Return 0, or EK_ELIMIT with the reason if the output cannot be sent. */

@@ -216,7 +216,7 @@ static int name_transactions(struct ek_output *o, struct ek_error *e)
         return rc;
     snprintf(o->transactional_id, sizeof o->transactional_id, "evenkeel-%s-%s", o->config->group,
              name);
-    ek_log_write(o->watch.log, EK_LOG_INFO, "transactional_id", "id=%s", o->transactional_id);
+    ek_log_write(o->watch.log, EK_LOG_INFO, "transactional_id_set", "id=%s", o->transactional_id);
     o->records = ek_txn_records_new();
     return o->records ? EK_OK : ek_fail(e, EK_ENOMEM, "no memory for records");
 }
@@ -225,7 +225,7 @@ static int make_limits(struct ek_output *o, struct ek_error *e)
 {
     const char *topics[EK_TOPIC_LIMITS_TOPICS] = {
         [EK_WRITES_RANKED] = o->config->output_topic,
-        [EK_WRITES_DEAD] = o->config->dead_letter,
+        [EK_WRITES_DEAD] = o->config->dead_letter_topic,
     };
     size_t count = EK_WRITES_OTHERS;
     if (o->config->alert_topic)
@@ -241,7 +241,7 @@ static int make_clients(struct ek_output *o, struct ek_error *e)
     if (rc)
         return rc;
     o->ranked = topic_of(o, o->config->output_topic, e);
-    o->dead = topic_of(o, o->config->dead_letter, e);
+    o->dead = topic_of(o, o->config->dead_letter_topic, e);
     if (o->config->alert_topic)
         o->alerts = topic_of(o, o->config->alert_topic, e);
     if (o->config->state_topic)
@@ -313,7 +313,7 @@ static int output_obey_limits(struct ek_output *o, struct ek_error *e)
 {
     if (ek_topic_limits_get(o->limits, EK_WRITES_DEAD) < (size_t)o->config->message_bytes)
         ek_log_write(o->watch.log, EK_LOG_INFO, "dead_letters_limited",
-                     "topic=%s takes=%zu message_bytes=%lld", o->config->dead_letter,
+                     "topic=%s max_bytes=%zu message_bytes=%lld", o->config->dead_letter_topic,
                      ek_topic_limits_get(o->limits, EK_WRITES_DEAD),
                      (long long)o->config->message_bytes);
     if ((int64_t)ek_topic_limits_min(o->limits) >= o->batch_bytes)
@@ -578,7 +578,7 @@ static int check_state(struct ek_output *o, int wait_ms, bool *ready, struct ek_
 int ek_output_prepare(struct ek_output *o, int wait_ms, bool *ready, struct ek_error *e)
 {
     const struct ek_config *c = o->config;
-    const char *const topics[] = {c->output_topic, c->dead_letter, c->alert_topic};
+    const char *const topics[] = {c->output_topic, c->dead_letter_topic, c->alert_topic};
     *ready = false;
     for (size_t i = 0; i < sizeof topics / sizeof *topics; i++) {
         if (!topics[i])

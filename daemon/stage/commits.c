@@ -167,7 +167,7 @@ int ek_input_rewind(struct ek_input *in, struct ek_error *e)
 static int64_t lag_of(const struct ek_input *in, const struct ek_partition *lane, int64_t low,
                       int64_t high)
 {
-    int64_t begin = in->config->start == EK_START_LATEST ? high : low > 0 ? low : 0;
+    int64_t begin = in->config->offset_reset == EK_OFFSET_RESET_LATEST ? high : low > 0 ? low : 0;
     int64_t next = lane->next >= 0 ? lane->next : begin;
     return high < 0 ? -1 : high > next ? high - next : 0;
 }

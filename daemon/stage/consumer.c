@@ -68,7 +68,7 @@ int ek_input_new(struct ek_input **out, const struct ek_input_tools *tools,
     in->wakeup = tools->wakeup;
     in->readers = tools->readers;
     in->hooks = *hooks;
-    in->drain_ms = in->commit_ms = in->config->shutdown_ms;
+    in->drain_ms = in->commit_ms = in->config->shutdown_timeout_ms;
     in->watch = (struct ek_kafka_watch){
         .log = tools->log, .metrics = tools->metrics, .role = "consumer", .owner = in};
     in->watch.trouble = ek_kafka_health_new();

@@ -338,7 +338,7 @@ static void publish_result(struct ek_reload_service *s, const struct ek_reload *
     ek_metrics_count(metrics, r->done ? EK_COUNT_RELOADS_DONE : EK_COUNT_RELOADS_REFUSED, 1);
     note_outcome(metrics, r->done);
     log_errors(s->log, EK_LOG_ERROR, "reload_refused", &r->faults);
-    log_errors(s->log, EK_LOG_WARN, "reload_note", &r->notes);
+    log_errors(s->log, EK_LOG_WARN, "reload_warning", &r->notes);
     if (r->done)
         ek_log_write(s->log, EK_LOG_INFO, "reload_completed", "carried_over=%s",
                      r->fit == EK_RESTORE_FULL ? "all" : ek_restore_result_name(r->fit));

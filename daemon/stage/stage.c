@@ -195,12 +195,12 @@ static int make_input(struct ek_stage *s, struct ek_error *e)
 static int make_parts(struct ek_stage *s, const struct ek_assets *assets, struct ek_error *e)
 {
     s->metrics = ek_metrics_new();
-    s->event_log = ek_event_log_new((size_t)s->config->events_kept);
+    s->event_log = ek_event_log_new((size_t)s->config->event_history);
     s->lanes = ek_partition_offsets_new();
     s->agreement = ek_agreement_cache_new();
     s->pause = ek_pause_new();
     s->assets = ek_asset_ref_borrow(assets);
-    s->batch = ek_calloc((size_t)s->config->batch, sizeof *s->batch);
+    s->batch = ek_calloc((size_t)s->config->batch_size, sizeof *s->batch);
     if (!s->metrics || !s->event_log || !s->lanes || !s->agreement || !s->pause || !s->assets ||
         !s->batch)
         return enomem(e);
@@ -388,7 +388,7 @@ static size_t worker_space(struct ek_stage *s, int w)
 {
     if (full(s, 1))
         return 0;
-    size_t most = less(ek_worker_pool_space(s->worker_pool, w), (size_t)s->config->batch);
+    size_t most = less(ek_worker_pool_space(s->worker_pool, w), (size_t)s->config->batch_size);
     return less(most, free_places(s));
 }
 
@@ -522,9 +522,9 @@ static int read_on(struct ek_stage *s, struct ek_error *e)
 /* Stay within service.shutdown_timeout. Reserve part of it for aborting the open transaction. */
 static void close_down(struct ek_stage *s)
 {
-    int64_t until = ek_now_ms() + s->config->shutdown_ms;
-    int64_t last = s->config->shutdown_ms / ABORT_PART;
-    ek_input_close(s->input, s->config->shutdown_ms - last);
+    int64_t until = ek_now_ms() + s->config->shutdown_timeout_ms;
+    int64_t last = s->config->shutdown_timeout_ms / ABORT_PART;
+    ek_input_close(s->input, s->config->shutdown_timeout_ms - last);
     ek_worker_pool_stop(s->worker_pool); /* returns unfinished messages */
     process_finished(s);
     int64_t left = until - ek_now_ms();
@@ -537,7 +537,7 @@ static void close_down(struct ek_stage *s)
 
 int ek_stage_run(struct ek_stage *s, struct ek_error *e)
 {
-    ek_log_write(s->log, EK_LOG_INFO, "started", "service=%s brokers=%s group=%s",
+    ek_log_write(s->log, EK_LOG_INFO, "service_started", "service=%s brokers=%s group=%s",
                  s->config->service_name, s->config->brokers, s->config->group);
     if (!s->checkpoint_store)
         ek_log_text(s->log, EK_LOG_INFO, "state_disabled",
@@ -548,7 +548,7 @@ int ek_stage_run(struct ek_stage *s, struct ek_error *e)
     if (!rc)
         rc = read_on(s, e);
     ek_metrics_gauge(s->metrics, EK_GAUGE_READY, 0);
-    ek_log_write(s->log, EK_LOG_INFO, "stopping", "in_flight=%zu",
+    ek_log_write(s->log, EK_LOG_INFO, "service_stopping", "in_flight=%zu",
                  ek_partition_offsets_in_flight(s->lanes));
     if (s->fleet)
         ek_fleet_stop(s->fleet);
@@ -556,7 +556,7 @@ int ek_stage_run(struct ek_stage *s, struct ek_error *e)
     close_down(s);
     ek_alerts_stop(s->alerts);
     ek_metrics_gauge(s->metrics, EK_GAUGE_IN_FLIGHT, ek_partition_offsets_in_flight(s->lanes));
-    ek_log_write(s->log, rc ? EK_LOG_ERROR : EK_LOG_INFO, "stopped", "queries=%llu",
+    ek_log_write(s->log, rc ? EK_LOG_ERROR : EK_LOG_INFO, "service_stopped", "lists=%llu",
                  (unsigned long long)ek_guard_service_list_count(s->guard));
     return rc;
 }

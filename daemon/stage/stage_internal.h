@@ -43,7 +43,7 @@ struct ek_stage {
     struct ek_fleet *fleet;   /* NULL: no fleet */
     struct ek_alerts *alerts; /* NULL: no HTTP alerts */
     struct ek_wakeup wakeup;
-    struct ek_inflight **batch; /* [config->batch] */
+    struct ek_inflight **batch; /* [config->batch_size] */
     atomic_bool stopping;
     int64_t tick_due_ms, commit_due_ms, board_due_ms, limits_due_ms; /* monotonic */
     int64_t full_since_ms;                                           /* 0: not full */

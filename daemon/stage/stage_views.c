@@ -176,8 +176,8 @@ int ek_stage_metrics_text(struct ek_stage *s, struct ek_buf *out)
     if (!rc)
         rc = ek_alerts_metrics(s->alerts, out);
     return rc ? rc
-              : ek_feature_stats_metrics(s->board, s->event_log, (int)s->config->feature_cells,
-                                         out);
+              : ek_feature_stats_metrics(s->board, s->event_log,
+                                         (int)s->config->max_feature_segments, out);
 }
 
 int ek_stage_status(struct ek_stage *s, struct ek_buf *out)

@@ -158,7 +158,7 @@ static int no_right(const struct ek_txn_coordinator *t, rd_kafka_resp_err_t err,
     const struct ek_config *c = t->tools.config;
     const char *const more[] = {c->alert_topic, c->state_topic};
     char topics[TEXT_BYTES], text[TEXT_BYTES];
-    int length = snprintf(topics, sizeof topics, "%s', '%s", c->output_topic, c->dead_letter);
+    int length = snprintf(topics, sizeof topics, "%s', '%s", c->output_topic, c->dead_letter_topic);
     for (size_t i = 0; i < sizeof more / sizeof *more && length < TEXT_BYTES; i++)
         if (more[i])
             length += snprintf(topics + length, sizeof topics - (size_t)length, "', '%s", more[i]);

@@ -66,7 +66,7 @@ struct worker {
     struct ek_guard_service_list list[EK_DECODE_BATCH_MAX];
     size_t together; /* lists per batch; 1 without other workers */
     struct ek_output_writer *output_writer;
-    struct ek_inflight **batch;                     /* [config->batch] */
+    struct ek_inflight **batch;                     /* [config->batch_size] */
     int64_t clock_ms;                               /* guard's clock at the start of the batch */
     uint64_t began_ns;                              /* start of the current lists */
     struct ek_context *to_try[EK_DECODE_BATCH_MAX]; /* sent lists to shadow-score */
@@ -127,10 +127,10 @@ static void use(struct worker *w, struct contexts *s)
 
 static int make_worker(struct ek_worker_pool *c, struct worker *w, struct ek_error *e)
 {
-    size_t batch = (size_t)c->tools.config->batch;
+    size_t batch = (size_t)c->tools.config->batch_size;
     w->worker_pool = c;
     w->together = c->size > 1 ? EK_DECODE_BATCH_MAX : 1;
-    ek_shadow_scorer_init(&w->tries, (int)c->tools.config->trial_percent, ek_now_ns(),
+    ek_shadow_scorer_init(&w->tries, (int)c->tools.config->shadow_scoring_cpu_percent, ek_now_ns(),
                           c->tools.metrics);
     w->batch = ek_calloc(batch, sizeof *w->batch);
     if (!w->batch)
@@ -357,7 +357,7 @@ static void show_sample(struct worker *w, const struct ek_context *c)
 /* Shadow-score after all outputs are sent, so that none waits for it. Messages may be freed. */
 static void try_lists(struct worker *w)
 {
-    size_t half = RING_BATCHES / 2 * (size_t)w->worker_pool->tools.config->batch;
+    size_t half = RING_BATCHES / 2 * (size_t)w->worker_pool->tools.config->batch_size;
     for (size_t i = 0; i < w->to_try_count; i++) {
         uint64_t began = ek_now_ns();
         if (!ek_shadow_scorer_is_due(&w->tries, ek_spsc_queue_depth(w->ring) > half, began))
@@ -418,7 +418,7 @@ static size_t work(struct worker *w, struct ek_inflight **inflights, size_t give
 static void *run(void *context)
 {
     struct worker *w = context;
-    size_t most = (size_t)w->worker_pool->tools.config->batch, count;
+    size_t most = (size_t)w->worker_pool->tools.config->batch_size, count;
     while ((count = ek_spsc_queue_pop(w->ring, (void **)w->batch, most))) {
         w->clock_ms = ek_guard_service_clock_ms(w->worker_pool->tools.guard);
         for (size_t at = 0, some; at < count; at += some) {

@@ -133,11 +133,11 @@ static void log_result(struct ek_checkpoint_store *k, const struct ek_checkpoint
                  "the last base is not there, or not all of it: another one is taken, and what "
                  "came since is read again as far as it is still there");
     else if (fit == EK_RESTORE_COUNTERS_ONLY)
-        ek_log_text(log, EK_LOG_WARN, "state_of_another_profile",
+        ek_log_text(log, EK_LOG_WARN, "state_profile_mismatched",
                     "sketches and counts go on; evidence, findings and plan begin anew");
-    ek_log_write(log, EK_LOG_INFO, "state_restored", "shard=%s/%d base=%llu queries=%llu fit=%s",
-                 j->pointer.topic, j->pointer.partition,
-                 (unsigned long long)ek_checkpoint_number(j->state),
+    ek_log_write(log, EK_LOG_INFO, "state_restored",
+                 "partition=%s/%d checkpoint=%llu lists=%llu result=%s", j->pointer.topic,
+                 j->pointer.partition, (unsigned long long)ek_checkpoint_number(j->state),
                  (unsigned long long)ek_state_list_count(j->state), ek_restore_result_name(fit));
 }
 
@@ -398,8 +398,8 @@ int ek_checkpoint_store_restore(struct ek_checkpoint_store *k,
     if (!k->disabled) {
         begin_from(&r);
         ek_checkpoint_status_restored(k->report, seconds);
-        ek_log_write(k->tools.log, EK_LOG_INFO, "state_ready",
-                     "partitions=%d states=%zu queries=%llu seconds=%.3f", parts->cnt, r.jobs,
+        ek_log_write(k->tools.log, EK_LOG_INFO, "restore_completed",
+                     "partitions=%d checkpoints=%zu lists=%llu seconds=%.3f", parts->cnt, r.jobs,
                      (unsigned long long)r.queries, seconds);
     }
     release(&r);

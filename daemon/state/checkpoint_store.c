@@ -130,7 +130,7 @@ bool ek_checkpoint_store_is_due(const struct ek_checkpoint_store *k)
 void ek_checkpoint_store_remaining(struct ek_checkpoint_store *k)
 {
     int64_t now = ek_now_ms();
-    k->due_ms = now + k->tools.config->state_every_ms;
+    k->due_ms = now + k->tools.config->checkpoint_interval_ms;
     k->next_ms = now + AT_MOST_EVERY_MS;
     k->events = events_of(k);
     k->queries = queries_of(k);
@@ -206,7 +206,7 @@ static bool address(struct ek_checkpoint_store *k, struct ek_partition *home)
     k->sent.partition = home->partition;
     if (whole) {
         k->sent.since_ms = ek_wall_ms();
-        k->whole_ms = now + WHOLE_EVERY * k->tools.config->state_every_ms;
+        k->whole_ms = now + WHOLE_EVERY * k->tools.config->checkpoint_interval_ms;
     }
     k->home = home;
     k->bytes = 0;

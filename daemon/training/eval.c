@@ -71,14 +71,14 @@ static int save_with(struct ek_eval_args *a, struct ek_model *model,
     if (!f->lists)
         return ek_fail(&a->e, EK_EFORMAT,
                        "no list has upstream scores that differ: there is nothing to keep");
-    model->fidelity = *f;
+    model->agreement = *f;
     return ek_model_save(model, a->output, &a->e);
 }
 
 /* r: result of the only model. */
-static int measure_fidelity(struct ek_eval_args *a, struct ek_model *model,
-                            const struct ek_mitigation *c, struct ek_dataset *d,
-                            const struct ek_upstream_scores *upstream, struct ek_eval_result *r)
+static int measure_agreement(struct ek_eval_args *a, struct ek_model *model,
+                             const struct ek_mitigation *c, struct ek_dataset *d,
+                             const struct ek_upstream_scores *upstream, struct ek_eval_result *r)
 {
     struct ek_model_agreement f;
     ek_mitigation_from_model(c, model, d, a->spread, r->treatment);
@@ -127,7 +127,7 @@ static int with_models(struct ek_eval_args *a, const struct ek_manifest *m, cons
     if (!rc)
         rc = prepare(a, m, &c, &d, &upstream);
     if (!rc && a->has_teacher)
-        rc = measure_fidelity(a, v->model[0], &c, &d, &upstream, &r);
+        rc = measure_agreement(a, v->model[0], &c, &d, &upstream, &r);
     else if (!rc)
         rc = measure_quality(a, m, v, &c, &d, &r);
     ek_upstream_scores_release(&upstream);

@@ -126,7 +126,7 @@ static int add_all(struct ek_buf *b, const struct ek_eval_args *a, const struct 
 {
     static const char *const rules[] = {"skip", "0", "1"};
     const struct ek_evaluation *v = &r->of[0];
-    ek_buf_printf(b, "{\"queries\":%zu,", r->lists);
+    ek_buf_printf(b, "{\"lists\":%zu,", r->lists);
     add_metrics(b, a, r, "metrics", -1);
     add_counts(b, a, r);
     add_metrics(b, a, r, "sd", -1);

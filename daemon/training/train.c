@@ -58,7 +58,7 @@ static void run_parts(void *context, void (*task)(void *arg, int i), void *arg, 
 
 /* unrouted: NDCG@10 that `eval` prints for the same `lists` lists. */
 static void print_result(const struct ek_train_args *a, const struct ek_train_progress *p,
-                         double unrouted, const struct ek_model_agreement *fidelity, size_t lists)
+                         double unrouted, const struct ek_model_agreement *agreement, size_t lists)
 {
     bool random = a->options.routing == EK_ROUTING_RANDOM;
     if (a->json) {
@@ -79,10 +79,10 @@ static void print_result(const struct ek_train_args *a, const struct ek_train_pr
         puts(a->has_teacher ? " (the gain of an item is its teacher's exp(score))"
                             : " (gain 2^y - 1, lists without a positive label skipped)");
     if (a->json && a->has_teacher) {
-        fputs(",\"fidelity\":", stdout);
-        ek_routing_agreement_print_json(fidelity, stdout);
+        fputs(",\"agreement\":", stdout);
+        ek_routing_agreement_print_json(agreement, stdout);
     } else if (a->has_teacher) {
-        ek_routing_agreement_print(fidelity, lists, stdout);
+        ek_routing_agreement_print(agreement, lists, stdout);
     }
     if (a->json)
         puts("}");
@@ -135,11 +135,11 @@ static int train_on(struct ek_train_args *a, const struct ek_manifest *m,
     ek_progress_finish(&w.progress, note);
     rc = unrouted_ndcg10(model, vali, &unrouted, &a->e);
     if (!rc && a->has_teacher)
-        rc = ek_model_agreement_measure(model, vali, upstream, NULL, &model->fidelity, &a->e);
+        rc = ek_model_agreement_measure(model, vali, upstream, NULL, &model->agreement, &a->e);
     if (!rc)
         rc = ek_model_save(model, a->output, &a->e);
     if (!rc)
-        print_result(a, &last, unrouted, &model->fidelity, vali->lists);
+        print_result(a, &last, unrouted, &model->agreement, vali->lists);
     ek_model_free(model);
     return rc;
 }

@@ -23,7 +23,6 @@ struct ek_event_log;
 struct ek_event_log_change {
     int detected;                  /* 1: a finding with a routing action was confirmed */
     int enforced;                  /* cells that this plan routes and the previous did not */
-    int drifted;                   /* 1: model and upstream no longer agree */
     enum ek_guardrail rolled_back; /* guardrail that rolled back a route; or none */
 };
 

@@ -244,7 +244,7 @@ int ek_model_routable(const struct ek_model *m, const char *name)
 
 void ek_model_agreement_write(const struct ek_model_agreement *f, struct ek_json_writer *w)
 {
-    ek_json_open(w, "fidelity", '{');
+    ek_json_open(w, "agreement", '{');
     ek_json_add_count(w, "lists", f->lists);
     for (int i = 0; i < EK_AGREEMENT_STATISTICS; i++) {
         ek_json_open(w, ek_agreement_statistic_name((enum ek_agreement_statistic)i), '{');
@@ -257,7 +257,7 @@ void ek_model_agreement_write(const struct ek_model_agreement *f, struct ek_json
 
 static int unusable(struct ek_error *e)
 {
-    return ek_fail(e, EK_EFORMAT, "description has no usable 'fidelity'");
+    return ek_fail(e, EK_EFORMAT, "description has no usable 'agreement'");
 }
 
 static double number(yyjson_val *object, const char *key)
@@ -269,7 +269,7 @@ static double number(yyjson_val *object, const char *key)
 int ek_model_agreement_read(yyjson_val *description, struct ek_model_agreement *out,
                             struct ek_error *e)
 {
-    yyjson_val *all = yyjson_obj_get(description, "fidelity");
+    yyjson_val *all = yyjson_obj_get(description, "agreement");
     struct ek_model_agreement f = {0};
     *out = f;
     if (!all)

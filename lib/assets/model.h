@@ -98,8 +98,8 @@ struct ek_model {
     float *cdf;               /* [F, EK_CDF_KNOTS], non-decreasing */
     float *mixture;           /* [F, EK_TRANSFORM_PARTS] */
     struct ek_trained trained;
-    struct ek_model_agreement fidelity; /* with the upstream scorer; lists 0: unknown */
-    struct ek_tensors *storage;         /* memory of the arrays */
+    struct ek_model_agreement agreement; /* with the upstream scorer; lists 0: unknown */
+    struct ek_tensors *storage;          /* memory of the arrays */
 };
 
 struct ek_model_shape {
@@ -141,8 +141,8 @@ bool ek_model_routing_warning(const struct ek_model *m, const struct ek_treatmen
 /* Return the routable index of a feature, or -1 if it is not routable in this model. */
 int ek_model_routable(const struct ek_model *m, const char *name);
 
-/* Key `fidelity` of the model description, for model_file.c. */
-/* Append the member `fidelity`. */
+/* Key `agreement` of the model description, for model_file.c. */
+/* Append the member `agreement`. */
 void ek_model_agreement_write(const struct ek_model_agreement *f, struct ek_json_writer *w);
 /* Read the member from a description; lists is 0 if absent. Return 0 or EK_EFORMAT. */
 int ek_model_agreement_read(yyjson_val *description, struct ek_model_agreement *out,

@@ -199,7 +199,7 @@ static int read_description(struct ek_model *m, yyjson_val *d, struct ek_error *
         (code = read_bool(d, "mask_input", &m->mask_input, e)) ||
         (code = read_bool(d, "list_free", &m->list_free, e)) ||
         (code = model_trained_read(m, yyjson_obj_get(d, "trained"), e)) ||
-        (code = ek_model_agreement_read(d, &m->fidelity, e)))
+        (code = ek_model_agreement_read(d, &m->agreement, e)))
         return code;
     return ek_model_shape_check(m, EK_EFORMAT, e);
 }
@@ -362,8 +362,8 @@ static void write_description(struct ek_json_writer *w, const struct ek_model *m
     write_statistics(w, m);
     if (m->trained.known)
         model_trained_write(m, w);
-    if (m->fidelity.lists)
-        ek_model_agreement_write(&m->fidelity, w);
+    if (m->agreement.lists)
+        ek_model_agreement_write(&m->agreement, w);
     ek_json_close(w, '}');
 }
 

@@ -161,8 +161,8 @@ int ek_agreement_watch_new(struct ek_agreement_watch **out, const struct ek_mode
     ek_rng_seed(&w->rng, SEED);
     w->every = is_diverging(m);
     w->alarm = fmax(ALARM_MIN, (double)false_alarms / (double)w->every);
-    if (m->fidelity.lists >= EK_AGREEMENT_REFERENCE_MIN)
-        w->trained = m->fidelity;
+    if (m->agreement.lists >= EK_AGREEMENT_REFERENCE_MIN)
+        w->trained = m->agreement;
     start_bets(w);
     *out = w;
     return EK_OK;

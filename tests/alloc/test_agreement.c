@@ -26,7 +26,7 @@ static void set_up(void)
         model->item_sd[i] = 1;
     model->query_sd[0] = 1;
     model->log_sd[0] = model->log_sd[1] = 1;
-    model->fidelity = (struct ek_model_agreement){1000, {.9, .9, .9}, {.1, .1, .1}};
+    model->agreement = (struct ek_model_agreement){1000, {.9, .9, .9}, {.1, .1, .1}};
     stream_start(&s, 3);
     for (int i = 0; i < LISTS; i++) { /* growing lists */
         struct ek_list *q = stream_next(&s);

@@ -56,7 +56,7 @@ static struct ek_model *model(const struct ek_manifest *m, const struct ek_model
     for (int i = 0; i < model->routable_count; i++)
         model->log_sd[i] = 1;
     model->query_sd[0] = 1;
-    model->fidelity = (struct ek_model_agreement){1000, {0, .5, .05}, {.2, .2, .2}};
+    model->agreement = (struct ek_model_agreement){1000, {0, .5, .05}, {.2, .2, .2}};
     return model;
 }
 

@@ -30,7 +30,7 @@ a: rules, ok' gone.yaml a -m manifest.yaml
 says 78 'a: this is no manifest, but a rules file' -m a
 says 78 "$tests/bad/rules/feature-unknown.yaml:3:3: unknown feature 'prise', did you mean 'price'?" \
 	-m manifest.yaml "$tests/bad/rules/feature-unknown.yaml"
-says 78 '{"file":"b.yaml","kind":"rules","ok":false,"note":"","faults":[{"file":"b.yaml","line":3,"column":3,"message":"unknown key '"'dedup_ky', did you mean 'dedup_key'?"'"}]}' \
+says 78 '{"file":"b.yaml","kind":"rules","ok":false,"note":"","errors":[{"file":"b.yaml","line":3,"column":3,"message":"unknown key '"'dedup_ky', did you mean 'dedup_key'?"'"}]}' \
 	--json b.yaml
 
 # All errors of a file are listed in order of position.

@@ -50,9 +50,9 @@ for rules in observe enforce; do
 done
 compare 3 observe.yaml enforce.yaml --json
 [ "$(wc -l <out)" = 1 ] || fail "not one object: $(cat out)"
-has '"differ":true' '^\{"a":"observe.yaml","b":"enforce.yaml","messages":2600,"unreadable":0,'
-anew=$(number scored_anew enforce.json)
-[ "$anew" -gt 300 ] && [ "$(number scored_anew observe.json)" = 0 ] || fail "the scene is not as meant: $anew"
+has '"differ":true' '^\{"a":"observe.yaml","b":"enforce.yaml","messages":2600,"undecodable":0,'
+anew=$(number rescored enforce.json)
+[ "$anew" -gt 300 ] && [ "$(number rescored observe.json)" = 0 ] || fail "the scene is not as meant: $anew"
 [ "$(part touched a)" = 0 ] && [ "$(part touched b)" = "$anew" ] || fail "touched: $(cat out)"
 [ "$(part touched both)" = 0 ] && [ "$(part touched apart)" = "$anew" ] || fail "touched by both: $(cat out)"
 [ "$(part came_to_b lists)" = "$anew" ] && [ "$(part a_to_b tau)" = "$(part came_to_b tau)" ] || fail "ranks: $(cat out)"
@@ -76,7 +76,7 @@ printf 'version: 1\ndefaults: {mode: enforce, min_duration: 1s, canary: {%s, abo
 	"$canary" "$common" >railed.yaml
 for file in canary railed; do
 	replay $file.yaml --json >$file.json 2>chatter || fail "$(cat chatter)"
-	alone=$(number scored_anew $file.json)
+	alone=$(number rescored $file.json)
 	[ "$alone" -gt 0 ] && [ "$alone" -lt "$anew" ] || fail "$file.yaml is not as meant: $alone of $anew"
 	compare 3 observe.yaml $file.yaml --json
 	[ "$(part touched b)" = "$alone" ] || fail "$file: $(part touched b) in a comparison, $alone alone"
@@ -108,7 +108,7 @@ both=$(part touched both)
 # Without --exit-code the exit status is 0; undecodable messages are counted; invalid arguments are rejected.
 printf '\300' >>in.msg
 quiet replay observe.yaml --compare enforce.yaml --json
-grep -q '"messages":2600,"unreadable":1,' said || fail "$(cat said)"
+grep -q '"messages":2600,"undecodable":1,' said || fail "$(cat said)"
 printf 'version: 1\ndefaults: {mode: enforced}\n' >wrong.yaml
 refused 78 "wrong.yaml:2:18: unknown mode 'enforced'" \
 	replay --manifest hotel.yaml --profile p.ekp --messages in.msg --rules observe.yaml --compare wrong.yaml

@@ -12,7 +12,7 @@ import os, resource, signal, subprocess, sys
 most = resource.getrlimit(resource.RLIMIT_CORE)[1]
 resource.setrlimit(resource.RLIMIT_CORE, (most, most))
 process = subprocess.Popen(sys.argv[1:], stderr=subprocess.PIPE, text=True)
-started = any("event=started" in line for line in process.stderr)
+started = any("event=service_started" in line for line in process.stderr)
 process.send_signal(signal.SIGABRT)
 status = os.waitpid(process.pid, 0)[1]
 print("dumped" if started and os.WCOREDUMP(status) else "none" if started else "not started")

@@ -24,7 +24,7 @@ again() { # lists per burst, lists between bursts
 	forge "$@"
 }
 anew() { # rules: prints the number of routed lists
-	"$EK" replay -m h.yaml -p p.ekp -M m.safetensors -r "$1.yaml" -i t.msgpack --json 2>/dev/null | sed -n 's/.*"scored_anew":\([0-9]*\).*/\1/p'
+	"$EK" replay -m h.yaml -p p.ekp -M m.safetensors -r "$1.yaml" -i t.msgpack --json 2>/dev/null | sed -n 's/.*"rescored":\([0-9]*\).*/\1/p'
 }
 is() { # minimum, maximum, value, name
 	[ "$3" -ge "$1" ] && [ "$3" -le "$2" ] || fail "$4: $3 lists scored anew, not $1 to $2"

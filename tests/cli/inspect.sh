@@ -29,5 +29,5 @@ awk 'BEGIN { for (q = 1; q <= 60; q++) for (i = 1; i <= 5; i++) print 0, "qid:" 
 quiet "$EK" convert --manifest quote.yaml --letor lists.txt --segment 'ma"rket=A,B' -o lists.msg
 quiet "$EK" profile --manifest quote.yaml --messages lists.msg --stratify-by 'ma"rket' -o quote.ekp
 quiet "$EK" inspect --json quote.ekp
-grep -qF '"baseline":"ma\"rket"' said || fail "a baseline in JSON: $(cat said)"
+grep -qF '"stratify_by":"ma\"rket"' said || fail "a field in JSON: $(cat said)"
 grep -qF '{"name":"pri\"ce",' said || fail "a name in JSON: $(cat said)"

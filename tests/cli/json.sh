@@ -43,7 +43,7 @@ head -n 3 in.json >bad.json
 printf '{"query":"q","items":[}\n' >>bad.json
 tail -n 2 in.json >>bad.json
 quiet "$EK" replay --manifest hotel.yaml --profile p.json.ekp --messages bad.json --json
-grep -q '"unreadable":1' said || fail "not one unreadable: $(cat said)"
+grep -q '"undecodable":1' said || fail "not one unreadable: $(cat said)"
 grep -qF 'message 3 left out: message: byte 22 is no JSON: expected a value' chatter || fail "$(cat chatter)"
 
 # LETOR converts to JSON too.

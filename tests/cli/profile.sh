@@ -8,7 +8,7 @@ for part in 0 300 600; do
 done
 quiet "$EK" profile -m features.yaml --letor all.txt -o all.ekp
 quiet "$EK" profile -m features.yaml --merge 0.ekp 300.ekp 600.ekp --json -o joined.ekp
-grep -q '"queries":900' said || fail "not all lists: $(cat said)"
+grep -q '"lists":900' said || fail "not all lists: $(cat said)"
 "$EK" inspect all.ekp | grep -v '^file' >all
 "$EK" inspect joined.ekp | grep -v '^file' >joined
 cmp all joined || fail "another profile: $(diff all joined)"
@@ -24,9 +24,9 @@ for part in 0 300; do
 	quiet "$EK" profile -m features.yaml --letor $part.txt --stratify-by weekday --keep-lists -o b$part.ekp
 done
 quiet "$EK" profile -m features.yaml --merge b0.ekp b300.ekp --json -o b.ekp
-grep -q '"queries":600,.*"stratify_by":"weekday","strata":2' said || fail "another baseline: $(cat said)"
+grep -q '"lists":600,.*"stratify_by":"weekday","strata":2' said || fail "another baseline: $(cat said)"
 quiet "$EK" profile -m features.yaml --merge b0.ekp --letor 300.txt --json -o b.ekp
-grep -q '"queries":600,.*"stratify_by":"weekday","strata":2' said || fail "another baseline: $(cat said)"
+grep -q '"lists":600,.*"stratify_by":"weekday","strata":2' said || fail "another baseline: $(cat said)"
 
 refused 1 "all.ekp: the profile keeps no lists: make it with 'profile --keep-lists'" profile -m features.yaml --merge 0.ekp all.ekp -o no.ekp
 refused 1 "all.txt: this is LETOR text, not a profile" profile -m features.yaml --merge all.txt -o no.ekp

@@ -32,7 +32,7 @@ printf 'version: 1\ndefaults: {mode: shadow}\n' >shadow.yaml
 "$EK" replay --manifest hotel.yaml --profile p.ekp --rules shadow.yaml --model m.safetensors \
 	--messages in.msg --json >shadow.json 2>chatter || fail "$(cat chatter)"
 grep -q '^    what the plan wants  *0\.[0-9]* ' chatter || fail "$(cat chatter)"
-grep -q '"untouched":701,"scored_anew":0,.*"ranks_by_plan":{"lists":[1-9]' shadow.json || fail "$(cat shadow.json)"
+grep -q '"unchanged":701,"rescored":0,.*"ranks_by_plan":{"lists":[1-9]' shadow.json || fail "$(cat shadow.json)"
 # Rules with another field of strata than the profile are rejected.
 printf 'version: 1\ndefaults: {stratify_by: market}\n' >market.yaml
 status=0
@@ -79,16 +79,16 @@ mv said sum
 number() {
 	sed -nE "s/.*\"$1\":([0-9.]+).*/\1/p" sum
 }
-anew=$(number scored_anew)
-[ $(($(number untouched) + anew + $(number unreadable))) = 701 ] || fail "not 701: $(cat sum)"
+anew=$(number rescored)
+[ $(($(number unchanged) + anew + $(number undecodable))) = 701 ] || fail "not 701: $(cat sum)"
 [ "$anew" -gt 0 ] && [ "$(number labeled)" = "$anew" ] && [ "$(number counted)" = "$anew" ] || fail "$(cat sum)"
 grep -q "\"ranks_by_plan\":{\"lists\":$anew," sum || fail "not all were tried: $(cat sum)"
-[ "$(number forwarded)" != "$(number came)" ] || fail "scored anew, and ranked as before: $(cat sum)"
+[ "$(number forwarded)" != "$(number upstream)" ] || fail "scored anew, and ranked as before: $(cat sum)"
 
 # Enforcing rules without a model have no effect, which is reported.
 quiet "$EK" $replay --json
 mv said sum
-[ "$(number scored_anew)" = 0 ] || fail "scored without a model: $(cat sum)"
+[ "$(number rescored)" = 0 ] || fail "scored without a model: $(cat sum)"
 grep -q '"ndcg@10":null' sum || fail "a figure over nothing: $(cat sum)"
 grep -q 'The rules enforce, but without --model nothing is routed' chatter || fail "$(cat chatter)"
 status=0

@@ -8,21 +8,21 @@ assert open("said").read().count("\n") == 1, "not one line"
 assert eval(sys.argv[1]), r' "$1" || fail "not $1"
 }
 quiet "$EK" generate hotel --lists 300 --seed 1 --manifest-out hotel.yaml -o train.txt --json
-has 'r["output"] == "train.txt" and r["queries"] == 300 and r["faults"] == [] and "messages" not in r'
+has 'r["output"] == "train.txt" and r["lists"] == 300 and r["faults"] == [] and "messages" not in r'
 has "r['items'] == $(wc -l <train.txt)"
 quiet "$EK" generate hotel --lists 300 --seed 2 --format messages -o 'a "b".msgpack' --json \
 	--fault price=x100,from=100 --fault price=x2,arm=Z
 has 'r["output"] == "a \"b\".msgpack" and r["messages"] == 300'
-has '[(f["fault"], f["queries"]) for f in r["faults"]] == [("price=x100,from=100", 200), ("price=x2,arm=Z", 0)]'
+has '[(f["fault"], f["lists"]) for f in r["faults"]] == [("price=x100,from=100", 200), ("price=x2,arm=Z", 0)]'
 quiet "$EK" convert -m hotel.yaml --letor train.txt --layout item -o items.msgpack --json
-has 'r["queries"] == 300 and r["messages"] == r["items"] > 300'
+has 'r["lists"] == 300 and r["messages"] == r["items"] > 300'
 quiet "$EK" inspect items.msgpack --json
 has "r['messages'] == $(wc -l <train.txt)"
 
 quiet "$EK" profile --manifest hotel.yaml --letor train.txt -o p.ekp --json
 mv said made
 quiet "$EK" inspect p.ekp --json
-has 'all(r[k] == json.load(open("made"))[k] for k in ("queries", "items", "strata"))'
+has 'all(r[k] == json.load(open("made"))[k] for k in ("lists", "items", "strata"))'
 head -n 50 train.txt >few.txt
 quiet "$EK" profile --manifest hotel.yaml --letor few.txt -o few.ekp --json
 has '"price" in r["level_not_watched"] and r["output"] == "few.ekp"'

@@ -40,7 +40,7 @@ grep -qE "^fails.yaml:8:5: test 'half': class 'scale', wanted 'power' \(after [0
 checks 78 -m features.yaml fails.yaml
 cmp -s out first || fail "not the same again: $(cat first out)"
 checks 78 -m features.yaml --json fails.yaml
-has '"faults":[{"file":"fails.yaml","line":6,"column":5,"message":"test '"'cents'"': confirmed after '
+has '"errors":[{"file":"fails.yaml","line":6,"column":5,"message":"test '"'cents'"': confirmed after '
 checks 0 --no-tests fails.yaml
 
 # A file with another error does not run its tests.

@@ -3,14 +3,14 @@
 golden=$tests/format/golden/state-1.ekc
 
 "$EK" inspect "$golden" >table
-for line in 'capture' 'state of scored/0' '  base            1' '  lists           150' '  plan            version 1'; do
+for line in 'capture' 'state of scored/0' '  checkpoint      1' '  lists           150' '  plan            version 1'; do
 	grep -qxF "$line" table || fail "no '$line' in $(cat table)"
 done
 "$EK" inspect --json "$golden" >json
-grep -q '"states":\[{"prefix":"scored/0","base":1,"complete":true,' json || fail "$(cat json)"
+grep -q '"checkpoints":\[{"prefix":"scored/0","checkpoint":1,"complete":true,' json || fail "$(cat json)"
 
 "$EK" inspect --json "$tests/format/golden/capture-1.ekc" >json
-grep -q states json && fail "states in a capture that has none"
+grep -q checkpoints json && fail "checkpoints in a capture that has none"
 
 # a missing record: a header without a complete checkpoint
 PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$tests/format python3 - "$golden" >less <<'END'
@@ -24,6 +24,6 @@ while at < len(data):
     at = end + size
 END
 quiet "$EK" inspect less
-grep -qxF '  base            none of which all is there' said || fail "$(cat said)"
+grep -qxF '  checkpoint      none is complete' said || fail "$(cat said)"
 quiet "$EK" inspect --json less
-grep -q '"states":\[{"prefix":"scored/0","base":0,"complete":false}\]' said || fail "$(cat said)"
+grep -q '"checkpoints":\[{"prefix":"scored/0","checkpoint":0,"complete":false}\]' said || fail "$(cat said)"

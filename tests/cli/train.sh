@@ -70,7 +70,7 @@ grep -q 'of 1,' said || fail "the option does not win: $(cat said)"
 
 # Results: routed features are invariant under a factor, unrouted ones are not.
 quiet "$EK" $eval --json
-grep -qE '^\{"queries":100,"metrics":\{"ndcg@5":0\.[0-9]+,"ndcg@10":0\.[0-9]+\},' said || fail "JSON: $(cat said)"
+grep -qE '^\{"lists":100,"metrics":\{"ndcg@5":0\.[0-9]+,"ndcg@10":0\.[0-9]+\},' said || fail "JSON: $(cat said)"
 clean=$(figure ndcg@10)
 quiet "$EK" $eval --json --fault price=x100
 [ "$(figure ndcg@10)" != "$clean" ] || fail "a fault changes nothing"
@@ -204,9 +204,9 @@ quiet "$EK" generate hotel --lists 300 --seed 5 --format messages --upstream-mod
 quiet "$EK" generate hotel --lists 100 --from 300 --seed 5 --format messages --upstream-model m.safetensors -o vali.msg
 quiet "$EK" train --manifest hotel.yaml --train train.msg --vali vali.msg --teacher upstream --lr 0.01 -o taught.safetensors --json
 awk -v x="$(figure ndcg@10)" 'BEGIN { exit !(x > 0.95) }' || fail "not learned from the scores: $(cat said)"
-sed -E 's/.*"fidelity":(.*)\}$/\1/' said >fidelity
+sed -E 's/.*"agreement":(.*)\}$/\1/' said >agreement
 quiet "$EK" eval --manifest hotel.yaml --model taught.safetensors --data vali.msg --teacher upstream --json
-cmp -s said fidelity || fail "train says $(cat fidelity), eval $(cat said)"
+cmp -s said agreement || fail "train says $(cat agreement), eval $(cat said)"
 figure_of() { # mean of tau in the last report
 	sed -E 's/.*"tau":\{"mean":(-?[0-9.]+).*/\1/' said
 }
@@ -224,7 +224,7 @@ quiet "$EK" inspect taught.safetensors
 grep -qE '^  faithful +tau 0\.[0-9]{4}, ndcg@10 0\.[0-9]{4}, top1 [01]\.[0-9]{4} over 100 lists$' said || fail "inspect: $(cat said)"
 quiet "$EK" eval --manifest hotel.yaml --model m.safetensors --data vali.msg --teacher upstream -o known.safetensors
 quiet "$EK" inspect known.safetensors --json
-grep -q '"fidelity":{"lists":100,"tau":{"mean":1,' said || fail "not kept: $(cat said)"
+grep -q '"agreement":{"lists":100,"tau":{"mean":1,' said || fail "not kept: $(cat said)"
 quiet "$EK" eval --manifest hotel.yaml --model known.safetensors --data vali.msg --teacher upstream --json
 [ "$(figure_of)" = 1 ] || fail "another model was written: $(cat said)"
 refused 2 "with nothing routed or broken" eval --manifest hotel.yaml --model m.safetensors --data vali.msg --teacher upstream -o x --route price

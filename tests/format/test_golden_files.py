@@ -71,7 +71,7 @@ class Read(unittest.TestCase):
     def test_the_program_reads_the_golden_profile(self):
         said = subprocess.run([PROGRAM, "inspect", "--json", os.path.join(GOLDEN, "profile-1.ekp")], check=True,
                               capture_output=True, text=True).stdout
-        self.assertIn('"queries":250', said.replace(" ", ""))
+        self.assertIn('"lists":250', said.replace(" ", ""))
 
     def test_the_program_finds_in_the_golden_index(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -111,7 +111,7 @@ class JsonMessages(unittest.TestCase):
         self.assertEqual({f.header("ek-error-class") for f in dead}, {"format"})
         self.assertIn("no JSON", dead[0].header("ek-error"))
         self.assertEqual(dead[3].header("ek-error"), "items: missing")
-        self.assertIn(f'event=dead_letter topic={source} partition=', d.log())
+        self.assertIn(f'event=dead_letter_sent topic={source} partition=', d.log())
         self.assertIn(' class=format message="items: missing"\n', d.log())
 
 
@@ -142,7 +142,7 @@ class WhatCannotBeRead(unittest.TestCase):
             d.wait_ready().wait_handled(len(frames))
             metrics = d.get("/metrics")[1]
             eventually("what the log left out of the burst is told, though nothing follows",
-                       lambda: " event=dead_letter left_out=" in d.log())
+                       lambda: " event=dead_letter_sent suppressed=" in d.log())
             self.assertEqual(d.stop(), 0, d.log())
         out, dead = WORLD.read(target), WORLD.read(target + ".dead")
         self.assertEqual(len(out) + len(dead), len(frames))

@@ -227,7 +227,7 @@ class ADeadLetterTopicThatTakesLess(unittest.TestCase):
         self.assertEqual(d.metric("evenkeel_truncated_messages_total"), len(cut))
         self.assertEqual(d.stop(), 0, d.log())
         self.assert_cut(flow, frames, cut)
-        self.assertIn('event=dead_letter_cut', d.log())
+        self.assertIn('event=dead_letter_truncated', d.log())
 
     def test_gets_as_much_of_it_as_it_takes(self):
         for delivery in self.MODES:

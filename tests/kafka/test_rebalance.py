@@ -146,7 +146,7 @@ class FromOneToThreeAndBack(Hands):
                 self.assertNotIn("librdkafka_outdated", one.log())
                 moved = told(two, "partitions_assigned") + told(three, "partitions_assigned")
                 self.assertLess(len(set(moved)), self.PARTITIONS)
-                at_work = one.log().split("event=stopping")[0]
+                at_work = one.log().split("event=service_stopping")[0]
                 given = [int(p) for p in re.findall(r"event=partitions_revoked topic=\S+ partition=(\d+)", at_work)]
                 self.assertLessEqual(set(given), set(moved))
 

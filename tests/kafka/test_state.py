@@ -211,9 +211,9 @@ class StateHandOver(Case):
         for delivery in MODES:
             with self.subTest(delivery=delivery):
                 one, two = self.come_and_go(delivery, more="partition.assignment.strategy: cooperative-sticky")
-                given = worded(one.log().split("event=stopping")[0], "partitions_revoked")
+                given = worded(one.log().split("event=service_stopping")[0], "partitions_revoked")
                 self.assertEqual(len(given), 2, "more than what moved was given up")
-                self.assertEqual(len(worded(two.log(), "state_ready")), 1)
+                self.assertEqual(len(worded(two.log(), "restore_completed")), 1)
 
 
 class StateLost(Case):
@@ -435,5 +435,5 @@ class StateLarge(Case):
         def moment(log, event):
             return worded(log, event)[-1].split("time=")[1].split(" ")[0]
         print(f"\n    {delivery}: revoked {moment(one.log(), 'partitions_revoked')}, the next owner is ready "
-              f"{moment(two.log(), 'state_ready')}; a partition of the output stood still for {self.stall(target)} ms"
-              f"\n    {worded(two.log(), 'state_ready')[-1].split('event=')[1]}")
+              f"{moment(two.log(), 'restore_completed')}; a partition of the output stood still for {self.stall(target)} ms"
+              f"\n    {worded(two.log(), 'restore_completed')[-1].split('event=')[1]}")

@@ -86,11 +86,11 @@ static void put_at_bounds(struct scene *s, double p)
     draw_pair(s, 1);
     ck_assert_int_eq(ek_compare(s->comparer, s->student, s->query.score, 2, &swapped, &valid, NULL),
                      EK_OK);
-    s->model->fidelity = (struct ek_model_agreement){.lists = 1000000};
+    s->model->agreement = (struct ek_model_agreement){.lists = 1000000};
     for (int i = 0; i < EK_AGREEMENT_STATISTICS; i++) {
         double range = 1 - ek_agreement_statistic_low((enum ek_agreement_statistic)i);
         double at = p * (1 - swapped.figure[i]) / range; /* distance from perfect, 0 .. 1 */
-        s->model->fidelity.mean[i] = 1 - range * (at - .01) / 1.25;
+        s->model->agreement.mean[i] = 1 - range * (at - .01) / 1.25;
     }
     ck_assert_int_eq(ek_agreement_watch_new(&w, s->model, 1, NULL), EK_OK);
     ek_agreement_watch_view(w, &v);
@@ -140,7 +140,7 @@ START_TEST(traffic_like_that_of_the_figures_is_hardly_ever_told)
                 EK_OK);
             ek_agreement_add(&sums, &a);
         }
-        s.model->fidelity = ek_agreement_result(&sums);
+        s.model->agreement = ek_agreement_result(&sums);
         told += speaks(&s, draw_list, noise, LENGTH);
     }
     ck_assert_int_le(told, 2);

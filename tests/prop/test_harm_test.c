@@ -31,7 +31,7 @@ static void fit_profile(struct scene *s)
 }
 
 /* Return the agreement in the form that training stores. */
-static struct ek_model_agreement fidelity(struct taught_world *w)
+static struct ek_model_agreement agreement(struct taught_world *w)
 {
     struct ek_agreement_sums sums = {0};
     for (uint64_t i = 0; i < VALIDATION; i++) {
@@ -53,7 +53,7 @@ static void begin(struct scene *s)
     struct ek_assets *a = &s->assets;
     memset(s, 0, sizeof *s);
     taught_begin(&s->world);
-    s->world.taught->fidelity = fidelity(&s->world);
+    s->world.taught->agreement = agreement(&s->world);
     fit_profile(s);
     a->manifest = s->world.manifest;
     a->model = s->world.taught;

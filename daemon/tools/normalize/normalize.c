@@ -88,7 +88,7 @@ static int normalize_print_json(const struct ek_choices *c, FILE *to, struct ek_
     ek_json_begin_line(&s, &line);
     ek_json_add_text(&s, "method", ek_method_names()[c->method]);
     ek_json_add_flag(&s, "exact", c->of[0].fdm.exact);
-    ek_json_add_count(&s, "queries", c->lists);
+    ek_json_add_count(&s, "lists", c->lists);
     ek_json_add_count(&s, "items", c->items);
     ek_json_open(&s, "features", '[');
     for (int f = 0; f < c->manifest->item_count; f++)

@@ -54,8 +54,8 @@ static void open_world(struct world *w, const char *const *urls, size_t count, i
         snprintf(w->sink[i].label, sizeof w->sink[i].label, "%s-%zu", generic, i + 1);
     }
     w->config->sinks = (struct ek_alert_sinks){w->sink, count};
-    w->config->alert_wait_ms = wait_ms;
-    w->config->alert_timeout_ms = PATIENCE_MS;
+    w->config->alerts_group_wait_ms = wait_ms;
+    w->config->alerts_send_timeout_ms = PATIENCE_MS;
     w->to = open_memstream(&w->text, &w->length);
     w->log = ek_log_new(w->to, EK_LOG_DEBUG);
     ck_assert_int_eq(ek_alerts_new(&w->alerts, w->config, w->log, NULL), 0);
@@ -181,7 +181,7 @@ START_TEST(a_sink_that_hangs_does_not_hold_up_the_end_and_what_it_misses_is_coun
     fire(&w, "rating", "c-2");
     web_sink_wait(&good, 2); /* independent of the first sink */
     stop(&w);
-    ck_assert_ptr_nonnull(strstr(w.text, "event=alerts_undelivered waiting=2"));
+    ck_assert_ptr_nonnull(strstr(w.text, "event=alerts_undelivered pending=2"));
     web_sink_close(&deaf);
     web_sink_close(&good);
     close_world(&w);
@@ -201,7 +201,7 @@ START_TEST(a_name_that_nobody_answers_for_holds_up_nobody)
     fire(&w, "rating", "c-2");
     web_sink_wait(&good, 2);
     stop(&w); /* while the name is being resolved */
-    ck_assert_ptr_nonnull(strstr(w.text, "event=alerts_undelivered waiting=2"));
+    ck_assert_ptr_nonnull(strstr(w.text, "event=alerts_undelivered pending=2"));
     sem_post(&resolver.go);
     web_sink_close(&good);
     close_world(&w);

@@ -46,9 +46,9 @@ START_TEST(a_short_file_gets_the_built_in_values)
     ck_assert_str_eq(c->topics.items[0], "scored");
     ck_assert_str_eq(c->listen, "127.0.0.1:9464");
     ck_assert_int_eq(c->message_bytes, 4 << 20);
-    ck_assert_int_eq(c->commit_every_ms, 0);
+    ck_assert_int_eq(c->commit_interval_ms, 0);
     ck_assert_int_eq(ek_config_commit_interval_ms(c), 1000);
-    ck_assert_int_eq(c->start, EK_START_EARLIEST);
+    ck_assert_int_eq(c->offset_reset, EK_OFFSET_RESET_EARLIEST);
     ck_assert_ptr_null(c->model);
     ck_assert_ptr_null(c->alert_topic);
     ek_config_free(c);
@@ -105,8 +105,8 @@ START_TEST(a_fleet_has_two_topics_of_its_own_and_time_to_be_heard)
     struct ek_config *c = parsed("fleet: {topic: hotels}\n");
     ek_config_evidence_topic(c, ticks);
     ck_assert_str_eq(ticks, "hotels.ticks");
-    ck_assert_int_eq(c->fleet_tick_ms, 1000);
-    ck_assert_int_eq(c->fleet_silent_ms, 10000);
+    ck_assert_int_eq(c->fleet_report_interval_ms, 1000);
+    ck_assert_int_eq(c->fleet_leader_timeout_ms, 10000);
     ek_config_free(c);
     c = parsed("fleet: {topic: hotels, evidence_topic: seen}\n");
     ek_config_evidence_topic(c, ticks);
@@ -384,8 +384,8 @@ START_TEST(sizes_and_durations_are_printed_with_units_and_read_back_equal)
     ck_assert_int_eq(ek_config_parse(&c, "again", ek_buf_string(&text), text.length, &e), EK_OK);
     ck_assert_int_eq(c->message_bytes, 4097);
     ck_assert_int_eq(c->in_flight_bytes, 1 << 30);
-    ck_assert_int_eq(c->alert_wait_ms, 1500);
-    ck_assert_int_eq(c->shutdown_ms, 120000);
+    ck_assert_int_eq(c->alerts_group_wait_ms, 1500);
+    ck_assert_int_eq(c->shutdown_timeout_ms, 120000);
     ek_config_free(c);
     ek_buf_release(&text);
 }
@@ -409,7 +409,7 @@ START_TEST(a_configuration_can_be_made_in_code)
         ck_assert_int_eq(ek_config_set(c, values[i][0], values[i][1], &e), EK_OK);
     ck_assert_int_eq(ek_config_finish(c, &e), EK_OK);
     ck_assert_uint_eq(c->topics.count, 2);
-    ck_assert_int_eq(c->shutdown_ms, 2000);
+    ck_assert_int_eq(c->shutdown_timeout_ms, 2000);
     ck_assert_int_eq(ek_config_set(c, "service.shutdown_timout", "2s", &e), EK_ECONFIG);
     ck_assert_str_eq(e.message, "unknown key 'shutdown_timout', did you mean 'shutdown_timeout'?");
     ek_config_free(c);

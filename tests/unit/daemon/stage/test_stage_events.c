@@ -224,7 +224,7 @@ static struct ek_model *faithful_model(const struct ek_manifest *m)
     close(mkstemp(path));
     struct ek_model *model = ek_save_plain_model(m, path);
     unlink(path);
-    model->fidelity = (struct ek_model_agreement){1000, {.95, .99, .9}, {.05, .02, .3}};
+    model->agreement = (struct ek_model_agreement){1000, {.95, .99, .9}, {.05, .02, .3}};
     return model;
 }
 
@@ -277,9 +277,9 @@ START_TEST(a_stage_warns_when_model_and_upstream_rank_differently)
     finish(&s);
     ek_log_free(log);
     fclose(to);
-    char *line = strstr(log_text, "event=model_drift json={");
+    char *line = strstr(log_text, "event=model_agreement_changed state=drifted ");
     ck_assert_msg(line != NULL, "%s", log_text);
-    ck_assert_ptr_null(strstr(line + 1, "event=model_drift"));
+    ck_assert_ptr_null(strstr(line + 1, "event=model_agreement_changed"));
     ck_assert_ptr_nonnull(strstr(line, "train with --teacher upstream"));
     ck_assert_ptr_null(strstr(log_text, "event=scores_missing"));
     free(log_text);

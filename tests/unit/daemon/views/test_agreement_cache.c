@@ -24,7 +24,7 @@ static void begin(struct scene *s, uint64_t lists)
     s->manifest = stream_manifest();
     s->model = ek_save_plain_model(s->manifest, path);
     unlink(path);
-    s->model->fidelity = (struct ek_model_agreement){lists, {.5, .75, 0}, {0, 0, 0}};
+    s->model->agreement = (struct ek_model_agreement){lists, {.5, .75, 0}, {0, 0, 0}};
     ck_assert_int_eq(ek_agreement_watch_new(&s->watch, s->model, 1000, NULL), EK_OK);
     s->board = ek_agreement_cache_new();
     ck_assert_ptr_nonnull(s->board);

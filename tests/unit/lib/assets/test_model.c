@@ -62,7 +62,7 @@ START_TEST(a_model_comes_back_from_its_file_as_saved)
     struct ek_model *m = sample(), *back;
     struct ek_error e = {0};
     char path[] = "/tmp/ek-model-XXXXXX";
-    m->fidelity = (struct ek_model_agreement){200, {-.125, .75, 0}, {.5, .25, 1}};
+    m->agreement = (struct ek_model_agreement){200, {-.125, .75, 0}, {.5, .25, 1}};
     close(mkstemp(path));
     ck_assert_int_eq(ek_model_save(m, path, &e), EK_OK);
     ck_assert_int_eq(ek_model_load(&back, path, &e), EK_OK);
@@ -71,7 +71,7 @@ START_TEST(a_model_comes_back_from_its_file_as_saved)
     ck_assert_int_eq(back->routable[1], 2);
     ck_assert(back->mask_input && !back->list_free && back->log_input == EK_LOG_ALWAYS);
     ck_assert(back->weight[0][7] == -0.125f && back->item_sd[1] == m->item_sd[1]);
-    ck_assert_mem_eq(&back->fidelity, &m->fidelity, sizeof m->fidelity);
+    ck_assert_mem_eq(&back->agreement, &m->agreement, sizeof m->agreement);
     ck_assert_str_eq(ek_tensors_text(back->storage, "routable_sir"),
                      ek_tensors_text(m->storage, "routable_sir"));
     unlink(path);
@@ -129,7 +129,7 @@ START_TEST(a_description_that_does_not_fit_is_refused)
 }
 END_TEST
 
-START_TEST(a_fidelity_that_cannot_be_is_refused_and_none_is_none)
+START_TEST(an_agreement_that_cannot_be_is_refused_and_none_is_none)
 {
     static const char *const cases[][2] = {
         {"\\\"lists\\\": 200", "\\\"lists\\\": 0  "},
@@ -142,17 +142,17 @@ START_TEST(a_fidelity_that_cannot_be_is_refused_and_none_is_none)
     };
     struct ek_model *m = sample(), *none = sample(), *back;
     struct ek_error e;
-    m->fidelity = (struct ek_model_agreement){200, {-.5, .25, .5}, {.5, .125, .5}};
+    m->agreement = (struct ek_model_agreement){200, {-.5, .25, .5}, {.5, .125, .5}};
     ck_assert_int_eq(load_changed(m, "200", "200", &e), EK_OK);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ck_assert_int_eq(load_changed(m, cases[i][0], cases[i][1], &e), EK_EFORMAT);
-        ck_assert_msg(strstr(e.message, "'fidelity'"), "case %zu: %s", i, e.message);
+        ck_assert_msg(strstr(e.message, "'agreement'"), "case %zu: %s", i, e.message);
     }
     ck_assert_int_eq(ek_model_describe(none, &e), EK_OK);
-    ck_assert_ptr_null(strstr(ek_tensors_text(none->storage, "routable_sir"), "fidelity"));
+    ck_assert_ptr_null(strstr(ek_tensors_text(none->storage, "routable_sir"), "agreement"));
     ck_assert_int_eq(ek_model_from_tensors(&back, none->storage, "m", &e), EK_OK);
     none->storage = NULL;
-    ck_assert_uint_eq(back->fidelity.lists, 0);
+    ck_assert_uint_eq(back->agreement.lists, 0);
     ek_model_free(back);
     ek_model_free(none);
     ek_model_free(m);
@@ -403,7 +403,7 @@ Suite *suite_model(void)
     return ek_suite(
         "model", shapes_follow_from_the_features, a_model_comes_back_from_its_file_as_saved,
         a_description_that_does_not_fit_is_refused,
-        a_fidelity_that_cannot_be_is_refused_and_none_is_none,
+        an_agreement_that_cannot_be_is_refused_and_none_is_none,
         weights_must_be_finite_and_deviations_positive, a_description_that_does_not_fit_is_refused,
         weights_must_be_finite_and_deviations_positive, a_transform_comes_with_its_arrays,
         a_transform_that_does_not_fit_is_refused,

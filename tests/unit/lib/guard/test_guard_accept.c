@@ -30,16 +30,16 @@ struct bench {
     json_t *plan, *decision, *finding; /* the last of each; confirmed */
 };
 
-/* fidelity: the model has its agreement with upstream. */
-static void setup_with(struct bench *b, bool fidelity)
+/* has_agreement: the model has its agreement with upstream. */
+static void setup_with(struct bench *b, bool has_agreement)
 {
     struct ek_assets *a = &b->assets;
     memset(b, 0, sizeof *b);
     stream_assets_open(a, RULES, NULL);
-    a->model->fidelity.lists = fidelity ? 100 : 0;
+    a->model->agreement.lists = has_agreement ? 100 : 0;
     for (int i = 0; i < EK_AGREEMENT_STATISTICS; i++) {
-        a->model->fidelity.mean[i] = .99;
-        a->model->fidelity.sd[i] = .02;
+        a->model->agreement.mean[i] = .99;
+        a->model->agreement.sd[i] = .02;
     }
     must(ek_guard_new(&b->guard, a, NULL));
     stream_start(&b->stream, 21);

@@ -83,7 +83,7 @@ static void begin(struct scene *s, double noise, bool known)
     ek_ranker_free(c);
     ek_agreement_watch_free(s->watch);
     if (known)
-        s->model->fidelity = ek_agreement_result(&sums);
+        s->model->agreement = ek_agreement_result(&sums);
     ck_assert_int_eq(ek_agreement_watch_new(&s->watch, s->model, BUDGET, NULL), EK_OK);
 }
 
@@ -147,7 +147,7 @@ START_TEST(nothing_is_told_while_they_rank_as_they_did)
     ck_assert_int_eq(v.recent, EK_AGREEMENT_WINDOW);
     for (int i = 0; i < EK_AGREEMENT_STATISTICS; i++) {
         ck_assert(v.now[i] > v.least[i] && v.least[i] < v.trained[i]);
-        ck_assert_double_eq_tol(v.now[i], s.model->fidelity.mean[i], .1);
+        ck_assert_double_eq_tol(v.now[i], s.model->agreement.mean[i], .1);
     }
     end(&s);
 }
@@ -212,7 +212,7 @@ START_TEST(a_model_that_does_not_say_has_figures_and_no_verdict)
     ck_assert_int_eq(v.state, EK_AGREEMENT_UNKNOWN);
     ck_assert(v.now[EK_AGREEMENT_TAU] < .5);
     ck_assert(isnan(v.trained[0]) && isnan(v.least[0]));
-    s.model->fidelity =
+    s.model->agreement =
         (struct ek_model_agreement){EK_AGREEMENT_REFERENCE_MIN - 1, {1, 1, 1}, {0, 0, 0}};
     ek_agreement_watch_free(s.watch);
     ck_assert_int_eq(ek_agreement_watch_new(&s.watch, s.model, BUDGET, NULL), EK_OK);
@@ -225,7 +225,7 @@ START_TEST(the_gap_is_that_of_now_once_there_are_lists_enough)
 {
     struct scene s;
     begin(&s, .2, true);
-    const struct ek_model_agreement *f = &s.model->fidelity;
+    const struct ek_model_agreement *f = &s.model->agreement;
     double taught = hypot(1 - f->mean[EK_AGREEMENT_TAU], f->sd[EK_AGREEMENT_TAU]) / 2;
     compare(&s, .3, EK_AGREEMENT_REFERENCE_MIN - 1);
     ck_assert_int_eq(view(&s).state, EK_AGREEMENT_HOLDS);

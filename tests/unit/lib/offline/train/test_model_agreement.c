@@ -22,7 +22,7 @@ struct scene {
 /* Lists with the model's scores under `treatment` as upstream scores. */
 static void begin(struct scene *s, const struct ek_treatment *treatment)
 {
-    char path[] = "/tmp/ek-fidelity-XXXXXX";
+    char path[] = "/tmp/ek-agreement-XXXXXX";
     struct ek_scorer *scorer;
     struct stream stream;
     memset(s, 0, sizeof *s);
@@ -120,7 +120,7 @@ END_TEST
 
 Suite *suite_model_agreement(void)
 {
-    return ek_suite("fidelity", a_model_is_faithful_to_its_own_scores_and_not_to_others,
+    return ek_suite("model agreement", a_model_is_faithful_to_its_own_scores_and_not_to_others,
                     lists_whose_scores_tell_no_order_are_left_out,
                     a_model_of_a_fixed_choice_is_measured_under_it,
                     a_model_of_other_features_is_refused);
