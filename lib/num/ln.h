@@ -41,7 +41,7 @@ struct ek_ln_list {
     double *octave;      /* [rows, EK_LN_LANES_MAX], scratch */
 };
 /* Set y = sgn(x) (octave - mean) * scale, rounded; 0 if x is not usable. */
-void ek_ln_centre(const struct ek_ln_list *list);
+void ek_ln_center(const struct ek_ln_list *list);
 
 /* Convert a mean of natural logarithms to octaves and back. ek_ln_to_octaves exactly inverts
  * ek_ln_from_octaves up to 1,500 octaves. */

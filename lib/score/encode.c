@@ -183,7 +183,7 @@ static void centre_source(struct ek_encoder *c, const struct ek_encode_list *l, 
     for (size_t i = 0; i < (size_t)l->n; i++)
         if (l->source[i] == source)
             c->x[n++] = l->x[i * features + (size_t)m->routable[k]];
-    ek_ln_centre(&(struct ek_ln_list){.rows = {c->x, z, 1, 1, n, 1},
+    ek_ln_center(&(struct ek_ln_list){.rows = {c->x, z, 1, 1, n, 1},
                                       .zero = zero,
                                       .scale = c->factor + k,
                                       .mean = &mean,
@@ -228,7 +228,7 @@ int ek_encode_list(struct ek_encoder *c, const struct ek_encode_list *l)
     prepare_factors(c, l->treatment);
     const float *x = routable_of(c, l, &stride);
     float *z = c->item + features;
-    ek_ln_centre(&(struct ek_ln_list){.rows = {x, z, stride, c->stride, n, routable},
+    ek_ln_center(&(struct ek_ln_list){.rows = {x, z, stride, c->stride, n, routable},
                                       .zero = z + routable,
                                       .scale = c->factor,
                                       .mean = c->mean,
