@@ -18,7 +18,7 @@ struct kind {
 
 static const struct kind KINDS[EK_ALERT_KINDS] = {
     [EK_ALERT_DRIFT] = {"drift", "EvenkeelDrift", EK_ALERT_WARNING},
-    [EK_ALERT_ROUTE_ROLLED_BACK] = {"route-withdrawn", "EvenkeelRouteRolledBack",
+    [EK_ALERT_ROUTE_ROLLED_BACK] = {"route-rolled-back", "EvenkeelRouteRolledBack",
                                     EK_ALERT_CRITICAL},
     [EK_ALERT_LIMIT_REACHED] = {"limit-reached", "EvenkeelLimitReached", EK_ALERT_WARNING},
     [EK_ALERT_PAUSED] = {"paused", "EvenkeelPaused", EK_ALERT_WARNING},

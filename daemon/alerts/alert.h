@@ -53,7 +53,7 @@ struct ek_alert {
     char action[EK_ALERT_TEXT_BYTES];   /* action taken */
 };
 
-/* Return the name, which is also the anchor in the runbook: "drift", "route-withdrawn", ... */
+/* Return the name, which is also the anchor in the runbook: "drift", "route-rolled-back", ... */
 const char *ek_alert_kind_name(enum ek_alert_kind kind);
 /* Return the name for Alertmanager: "EvenkeelDrift", ... */
 const char *ek_alert_title(enum ek_alert_kind kind);

@@ -175,7 +175,7 @@ static const struct argp_option RESUME_OPTIONS[] = {
     COMMON,
     TELLS,
     {"feature", KEY_FEATURE, "NAME", 0,
-     "Not the pause: the route of this feature that was withdrawn begins anew", 0},
+     "Not the pause: the route of this feature that was rolled back begins anew", 0},
     PLACE,
     {0}};
 static const struct argp_option PIN_OPTIONS[] = {
@@ -367,7 +367,7 @@ int ek_cmd_history(int argc, char **argv)
                                      parse,
                                      "",
                                      "Tells what a running instance and people have decided: what "
-                                     "was routed and for how long, what was withdrawn, and why.",
+                                     "was routed and for how long, what was rolled back, and why.",
                                      NULL,
                                      NULL,
                                      NULL};
@@ -558,14 +558,14 @@ int ek_cmd_pause(int argc, char **argv)
 
 int ek_cmd_resume(int argc, char **argv)
 {
-    static const struct argp argp = {
-        RESUME_OPTIONS,
-        parse,
-        "",
-        "Ends a pause; or, with --feature, lets a route begin anew that a guardrail has withdrawn.",
-        NULL,
-        NULL,
-        NULL};
+    static const struct argp argp = {RESUME_OPTIONS,
+                                     parse,
+                                     "",
+                                     "Ends a pause; or, with --feature, lets a route begin anew "
+                                     "that a guardrail has rolled back.",
+                                     NULL,
+                                     NULL,
+                                     NULL};
     return print_response((struct client){0}, argc, argv, &argp, "/api/v1/resume",
                           ek_client_print_resumed);
 }

@@ -147,7 +147,7 @@ int ek_client_print_line(const struct ek_buf *answer, double per_second, FILE *t
     return good ? EK_OK : EK_EFORMAT;
 }
 
-static int add_withdrawn(struct ek_text_table *c, yyjson_val *route)
+static int add_rolled_back(struct ek_text_table *c, yyjson_val *route)
 {
     char segment[EK_CLIENT_TEXT_BYTES], figure[FIGURE_BYTES];
     yyjson_val *rail = yyjson_obj_get(route, "rolled_back");
@@ -163,7 +163,7 @@ static int add_withdrawn(struct ek_text_table *c, yyjson_val *route)
                                  ek_client_get_text(rail, "guardrail", "?"), figure});
 }
 
-static bool some_withdrawn(yyjson_val *routes)
+static bool some_rolled_back(yyjson_val *routes)
 {
     size_t i, max;
     yyjson_val *route;
@@ -186,10 +186,10 @@ int ek_client_print_rollbacks_within(const struct ek_buf *answer, struct ek_row_
     bool good = yyjson_is_arr(routes);
     if (room)
         room->lines -= TITLE_LINES;
-    if (good && some_withdrawn(routes) && (!room || room->lines > 0)) {
+    if (good && some_rolled_back(routes) && (!room || room->lines > 0)) {
         fputs("\ntaken back, until 'evenkeel resume --feature' lets it begin anew\n", to);
-        good = ek_client_print_table(routes, titles, sizeof titles / sizeof *titles, add_withdrawn,
-                                     room, to);
+        good = ek_client_print_table(routes, titles, sizeof titles / sizeof *titles,
+                                     add_rolled_back, room, to);
     }
     yyjson_doc_free(doc);
     return good ? EK_OK : EK_EFORMAT;

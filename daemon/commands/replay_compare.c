@@ -209,11 +209,11 @@ static void print_touched(const struct ek_compared *c, FILE *to)
                     c->left[i]);
 }
 
-static void print_withdrawn(const struct ek_compared *c, FILE *to)
+static void print_rolled_back(const struct ek_compared *c, FILE *to)
 {
-    if (c->withdrawn[EK_SIDE_A] || c->withdrawn[EK_SIDE_B])
+    if (c->rolled_back[EK_SIDE_A] || c->rolled_back[EK_SIDE_B])
         fprintf(to, "  rolled back by a guardrail A %" PRIu64 ", B %" PRIu64 "\n",
-                c->withdrawn[EK_SIDE_A], c->withdrawn[EK_SIDE_B]);
+                c->rolled_back[EK_SIDE_A], c->rolled_back[EK_SIDE_B]);
 }
 
 /* The last statistic is the 95% quantile of `change`, a guardrail; the others are means. */
@@ -266,7 +266,7 @@ static void compare_print(const struct ek_compared *c, const char *a, const char
     for (int k = 0; k < KINDS; k++)
         print_kind(c, (enum kind)k, to);
     print_plans(c, to);
-    print_withdrawn(c, to);
+    print_rolled_back(c, to);
     print_touched(c, to);
     print_ranks(c, to);
     if (!c->differ)
@@ -368,7 +368,7 @@ static void add_sides(struct ek_json_writer *w, const char *key, const uint64_t 
 
 static void add_lists(const struct ek_compared *c, struct ek_json_writer *w)
 {
-    add_sides(w, "rolled_back", c->withdrawn);
+    add_sides(w, "rolled_back", c->rolled_back);
     open_sides(w, "touched", c->touched);
     ek_json_add_count(w, "both", c->both);
     ek_json_add_count(w, "apart", c->apart);

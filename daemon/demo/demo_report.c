@@ -119,6 +119,6 @@ const char *ek_demo_report_fault(const struct ek_demo_report *s)
     if (ek_metric_result(&s->guarded) <= ek_metric_result(&s->upstream))
         return "the rankings are no better than an unguarded pipeline's";
     if (s->route_in_force || s->route_to == UINT64_MAX || s->route_to < s->fault_to)
-        return "the route was not withdrawn after the fault";
+        return "the route did not end after the fault";
     return NULL;
 }

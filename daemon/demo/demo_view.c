@@ -264,7 +264,7 @@ void ek_demo_view_end(struct ek_demo_view *d, const struct ek_demo_report *s)
     finding_facts(d, s);
     moment(d, "route in force", s->route_from, s->fault_from, "the fault began");
     moment(d, "fault ended", s->fault_to, UINT64_MAX, "");
-    moment(d, "route withdrawn", s->route_to, s->fault_to, "the fault ended");
+    moment(d, "route ended", s->route_to, s->fault_to, "the fault ended");
     fprintf(d->to,
             "\n%sNDCG@10 over the %zu searches of arm B with the wrong price and a route%s\n",
             paint(d, BOLD), s->upstream.count, paint(d, PLAIN));
@@ -275,7 +275,7 @@ void ek_demo_view_end(struct ek_demo_view *d, const struct ek_demo_report *s)
          ek_metric_result(&s->clean) - ek_metric_result(&s->upstream));
     fprintf(d->to, "\n%s%s%s%s\n", paint(d, fault ? BAD : GOOD),
             fault ? "This did not go as it should: "
-                  : "Found, routed, better than unguarded, withdrawn.",
+                  : "Found, routed, better than unguarded, ended.",
             fault ? fault : "", paint(d, PLAIN));
     if (!fault)
         fputs("Next: README, 'Watch your own topic'.\n", d->to);

@@ -78,8 +78,8 @@ static void add_route(struct ek_json_writer *w, const struct ek_impact_view *v)
     ek_json_add_text(w, "mode", ek_mode_name(v->mode));
     add_number(w, "percent", v->mode == EK_MODE_CANARY ? e->percent / 100. : (double)NAN);
     add_counts(w, v);
-    ek_json_add_guardrail(w, "rolled_back", v, v->withdrawn);
-    ek_json_add_guardrail(w, "would_roll_back", v, !v->withdrawn && v->rail != EK_GUARDRAIL_NONE);
+    ek_json_add_guardrail(w, "rolled_back", v, v->rolled_back);
+    ek_json_add_guardrail(w, "would_roll_back", v, !v->rolled_back && v->rail != EK_GUARDRAIL_NONE);
     ek_json_close(w, '}');
 }
 

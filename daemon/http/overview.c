@@ -104,7 +104,7 @@ static void insert_problem(struct summary *s, const struct problem *p)
 
 static bool is_mitigated(const struct problem *p)
 {
-    return ek_mode_acts(p->mode) && !(p->route && p->route->withdrawn);
+    return ek_mode_acts(p->mode) && !(p->route && p->route->rolled_back);
 }
 
 static const char *get_status(const struct ek_overview_sources *in, const struct summary *s)
@@ -154,7 +154,7 @@ static void action_text(const struct problem *p, char text[TEXT_BYTES])
     else
         snprintf(effect, sizeof effect, "the action on %s is %s", feature,
                  ek_action_name(p->action));
-    if (p->route && p->route->withdrawn)
+    if (p->route && p->route->rolled_back)
         snprintf(text, TEXT_BYTES, "no action: guardrail %s rolled back the route of %s",
                  ek_guardrail_name(p->route->rail), feature);
     else if (!ek_action_treats(p->action))
@@ -182,7 +182,7 @@ static void add_action(struct ek_json_writer *w, const struct problem *p)
     ek_json_add_text(w, "action", ek_action_name(p->action));
     ek_json_add_text(w, "mode", ek_mode_name(p->mode));
     ek_json_add_rounded(w, "percent", percent, DIGITS);
-    ek_json_add_guardrail(w, "rolled_back", p->route, p->route && p->route->withdrawn);
+    ek_json_add_guardrail(w, "rolled_back", p->route, p->route && p->route->rolled_back);
     ek_json_add_text(w, "text", text);
     ek_json_close(w, '}');
 }

@@ -74,7 +74,7 @@ ROWS = [
         ("Routes", "none", "Since the process began.",
          [(total("evenkeel_routes_detected_total"), "detected, {{instance}}"),
           (total("evenkeel_routes_enforced_total"), "enforced, {{instance}}"),
-          (total("evenkeel_routes_rolled_back_total", "instance, reason"), "withdrawn, {{reason}}, {{instance}}")]),
+          (total("evenkeel_routes_rolled_back_total", "instance, reason"), "rolled back, {{reason}}, {{instance}}")]),
         ("Plan", "none", "Its entries by mode, and its version; in a fleet all are to have the same.",
          [(f"max by (mode) ({of('evenkeel_plan_entries')})", "{{mode}}"),
           (of("evenkeel_plan_version"), "version, {{instance}}")]),

@@ -87,7 +87,7 @@ void ek_fleet_rollout_walk(struct ek_serialize *w, const struct ek_fleet_dimensi
     walk_place(w, d, &r->place);
     ek_wire_int(w, &is->percent, EK_PERCENT_WHOLE);
     ek_wire_time(w, &is->step_ms);
-    is->withdrawn = ek_fleet_rail_walk(w, is->withdrawn);
+    is->rolled_back = ek_fleet_rail_walk(w, is->rolled_back);
     ek_serialize_f64(w, &is->figure);
     ek_serialize_f64(w, &is->limit);
     ek_wire_int(w, &is->relapses, INT32_MAX);

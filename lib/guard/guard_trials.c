@@ -130,16 +130,16 @@ static void view_acting(const struct ek_guard *g, const struct ek_plan_entry *en
                                             &out->figure, &out->limit);
 }
 
-static bool view_withdrawn(const struct ek_guard *g, const struct ek_plan_entry *desired,
-                           struct ek_impact_view *out)
+static bool view_rolled_back(const struct ek_guard *g, const struct ek_plan_entry *desired,
+                             struct ek_impact_view *out)
 {
     const struct ek_rollout *r = ek_controller_rollout(g->control, desired->feature, desired->cell);
-    if (!r || r->ended_ms >= 0 || r->withdrawn == EK_GUARDRAIL_NONE)
+    if (!r || r->ended_ms >= 0 || r->rolled_back == EK_GUARDRAIL_NONE)
         return false;
     *out = view_of(g, desired);
     out->mode = EK_MODE_OBSERVE;
-    out->withdrawn = true;
-    out->rail = r->withdrawn;
+    out->rolled_back = true;
+    out->rail = r->rolled_back;
     out->figure = r->figure;
     out->limit = r->limit;
     return true;
@@ -154,7 +154,7 @@ bool ek_guard_impact(const struct ek_guard *g, int *at, struct ek_impact_view *o
             return true;
         }
     while (*at - plan->count < desired->count)
-        if (view_withdrawn(g, &desired->entry[(*at)++ - plan->count], out))
+        if (view_rolled_back(g, &desired->entry[(*at)++ - plan->count], out))
             return true;
     return false;
 }

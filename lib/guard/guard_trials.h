@@ -40,7 +40,7 @@ struct ek_impact_view {
     const char *dimension, *value; /* NULL: all traffic; value NULL: (other) */
     const struct ek_plan_entry *entry;
     enum ek_mode mode;      /* observe if rolled back */
-    bool withdrawn;         /* rolled back by `rail`; else `rail` would roll it back */
+    bool rolled_back;       /* rolled back by `rail`; else `rail` would roll it back */
     enum ek_guardrail rail; /* none: within all limits */
     double figure, limit;   /* of the guardrail */
     const struct ek_comparison_sums *sums;

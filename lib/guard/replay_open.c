@@ -78,7 +78,7 @@ int ek_guard_replay_inconsistent(struct ek_guard *g, ek_replay_fn *tell, void *c
     int rc = EK_OK, at = 0;
     while (!rc && ek_guard_impact(g, &at, &v)) {
         struct ek_decision_record m = withdrawal(g, &v);
-        rc = v.withdrawn ? hand_over(ek_event_from_decision(&m), tell, context) : EK_OK;
+        rc = v.rolled_back ? hand_over(ek_event_from_decision(&m), tell, context) : EK_OK;
     }
     return rc ? rc : replay_model(g, tell, context);
 }

@@ -74,7 +74,7 @@ static void report_decision(struct reporting *t, enum ek_decision_kind what,
         d.share = r->about.share;
     }
     if (r && what == EK_DECIDED_ROLLBACK) {
-        d.rail = r->withdrawn;
+        d.rail = r->rolled_back;
         d.figure = r->figure;
         d.limit = r->limit;
     }
@@ -159,7 +159,7 @@ static void report_rollback(struct reporting *t, const struct ek_plan_entry *e,
                             const struct ek_rollout *r)
 {
     char why[WHY_BYTES];
-    switch (r->withdrawn) {
+    switch (r->rolled_back) {
     case EK_GUARDRAIL_DRIFT:
         snprintf(why, sizeof why, "the model no longer ranks as the upstream does (model_drift)");
         break;
@@ -174,7 +174,7 @@ static void report_rollback(struct reporting *t, const struct ek_plan_entry *e,
     case EK_GUARDRAIL_NONE:
     case EK_GUARDRAIL_COUNT:
         snprintf(why, sizeof why, "%s is %.3g, and 'abort_if' allows %.3g",
-                 ek_guardrail_name(r->withdrawn), r->figure, r->limit);
+                 ek_guardrail_name(r->rolled_back), r->figure, r->limit);
         break;
     }
     report_decision(t, EK_DECIDED_ROLLBACK, e, r, why);
@@ -184,7 +184,7 @@ static void report_end(struct reporting *t, const struct ek_plan_entry *e)
 {
     const struct ek_rollout *r = ek_controller_rollout(t->c, e->feature, e->cell);
     bool desired = ek_plan_has(&t->c->desired, e->feature, e->cell);
-    if (desired && r && r->withdrawn != EK_GUARDRAIL_NONE)
+    if (desired && r && r->rolled_back != EK_GUARDRAIL_NONE)
         report_rollback(t, e, r);
     else if (!desired && t->resumed)
         report_decision(t, EK_DECIDED_END, e, r,

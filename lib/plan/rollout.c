@@ -27,7 +27,7 @@ static bool is_running(const struct ek_rollout *r)
 
 bool ek_rollout_may_act(const struct ek_rollout *r)
 {
-    return r && is_running(r) && r->withdrawn == EK_GUARDRAIL_NONE;
+    return r && is_running(r) && r->rolled_back == EK_GUARDRAIL_NONE;
 }
 
 static int hundredths(double percent)
@@ -72,7 +72,7 @@ static void start(struct ek_rollout *r, const struct ek_canary *c, int64_t now_m
     r->percent = hundredths(c->initial_percent);
     r->step_ms = now_ms;
     r->turns++;
-    r->withdrawn = EK_GUARDRAIL_NONE;
+    r->rolled_back = EK_GUARDRAIL_NONE;
     r->figure = r->limit = 0;
 }
 
@@ -220,8 +220,8 @@ enum ek_rollout_change ek_rollout_step(struct ek_rollout *r, enum ek_mode mode,
         r->step_ms = now_ms;
     if (mode < EK_MODE_CANARY)
         return EK_ROLLOUT_UNCHANGED;
-    r->withdrawn = ek_rollout_check_guardrails(c, f, &r->figure, &r->limit);
-    if (r->withdrawn != EK_GUARDRAIL_NONE) {
+    r->rolled_back = ek_rollout_check_guardrails(c, f, &r->figure, &r->limit);
+    if (r->rolled_back != EK_GUARDRAIL_NONE) {
         r->turns++;
         return EK_ROLLOUT_ROLLED_BACK;
     }
@@ -247,9 +247,9 @@ static void join(struct ek_rollout *r, const struct ek_rollout *other)
         r->percent = other->percent;
         r->step_ms = other->step_ms;
     }
-    if (is_running(other) && other->withdrawn != EK_GUARDRAIL_NONE &&
-        r->withdrawn == EK_GUARDRAIL_NONE) {
-        r->withdrawn = other->withdrawn;
+    if (is_running(other) && other->rolled_back != EK_GUARDRAIL_NONE &&
+        r->rolled_back == EK_GUARDRAIL_NONE) {
+        r->rolled_back = other->rolled_back;
         r->figure = other->figure;
         r->limit = other->limit;
     }
@@ -297,13 +297,13 @@ static void about_serialize(struct ek_rollout_context *a, struct ek_serialize *s
 
 static void one_serialize(struct ek_rollout *r, struct ek_serialize *s, int features, int cells)
 {
-    int rail = (int)r->withdrawn;
+    int rail = (int)r->rolled_back;
     ek_serialize_int(s, &r->feature, 0, features - 1);
     ek_serialize_int(s, &r->cell, 0, cells - 1);
     ek_serialize_int(s, &r->percent, 0, EK_PERCENT_WHOLE);
     ek_serialize_i64(s, &r->step_ms);
     ek_serialize_int(s, &rail, EK_GUARDRAIL_NONE, EK_GUARDRAIL_COUNT - 1);
-    r->withdrawn = (enum ek_guardrail)rail;
+    r->rolled_back = (enum ek_guardrail)rail;
     ek_serialize_f64(s, &r->figure);
     ek_serialize_f64(s, &r->limit);
     ek_serialize_int(s, &r->relapses, 0, INT32_MAX);

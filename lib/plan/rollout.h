@@ -52,7 +52,7 @@ struct ek_rollout {
     int feature, cell;
     int percent;     /* hundredths, of its canary */
     int64_t step_ms; /* last step, or start */
-    enum ek_guardrail withdrawn;
+    enum ek_guardrail rolled_back;
     double figure, limit; /* of the guardrail that rolled it back; else 0 */
     int relapses;
     int64_t ended_ms; /* -1: active */

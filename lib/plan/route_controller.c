@@ -94,7 +94,7 @@ struct ek_decision ek_controller_decide(const struct ek_controller *c, const str
     const struct ek_rollout *r = ek_controller_rollout(c, f->feature, f->cell);
     bool acts = d.desired && d.mode >= EK_MODE_CANARY;
     bool desired = ek_plan_has(&c->desired, f->feature, f->cell);
-    if (acts && desired && r && r->withdrawn != EK_GUARDRAIL_NONE)
+    if (acts && desired && r && r->rolled_back != EK_GUARDRAIL_NONE)
         d.mode = EK_MODE_OBSERVE;
     const struct ek_plan_entry *entry = ek_plan_entry_at(&c->desired, f->feature, f->cell);
     d.stays = f->state == EK_RECOVERED && entry && ek_plan_awaits(entry);
@@ -560,9 +560,9 @@ int ek_controller_resume(struct ek_controller *c, int feature, int cell, int64_t
         return EK_OK;
     struct ek_rollout *r = ek_rollout_find(&c->rollouts, feature, cell);
     const struct ek_controller_callbacks *h = &c->setup.callbacks;
-    if (!r || r->ended_ms >= 0 || r->withdrawn == EK_GUARDRAIL_NONE)
+    if (!r || r->ended_ms >= 0 || r->rolled_back == EK_GUARDRAIL_NONE)
         return ek_fail(e, EK_ESTATE,
-                       "no route of '%s' was withdrawn there: resume is for one that a limit of "
+                       "no route of '%s' was rolled back there: resume is for one that a limit of "
                        "its canary has taken back, or that outlives its fault by 'recover: manual'",
                        c->setup.manifest->item[feature]->name);
     ek_rollout_resume(r, &ek_controller_rule(c, feature)->canary, time_ms);

@@ -59,7 +59,7 @@ anew=$(number rescored enforce.json)
 grep '"event":"plan"' enforce.jsonl | sed -E 's/.*"list":([0-9]+).*/\1/' >plans.single
 grep -o '"list":[0-9]*,"a"' out | grep -o '[0-9]*' >plans.both
 cmp -s plans.single plans.both || fail "plans: $(cat plans.both) instead of $(cat plans.single)"
-[ "$(wc -l <plans.both)" -ge 2 ] || fail "the route was not withdrawn: $(cat out)"
+[ "$(wc -l <plans.both)" -ge 2 ] || fail "the route was not rolled back: $(cat out)"
 last=$(grep '"finding_id":"price-.*"state":"\(confirmed\|updated\)"' enforce.jsonl | tail -1 | sed -E 's/.*"text":"([^"]*)".*/\1/')
 grep -qF "$last" out || fail "'$last' is not in: $(cat out)"
 compare 3 observe.yaml enforce.yaml
@@ -81,7 +81,7 @@ for file in canary railed; do
 	compare 3 observe.yaml $file.yaml --json
 	[ "$(part touched b)" = "$alone" ] || fail "$file: $(part touched b) in a comparison, $alone alone"
 done
-[ "$(part rolled_back a)" = 0 ] && [ "$(part rolled_back b)" = 1 ] || fail "withdrawn: $(cat out)"
+[ "$(part rolled_back a)" = 0 ] && [ "$(part rolled_back b)" = 1 ] || fail "rolled back: $(cat out)"
 compare 3 enforce.yaml railed.yaml
 has '^  rolled back by a guardrail A 0, B 1$'
 compare 3 enforce.yaml canary.yaml

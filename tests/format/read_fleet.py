@@ -166,7 +166,7 @@ def mode(body, dimensions):
 
 def rollout(body, dimensions):
     one = place(body, dimensions)
-    one["percent"], one["step"], one["withdrawn"] = body.number(10000) / 100, body.signed(), body.word(RAILS)
+    one["percent"], one["step"], one["rolled_back"] = body.number(10000) / 100, body.signed(), body.word(RAILS)
     one["figure"], one["limit"] = body.fixed("2d")
     one["relapses"], one["ended"] = body.number(2**31 - 1), body.signed()
     one["tried"], one["turns"], one["episode"] = body.number(), body.number(U32), body.number(U32)

@@ -155,7 +155,7 @@ def plan(r):
 
 def control(r):
     in_force = plan(r)
-    keys = ("feature", "cell", "percent", "step_ms", "withdrawn", "figure", "limit", "relapses", "ended_ms", "tried",
+    keys = ("feature", "cell", "percent", "step_ms", "rolled_back", "figure", "limit", "relapses", "ended_ms", "tried",
             "episode", "class", "factor", "factor_low", "factor_high", "share")
     rollouts = [dict(zip(keys, r.take("3iqi2diqQIi4d"))) for _ in range(r.one("i", 0, 1280))]
     keys = ("paused", "paused_ms", "limited", "free_ms", "full")

@@ -63,7 +63,7 @@ class Fleet(unittest.TestCase):
                          [("price", {"arm": "C"}, "observe", 1), ("size", {"arm": "B"}, "shadow", 0)])
         self.assertEqual([(w["feature"], w["action"], w["query_feature"]) for w in plan["wanted"]],
                          [("price", "route", ""), ("size", "repair", "nights")])
-        self.assertEqual([(r["percent"], r["withdrawn"], r["figure"], r["limit"], r["relapses"], r["ended"])
+        self.assertEqual([(r["percent"], r["rolled_back"], r["figure"], r["limit"], r["relapses"], r["ended"])
                           for r in plan["rollouts"]],
                          [(5, "none", 0, 0, 0, -1), (10, "rank_change_p95", .7, .5, 0, -1), (100, "none", 0, 0, 2, 560000)])
         self.assertEqual(plan["limits"], {"exceeded": 1, "free": 580000, "full": 1, "paused": 0, "paused_since": 0})

@@ -292,12 +292,12 @@ class Withdrawn(Case):
     RAIL = "worse_than_unmitigated"
 
     def test_a_model_that_does_more_harm_than_the_fault_is_taken_back(self):
-        s = Stage("withdrawn", Traffic(), stranger())
+        s = Stage("rolled_back", Traffic(), stranger())
         self.addCleanup(s.kill)
         s.write("canary")
         s.start().send(600, faulty=False)
         s.send_until("it acts on some", lambda: CELL in s.planned(), faulty=True)
-        s.send_until("it is withdrawn", lambda: not s.planned(), faulty=True, each=600)
+        s.send_until("it is rolled back", lambda: not s.planned(), faulty=True, each=600)
         self.assertEqual(s.found(), [CELL])
         s.send(300, faulty=True)
         self.assertEqual(s.planned(), {})

@@ -300,7 +300,7 @@ static void change_something(struct world *w)
     } else if (kind < .75 && r) {
         r->percent = ek_rng_uniform(&w->r) < .3 ? EK_PERCENT_WHOLE : r->percent + 1;
     } else if (kind < .82 && r) {
-        r->withdrawn = r->withdrawn ? EK_GUARDRAIL_NONE : EK_GUARDRAIL_RANKS;
+        r->rolled_back = r->rolled_back ? EK_GUARDRAIL_NONE : EK_GUARDRAIL_RANKS;
     } else if (kind < .88) {
         w->pin[ek_rng_uniform_int(&w->r, 2)][f][cell] = maybe(&w->r, .5, 2) == UNSET ? UNSET : 2;
     } else if (kind < .92) {

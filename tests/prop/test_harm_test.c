@@ -92,10 +92,10 @@ static void pass(struct scene *s, uint64_t i, double factor)
         continue;
 }
 
-static enum ek_guardrail withdrawn(const struct scene *s)
+static enum ek_guardrail rolled_back(const struct scene *s)
 {
     const struct ek_rollout *r = ek_controller_rollout(s->guard->control, PRICE, 0);
-    return r ? r->withdrawn : EK_GUARDRAIL_NONE;
+    return r ? r->rolled_back : EK_GUARDRAIL_NONE;
 }
 
 /* Send healthy lists, then the fault until it is routed. Return the lists until the rollback; 0:
@@ -115,9 +115,9 @@ static int taken_back(struct scene *s, uint64_t seed, double factor, int healthy
     ck_assert_int_eq(ek_controller_plan(s->guard->control)->count, 1);
     for (int k = 1; k <= WATCHED && !at; k++) {
         pass(s, i++, factor);
-        at = withdrawn(s) == EK_GUARDRAIL_NONE ? 0 : k;
+        at = rolled_back(s) == EK_GUARDRAIL_NONE ? 0 : k;
     }
-    ck_assert(!at || withdrawn(s) == EK_GUARDRAIL_WORSE);
+    ck_assert(!at || rolled_back(s) == EK_GUARDRAIL_WORSE);
     ek_guard_free(s->guard);
     return at;
 }

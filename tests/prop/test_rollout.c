@@ -17,7 +17,7 @@ struct world {
     struct ek_canary canary;
     struct ek_rollouts *rollouts, *stopped; /* a continuous one, and one repeatedly restored */
     int64_t now;
-    int steps, withdrawn, relapses; /* counts */
+    int steps, rolled_back, relapses; /* counts */
 };
 
 static double one_of(struct ek_rng *r, double a, double b)
@@ -101,14 +101,14 @@ static void take_turn(struct world *w)
         } else if (kind < .07 || !r) {
             r = ek_rollout_begin(s, feature, cell, &w->rules, &w->canary, w->now);
             w->relapses += r->relapses > 0;
-        } else if (kind < .08 && r->withdrawn) {
+        } else if (kind < .08 && r->rolled_back) {
             ek_rollout_resume(r, &w->canary, w->now);
         } else {
             before = *r;
             enum ek_rollout_change turn = ek_rollout_step(r, mode, &w->canary, &f, w->now);
             assert_look(w, &before, r, turn, &f);
             w->steps += turn == EK_ROLLOUT_STEPPED;
-            w->withdrawn += turn == EK_ROLLOUT_ROLLED_BACK;
+            w->rolled_back += turn == EK_ROLLOUT_ROLLED_BACK;
         }
         int64_t hold = r ? ek_rollout_min_duration_ms(r, &w->rules) : w->rules.min_duration_ms;
         ck_assert(hold >= w->rules.min_duration_ms && hold <= w->rules.max_duration_ms);
@@ -139,7 +139,7 @@ static void save_and_load(struct world *w)
 
 START_TEST(a_canary_only_ever_adds_queries_and_goes_on_after_a_restart)
 {
-    int steps = 0, withdrawn = 0, relapses = 0;
+    int steps = 0, rolled_back = 0, relapses = 0;
     for (uint64_t seed = 0; seed < WORLDS; seed++) {
         struct world w;
         open_world(&w, 700 + seed);
@@ -150,12 +150,12 @@ START_TEST(a_canary_only_ever_adds_queries_and_goes_on_after_a_restart)
                 save_and_load(&w);
         }
         steps += w.steps;
-        withdrawn += w.withdrawn;
+        rolled_back += w.rolled_back;
         relapses += w.relapses;
         close_world(&w);
     }
-    ck_assert_msg(steps > 200 && withdrawn > 200 && relapses > 200, "%d steps, %d %d", steps,
-                  withdrawn, relapses);
+    ck_assert_msg(steps > 200 && rolled_back > 200 && relapses > 200, "%d steps, %d %d", steps,
+                  rolled_back, relapses);
 }
 END_TEST
 
@@ -184,7 +184,7 @@ START_TEST(what_could_not_be_is_not_read)
             ck_assert(one->feature >= 0 && one->feature < FEATURES && one->cell >= 0 &&
                       one->cell < CELLS && one->percent >= 0 && one->percent <= EK_PERCENT_WHOLE &&
                       one->relapses >= 0 && one->step_ms >= 0 && one->ended_ms >= -1);
-            ck_assert_ptr_nonnull(ek_guardrail_name(one->withdrawn));
+            ck_assert_ptr_nonnull(ek_guardrail_name(one->rolled_back));
         }
         bytes.data[at] = was;
     }

@@ -282,7 +282,7 @@ static bool any_differs(const struct ek_compared *r)
 {
     bool differ = r->apart || r->touched[0] != r->touched[1] || r->touched[0] != r->both ||
                   r->unscored[0] != r->unscored[1] || r->left[0] != r->left[1] ||
-                  r->withdrawn[0] != r->withdrawn[1];
+                  r->rolled_back[0] != r->rolled_back[1];
     for (size_t i = 0; i < r->pairs; i++)
         differ |= !r->pair[i].of[0] || !r->pair[i].of[1] || r->pair[i].other;
     for (size_t i = 0; i < r->rows; i++)
@@ -301,7 +301,7 @@ int ek_comparison_run_finish(struct ek_comparison_run *c, const struct ek_compar
             rc = drain_events(&c->side[i], e);
         if (!rc && ek_compare_trace_end(&c->side[i].told))
             rc = ek_fail(e, EK_ENOMEM, "no memory for a comparison");
-        r->withdrawn[i] = c->side[i].told.withdrawn;
+        r->rolled_back[i] = c->side[i].told.rolled_back;
         r->left[i] = c->side[i].told.left;
     }
     if (!rc)

@@ -73,12 +73,12 @@ struct ek_compared {
     size_t pairs;
     const struct ek_compared_row *row; /* ordered by list */
     size_t rows;
-    uint64_t withdrawn[EK_SIDES]; /* routes rolled back by a guardrail */
-    uint64_t left[EK_SIDES];      /* findings and plans beyond EK_COMPARED_MAX */
-    uint64_t touched[EK_SIDES];   /* lists forwarded with changed scores */
-    uint64_t both;                /* touched by A and B */
-    uint64_t apart;               /* lists that A and B forward with different bytes */
-    uint64_t unscored[EK_SIDES];  /* lists with a plan that could not be scored */
+    uint64_t rolled_back[EK_SIDES]; /* routes rolled back by a guardrail */
+    uint64_t left[EK_SIDES];        /* findings and plans beyond EK_COMPARED_MAX */
+    uint64_t touched[EK_SIDES];     /* lists forwarded with changed scores */
+    uint64_t both;                  /* touched by A and B */
+    uint64_t apart;                 /* lists that A and B forward with different bytes */
+    uint64_t unscored[EK_SIDES];    /* lists with a plan that could not be scored */
     struct ek_rank_sums moved[EK_COMPARED_MOVES];
     bool differ; /* any difference between A and B above */
 };

@@ -12,8 +12,8 @@ struct ek_compare_trace {
     size_t findings;
     struct ek_compared_plan *plan; /* ordered by list */
     size_t plans, plan_room;
-    uint64_t withdrawn; /* by a guardrail */
-    uint64_t left;      /* beyond EK_COMPARED_MAX */
+    uint64_t rolled_back; /* by a guardrail */
+    uint64_t left;        /* beyond EK_COMPARED_MAX */
 };
 
 void ek_compare_trace_release(struct ek_compare_trace *s);

@@ -441,14 +441,14 @@ START_TEST(what_else_goes_wrong_is_an_alert_until_it_is_over)
          EK_ALERT_FIRES, EK_ALERT_FLEET_NAME_SHARED,
          "two processes of the fleet have the name a since 21 Sep 14:32 UTC: both tell; reports of "
          "the process that started first are dropped; give each process its own service.instance");
-    says("{\"event\":\"fleet\",\"state\":\"instance_unique\"," TIME ",\"instance\":\"a\"}", EK_ALERT_ENDS,
-         EK_ALERT_FLEET_NAME_SHARED, "");
+    says("{\"event\":\"fleet\",\"state\":\"instance_unique\"," TIME ",\"instance\":\"a\"}",
+         EK_ALERT_ENDS, EK_ALERT_FLEET_NAME_SHARED, "");
     says("{\"event\":\"decision\",\"type\":\"step\",\"feature\":\"price\"}", EK_ALERT_NO_UPDATE,
          EK_ALERT_DRIFT, "");
 }
 END_TEST
 
-START_TEST(a_withdrawn_route_is_over_with_its_finding)
+START_TEST(a_rolled_back_route_is_over_with_its_finding)
 {
     struct scene s;
     begin(&s, 10);
@@ -465,7 +465,7 @@ START_TEST(a_withdrawn_route_is_over_with_its_finding)
 }
 END_TEST
 
-START_TEST(a_withdrawn_route_is_over_when_a_recall_leaves_out_its_finding)
+START_TEST(a_rolled_back_route_is_over_when_a_recall_leaves_out_its_finding)
 {
     struct scene s;
     begin(&s, 10);
@@ -594,8 +594,8 @@ Suite *suite_alert(void)
         so_does_one_that_another_instance_ends_meanwhile,
         what_nobody_heard_of_goes_before_what_somebody_holds_for_firing,
         what_else_goes_wrong_is_an_alert_until_it_is_over,
-        a_withdrawn_route_is_over_with_its_finding,
-        a_withdrawn_route_is_over_when_a_recall_leaves_out_its_finding,
+        a_rolled_back_route_is_over_with_its_finding,
+        a_rolled_back_route_is_over_when_a_recall_leaves_out_its_finding,
         a_guard_that_begins_anew_ends_what_it_had_found_and_nothing_else,
         a_limit_is_not_over_while_it_holds_a_finding_back, severity_is_part_of_what_it_is,
         a_key_that_is_too_long_keeps_being_one, answers_are_judged_by_whether_trying_again_may_help,

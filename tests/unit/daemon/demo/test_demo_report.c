@@ -120,7 +120,7 @@ START_TEST(each_missing_part_is_named)
     tell(&s, 1, 0.61);
     ck_assert_str_eq(ek_demo_report_fault(&s), "the price of arm B was not routed");
     tell(&s, 2, 0.61);
-    ck_assert_str_eq(ek_demo_report_fault(&s), "the route was not withdrawn after the fault");
+    ck_assert_str_eq(ek_demo_report_fault(&s), "the route did not end after the fault");
     tell(&s, 3, 0.60);
     ck_assert_str_eq(ek_demo_report_fault(&s),
                      "the rankings are no better than an unguarded pipeline's");
@@ -146,13 +146,13 @@ START_TEST(a_change_before_the_fault_spoils_the_story)
 }
 END_TEST
 
-START_TEST(a_route_withdrawn_too_early_does_not_count)
+START_TEST(a_route_that_ends_too_early_does_not_count)
 {
     struct ek_demo_report s = {0};
     tell(&s, 2, 0.61);
     s.fault_to = 6000;
     event(&s, NO_ROUTE);
-    ck_assert_str_eq(ek_demo_report_fault(&s), "the route was not withdrawn after the fault");
+    ck_assert_str_eq(ek_demo_report_fault(&s), "the route did not end after the fault");
     ek_demo_report_release(&s);
 }
 END_TEST
@@ -215,7 +215,7 @@ START_TEST(a_log_has_the_finding_the_route_and_both_rankings_without_colour)
         "plain model, unguarded               0.6000",
         "routable model, routed by evenkeel   0.6100  +0.0100",
         "plain model, had nothing been broken 0.6200  +0.0200",
-        "Found, routed, better than unguarded, withdrawn.",
+        "Found, routed, better than unguarded, ended.",
         "also reported: price, all traffic: dismissed, explained by a segment",
     };
     struct ek_demo_report s = {0};
@@ -288,7 +288,7 @@ Suite *suite_demo_report(void)
 {
     return ek_suite(
         "demo_story", the_story_as_it_should_go_is_accepted, each_missing_part_is_named,
-        a_change_before_the_fault_spoils_the_story, a_route_withdrawn_too_early_does_not_count,
+        a_change_before_the_fault_spoils_the_story, a_route_that_ends_too_early_does_not_count,
         a_finding_on_all_traffic_alone_is_not_the_one, many_episodes_push_out_the_oldest,
         a_log_has_the_finding_the_route_and_both_rankings_without_colour,
         introduction_and_summary_fit_a_terminal_of_80_columns,

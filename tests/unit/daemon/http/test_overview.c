@@ -90,10 +90,11 @@ START_TEST(what_is_done_is_that_of_the_route)
                     "(900 lists)");
     sums = (struct ek_comparison_sums){.tried = 0};
     route.mode = EK_MODE_OBSERVE;
-    route.withdrawn = true;
+    route.rolled_back = true;
     route.rail = EK_GUARDRAIL_WORSE;
     ASSERT_OVERVIEW(&of, "\"status\":\"confirmed\"",
-                    "guardrail worse_than_unmitigated rolled back the route", "\"if_unmitigated\":null");
+                    "guardrail worse_than_unmitigated rolled back the route",
+                    "\"if_unmitigated\":null");
 }
 END_TEST
 

@@ -72,7 +72,7 @@ static void fill(void)
     standing.rollouts = (struct ek_rollouts){.count = 3};
     standing.rollouts.one[0] = rollout_of(PRICE, B, 500);
     standing.rollouts.one[1] = rollout_of(SIZE, B, 1000);
-    standing.rollouts.one[1].withdrawn = EK_GUARDRAIL_RANKS;
+    standing.rollouts.one[1].rolled_back = EK_GUARDRAIL_RANKS;
     standing.rollouts.one[1].figure = .7;
     standing.rollouts.one[1].limit = .5;
     standing.rollouts.one[2] = rollout_of(PRICE, C, 10000);
@@ -291,7 +291,7 @@ START_TEST(an_instance_reads_the_plan_and_what_goes_on)
     ck_assert_int_eq(read_plan.entry[0].turns, 3);
     ck_assert_int_eq(read_standing.desired.count, 2);
     ck_assert_int_eq(read_standing.rollouts.count, 2); /* one has ended */
-    ck_assert_int_eq(read_standing.rollouts.one[1].withdrawn, EK_GUARDRAIL_RANKS);
+    ck_assert_int_eq(read_standing.rollouts.one[1].rolled_back, EK_GUARDRAIL_RANKS);
     ck_assert_int_eq(read_standing.pins, 0);
     teardown();
 }

@@ -289,16 +289,16 @@ START_TEST(who_takes_over_goes_on_with_the_canary_where_it_stood)
 }
 END_TEST
 
-static bool is_withdrawn(struct bench *b, int i)
+static bool is_rolled_back(struct bench *b, int i)
 {
     struct ek_impact_view v;
     for (int at = 0; ek_guard_impact(b->guard[i], &at, &v);)
-        if (v.withdrawn)
+        if (v.rolled_back)
             return v.rail == EK_GUARDRAIL_RANKS && v.figure > v.limit;
     return false;
 }
 
-START_TEST(what_was_withdrawn_stays_so_on_all_and_when_another_decides)
+START_TEST(what_was_rolled_back_stays_so_on_all_and_when_another_decides)
 {
     static struct bench b;
     setup(&b, WITHDRAWN);
@@ -313,7 +313,7 @@ START_TEST(what_was_withdrawn_stays_so_on_all_and_when_another_decides)
     for (int i = 0; i < GUARDS; i++) {
         ck_assert_int_eq(b.words[i], 0);
         ck_assert_int_eq(plan_of(&b, i)->count, 0);
-        ck_assert(is_withdrawn(&b, i));
+        ck_assert(is_rolled_back(&b, i));
         ck_assert_int_eq(b.told[i][EK_DECIDED_ROUTE], 1);
         ck_assert_int_eq(b.told[i][EK_DECIDED_ROLLBACK], 1);
     }
@@ -379,7 +379,7 @@ Suite *suite_fleet_rollout(void)
                     a_canary_grows_on_all_though_some_values_do_not_wait_for_it,
                     lists_that_others_have_tried_count_for_a_step,
                     who_takes_over_goes_on_with_the_canary_where_it_stood,
-                    what_was_withdrawn_stays_so_on_all_and_when_another_decides,
+                    what_was_rolled_back_stays_so_on_all_and_when_another_decides,
                     in_shadow_no_list_has_other_scores_and_all_know_what_they_would_be,
                     lists_of_a_value_have_its_mode_on_all, a_pin_of_the_rules_holds_on_all);
 }

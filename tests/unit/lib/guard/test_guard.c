@@ -213,7 +213,7 @@ START_TEST(scores_that_are_no_numbers_are_not_given_out)
 }
 END_TEST
 
-START_TEST(the_route_is_withdrawn_after_recovery_and_hold)
+START_TEST(the_route_ends_after_recovery_and_hold)
 {
     struct bench b;
     setup(&b, ENFORCE, 1);
@@ -672,24 +672,23 @@ END_TEST
 
 Suite *suite_guard(void)
 {
-    return ek_suite("guard", without_a_plan_the_very_same_bytes_come_out,
-                    a_fault_of_arm_b_routes_arm_b_and_nobody_else,
-                    routed_scores_are_those_of_the_scorer_and_nothing_else_changes,
-                    scores_that_are_no_numbers_are_not_given_out,
-                    a_plan_names_the_first_query_that_is_scored_under_it,
-                    the_route_is_withdrawn_after_recovery_and_hold,
-                    in_observe_mode_findings_are_told_and_bytes_stay,
-                    a_fault_of_one_source_is_routed_where_items_say_theirs_and_nowhere_else,
-                    parts_of_lists_are_watched_each_as_a_list_and_routed_as_the_whole,
-                    without_a_model_an_enforced_route_is_an_alert,
-                    a_limit_of_routed_features_observes_and_says_so,
-                    more_segment_values_than_cells_are_pooled_and_it_is_said_once,
-                    a_finding_names_the_features_that_share_its_cause,
-                    a_message_that_cannot_be_read_counts_for_nothing, an_empty_list_passes,
-                    holds_run_out_without_messages,
-                    a_clock_that_is_set_neither_ends_a_hold_nor_keeps_it,
-                    lists_that_waited_for_their_turn_make_no_time_pass_twice,
-                    events_nobody_fetches_do_not_pile_up,
-                    several_contexts_score_each_list_under_the_plan_it_was_taken_under,
-                    a_message_is_taken_once_and_scored_only_when_it_was);
+    return ek_suite(
+        "guard", without_a_plan_the_very_same_bytes_come_out,
+        a_fault_of_arm_b_routes_arm_b_and_nobody_else,
+        routed_scores_are_those_of_the_scorer_and_nothing_else_changes,
+        scores_that_are_no_numbers_are_not_given_out,
+        a_plan_names_the_first_query_that_is_scored_under_it,
+        the_route_ends_after_recovery_and_hold, in_observe_mode_findings_are_told_and_bytes_stay,
+        a_fault_of_one_source_is_routed_where_items_say_theirs_and_nowhere_else,
+        parts_of_lists_are_watched_each_as_a_list_and_routed_as_the_whole,
+        without_a_model_an_enforced_route_is_an_alert,
+        a_limit_of_routed_features_observes_and_says_so,
+        more_segment_values_than_cells_are_pooled_and_it_is_said_once,
+        a_finding_names_the_features_that_share_its_cause,
+        a_message_that_cannot_be_read_counts_for_nothing, an_empty_list_passes,
+        holds_run_out_without_messages, a_clock_that_is_set_neither_ends_a_hold_nor_keeps_it,
+        lists_that_waited_for_their_turn_make_no_time_pass_twice,
+        events_nobody_fetches_do_not_pile_up,
+        several_contexts_score_each_list_under_the_plan_it_was_taken_under,
+        a_message_is_taken_once_and_scored_only_when_it_was);
 }

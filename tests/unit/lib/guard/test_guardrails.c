@@ -108,7 +108,7 @@ static void find_fault(struct scene *s)
 {
     for (int i = 0; i < ROUTED_WITHIN && !plan(s)->count; i++)
         pass(s);
-    ck_assert(plan(s)->count == 1 && rollout(s) && rollout(s)->withdrawn == EK_GUARDRAIL_NONE);
+    ck_assert(plan(s)->count == 1 && rollout(s) && rollout(s)->rolled_back == EK_GUARDRAIL_NONE);
 }
 
 START_TEST(a_canary_grows_with_the_lists_that_are_tried)
@@ -152,17 +152,17 @@ START_TEST(a_canary_whose_lists_are_not_tried_stays_where_it_is)
 END_TEST
 
 /* Routes are evaluated with lists: enough for one evaluation. */
-static bool is_withdrawn(struct scene *s)
+static bool is_rolled_back(struct scene *s)
 {
-    for (int i = 0; i < 80 && rollout(s)->withdrawn == EK_GUARDRAIL_NONE; i++)
+    for (int i = 0; i < 80 && rollout(s)->rolled_back == EK_GUARDRAIL_NONE; i++)
         pass(s);
-    return rollout(s)->withdrawn != EK_GUARDRAIL_NONE;
+    return rollout(s)->rolled_back != EK_GUARDRAIL_NONE;
 }
 
-static void assert_withdrawn(struct scene *s, enum ek_guardrail by)
+static void assert_rolled_back(struct scene *s, enum ek_guardrail by)
 {
-    ck_assert(is_withdrawn(s));
-    ck_assert_int_eq(rollout(s)->withdrawn, by);
+    ck_assert(is_rolled_back(s));
+    ck_assert_int_eq(rollout(s)->rolled_back, by);
     ck_assert_str_eq(pass(s), "pass");
     for (int i = 0; i < plan(s)->count; i++)
         ck_assert(plan(s)->entry[i].feature != PRICE);
@@ -210,9 +210,9 @@ START_TEST(lists_that_cannot_be_scored_take_a_route_back)
         s.tries = false;
         tell_acts(&s, FED, most + more, 1);
         if (more)
-            assert_withdrawn(&s, EK_GUARDRAIL_ERRORS);
+            assert_rolled_back(&s, EK_GUARDRAIL_ERRORS);
         else
-            ck_assert(!is_withdrawn(&s));
+            ck_assert(!is_rolled_back(&s));
         end(&s);
     }
 }
@@ -251,7 +251,7 @@ START_TEST(lists_that_lack_what_scoring_needs_say_nothing_of_a_route)
             ck_assert(!take(&s));
             ck_assert_str_eq(ek_guard_action(s.guard), "pass");
         }
-        ck_assert(acted >= 50 && !is_withdrawn(&s));
+        ck_assert(acted >= 50 && !is_rolled_back(&s));
         ck_assert_str_eq(pass(&s), "routed");
         struct ek_rollout_stats f = ek_comparisons_stats(s.guard->trials, &plan(&s)->entry[0]);
         ck_assert(f.acted == acted + 81 && !f.failed);
@@ -275,7 +275,7 @@ START_TEST(what_the_model_cannot_score_takes_a_route_back)
         failed += !take(&s);
     }
     ck_assert_int_gt(failed, 0);
-    ck_assert_int_eq(rollout(&s)->withdrawn, EK_GUARDRAIL_ERRORS);
+    ck_assert_int_eq(rollout(&s)->rolled_back, EK_GUARDRAIL_ERRORS);
     end(&s);
 }
 END_TEST
@@ -297,9 +297,9 @@ START_TEST(dead_letters_take_a_route_back_unless_others_are_as_many)
         load.dead[0] = cases[i] == AS_ELSEWHERE ? 100 : 0;
         ek_guard_set_output_counts(s.guard, &load);
         if (cases[i] == ABOVE)
-            assert_withdrawn(&s, EK_GUARDRAIL_DEAD);
+            assert_rolled_back(&s, EK_GUARDRAIL_DEAD);
         else
-            ck_assert(!is_withdrawn(&s));
+            ck_assert(!is_rolled_back(&s));
         end(&s);
     }
 }
@@ -318,12 +318,12 @@ START_TEST(lists_that_take_long_in_two_windows_take_a_route_back)
         find_fault(&s);
         s.tries = false;
         tell_acts(&s, EK_LATENCY_WINDOW_SIZE, 0, cases[i].first_ns);
-        ck_assert(!is_withdrawn(&s));
+        ck_assert(!is_rolled_back(&s));
         tell_acts(&s, EK_LATENCY_WINDOW_SIZE, 0, cases[i].second_ns);
         if (cases[i].hit)
-            assert_withdrawn(&s, EK_GUARDRAIL_LATENCY);
+            assert_rolled_back(&s, EK_GUARDRAIL_LATENCY);
         else
-            ck_assert(!is_withdrawn(&s));
+            ck_assert(!is_rolled_back(&s));
         end(&s);
     }
 }
@@ -335,7 +335,7 @@ START_TEST(ranks_that_move_too_far_take_a_route_back)
     struct scene s;
     begin(&s, "enforce", 50, "rank_change_p95: 0.2");
     find_fault(&s);
-    assert_withdrawn(&s, EK_GUARDRAIL_RANKS);
+    assert_rolled_back(&s, EK_GUARDRAIL_RANKS);
     ck_assert(rollout(&s)->figure > .5 && rollout(&s)->limit == .2);
     end(&s);
     begin(&s, "enforce", 50, "rank_change_p95: 1");
@@ -356,9 +356,10 @@ START_TEST(in_shadow_a_rail_that_is_hit_is_told_and_changes_nothing)
     uint64_t version = plan(&s)->version;
     for (int i = 0; i < 300; i++)
         ck_assert_str_eq(pass(&s), "shadow");
-    ck_assert(rollout(&s)->withdrawn == EK_GUARDRAIL_NONE && plan(&s)->version == version);
+    ck_assert(rollout(&s)->rolled_back == EK_GUARDRAIL_NONE && plan(&s)->version == version);
     ck_assert(ek_guard_impact(s.guard, &at, &v));
-    ck_assert(v.rail == EK_GUARDRAIL_RANKS && !v.withdrawn && v.figure > v.limit && v.limit == .2);
+    ck_assert(v.rail == EK_GUARDRAIL_RANKS && !v.rolled_back && v.figure > v.limit &&
+              v.limit == .2);
     ck_assert(v.sums->tried > 200 && !v.sums->acted.lists && !v.sums->acts);
     end(&s);
 }
@@ -371,10 +372,10 @@ START_TEST(a_route_that_was_taken_back_is_shown_with_the_reason)
     int at = 0;
     begin(&s, "enforce", 50, "rank_change_p95: 0.2");
     find_fault(&s);
-    assert_withdrawn(&s, EK_GUARDRAIL_RANKS);
+    assert_rolled_back(&s, EK_GUARDRAIL_RANKS);
     ck_assert(ek_guard_impact(s.guard, &at, &v));
     ck_assert_str_eq(v.feature, "price");
-    ck_assert(v.withdrawn && v.rail == EK_GUARDRAIL_RANKS && v.limit == .2 && v.figure > .5);
+    ck_assert(v.rolled_back && v.rail == EK_GUARDRAIL_RANKS && v.limit == .2 && v.figure > .5);
     ck_assert_int_eq(v.mode, EK_MODE_OBSERVE);
     ck_assert(!ek_guard_impact(s.guard, &at, &v));
     end(&s);
@@ -396,7 +397,7 @@ START_TEST(a_route_that_was_taken_back_is_recalled_as_it_was_decided)
     ek_buf_init(&told, 0);
     ck_assert_int_eq(ek_guard_replay_inconsistent(s.guard, keep, &told), EK_OK);
     ck_assert_uint_eq(told.length, 0);
-    assert_withdrawn(&s, EK_GUARDRAIL_RANKS);
+    assert_rolled_back(&s, EK_GUARDRAIL_RANKS);
     for (int i = 0; i < 50; i++)
         pass(&s); /* later than the decision */
     ck_assert_int_eq(ek_guard_replay_inconsistent(s.guard, keep, &told), EK_OK);

@@ -195,10 +195,10 @@ START_TEST(each_step_of_a_canary_is_a_version)
 }
 END_TEST
 
-START_TEST(what_was_withdrawn_or_has_no_rollout_does_not_act)
+START_TEST(what_was_rolled_back_or_has_no_rollout_does_not_act)
 {
     struct scene *s = new_scene(EK_MODE_ENFORCE);
-    want(s, 0, ALL)->withdrawn = EK_GUARDRAIL_RANKS;
+    want(s, 0, ALL)->rolled_back = EK_GUARDRAIL_RANKS;
     want(s, 1, ALL);
     ek_plan_set(&s->desired, 2, ALL, (struct ek_treatment){EK_ACT_ROUTE, 0}, NOW);
     compose(s);
@@ -451,7 +451,7 @@ Suite *suite_plan_compose(void)
     return ek_suite(
         "compose", what_is_wanted_and_enforced_is_in_force, composing_twice_gives_the_same_plan,
         in_observe_nothing_is_in_the_plan, in_shadow_it_is_in_the_plan_and_no_matter_of_limits,
-        each_step_of_a_canary_is_a_version, what_was_withdrawn_or_has_no_rollout_does_not_act,
+        each_step_of_a_canary_is_a_version, what_was_rolled_back_or_has_no_rollout_does_not_act,
         what_is_observed_is_in_the_plan_where_some_lists_may_act,
         a_pin_hides_what_is_found_in_its_cells, a_pin_of_a_person_goes_before_one_of_the_rules,
         pins_are_no_matter_of_limits, beyond_a_limit_nothing_that_findings_want_acts,

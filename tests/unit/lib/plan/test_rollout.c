@@ -167,7 +167,7 @@ START_TEST(latency_counts_when_it_is_high_twice)
 }
 END_TEST
 
-START_TEST(what_was_withdrawn_stays_so_until_a_person_lets_it_begin)
+START_TEST(what_was_rolled_back_stays_so_until_a_person_lets_it_begin)
 {
     struct ek_canary c = canary();
     struct ek_rollout_stats f = healthy(LISTS);
@@ -177,13 +177,13 @@ START_TEST(what_was_withdrawn_stays_so_until_a_person_lets_it_begin)
     r.percent = 4000;
     ck_assert_int_eq(ek_rollout_step(&r, EK_MODE_CANARY, &c, &f, NOW + EVERY),
                      EK_ROLLOUT_ROLLED_BACK);
-    ck_assert_int_eq(r.withdrawn, EK_GUARDRAIL_RANKS);
+    ck_assert_int_eq(r.rolled_back, EK_GUARDRAIL_RANKS);
     ck_assert(r.figure == .75 && r.limit == .5);
     ck_assert(!ek_rollout_may_act(&r));
     f.rank_change_p95 = 0;
     ck_assert_int_eq(ek_rollout_step(&r, EK_MODE_CANARY, &c, &f, NOW + 2 * EVERY),
                      EK_ROLLOUT_UNCHANGED);
-    ck_assert_int_eq(r.withdrawn, EK_GUARDRAIL_RANKS);
+    ck_assert_int_eq(r.rolled_back, EK_GUARDRAIL_RANKS);
     ek_rollout_resume(&r, &c, NOW + 2 * EVERY);
     ck_assert(ek_rollout_may_act(&r));
     ck_assert_int_eq(r.percent, 500);
@@ -353,7 +353,7 @@ Suite *suite_rollout(void)
         without_traffic_there_is_no_growth_and_no_verdict,
         each_rail_is_hit_above_its_limit_and_not_at_it, a_share_counts_by_what_it_surely_is,
         latency_counts_when_it_is_high_twice,
-        what_was_withdrawn_stays_so_until_a_person_lets_it_begin,
+        what_was_rolled_back_stays_so_until_a_person_lets_it_begin,
         rails_hold_in_enforce_and_not_where_nothing_acts, the_time_in_shadow_is_none_of_the_canary,
         a_pause_does_not_count_for_the_next_step, a_time_that_was_ahead_does_not_stop_the_steps,
         a_smaller_maximum_of_new_rules_counts_at_once,

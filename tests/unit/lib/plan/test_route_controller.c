@@ -409,7 +409,7 @@ static void waver(struct scene *s)
     s->now += MINUTE;
 }
 
-START_TEST(a_fault_that_wavers_brings_no_route_back_that_was_withdrawn_in_it)
+START_TEST(a_fault_that_wavers_brings_no_route_back_that_was_rolled_back_in_it)
 {
     struct scene *s = new_scene(CANARY);
     found(s, EK_CONFIRMED, 0, ALL);
@@ -535,7 +535,7 @@ Suite *suite_route_controller(void)
         a_canary_grows_when_its_time_and_its_lists_have_come,
         lists_that_wait_for_a_canary_have_its_steps_whatever_mode_others_have,
         a_route_that_does_harm_is_taken_back_until_a_person_says_so,
-        a_fault_that_wavers_brings_no_route_back_that_was_withdrawn_in_it,
+        a_fault_that_wavers_brings_no_route_back_that_was_rolled_back_in_it,
         what_never_acted_waits_for_no_person_because_all_was_paused,
         lists_of_a_value_have_the_mode_that_the_rules_have_for_them,
         a_feature_is_left_alone_while_a_value_cannot_be_told_apart, in_observe_nothing_is_in_force,
