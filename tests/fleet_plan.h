@@ -11,12 +11,12 @@ static inline void fleet_plan_end(struct ek_serialize *w)
 {
     struct ek_fleet_limits none = {.free_ms = -1};
     for (int i = 0; i < 4; i++)
-        ek_record_put(w, 0);
+        ek_record_write(w, 0);
     ek_fleet_limits_walk(w, &none);
-    ek_record_put(w, 0);
+    ek_record_write(w, 0);
     ek_serialize_u64(w, &(uint64_t){0});
     for (int i = 0; i < 4; i++)
-        ek_record_put(w, 0);
+        ek_record_write(w, 0);
     ck_assert_int_eq(ek_record_writer_finish(w), EK_OK);
 }
 
@@ -25,7 +25,7 @@ static inline void fleet_plan_write(struct ek_buf *out, const struct ek_fleet_pl
 {
     struct ek_serialize w;
     ek_fleet_plan_start(&w, out, head);
-    ek_record_put(&w, (uint64_t)entries);
+    ek_record_write(&w, (uint64_t)entries);
     for (int i = 0; i < entries; i++) {
         struct ek_fleet_entry e = entry[i];
         ek_fleet_entry_walk(&w, &head->dimensions, &e);

@@ -74,7 +74,7 @@ static void add_finding_id(struct ek_buf *out, const char *feature, uint32_t epi
 static void add_finding(struct ek_buf *out, const struct ek_event *v)
 {
     const struct ek_event_finding *f = &v->finding;
-    char incident[EK_EVENT_CAUSE_BYTES];
+    char incident[EK_EVENT_INCIDENT_BYTES];
     add_text(out, "state", ek_finding_state_name(f->state));
     add_place(out, &f->at);
     if (f->class != EK_CLASS_NONE)
@@ -89,7 +89,7 @@ static void add_finding(struct ek_buf *out, const struct ek_event *v)
     if (f->limited != EK_BOUND_NONE)
         add_text(out, "blocked_by", ek_bound_name(f->limited));
     add_text(out, "reason", f->reason);
-    add_text(out, "incident_id", f->cause ? ek_event_cause(f, incident) : NULL);
+    add_text(out, "incident_id", f->cause ? ek_event_incident(f, incident) : NULL);
     add_finding_id(out, f->at.feature, f->episode);
     add_count(out, "list", v->query);
     add_count(out, "since_list", f->since_query);

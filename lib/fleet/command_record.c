@@ -20,10 +20,10 @@ int ek_fleet_order_write(const struct ek_order *o, uint64_t manifest, struct ek_
     ek_record_writer_start(&w, out, EK_FLEET_COMMAND);
     walk_id(&w, &id);
     ek_serialize_u64(&w, &manifest);
-    ek_wire_word(&w, ek_decision_kind_name(o->kind), ek_did_parse);
+    ek_wire_word(&w, ek_decision_kind_name(o->kind), ek_decision_kind_parse);
     ek_wire_dimensions(&w, &own);
-    ek_fleet_order_put(&w, &own, &place, o);
-    ek_record_put(&w, o->version);
+    ek_fleet_order_walk(&w, &own, &place, o);
+    ek_record_write(&w, o->version);
     return ek_record_writer_finish(&w);
 }
 
@@ -33,7 +33,8 @@ static void read_order(struct ek_serialize *w, struct ek_fleet_order_read *o, ui
     struct ek_order_id id;
     walk_id(w, &id);
     ek_serialize_u64(w, manifest);
-    enum ek_decision_kind kind = (enum ek_decision_kind)ek_wire_word(w, NULL, ek_did_parse);
+    enum ek_decision_kind kind =
+        (enum ek_decision_kind)ek_wire_word(w, NULL, ek_decision_kind_parse);
     ek_wire_dimensions(w, &dimensions);
     ek_fleet_order_get(w, &dimensions, o);
     o->is.id = id;
@@ -74,7 +75,7 @@ void ek_fleet_reply_write(struct ek_serialize *w, const struct ek_fleet_reply *a
     struct ek_text decider = a->decider, refusal = a->refusal;
     walk_id(w, &id);
     ek_wire_text(w, &decider, EK_FLEET_NAME_MAX);
-    ek_record_put(w, (uint64_t)a->code);
+    ek_record_write(w, (uint64_t)a->code);
     if (a->code)
         ek_wire_text(w, &refusal, EK_FLEET_TEXT_MAX);
     else

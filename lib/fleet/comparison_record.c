@@ -102,7 +102,7 @@ int ek_fleet_comparisons_write(const struct ek_comparisons *t, bool drifted,
     walk_all(&w, &all);
     for (int at = 0; (s = ek_comparisons_next(t, &at));)
         count += is_reported(cells, s->cell);
-    ek_record_put(&w, count);
+    ek_record_write(&w, count);
     for (int at = 0; (s = ek_comparisons_next(t, &at));)
         if (is_reported(cells, s->cell)) {
             struct ek_fleet_comparison one = {

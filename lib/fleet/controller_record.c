@@ -195,7 +195,7 @@ static struct ek_fleet_place place_of(const struct writing *o, int feature, int 
 
 static void write_entries(const struct writing *o, const struct ek_plan *p)
 {
-    ek_record_put(o->w, (uint64_t)p->count);
+    ek_record_write(o->w, (uint64_t)p->count);
     for (int i = 0; i < p->count; i++) {
         struct ek_fleet_entry e = {.is = p->entry[i]};
         int query = e.is.repair.query_feature;
@@ -208,7 +208,7 @@ static void write_entries(const struct writing *o, const struct ek_plan *p)
 
 static void write_modes(const struct writing *o, const struct ek_plan *p)
 {
-    ek_record_put(o->w, (uint64_t)p->modes);
+    ek_record_write(o->w, (uint64_t)p->modes);
     for (int i = 0; i < p->modes; i++) {
         struct ek_fleet_mode m = {.is = p->mode[i]};
         m.place = place_of(o, m.is.feature, m.is.cell);
@@ -218,7 +218,7 @@ static void write_modes(const struct writing *o, const struct ek_plan *p)
 
 static void write_rollouts(const struct writing *o, const struct ek_rollouts *s)
 {
-    ek_record_put(o->w, (uint64_t)s->count);
+    ek_record_write(o->w, (uint64_t)s->count);
     for (int i = 0; i < s->count; i++) {
         struct ek_fleet_rollout r = {.is = s->one[i]};
         r.place = place_of(o, r.is.feature, r.is.cell);
@@ -228,19 +228,19 @@ static void write_rollouts(const struct writing *o, const struct ek_rollouts *s)
 
 static void write_pins(const struct writing *o, const struct ek_controller_pin *pin, int pins)
 {
-    ek_record_put(o->w, (uint64_t)pins);
+    ek_record_write(o->w, (uint64_t)pins);
     for (int i = 0; i < pins; i++) {
         const struct ek_fleet_place place = place_of(o, pin[i].feature, pin[i].cell);
-        ek_fleet_order_put(o->w, o->dimensions, &place, &pin[i].is);
+        ek_fleet_order_walk(o->w, o->dimensions, &place, &pin[i].is);
     }
 }
 
 static void write_normal(const struct writing *o, const struct ek_fleet_accepted_set *n)
 {
     uint64_t profile = n->profile;
-    ek_record_put(o->w, n->levels.version);
+    ek_record_write(o->w, n->levels.version);
     ek_serialize_u64(o->w, &profile);
-    ek_record_put(o->w, (uint64_t)n->levels.count);
+    ek_record_write(o->w, (uint64_t)n->levels.count);
     for (int i = 0; i < n->levels.count; i++) {
         const struct ek_fleet_place place =
             place_of(o, n->levels.one[i].feature, n->levels.one[i].cell);

@@ -120,7 +120,7 @@ static void walk_sums(struct ek_serialize *w, uint64_t *gap, uint64_t features,
 static void write_sums(struct ek_serialize *w, const struct ek_evidence_sum *t, int cell)
 {
     int next = 0, features = ek_evidence_sum_features(t);
-    ek_record_put(w, (uint64_t)features_of(t, cell));
+    ek_record_write(w, (uint64_t)features_of(t, cell));
     for (int f = 0; f < features; f++) {
         struct ek_evidence_sum_values s;
         uint64_t gap = (uint64_t)(f - next);
@@ -147,7 +147,7 @@ static void write_cells(struct ek_serialize *w, const struct ek_detector *d,
     int count = 0, known = ek_cells_count(cells);
     for (int cell = 0; cell < known && count < most; cell++)
         count += is_reported(d, cell);
-    ek_record_put(w, (uint64_t)count);
+    ek_record_write(w, (uint64_t)count);
     for (int cell = 0; count; cell++)
         if (is_reported(d, cell)) {
             struct ek_fleet_cell names = ek_fleet_cell_get(cells, cell);
@@ -165,7 +165,7 @@ static void write_findings(struct ek_serialize *w, const struct ek_detector *d,
     uint64_t count = 0;
     for (int place = 0; (place = ek_detector_confirmed(d, place, &f)) > 0;)
         count += !f.dimension || f.value;
-    ek_record_put(w, count);
+    ek_record_write(w, count);
     for (int place = 0; (place = ek_detector_confirmed(d, place, &f)) > 0;)
         if (!f.dimension || f.value) {
             struct ek_fleet_cell names = ek_fleet_cell_get(cells, f.cell);
@@ -198,13 +198,13 @@ static void write_traffic(struct ek_serialize *w, const struct ek_detector *d,
         lists[cell] = put ? lists[cell] : 0;
         count += put;
     }
-    ek_record_put(w, lists[0]);
-    ek_record_put(w, count);
+    ek_record_write(w, lists[0]);
+    ek_record_write(w, count);
     for (int cell = 1; cell < known; cell++)
         if (lists[cell]) {
             struct ek_fleet_cell names = ek_fleet_cell_get(cells, cell);
             ek_wire_cell(w, &h->dimensions, &names);
-            ek_record_put(w, lists[cell]);
+            ek_record_write(w, lists[cell]);
         }
     ek_free(lists);
 }
@@ -217,7 +217,7 @@ int ek_evidence_report_write(const struct ek_detector *d, const struct ek_fleet_
     ek_fleet_dimensions_get(&h.dimensions, ek_detector_registry(d));
     ek_record_writer_start(&w, out, EK_FLEET_REPORT);
     ek_fleet_head_walk(&w, &h);
-    ek_record_put(&w, h.normal);
+    ek_record_write(&w, h.normal);
     write_cells(&w, d, &h.dimensions, cells);
     write_findings(&w, d, &h.dimensions);
     write_traffic(&w, d, &h, cells);

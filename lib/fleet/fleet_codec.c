@@ -68,14 +68,14 @@ void ek_wire_number(struct ek_serialize *w, uint64_t *v, uint64_t most)
     uint8_t bytes[EK_VARINT_BYTES];
     uint64_t read = 0;
     if (!ek_serialize_is_reading(w)) {
-        ek_serialize_raw(w, bytes, ek_varint_put(bytes, *v));
+        ek_serialize_raw(w, bytes, ek_varint_write(bytes, *v));
         return;
     }
     ek_serialize_require(w, !w->rc && ek_varint_read(&w->at, w->end, &read) && read <= most);
     *v = w->rc ? 0 : read;
 }
 
-void ek_record_put(struct ek_serialize *w, uint64_t v)
+void ek_record_write(struct ek_serialize *w, uint64_t v)
 {
     ek_wire_number(w, &v, UINT64_MAX);
 }

@@ -48,7 +48,7 @@ void ek_record_reader_require(struct ek_serialize *w, bool good);
 /* Unsigned varint; reading fails above `most`. */
 void ek_wire_number(struct ek_serialize *w, uint64_t *v, uint64_t most);
 /* As ek_wire_number, write only or read only. */
-void ek_record_put(struct ek_serialize *w, uint64_t v);
+void ek_record_write(struct ek_serialize *w, uint64_t v);
 uint64_t ek_record_get(struct ek_serialize *w, uint64_t most);
 void ek_wire_u32(struct ek_serialize *w, uint32_t *v);
 /* 0 to `most`. */

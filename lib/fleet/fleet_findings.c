@@ -264,7 +264,7 @@ void ek_fleet_findings_suspect(struct ek_fleet_findings *t, const struct ek_flee
 void ek_fleet_findings_write(const struct ek_fleet_findings *t, struct ek_serialize *w,
                              const struct ek_fleet_dimensions *d)
 {
-    ek_record_put(w, (uint64_t)t->open.count);
+    ek_record_write(w, (uint64_t)t->open.count);
     for (int i = 0; i < t->open.count; i++) {
         struct ek_fleet_cell cell = ek_fleet_pool_cell(t->pool, t->open.item[i].f.cell);
         ek_wire_cell(w, d, &cell);

@@ -21,7 +21,7 @@ static int rail_parse(const char *word)
     return -1;
 }
 
-enum ek_guardrail ek_fleet_rail_walk(struct ek_serialize *w, enum ek_guardrail rail)
+enum ek_guardrail ek_fleet_guardrail_walk(struct ek_serialize *w, enum ek_guardrail rail)
 {
     return (enum ek_guardrail)ek_wire_word(w, ek_guardrail_name(rail), rail_parse);
 }
@@ -87,7 +87,7 @@ void ek_fleet_rollout_walk(struct ek_serialize *w, const struct ek_fleet_dimensi
     walk_place(w, d, &r->place);
     ek_wire_int(w, &is->percent, EK_PERCENT_WHOLE);
     ek_wire_time(w, &is->step_ms);
-    is->rolled_back = ek_fleet_rail_walk(w, is->rolled_back);
+    is->rolled_back = ek_fleet_guardrail_walk(w, is->rolled_back);
     ek_serialize_f64(w, &is->figure);
     ek_serialize_f64(w, &is->limit);
     ek_wire_int(w, &is->relapses, INT32_MAX);
@@ -128,8 +128,8 @@ static void walk_order(struct ek_serialize *w, const struct ek_fleet_dimensions 
     ek_record_reader_require(w, o->action != EK_ACT_REPAIR && o->until_ms >= 0);
 }
 
-void ek_fleet_order_put(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
-                        const struct ek_fleet_place *place, const struct ek_order *o)
+void ek_fleet_order_walk(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
+                         const struct ek_fleet_place *place, const struct ek_order *o)
 {
     struct order_fields fields = {*place, o->action, o->until_ms, ek_text_from(o->author),
                                   ek_text_from(o->reason)};

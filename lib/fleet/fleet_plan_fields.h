@@ -69,8 +69,8 @@ void ek_fleet_rollout_walk(struct ek_serialize *w, const struct ek_fleet_dimensi
                            struct ek_fleet_rollout *r);
 /* Write or read a pin of an operator, or the same fields of another command. `place` has its
  * names. */
-void ek_fleet_order_put(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
-                        const struct ek_fleet_place *place, const struct ek_order *o);
+void ek_fleet_order_walk(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
+                         const struct ek_fleet_place *place, const struct ek_order *o);
 void ek_fleet_order_get(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                         struct ek_fleet_order_read *o);
 /* Return the names in a command as views. */
@@ -80,7 +80,7 @@ void ek_fleet_accept_walk(struct ek_serialize *w, const struct ek_fleet_dimensio
 void ek_fleet_limits_walk(struct ek_serialize *w, struct ek_fleet_limits *l);
 
 /* Write the word of the argument, or read a word. Return the value. */
-enum ek_guardrail ek_fleet_rail_walk(struct ek_serialize *w, enum ek_guardrail rail);
+enum ek_guardrail ek_fleet_guardrail_walk(struct ek_serialize *w, enum ek_guardrail rail);
 enum ek_class ek_fleet_class_walk(struct ek_serialize *w, enum ek_class class);
 
 #endif

@@ -519,14 +519,14 @@ static void write_requests(const struct ek_leader *d, struct ek_serialize *w)
     uint64_t count = 0;
     for (int i = 0; i < EK_ROW_REQUESTS_MAX; i++)
         count += d->open[i] != NULL;
-    ek_record_put(w, count);
+    ek_record_write(w, count);
     for (int i = 0; i < EK_ROW_REQUESTS_MAX; i++) {
         if (!d->open[i])
             continue;
         const char *name = d->setup.manifest->item[ek_fleet_diagnosis_feature(d->open[i])]->name;
         struct ek_row_request ask = {ek_text_from(name), ek_fleet_diagnosis_number(d->open[i]),
                                      d->rows};
-        ek_fleet_ask_walk(w, &ask);
+        ek_row_request_walk(w, &ask);
     }
 }
 
@@ -547,7 +547,7 @@ static uint64_t write_decisions(const struct ek_leader *d, struct ek_serialize *
     first = shown < first ? shown : first;
     if (end - first > EK_FLEET_DECISIONS_MAX)
         end = first + EK_FLEET_DECISIONS_MAX;
-    ek_record_put(w, end - first);
+    ek_record_write(w, end - first);
     for (; first < end; first++)
         ek_fleet_decision_write(w, ek_decisions_at(d->decisions, first));
     return end;

@@ -28,8 +28,8 @@ static void walk_decided(struct ek_serialize *w, struct ek_decision_record *is,
                               &is->share,  &is->figure,     &is->limit};
     int percent = is->percent + 1;
     ek_wire_number(w, &is->number, UINT64_MAX >> 1);
-    is->what =
-        (enum ek_decision_kind)ek_wire_word(w, ek_decision_kind_name(is->what), ek_did_parse);
+    is->what = (enum ek_decision_kind)ek_wire_word(w, ek_decision_kind_name(is->what),
+                                                   ek_decision_kind_parse);
     ek_wire_number(w, &is->before, UINT64_MAX >> 1);
     ek_wire_number(w, &is->after, UINT64_MAX >> 1);
     ek_wire_number(w, &is->accept, UINT64_MAX >> 1);
@@ -38,7 +38,7 @@ static void walk_decided(struct ek_serialize *w, struct ek_decision_record *is,
     ek_wire_u32(w, &is->episode);
     is->class = ek_fleet_class_walk(w, is->class);
     is->action = (enum ek_action)ek_wire_word(w, ek_action_name(is->action), ek_action_parse);
-    is->rail = ek_fleet_rail_walk(w, is->rail);
+    is->rail = ek_fleet_guardrail_walk(w, is->rail);
     ek_wire_int(w, &percent, EK_PERCENT_WHOLE + 1);
     is->percent = percent - 1;
     for (size_t i = 0; i < sizeof number / sizeof *number; i++)
@@ -80,7 +80,7 @@ void ek_fleet_plan_start(struct ek_serialize *w, struct ek_buf *out,
     walk_head(w, &copy);
 }
 
-void ek_fleet_ask_walk(struct ek_serialize *w, struct ek_row_request *ask)
+void ek_row_request_walk(struct ek_serialize *w, struct ek_row_request *ask)
 {
     uint64_t rows = ask->rows;
     ek_wire_text(w, &ask->feature, EK_FLEET_NAME_MAX);
@@ -199,7 +199,7 @@ static void get_finding(struct reading *r)
 static void read_request(struct reading *r)
 {
     struct ek_row_request ask = {.rows = 0};
-    ek_fleet_ask_walk(&r->w, &ask);
+    ek_row_request_walk(&r->w, &ask);
     if (has_visitor(r) && r->callbacks->ask)
         r->rc = r->callbacks->ask(r->callbacks->context, &ask);
 }

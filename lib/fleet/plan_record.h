@@ -85,7 +85,7 @@ struct ek_fleet_plan_visitor {
 void ek_fleet_plan_start(struct ek_serialize *w, struct ek_buf *out,
                          const struct ek_fleet_plan_head *head);
 /* Read or write a row request. */
-void ek_fleet_ask_walk(struct ek_serialize *w, struct ek_row_request *ask);
+void ek_row_request_walk(struct ek_serialize *w, struct ek_row_request *ask);
 
 /* Open record; a view into its bytes. */
 struct ek_fleet_plan {

@@ -76,7 +76,7 @@ int ek_fleet_rows_write(const struct ek_detector *d, const struct ek_fleet_head 
     struct ek_text feature = ek_text_from(ek_detector_manifest(d)->item[answer->feature]->name);
     ek_wire_text(&w, &feature, EK_FLEET_NAME_MAX);
     ek_wire_u32(&w, &answer->number);
-    ek_record_put(&w, end - first);
+    ek_record_write(&w, end - first);
     for (uint64_t i = first; i < end; i++)
         write_row(&w, d, &h.dimensions, answer, i);
     int rc = ek_record_writer_finish(&w);

@@ -299,10 +299,10 @@ bool ek_event_same_place(const struct ek_event_place *a, const struct ek_event_p
            same_text(a->value, b->value);
 }
 
-const char *ek_event_cause(const struct ek_event_finding *f, char text[EK_EVENT_CAUSE_BYTES])
+const char *ek_event_incident(const struct ek_event_finding *f, char text[EK_EVENT_INCIDENT_BYTES])
 {
     if (f->cause)
-        snprintf(text, EK_EVENT_CAUSE_BYTES, "c-%" PRIu32, f->cause);
+        snprintf(text, EK_EVENT_INCIDENT_BYTES, "c-%" PRIu32, f->cause);
     else
         text[0] = 0;
     return text;

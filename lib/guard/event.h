@@ -16,7 +16,7 @@
 
 #include <stdbool.h>
 
-enum { EK_EVENT_CAUSE_BYTES = sizeof "c-4294967295" };
+enum { EK_EVENT_INCIDENT_BYTES = sizeof "c-4294967295" };
 
 enum ek_event_kind {
     EK_EVENT_TEXT, /* JSON of a pending event from a checkpoint */
@@ -137,7 +137,7 @@ const char *ek_event_kind_name(enum ek_event_kind kind);
 /* Return whether feature, dimension and value are equal. */
 bool ek_event_same_place(const struct ek_event_place *a, const struct ek_event_place *b);
 /* Write the incident id, such as "c-17", or "" without an incident. Return `text`. */
-const char *ek_event_cause(const struct ek_event_finding *f, char text[EK_EVENT_CAUSE_BYTES]);
+const char *ek_event_incident(const struct ek_event_finding *f, char text[EK_EVENT_INCIDENT_BYTES]);
 /* Return whether both events concern the same finding, or both the agreement of the model. */
 bool ek_event_same_episode(const struct ek_event *a, const struct ek_event *b);
 /* Return the state of a finding. Model drift is confirmed or recovered; other events are

@@ -122,8 +122,8 @@ static void add_action(struct ek_json_writer *w, const struct ek_event_finding *
 
 static void add_cause(struct ek_json_writer *w, const struct ek_event_finding *f)
 {
-    char cause[EK_EVENT_CAUSE_BYTES];
-    ek_json_add_text(w, "incident_id", f->cause ? ek_event_cause(f, cause) : NULL);
+    char cause[EK_EVENT_INCIDENT_BYTES];
+    ek_json_add_text(w, "incident_id", f->cause ? ek_event_incident(f, cause) : NULL);
 }
 static void add_finding(struct ek_json_writer *w, const struct ek_event *v)
 {

@@ -40,8 +40,8 @@ static void write_block(const struct ek_sketch *s, int block, int *next, struct 
     for (int key = block * EK_SKETCH_BLOCK; key < (block + 1) * EK_SKETCH_BLOCK; key++) {
         if (!s->count[key])
             continue;
-        n += ek_varint_put(bytes + n, (uint64_t)(key - *next));
-        n += ek_varint_put(bytes + n, s->count[key]);
+        n += ek_varint_write(bytes + n, (uint64_t)(key - *next));
+        n += ek_varint_write(bytes + n, s->count[key]);
         *next = key + 1;
     }
     ek_buf_add(out, bytes, n);
@@ -60,7 +60,7 @@ int ek_sketch_write(const struct ek_sketch *s, struct ek_buf *out)
     size_t start = out->length;
     uint8_t crc[CRC_BYTES], head[MAGIC_BYTES + EK_VARINT_BYTES];
     memcpy(head, magic, MAGIC_BYTES);
-    ek_buf_add(out, head, MAGIC_BYTES + ek_varint_put(head + MAGIC_BYTES, entries_of(s)));
+    ek_buf_add(out, head, MAGIC_BYTES + ek_varint_write(head + MAGIC_BYTES, entries_of(s)));
     write_entries(s, out);
     if (!out->rc)
         write_u32(crc, ek_crc32(out->data + start, out->length - start));

@@ -16,10 +16,10 @@ static size_t pack_block(const struct ek_sketch *s, int block, int *next, uint8_
         if (!count[key])
             continue;
         int first = key;
-        n += ek_varint_put(to + n, (uint64_t)(key - *next));
+        n += ek_varint_write(to + n, (uint64_t)(key - *next));
         uint8_t *length = to + n++;
         for (; key < end && count[key]; key++)
-            n += ek_varint_put(to + n, count[key]);
+            n += ek_varint_write(to + n, count[key]);
         *length = (uint8_t)(key - first - 1);
         *next = key;
     }

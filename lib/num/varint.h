@@ -10,7 +10,7 @@
 enum { EK_VARINT_BYTES = 10 };
 
 /* Write the shortest encoding, at most EK_VARINT_BYTES bytes. Return its length. */
-static inline size_t ek_varint_put(uint8_t *to, uint64_t v)
+static inline size_t ek_varint_write(uint8_t *to, uint64_t v)
 {
     size_t n = 0;
     for (; v > 0x7f; v >>= 7)
@@ -19,7 +19,7 @@ static inline size_t ek_varint_put(uint8_t *to, uint64_t v)
     return n;
 }
 
-/* Decode trusted bytes from ek_varint_put. Return the position behind them. */
+/* Decode trusted bytes from ek_varint_write. Return the position behind them. */
 static inline const uint8_t *ek_varint_decode(const uint8_t *at, uint64_t *out)
 {
     uint64_t byte = *at++, v = byte & 0x7f;

@@ -23,7 +23,7 @@ const char *ek_decision_kind_name(enum ek_decision_kind d)
     return names[d];
 }
 
-int ek_did_parse(const char *word)
+int ek_decision_kind_parse(const char *word)
 {
     for (int i = 0; i < EK_DECISION_KINDS; i++)
         if (!strcmp(word, ek_decision_kind_name((enum ek_decision_kind)i)))

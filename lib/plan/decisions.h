@@ -43,7 +43,7 @@ enum ek_decision_kind {
 /* Return the name: "route", "end", ... */
 const char *ek_decision_kind_name(enum ek_decision_kind d);
 /* Return the enum ek_decision_kind of a name, -1: unknown. */
-int ek_did_parse(const char *word);
+int ek_decision_kind_parse(const char *word);
 
 /* Strings may be NULL; the log has copies. */
 struct ek_decision_record {

@@ -124,11 +124,11 @@ static const struct ek_key_row KEYS[] = {
     {"defaults.false_alarms", EK_KEY_RATE, IN_RULES(false_alarms),
      .built_in = "1 per 10000000 lists",
      .help = "rate of false alarms over all features and segments"},
-    {"defaults.dedup_key", EK_KEY_TEXTS, IN_RULES(dedup_key), .read = ek_rules_read_same_query,
+    {"defaults.dedup_key", EK_KEY_TEXTS, IN_RULES(dedup_key), .read = ek_rules_read_dedup_key,
      .choices = "query_features items.id", .built_in = "[query_features, items.id]",
      .help =
          "fields that identify a repeated list, which is no new evidence; `[]`: every list is new"},
-    {"defaults.stratify_by", EK_KEY_TEXT, IN_RULES(stratify_by), .read = ek_rules_read_baseline,
+    {"defaults.stratify_by", EK_KEY_TEXT, IN_RULES(stratify_by), .read = ek_rules_read_stratify_by,
      .built_in = "none",
      .help = "stratum of the profile: a segment dimension or query feature; `none`: that of the "
              "profile. Another one than the profile's is an error. Slow drift is always followed; "
@@ -247,7 +247,7 @@ static const struct ek_key_row KEYS[] = {
      .choices = "none", .help = "segment of the finding; `none`: all traffic"},
     {"tests.*.expect.after_lists", EK_KEY_INT, IN_TEST(queries), .low = 1, .high = 1000000,
      .built_in = "500", .help = "maximum number of faulty lists until confirmation"},
-    {"tests.*.lists", EK_KEY_INT, IN_TEST(queries), .read = ek_rules_read_queries, .low = 1,
+    {"tests.*.lists", EK_KEY_INT, IN_TEST(queries), .read = ek_rules_read_after_lists, .low = 1,
      .high = 1000000, .built_in = "2000", .help = "with `expect: none`: number of lists to check"},
 };
 

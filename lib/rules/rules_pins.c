@@ -219,8 +219,8 @@ int ek_rules_read_expect(struct ek_key_source *s, const struct ek_key_row *k,
     return ek_keys_read(s, k->path, n);
 }
 
-int ek_rules_read_queries(struct ek_key_source *s, const struct ek_key_row *k,
-                          const struct ek_node *n)
+int ek_rules_read_after_lists(struct ek_key_source *s, const struct ek_key_row *k,
+                              const struct ek_node *n)
 {
     if (test_of(s)->nothing)
         return ek_key_store(s, k, n);

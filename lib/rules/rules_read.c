@@ -164,8 +164,8 @@ int ek_rules_read_segments(struct ek_key_source *s, const struct ek_key_row *k,
     return rc;
 }
 
-int ek_rules_read_same_query(struct ek_key_source *s, const struct ek_key_row *k,
-                             const struct ek_node *n)
+int ek_rules_read_dedup_key(struct ek_key_source *s, const struct ek_key_row *k,
+                            const struct ek_node *n)
 {
     unsigned same = 0;
     int rc = ek_node_check_kind(s->yaml, n, ek_key_name(k), EK_NODE_SEQUENCE, s->e);
@@ -179,8 +179,8 @@ int ek_rules_read_same_query(struct ek_key_source *s, const struct ek_key_row *k
     return rc;
 }
 
-int ek_rules_read_baseline(struct ek_key_source *s, const struct ek_key_row *k,
-                           const struct ek_node *n)
+int ek_rules_read_stratify_by(struct ek_key_source *s, const struct ek_key_row *k,
+                              const struct ek_node *n)
 {
     const struct ek_manifest *m = ek_rules_make_manifest(s);
     const char *name = NULL;

@@ -169,8 +169,8 @@ static void try_body(const uint8_t *data, size_t size, enum ek_fleet_kind kind)
     ek_record_writer_start(&w, &record, kind);
     if (kind == EK_FLEET_COMMAND || kind == EK_FLEET_REPLY) {
         ek_wire_text(&w, &(struct ek_text){"it", sizeof "it" - 1}, EK_FLEET_NAME_MAX);
-        ek_record_put(&w, 1);
-        ek_record_put(&w, 1);
+        ek_record_write(&w, 1);
+        ek_record_write(&w, 1);
     } else if (kind != EK_FLEET_PLAN)
         ek_fleet_head_walk(&w, &head);
     if (kind == EK_FLEET_COMMAND)
@@ -179,7 +179,7 @@ static void try_body(const uint8_t *data, size_t size, enum ek_fleet_kind kind)
         ek_wire_text(&w, &(struct ek_text){"me", sizeof "me" - 1}, EK_FLEET_NAME_MAX);
     if (kind == EK_FLEET_ROWS) {
         ek_wire_text(&w, &(struct ek_text){"price", sizeof "price" - 1}, EK_FLEET_NAME_MAX);
-        ek_record_put(&w, 1);
+        ek_record_write(&w, 1);
     }
     ek_fuzz_require(!w.rc && !ek_buf_add(&record, data, size) && !ek_record_writer_finish(&w),
                     "no memory");

@@ -142,7 +142,7 @@ static int read_fields(struct ek_build *b, const struct ek_record_text *r, struc
 static int write_text(struct ek_build *b, const struct ek_text *text)
 {
     uint8_t head[EK_VARINT_BYTES_MAX];
-    int rc = ek_index_writer_add(&b->out, head, ek_varint_put(head, text->length), b->error);
+    int rc = ek_index_writer_add(&b->out, head, ek_varint_write(head, text->length), b->error);
     return rc ? rc : ek_index_writer_add(&b->out, text->text, text->length, b->error);
 }
 

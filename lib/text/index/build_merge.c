@@ -46,9 +46,9 @@ static size_t write_counts(const struct ek_postings_writer *o, uint8_t *out)
         if (!whole)
             out[0] |= (uint8_t)(1 << f);
         fields++;
-        n += ek_varint_put(out + n, c->documents - 1);
-        n += ek_varint_put(out + n, c->tokens - c->documents);
-        n += ek_varint_put(out + n, c->most - 1);
+        n += ek_varint_write(out + n, c->documents - 1);
+        n += ek_varint_write(out + n, c->tokens - c->documents);
+        n += ek_varint_write(out + n, c->most - 1);
     }
     return n;
 }
@@ -58,8 +58,8 @@ static int write_entry(struct merge *m, uint32_t term)
     struct ek_build *b = m->build;
     uint8_t entry[1 + (3 * EK_FIELDS_AND_DOCUMENT + 2) * EK_VARINT_BYTES_MAX];
     size_t n = write_counts(&m->out, entry);
-    n += ek_varint_put(entry + n, ek_index_writer_length(&b->out));
-    n += ek_varint_put(entry + n, m->out.bytes.length);
+    n += ek_varint_write(entry + n, ek_index_writer_length(&b->out));
+    n += ek_varint_write(entry + n, m->out.bytes.length);
     b->entry_at[term] = b->entries.length;
     if (ek_buf_add(&b->entries, entry, n))
         return ek_fail(m->error, EK_ENOMEM, "out of memory");

@@ -37,7 +37,7 @@ static int write_entry(struct ek_build *b, uint32_t term, struct ek_error *e)
     uint8_t head[EK_VARINT_BYTES_MAX];
     size_t length;
     const char *text = ek_lexicon_text(&b->terms, term, &length);
-    int rc = ek_index_writer_add(&b->out, head, ek_varint_put(head, length), e);
+    int rc = ek_index_writer_add(&b->out, head, ek_varint_write(head, length), e);
     if (!rc)
         rc = ek_index_writer_add(&b->out, text, length, e);
     return rc ? rc

@@ -42,9 +42,9 @@ static size_t write_summary(const struct ek_postings_writer *o, uint8_t *out)
         most = o->counts[i] > most ? o->counts[i] : most;
         shortest = length < shortest ? length : shortest;
     }
-    size_t n = ek_varint_put(out, o->documents[o->count - 1] - o->last - 1);
-    n += ek_varint_put(out + n, most);
-    return n + ek_varint_put(out + n, shortest);
+    size_t n = ek_varint_write(out, o->documents[o->count - 1] - o->last - 1);
+    n += ek_varint_write(out + n, most);
+    return n + ek_varint_write(out + n, shortest);
 }
 
 /* Convert positions to gaps in place. */
@@ -79,9 +79,9 @@ static int write_block(struct ek_postings_writer *o, bool summary)
     if (!packed)
         return EK_ENOMEM;
     size_t packed_bytes = ek_pack_encode(EK_PACK_WIDE, o->positions.data, positions, packed);
-    size_t h = ek_varint_put(head, (uint64_t)o->count << 1 | summary);
-    h += ek_varint_put(head + h, n);
-    h += ek_varint_put(head + h, packed_bytes);
+    size_t h = ek_varint_write(head, (uint64_t)o->count << 1 | summary);
+    h += ek_varint_write(head + h, n);
+    h += ek_varint_write(head + h, packed_bytes);
     if (summary)
         h += write_summary(o, head + h);
     ek_buf_add(&o->bytes, head, h);

@@ -123,9 +123,10 @@ int ek_run_writer_add(struct ek_run_writer *g, uint32_t term, uint32_t document,
     }
     if (p->field != (uint32_t)field)
         kind |= EK_PLACE_FIELD;
-    size_t n = ek_varint_put(place, (uint64_t)(position - p->position - 1) << EK_PLACE_BITS | kind);
+    size_t n =
+        ek_varint_write(place, (uint64_t)(position - p->position - 1) << EK_PLACE_BITS | kind);
     if (kind & EK_PLACE_DOCUMENT)
-        n += ek_varint_put(place + n, document - p->document - 1);
+        n += ek_varint_write(place + n, document - p->document - 1);
     if (kind & EK_PLACE_FIELD)
         place[n++] = (uint8_t)field;
     struct slice *s = p->tail ? slice_at(g, p->tail) : NULL;
@@ -150,8 +151,8 @@ static int spill_term(const struct ek_run_writer *g, const struct ek_places *p, 
     uint64_t bytes = 0;
     for (uint32_t at = p->head; at; at = slice_at(g, at)->next)
         bytes += slice_at(g, at)->used;
-    size_t n = ek_varint_put(head, gap);
-    n += ek_varint_put(head + n, bytes);
+    size_t n = ek_varint_write(head, gap);
+    n += ek_varint_write(head + n, bytes);
     int rc = ek_spill_file_add(to, head, n, e);
     for (uint32_t at = p->head; at && !rc; at = slice_at(g, at)->next)
         rc = ek_spill_file_add(to, slice_at(g, at) + 1, slice_at(g, at)->used, e);

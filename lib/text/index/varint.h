@@ -10,7 +10,7 @@
 enum { EK_VARINT_BYTES_MAX = 10 };
 
 /* Encode a value to out [EK_VARINT_BYTES_MAX]. Return the bytes written. */
-static inline size_t ek_varint_put(uint8_t *out, uint64_t value)
+static inline size_t ek_varint_write(uint8_t *out, uint64_t value)
 {
     size_t n = 0;
     for (; value >= 0x80; value >>= 7)

@@ -142,7 +142,7 @@ static void go_on_from(struct fleet *f, const struct ek_controller_memory *memor
     ek_controller_record_write(&w, &head.dimensions, f->world.manifest, memory, &nothing, names_of,
                                NULL);
     for (int parts = 0; parts < 3; parts++) /* decisions, findings, row requests */
-        ek_record_put(&w, 0);
+        ek_record_write(&w, 0);
     must(ek_record_writer_finish(&w));
     must(ek_leader_apply_record(fleet_decider(f, 1), record.data, record.length, NULL));
     ek_buf_release(&record);

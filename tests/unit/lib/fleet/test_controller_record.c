@@ -196,13 +196,13 @@ static void write_record(const struct ek_controller_memory *memory,
     ek_buf_clear(&record);
     ek_fleet_plan_start(&w, &record, &head);
     ek_controller_record_write(&w, &head.dimensions, manifest, memory, normal, names_of, NULL);
-    ek_record_put(&w, 1);
+    ek_record_write(&w, 1);
     ek_fleet_decision_write(&w, &d);
-    ek_record_put(&w, 1);
+    ek_record_write(&w, 1);
     ek_wire_cell(&w, &head.dimensions, &cell);
     ek_fleet_finding_walk(&w, manifest, &f);
-    ek_record_put(&w, 1);
-    ek_fleet_ask_walk(&w, &ask);
+    ek_record_write(&w, 1);
+    ek_row_request_walk(&w, &ask);
     ck_assert_int_eq(ek_record_writer_finish(&w), EK_OK);
 }
 

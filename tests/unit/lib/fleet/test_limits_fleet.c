@@ -83,24 +83,24 @@ static void put_tick(struct ek_buf *out, const struct tick *t)
     head.profile = t->profile;
     ek_record_writer_start(&w, out, EK_FLEET_REPORT);
     ek_fleet_head_walk(&w, &head);
-    ek_record_put(&w, 0); /* accepted shifts */
-    ek_record_put(&w, (uint64_t)t->cells);
+    ek_record_write(&w, 0); /* accepted shifts */
+    ek_record_write(&w, (uint64_t)t->cells);
     for (int i = 0; i < t->cells; i++) {
         struct ek_fleet_cell cell = value(i);
         ek_wire_cell(&w, &ARM, &cell);
-        ek_record_put(&w, t->lists > 0);
+        ek_record_write(&w, t->lists > 0);
         if (t->lists) {
-            ek_record_put(&w, PRICE);
-            ek_record_put(&w, (uint64_t)t->lists);
+            ek_record_write(&w, PRICE);
+            ek_record_write(&w, (uint64_t)t->lists);
         }
         for (int b = 0; t->lists && b < EK_BETS; b++)
             ek_wire_time(&w, &(int64_t){t->evidence});
     }
-    ek_record_put(&w, (uint64_t)t->findings);
+    ek_record_write(&w, (uint64_t)t->findings);
     for (int i = 0; i < t->findings; i++)
         put_finding(&w, i);
-    ek_record_put(&w, 0); /* lists */
-    ek_record_put(&w, 0); /* and segments with lists */
+    ek_record_write(&w, 0); /* lists */
+    ek_record_write(&w, 0); /* and segments with lists */
     must(ek_record_writer_finish(&w));
 }
 
@@ -174,20 +174,20 @@ static int plan(struct plan p, char said[SAID_BYTES])
     ek_buf_init(&b, LARGE);
     ek_fleet_plan_start(&w, &b, &head);
     for (int i = 0; i < 5; i++) /* entries, modes, desired plan, rollouts, pins */
-        ek_record_put(&w, 0);
+        ek_record_write(&w, 0);
     ek_fleet_limits_walk(&w, &none);
-    ek_record_put(&w, 0);
+    ek_record_write(&w, 0);
     ek_serialize_u64(&w, &(uint64_t){0});
-    ek_record_put(&w, 0); /* accepted shifts */
-    ek_record_put(&w, (uint64_t)p.decided);
+    ek_record_write(&w, 0); /* accepted shifts */
+    ek_record_write(&w, (uint64_t)p.decided);
     for (int i = 0; i < p.decided; i++)
         ek_fleet_decision_write(&w, &one);
-    ek_record_put(&w, (uint64_t)p.findings);
+    ek_record_write(&w, (uint64_t)p.findings);
     for (int i = 0; i < p.findings; i++)
         put_finding(&w, i);
-    ek_record_put(&w, (uint64_t)p.asks);
+    ek_record_write(&w, (uint64_t)p.asks);
     for (int i = 0; i < p.asks; i++)
-        ek_fleet_ask_walk(&w, &(struct ek_row_request){stream_text("price"), 1, 1});
+        ek_row_request_walk(&w, &(struct ek_row_request){stream_text("price"), 1, 1});
     must(ek_record_writer_finish(&w));
     int rc = ek_fleet_plan_open(&read, b.data, b.length, features(), &e);
     ek_error_text(&e, said, SAID_BYTES);
@@ -221,13 +221,13 @@ END_TEST
 /* Write the row of a list without a usable value. */
 static void put_row(struct ek_serialize *w, uint64_t number)
 {
-    ek_record_put(w, number);
-    ek_record_put(w, 0);
-    ek_record_put(w, 0); /* its stratum */
+    ek_record_write(w, number);
+    ek_record_write(w, 0);
+    ek_record_write(w, 0); /* its stratum */
     for (int i = 0; i < 2; i++)
         ek_wire_f32(w, &(float){0});
     for (int i = 0; i < EK_SHARES + 2; i++) /* values, segments */
-        ek_record_put(w, 0);
+        ek_record_write(w, 0);
     for (int i = 0; i < features()->query_count; i++)
         ek_wire_f32(w, &(float){0});
 }
@@ -243,8 +243,8 @@ static int rows(int count, char said[SAID_BYTES])
     ek_record_writer_start(&w, &b, EK_FLEET_ROWS);
     ek_fleet_head_walk(&w, &head);
     ek_wire_text(&w, &(struct ek_text){"price", sizeof "price" - 1}, EK_FLEET_NAME_MAX);
-    ek_record_put(&w, 1); /* the request */
-    ek_record_put(&w, (uint64_t)count);
+    ek_record_write(&w, 1); /* the request */
+    ek_record_write(&w, (uint64_t)count);
     for (int i = 0; i < count; i++)
         put_row(&w, (uint64_t)i);
     must(ek_record_writer_finish(&w));
@@ -354,18 +354,18 @@ static void put_trials(struct ek_buf *out, struct ek_text instance, int routes)
     ek_record_writer_start(&w, out, EK_FLEET_COMPARISONS);
     ek_fleet_head_walk(&w, &head);
     for (int i = 0; i < 1 + 4 + EK_LATENCY_WINDOW_BINS; i++) /* drifted, of lists and dead, times */
-        ek_record_put(&w, 0);
-    ek_record_put(&w, (uint64_t)routes);
+        ek_record_write(&w, 0);
+    ek_record_write(&w, (uint64_t)routes);
     for (int i = 0; i < routes; i++) {
         struct ek_fleet_cell cell = value(i);
         ek_wire_cell(&w, &ARM, &cell);
         ek_wire_text(&w, &(struct ek_text){"price", sizeof "price" - 1}, EK_FLEET_NAME_MAX);
         ek_wire_word(&w, ek_action_name(EK_ACT_ROUTE), ek_action_parse);
-        ek_record_put(&w, 0);
-        ek_record_put(&w, 0);                                 /* its sequence number */
-        ek_record_put(&w, 1);                                 /* compared */
+        ek_record_write(&w, 0);
+        ek_record_write(&w, 0);                               /* its sequence number */
+        ek_record_write(&w, 1);                               /* compared */
         for (int n = 0; n < 4 + 2 * 6 + EK_MEAN_EVALUES; n++) /* other counts, ranks, evidence */
-            ek_record_put(&w, 0);
+            ek_record_write(&w, 0);
     }
     must(ek_record_writer_finish(&w));
 }
