@@ -118,7 +118,7 @@ def cells():
 
 def modes():
     """How far a finding may act."""
-    p = Picture(150, "observe tells, shadow scores beside, a canary acts on a few percent of the queries, enforce on all")
+    p = Picture(150, "observe tells, shadow scores beside, a canary acts on a few percent of the lists, enforce on all")
     steps = (("observe", "tells", 0), ("shadow", "scores beside", 0), ("canary", "acts on 5%, then more", 12), ("enforce", "acts on all", 104))
     for i, (name, does, share) in enumerate(steps):
         x = 36 + 150 * i

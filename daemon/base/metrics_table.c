@@ -209,7 +209,7 @@ static const struct ek_family FAMILIES[] = {
      "Entries of plans with an unknown feature or segment.", "", NULL},
     {"evenkeel_fleet_records_total", COUNTER, "topic result",
      "Fleet records written by this instance, by topic and result.",
-     "`ticks` or `plan`; `sent`, or `lost`: not delivered within `fleet.leader_timeout`, so its "
+     "`evidence` or `plan`; `sent`, or `lost`: not delivered within `fleet.leader_timeout`, so its "
      "evidence is lost",
      NULL},
     {"evenkeel_fleet_reports_received_total", COUNTER, "result",

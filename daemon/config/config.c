@@ -174,7 +174,7 @@ void ek_config_evidence_topic(const struct ek_config *c, char topic[EK_FLEET_TOP
 {
     bool own = c->fleet_evidence_topic != NULL;
     snprintf(topic, EK_FLEET_TOPIC_BYTES, "%s%s", own ? c->fleet_evidence_topic : c->fleet_topic,
-             own ? "" : ".ticks");
+             own ? "" : ".evidence");
 }
 
 int64_t ek_config_commit_interval_ms(const struct ek_config *c)

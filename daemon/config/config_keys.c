@@ -223,7 +223,7 @@ static const struct ek_key_row KEYS[] = {
      .type = EK_KEY_TEXT,
      IN_CONFIG(fleet_evidence_topic),
      .help = "topic of evidence reports, with one partition and a short retention; default: "
-             "`fleet.topic` with the suffix `.ticks`"},
+             "`fleet.topic` with the suffix `.evidence`"},
     {.path = "fleet.report_interval",
      .type = EK_KEY_DURATION,
      IN_CONFIG(fleet_report_interval_ms),

@@ -25,9 +25,9 @@ struct ek_fleet_link {
     rd_kafka_t *reader, *writer;
     rd_kafka_queue_t *records; /* of the reader */
     rd_kafka_message_t *current;
-    char ticks[EK_FLEET_TOPIC_BYTES];
+    char evidence_topic[EK_FLEET_TOPIC_BYTES];
     int64_t position; /* next offset in the plan log, -1: unknown */
-    bool hears_ticks;
+    bool receives_evidence;
     bool silent[EK_TOPIC_NONE], stuck[EK_TOPIC_NONE]; /* already logged as unreadable, unwritable */
     int64_t missing_since_ms;                         /* a topic; 0: none */
     struct ek_fleet_traffic traffic;
@@ -35,14 +35,15 @@ struct ek_fleet_link {
 
 static const char *name_of(const struct ek_fleet_link *l, enum ek_fleet_topic topic)
 {
-    return topic == EK_TOPIC_PLAN ? l->config->fleet_topic : l->ticks;
+    return topic == EK_TOPIC_PLAN ? l->config->fleet_topic : l->evidence_topic;
 }
 
 static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *report, void *opaque)
 {
     struct ek_fleet_link *l = ((struct ek_kafka_watch *)opaque)->owner;
-    enum ek_fleet_topic topic =
-        strcmp(rd_kafka_topic_name(report->rkt), l->ticks) ? EK_TOPIC_PLAN : EK_TOPIC_EVIDENCE;
+    enum ek_fleet_topic topic = strcmp(rd_kafka_topic_name(report->rkt), l->evidence_topic)
+                                    ? EK_TOPIC_PLAN
+                                    : EK_TOPIC_EVIDENCE;
     (void)rk;
     if (report->err) {
         l->traffic.lost[topic]++;
@@ -121,7 +122,7 @@ int ek_fleet_link_new(struct ek_fleet_link **out, const struct ek_config *c,
         .log = log, .metrics = metrics, .role = "fleet consumer", .owner = l};
     l->writing = (struct ek_kafka_watch){
         .log = log, .metrics = metrics, .role = "fleet producer", .owner = l};
-    ek_config_evidence_topic(c, l->ticks);
+    ek_config_evidence_topic(c, l->evidence_topic);
     int rc = make_reader(l, e);
     if (!rc)
         rc = make_writer(l, e);
@@ -178,15 +179,14 @@ static void check_properties(struct ek_fleet_link *l)
                      "topic=%s message=\"cleanup.policy is %s: a plan that is not heard of again "
                      "would be deleted, set it to compact\"",
                      name_of(l, EK_TOPIC_PLAN), policy);
-    if (ek_kafka_get_topic_property(l->writer, l->ticks, "retention.ms", PROPERTY_MS, text,
+    if (ek_kafka_get_topic_property(l->writer, l->evidence_topic, "retention.ms", PROPERTY_MS, text,
                                     sizeof text) &&
         !ek_parse_i64(text, EK_WHOLE, &ms) &&
         (ms < 0 || ms > (int64_t)RETENTION_HOURS_MAX * HOUR_MS))
-        ek_log_write(
-            l->log, EK_LOG_WARN, "fleet_topic_misconfigured",
-            "topic=%s message=\"retention.ms is %s: nobody reads ticks that are old, set it "
-            "to 3600000\"",
-            l->ticks, text);
+        ek_log_write(l->log, EK_LOG_WARN, "fleet_topic_misconfigured",
+                     "topic=%s message=\"retention.ms is %s: old reports are not read, set it "
+                     "to 3600000\"",
+                     l->evidence_topic, text);
 }
 
 static int check_topic(struct ek_fleet_link *l, enum ek_fleet_topic topic, int wait_ms, bool *good,
@@ -226,8 +226,8 @@ static void assign(struct ek_fleet_link *l)
 {
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(2);
     rd_kafka_topic_partition_list_add(list, l->config->fleet_topic, 0)->offset = l->position;
-    if (l->hears_ticks)
-        rd_kafka_topic_partition_list_add(list, l->ticks, 0)->offset = RD_KAFKA_OFFSET_END;
+    if (l->receives_evidence)
+        rd_kafka_topic_partition_list_add(list, l->evidence_topic, 0)->offset = RD_KAFKA_OFFSET_END;
     rd_kafka_resp_err_t err = rd_kafka_assign(l->reader, list);
     if (err)
         ek_kafka_report(&l->reading, err, EK_KAFKA_CONSUME, NULL);
@@ -286,7 +286,7 @@ static enum ek_fleet_topic topic_of(const struct ek_fleet_link *l, const rd_kafk
 {
     const char *name = m->rkt ? rd_kafka_topic_name(m->rkt) : "";
     return !strcmp(name, l->config->fleet_topic) ? EK_TOPIC_PLAN
-           : !strcmp(name, l->ticks)             ? EK_TOPIC_EVIDENCE
+           : !strcmp(name, l->evidence_topic)    ? EK_TOPIC_EVIDENCE
                                                  : EK_TOPIC_NONE;
 }
 
@@ -325,9 +325,9 @@ void ek_fleet_link_wake(struct ek_fleet_link *l)
 
 void ek_fleet_link_set_reports(struct ek_fleet_link *l, bool hear)
 {
-    if (l->hears_ticks == hear)
+    if (l->receives_evidence == hear)
         return;
-    l->hears_ticks = hear;
+    l->receives_evidence = hear;
     if (l->position >= 0)
         assign(l);
 }

@@ -113,14 +113,14 @@ ROWS = [
     ("Fleet", [
         ("Age of the plan", "s", "", [(of("evenkeel_fleet_plan_age_seconds"), "{{instance}}")]),
         ("Leader", "none", "The sum is to be 1.", [(of("evenkeel_fleet_is_leader"), "{{instance}}"),
-                                                        (of("evenkeel_fleet_plan_stale"), "cut off, {{instance}}")]),
+                                                        (of("evenkeel_fleet_plan_stale"), "stale plan, {{instance}}")]),
         ("Instances", "none", "", [(f"max({of('evenkeel_fleet_instances')})", "")]),
         ("Records written", "none", "A second.", [(rate("evenkeel_fleet_records_total", "topic, result"),
                                                    "{{topic}} {{result}}")]),
         ("Reports received", "none", "A second.", [(rate("evenkeel_fleet_reports_received_total", "result"), "{{result}}")]),
         ("Plans", "none", "Late ones, and entries that found nothing here.",
          [(of("evenkeel_fleet_plans_late_total"), "late, {{instance}}"),
-          (of("evenkeel_fleet_plan_unresolved_entries_total"), "entries missed, {{instance}}")]),
+          (of("evenkeel_fleet_plan_unresolved_entries_total"), "unresolved entries, {{instance}}")]),
     ]),
     ("Instances", [
         ("CPU", "percentunit", "Of one core.", [(rate("process_cpu_seconds_total"), "{{instance}}")]),

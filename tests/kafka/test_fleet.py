@@ -69,7 +69,7 @@ class Fleet:
         self.broker = broker or WORLD.broker
         self.source, self.target = WORLD.topics(partitions, self.broker)
         self.plan = self.broker.create(self.target + ".plan", 1, "cleanup.policy", "compact")
-        self.ticks = self.broker.create(self.plan + ".ticks", 1, "retention.ms", 3600000)
+        self.evidence = self.broker.create(self.plan + ".evidence", 1, "retention.ms", 3600000)
         self.alerts = self.broker.create(self.target + ".alerts")
 
     def instance(self, name, message="time_ms: none", rules_path=None, **more):
@@ -358,8 +358,8 @@ class APlanThatIsNotHeard(unittest.TestCase):
 
     def rights(self, fleet):
         return [f"Read topic {fleet.source}", f"Read group group-{fleet.source}", f"Write topic {fleet.target}",
-                f"Write topic {fleet.target}.dead", f"Write topic {fleet.alerts}", f"Write topic {fleet.ticks}",
-                f"Read topic {fleet.ticks}"]
+                f"Write topic {fleet.target}.dead", f"Write topic {fleet.alerts}", f"Write topic {fleet.evidence}",
+                f"Read topic {fleet.evidence}"]
 
     def test_stays_in_force_and_is_told_while_ranking_goes_on(self):
         broker = WORLD.other("secure", nodes=1, secure=True)
@@ -403,17 +403,17 @@ class TopicsOfAFleet(unittest.TestCase):
     def test_that_are_missing_or_have_partitions_end_the_program_with_what_to_do(self):
         fleet = Fleet(1)
         fleet.plan = fleet.broker.create(fleet.plan + "-wide", 2)
-        fleet.broker.create(fleet.plan + ".ticks")
+        fleet.broker.create(fleet.plan + ".evidence")
         self.assertIn(f"topic '{fleet.plan}' of the fleet has 2 partitions: make it anew with one partition and "
                       "cleanup.policy=compact", self.last_words(fleet))
         fleet.plan = fleet.target + ".nowhere"
-        self.assertIn(f"topic '{fleet.plan}.ticks' of the fleet is not there: create it with one partition",
+        self.assertIn(f"topic '{fleet.plan}.evidence' of the fleet is not there: create it with one partition",
                       self.last_words(fleet))
 
     def test_that_forget_or_keep_too_much_are_told(self):
         fleet = Fleet(1)
         fleet.plan = fleet.broker.create(fleet.plan + "-deleted")
-        fleet.broker.create(fleet.plan + ".ticks")
+        fleet.broker.create(fleet.plan + ".evidence")
         with fleet.instance("one") as one:
             one.wait_ready()
             self.assertIn("cleanup.policy is delete", one.log())

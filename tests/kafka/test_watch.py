@@ -111,7 +111,7 @@ class Watched(unittest.TestCase):
         broker = WORLD.broker
         self.source, target = WORLD.topics()
         plan = broker.create(target + ".plan", 1, "cleanup.policy", "compact")
-        broker.create(plan + ".ticks", 1, "retention.ms", 3600000)
+        broker.create(plan + ".evidence", 1, "retention.ms", 3600000)
         state = broker.create(target + ".state", 1, "cleanup.policy", "compact")
         return Daemon(WORLD.folder, broker, self.source, target, WORLD.folder, instance="watched",
                       rules=os.path.join(folder, "rules.yaml"), model=os.path.join(folder, "model.safetensors"),

@@ -59,7 +59,7 @@ def keep(context):
 @functools.cache
 def fleet():
     """Return two running instances of a fleet on one partition. The first plan takes about 15 s."""
-    scene = Scene(assets(), topics=("plan", "plan.ticks"), instance="one", **FLEET)
+    scene = Scene(assets(), topics=("plan", "plan.evidence"), instance="one", **FLEET)
     both = {"one": scene.daemon, "two": scene.instance(instance="two", **FLEET)}
     _OPEN.push(scene.__exit__)
     for instance in both.values():

@@ -107,7 +107,7 @@ class Scene:
         broker = world.broker
         self.source, self.target = world.topics(PARTITIONS)
         self.plan = broker.create(self.target + ".plan", 1, "cleanup.policy", "compact")
-        broker.create(self.plan + ".ticks", 1, "retention.ms", 3600000)
+        broker.create(self.plan + ".evidence", 1, "retention.ms", 3600000)
         self.state = broker.create(self.target + ".state", PARTITIONS, "cleanup.policy", "compact")
         self.rules, self.clock, self.deaf = world.path("rules.yaml"), Clock(world.path("ahead")), Deaf()
         self.write(GOOD.format("1.10"))

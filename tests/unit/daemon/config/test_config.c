@@ -104,7 +104,7 @@ START_TEST(a_fleet_has_two_topics_of_its_own_and_time_to_be_heard)
     char ticks[EK_FLEET_TOPIC_BYTES];
     struct ek_config *c = parsed("fleet: {topic: hotels}\n");
     ek_config_evidence_topic(c, ticks);
-    ck_assert_str_eq(ticks, "hotels.ticks");
+    ck_assert_str_eq(ticks, "hotels.evidence");
     ck_assert_int_eq(c->fleet_report_interval_ms, 1000);
     ck_assert_int_eq(c->fleet_leader_timeout_ms, 10000);
     ek_config_free(c);

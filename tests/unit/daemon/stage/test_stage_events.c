@@ -92,7 +92,7 @@ START_TEST(a_stage_of_a_fleet_tells_what_the_fleet_has_found)
     struct scene s;
     begin(&s);
     ck_assert_int_eq(ek_mock_topic(s.mock, "plan", 1, NULL), 0);
-    ck_assert_int_eq(ek_mock_topic(s.mock, "plan.ticks", 1, NULL), 0);
+    ck_assert_int_eq(ek_mock_topic(s.mock, "plan.evidence", 1, NULL), 0);
     set(&s, "fleet.topic", "plan");
     set(&s, "fleet.report_interval", "100ms");
     s.change = price_in_cents;

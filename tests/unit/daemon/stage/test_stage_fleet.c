@@ -7,7 +7,7 @@ enum { GOOD = LISTS - LISTS / 10 };
 
 static void begin_kept(struct scene *s)
 {
-    static const char *const topics[] = {"memory", "plan", "plan.ticks"};
+    static const char *const topics[] = {"memory", "plan", "plan.evidence"};
     begin(s);
     s->change = make_short;
     for (size_t i = 0; i < sizeof topics / sizeof *topics; i++)
