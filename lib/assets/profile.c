@@ -456,7 +456,7 @@ static int read_values(struct ek_profile *p, const uint64_t *offset, const float
 }
 
 /* Return whether every table lies within the values and its size limit. */
-static int sound(const uint64_t *offset, size_t features, size_t values, size_t strata)
+static int are_offsets_valid(const uint64_t *offset, size_t features, size_t values, size_t strata)
 {
     size_t cells = EK_CATEGORY_CELLS_MAX / strata;
     size_t most = cells < EK_CATEGORIES_MAX ? cells : EK_CATEGORIES_MAX;
@@ -486,7 +486,7 @@ static int profile_read_categories(const struct ek_tensors *t, struct ek_profile
         if (rc)
             return rc;
     }
-    if (!sound(array[0]->data, features, values, strata))
+    if (!are_offsets_valid(array[0]->data, features, values, strata))
         return ek_fail(e, EK_EFORMAT, "'%s' of the profile holds what no training gives", NAMES[0]);
     return read_values(p, array[0]->data, array[1]->data, array[2]->data, array[3]->data, e);
 }
@@ -495,7 +495,7 @@ static int profile_read_categories(const struct ek_tensors *t, struct ek_profile
 static const float LN_MOST = 200, RELATED_MOST = 1.001f, CALIBRATION_MOST = 1e4f;
 
 /* Return whether all values are in [low, high]. */
-static bool within(const float *x, size_t count, float low, float high)
+static bool is_within(const float *x, size_t count, float low, float high)
 {
     for (size_t i = 0; i < count; i++)
         if (!(x[i] >= low && x[i] <= high))
@@ -511,58 +511,58 @@ static bool positive(const float *x, size_t count)
     return true;
 }
 
-static const char *fault_of(const struct ek_baseline *b)
+static const char *find_invalid_array(const struct ek_baseline *b)
 {
-    if (!within(&b->level, 1, -LN_MOST, LN_MOST))
+    if (!is_within(&b->level, 1, -LN_MOST, LN_MOST))
         return "feature_level";
     if (!positive(&b->sd, 1))
         return "sd";
     if (!positive(b->inv_sd, EK_SD_SIZES))
         return "inv_sd";
-    if (!within(&b->log_mean, 1, -LN_MOST, LN_MOST))
+    if (!is_within(&b->log_mean, 1, -LN_MOST, LN_MOST))
         return "log_mean";
-    if (!within(&b->log_sd, 1, 0, LN_MOST))
+    if (!is_within(&b->log_sd, 1, 0, LN_MOST))
         return "log_sd";
-    if (!within(b->spread_hi, EK_SIZE_CLASSES, -LN_MOST, EK_SPREAD_UNKNOWN))
+    if (!is_within(b->spread_hi, EK_SIZE_CLASSES, -LN_MOST, EK_SPREAD_UNKNOWN))
         return "spread_hi";
-    if (!within(b->spread_mean, EK_SIZE_CLASSES, -LN_MOST, LN_MOST))
+    if (!is_within(b->spread_mean, EK_SIZE_CLASSES, -LN_MOST, LN_MOST))
         return "spread_mean";
     if (!positive(b->spread_sd, EK_SIZE_CLASSES))
         return "spread_sd";
-    if (!within(b->share, EK_SHARES, 0, 1))
+    if (!is_within(b->share, EK_SHARES, 0, 1))
         return "share";
-    return within(&b->related, 1, 0, RELATED_MOST) ? NULL : "related";
+    return is_within(&b->related, 1, 0, RELATED_MOST) ? NULL : "related";
 }
 
-static const char *fault_of_category(const struct ek_category_table *t)
+static const char *find_invalid_category(const struct ek_category_table *t)
 {
     size_t values = (size_t)t->count, strata = (size_t)t->strata;
     for (size_t i = 0; i < values; i++)
         if (isnan(t->value[i]) || (i && !(t->value[i - 1] < t->value[i])))
             return "category_value";
-    if (!within(t->share, values * strata, 0, 1))
+    if (!is_within(t->share, values * strata, 0, 1))
         return "category_share";
-    return within(t->unknown, strata, 0, 1) ? NULL : "category_unknown";
+    return is_within(t->unknown, strata, 0, 1) ? NULL : "category_unknown";
 }
 
 /* Return the name of the first array with invalid values (not finite, out of range, out of order),
  * or NULL. The detector divides by some of these and searches names by bisection, so a damaged file
  * must be rejected here. */
-static const char *profile_fault(const struct ek_profile *p)
+static const char *find_invalid(const struct ek_profile *p)
 {
     size_t features = (size_t)p->features, strata = (size_t)p->strata;
     const char *fault = NULL;
     for (int f = 0; !fault && f < p->features; f++)
-        fault = fault_of(&p->baseline[f]);
+        fault = find_invalid_array(&p->baseline[f]);
     for (int f = 0; !fault && f < p->features; f++)
-        fault = fault_of_category(&p->category[f]);
+        fault = find_invalid_category(&p->category[f]);
     if (fault)
         return fault;
-    if (!within(p->level, features * strata, -LN_MOST, LN_MOST))
+    if (!is_within(p->level, features * strata, -LN_MOST, LN_MOST))
         return "level";
     if (!positive(p->density, features * EK_DENSITY_BINS))
         return "density";
-    if (!within(p->calibration, features * strata * EK_CALIBRATED, 1, CALIBRATION_MOST))
+    if (!is_within(p->calibration, features * strata * EK_CALIBRATED, 1, CALIBRATION_MOST))
         return "calibration";
     for (size_t s = 1; s < strata; s++)
         if (strcmp(p->stratum[s - 1], p->stratum[s]) >= 0)
@@ -597,7 +597,7 @@ static int read_all(const struct ek_tensors *t, struct ek_profile *p, const char
         rc = read_sketches(t, p, path, e);
     if (!rc)
         rc = profile_read_categories(t, p, e);
-    const char *fault = rc ? NULL : profile_fault(p);
+    const char *fault = rc ? NULL : find_invalid(p);
     return fault ? ek_fail_at(e, EK_EFORMAT, path, 0, 0,
                               "'%s' of the profile holds what no training gives", fault)
                  : rc;

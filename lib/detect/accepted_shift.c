@@ -130,7 +130,8 @@ static int fail_unconfirmed(const struct ek_detector *d, int feature, int cell, 
     return ek_accept_unconfirmed(&at, &other, e);
 }
 
-static int check(const struct ek_detector *d, const struct ek_episode *now, struct ek_error *e)
+static int check_shift(const struct ek_detector *d, const struct ek_episode *now,
+                       struct ek_error *e)
 {
     int query = now->query_feature;
     const struct ek_accept_change c = {.at = make_place(d, now->feature, now->cell),
@@ -209,7 +210,7 @@ int ek_detector_accept(struct ek_detector *d, int feature, int cell, struct ek_l
     struct ek_episode *now = ek_episode_at(d, cell, feature);
     if (!now || now->phase != EK_PHASE_CONFIRMED)
         return fail_unconfirmed(d, feature, cell, e);
-    int rc = check(d, now, e);
+    int rc = check_shift(d, now, e);
     if (rc)
         return rc;
     if (ek_level_offsets_add(&d->level_offsets, feature, cell, now->diagnosis.level.shift_ln,

@@ -27,7 +27,7 @@ static const double WIDEN_MOST = 3; /* largest factor by which one step moves a 
 /* Fraction of lists that a known per-list factor need not explain. */
 static const double KNOWN_MISSES = .02;
 
-static double at(const float *density, int bin)
+static double density_at(const float *density, int bin)
 {
     return density[bin < 0 ? 0 : bin >= EK_DENSITY_BINS ? EK_DENSITY_BINS - 1 : bin];
 }
@@ -77,15 +77,16 @@ struct moved {
     double part;
 };
 
-static struct moved moved_by(const float *density, double by)
+static struct moved shift_density(const float *density, double by)
 {
     double bins = -by / EK_RESIDUAL_BIN, whole = floor(bins);
     return (struct moved){density, (int)whole, bins - whole};
 }
 
-static double moved_at(const struct moved *m, int bin, double *slope)
+static double shifted_density_at(const struct moved *m, int bin, double *slope)
 {
-    double low = at(m->density, bin + m->bins), high = at(m->density, bin + m->bins + 1);
+    double low = density_at(m->density, bin + m->bins),
+           high = density_at(m->density, bin + m->bins + 1);
     *slope = (high - low) / EK_RESIDUAL_BIN;
     return low + m->part * (high - low);
 }
@@ -108,19 +109,19 @@ static void evaluate(const struct fit *f, struct place *x)
 {
     double q = x->p[SHARE],
            precision = f->level_error > 0 ? 1 / f->level_error / f->level_error : 0;
-    struct moved normal = moved_by(f->density, x->p[LEVEL]);
-    struct moved shifted = moved_by(f->density, x->p[LEVEL] + x->p[SHIFT]);
+    struct moved normal = shift_density(f->density, x->p[LEVEL]);
+    struct moved shifted = shift_density(f->density, x->p[LEVEL] + x->p[SHIFT]);
     struct ln_sum sum = {-.5 * precision * x->p[LEVEL] * x->p[LEVEL], 1};
     memset(x->gradient, 0, sizeof x->gradient);
     memset(x->information, 0, sizeof x->information);
     for (int i = 0; i < f->h->bins; i++) {
         double count = f->h->count[i], slope[2];
-        double before = moved_at(&normal, f->h->at[i], &slope[0]);
-        double after = moved_at(&shifted, f->h->at[i], &slope[1]);
+        double before = shifted_density_at(&normal, f->h->at[i], &slope[0]);
+        double after = shifted_density_at(&shifted, f->h->at[i], &slope[1]);
         double density = (1 - q) * before + q * after;
         double score[PARAMETERS] = {-q * slope[1] / density, (after - before) / density,
                                     -((1 - q) * slope[0] + q * slope[1]) / density};
-        ln_add(&sum, density / at(f->density, f->h->at[i]), count);
+        ln_add(&sum, density / density_at(f->density, f->h->at[i]), count);
         for (int a = 0; a < PARAMETERS; a++) {
             x->gradient[a] += count * score[a];
             for (int b = 0; b <= a; b++)
@@ -180,7 +181,7 @@ static unsigned free_parameters(const struct place *x, unsigned free)
     return stuck ? free & ~(unsigned)FREE_SHARE : free;
 }
 
-static struct place stepped(const struct place *from, const double *step, double part)
+static struct place add_step(const struct place *from, const double *step, double part)
 {
     struct place to = *from;
     for (int a = 0; a < PARAMETERS; a++)
@@ -197,7 +198,7 @@ static void climb(const struct fit *f, struct place *x, unsigned free)
         solve(x, free_parameters(x, free), x->gradient, step);
         struct place next = *x;
         for (int i = 0; i < HALVINGS; i++, part /= 2) {
-            next = stepped(x, step, part);
+            next = add_step(x, step, part);
             evaluate(f, &next);
             if (next.value > before)
                 break;
@@ -257,7 +258,7 @@ static double compute_excess(const struct fit *f, const double *normal, int shif
     const struct ek_residuals *h = f->h;
     double slope = 0;
     for (int i = 0; i < h->bins; i++) {
-        excess[i] = at(f->density, h->at[i] - shift) * normal[i] - 1;
+        excess[i] = density_at(f->density, h->at[i] - shift) * normal[i] - 1;
         slope += h->count[i] * excess[i];
     }
     return slope;
@@ -297,7 +298,7 @@ static struct place find_maximum(const struct fit *f)
     double normal[EK_DENSITY_BINS], excess[EK_DENSITY_BINS], slope;
     struct candidates tries;
     for (int i = 0; i < h->bins; i++)
-        normal[i] = 1 / at(f->density, h->at[i]);
+        normal[i] = 1 / density_at(f->density, h->at[i]);
     list_candidates(f, normal, &tries);
     for (int shift; shift = next_candidate(&tries, &slope), slope > 0;) {
         if (h->lists * log(1 + slope / h->lists) < best.value)
@@ -314,8 +315,8 @@ static struct place find_maximum(const struct fit *f)
 }
 
 /* Return the distance from the maximum to one end of the profile likelihood interval. */
-static double bound(const struct fit *f, const struct place *top, double side, double first,
-                    unsigned nuisance, double reach)
+static double find_bound(const struct fit *f, const struct place *top, double side, double first,
+                         unsigned nuisance, double reach)
 {
     double away = first;
     for (int round = 0; round < BOUND_STEPS; round++) {
@@ -331,15 +332,15 @@ static double bound(const struct fit *f, const struct place *top, double side, d
     return fmin(away, NO_ERROR);
 }
 
-static void interval(const struct fit *f, const struct place *top, unsigned nuisance,
-                     double repetition, struct ek_alignment *out)
+static void find_interval(const struct fit *f, const struct place *top, unsigned nuisance,
+                          double repetition, struct ek_alignment *out)
 {
     double unit[PARAMETERS] = {[SHIFT] = 1}, inverse[PARAMETERS];
     double reach = NORMAL_95 * sqrt(fmax(repetition, 1));
     solve(top, free_parameters(top, FREE_SHIFT | nuisance), unit, inverse);
     double first = fmin(reach * sqrt(fmax(inverse[SHIFT], 1e-8)), NO_ERROR);
-    out->low_ln = out->shift_ln - bound(f, top, -1, first, nuisance, reach);
-    out->high_ln = out->shift_ln + bound(f, top, 1, first, nuisance, reach);
+    out->low_ln = out->shift_ln - find_bound(f, top, -1, first, nuisance, reach);
+    out->high_ln = out->shift_ln + find_bound(f, top, 1, first, nuisance, reach);
     out->error_ln = (out->high_ln - out->low_ln) / (2 * NORMAL_95);
 }
 
@@ -374,7 +375,7 @@ struct ek_alignment ek_align(const float *density, const struct ek_residuals *h,
     found.shift_ln = top.p[SHIFT];
     found.share = top.p[SHARE];
     found.gain_ln = top.value;
-    interval(&f, &top, nuisance, known->repetition, &found);
+    find_interval(&f, &top, nuisance, known->repetition, &found);
     return found;
 }
 
@@ -393,8 +394,8 @@ double ek_align_by_list(const float *density, const float *r, const float *offse
 {
     double total = 0;
     for (int i = 0; i < count; i++) {
-        double before = at(density, ek_residual_bin(r[i]));
-        double after = at(density, ek_residual_bin(r[i] - offset[i]));
+        double before = density_at(density, ek_residual_bin(r[i]));
+        double after = density_at(density, ek_residual_bin(r[i] - offset[i]));
         total += log(KNOWN_MISSES + (1 - KNOWN_MISSES) * after / before);
     }
     return total;

@@ -182,7 +182,7 @@ int ek_categories_feature(const struct ek_categories *c, int number)
     return c->of[number].feature;
 }
 
-static void clear(struct ek_category_evidence *s)
+static void clear_evidence(struct ek_category_evidence *s)
 {
     memset(s->unknown, 0, sizeof s->unknown);
     memset(s->gone, 0, sizeof s->gone);
@@ -196,7 +196,7 @@ static void begin_cells(struct ek_category *k, int from, int to)
 {
     size_t values = (size_t)k->table->count, strata = (size_t)k->table->strata;
     for (int cell = from; cell < to; cell++) {
-        clear(&k->evidence[cell]);
+        clear_evidence(&k->evidence[cell]);
         k->evidence[cell].scale = 1;
         k->evidence[cell].lists = 0;
         for (size_t v = 0; v < values; v++)
@@ -377,7 +377,7 @@ static void update_mean(struct ek_category *k, struct ek_category_evidence *s, i
     s->scale = 1;
 }
 
-static int strongest(const float *r, int count)
+static int find_strongest(const float *r, int count)
 {
     int best = 0;
     for (int i = 1; i < count; i++)
@@ -404,7 +404,7 @@ int ek_categories_add(struct ek_categories *c, int number, int cell,
         total += kind[i];
     if (total < level->hot)
         update_mean(k, s, cell);
-    return total < level->alarm ? -1 : EK_BET_NEW_VALUE + strongest(kind, 3);
+    return total < level->alarm ? -1 : EK_BET_NEW_VALUE + find_strongest(kind, 3);
 }
 
 void ek_categories_reset_cell(struct ek_categories *c, int cell)
@@ -416,7 +416,7 @@ void ek_categories_reset_cell(struct ek_categories *c, int cell)
 void ek_categories_restart(struct ek_categories *c, int feature, int cell)
 {
     if (c->number[feature] >= 0)
-        clear(&c->of[c->number[feature]].evidence[cell]);
+        clear_evidence(&c->of[c->number[feature]].evidence[cell]);
 }
 
 static float share_at(const struct ek_category_row *row, float value)
@@ -438,11 +438,11 @@ double ek_categories_bet(const struct ek_categories *c, int feature, int cell, i
     if (!row->count)
         return 1;
     if (bet == EK_BET_VALUE_GONE && k->heavy_count) {
-        int value = k->heavy[strongest(s->gone, k->heavy_count)];
+        int value = k->heavy[find_strongest(s->gone, k->heavy_count)];
         return (double)missing_bet(k, cell, value, row->stratum,
                                    share_at(row, k->table->value[value]));
     }
-    float value = s->value[strongest(s->r, EK_CATEGORY_SLOTS)];
+    float value = s->value[find_strongest(s->r, EK_CATEGORY_SLOTS)];
     return isnan(value) ? 1 : (double)share_bet(k, cell, value, row->stratum, share_at(row, value));
 }
 
@@ -531,7 +531,7 @@ static double size_of(const struct ek_category_change *c)
     return fabs(c->share - c->trained);
 }
 
-static void name(struct ek_category_diagnosis *g, struct ek_category_change change)
+static void insert_change(struct ek_category_diagnosis *g, struct ek_category_change change)
 {
     int full = g->count == EK_CATEGORY_CHANGES;
     if (full && size_of(&g->change[g->count - 1]) >= size_of(&change))
@@ -570,13 +570,13 @@ int ek_categories_diagnose(const struct ek_categories *c, int feature, int cell,
         struct news n = change_of(k, cell, of[i].value, row, rows);
         int fresh = ek_category_find(k->table, of[i].value) < 0;
         if (n.risen || (unknown && fresh))
-            name(out, n.change);
+            insert_change(out, n.change);
         known |= n.risen && !fresh;
     }
     for (int i = 0; i < k->heavy_count; i++) {
         struct news n = change_of(k, cell, k->table->value[k->heavy[i]], row, rows);
         if (n.gone)
-            name(out, n.change);
+            insert_change(out, n.change);
         known |= n.gone;
     }
     out->lists = known ? 1 : lists;

@@ -182,7 +182,7 @@ static int find_pool(struct ek_cells *c, int d)
     return dim->other;
 }
 
-static int pool(struct ek_cells *c, int d, uint64_t key)
+static int pool_value(struct ek_cells *c, int d, uint64_t key)
 {
     struct dimension *dim = &c->dimension[d];
     uint64_t bit = key >> 32 & (SEEN_BITS - 1), mask = (uint64_t)1 << (bit & 63);
@@ -213,7 +213,7 @@ static int cell_of(struct ek_cells *c, int d, struct ek_text value, int may_take
     uint64_t key = key_of(d, value);
     c->dimension[d].lists++;
     if (value.length > EK_SEGMENT_BYTES_MAX && ek_space_saving_cell(c->busy, key) < 0) {
-        *id = (int16_t)pool(c, d, key);
+        *id = (int16_t)pool_value(c, d, key);
         return EK_OK;
     }
     int cell = ek_space_saving_count(c->busy, key, &lists);
@@ -222,7 +222,7 @@ static int cell_of(struct ek_cells *c, int d, struct ek_text value, int may_take
         int own = fresh ? c->count : may_take ? cell_to_reuse(c, lists) : -1;
         if (own >= 0 && (fresh ? assign_new(c, d, value, key) : assign_cell(c, own, d, value, key)))
             return EK_ENOMEM;
-        cell = own >= 0 ? own : pool(c, d, key);
+        cell = own >= 0 ? own : pool_value(c, d, key);
     }
     *id = (int16_t)cell;
     return EK_OK;

@@ -30,7 +30,7 @@ uint64_t ek_dedup_key(const struct ek_list *q, unsigned same)
     return same & EK_SAME_ITEM_IDS ? items_key(q, key) : key;
 }
 
-static bool counts(const struct ek_dedup *r, uint32_t slot, uint32_t now)
+static bool is_recent(const struct ek_dedup *r, uint32_t slot, uint32_t now)
 {
     return r->number[slot] && now - r->number[slot] <= EK_REPEAT_LISTS;
 }
@@ -39,7 +39,7 @@ uint32_t ek_dedup_count(struct ek_dedup *r, uint64_t key, uint64_t number)
 {
     uint32_t slot = (uint32_t)key % EK_REPEAT_SLOTS, tag = (uint32_t)(key >> 32);
     uint32_t now = (uint32_t)number + 1;
-    if (counts(r, slot, now) && r->tag[slot] == tag)
+    if (is_recent(r, slot, now) && r->tag[slot] == tag)
         return ++r->seen[slot];
     r->tag[slot] = tag;
     r->number[slot] = now;
@@ -63,10 +63,10 @@ void ek_dedup_serialize(struct ek_dedup *r, struct ek_serialize *s, uint64_t num
     uint32_t now = (uint32_t)number + 1;
     int count = 0, next = 0;
     for (uint32_t slot = 0; slot < EK_REPEAT_SLOTS; slot++)
-        count += counts(r, slot, now);
+        count += is_recent(r, slot, now);
     ek_serialize_int(s, &count, 0, EK_REPEAT_SLOTS);
     for (int i = 0; i < count && !s->rc; i++) {
-        while (!ek_serialize_is_reading(s) && !counts(r, (uint32_t)next, now))
+        while (!ek_serialize_is_reading(s) && !is_recent(r, (uint32_t)next, now))
             next++;
         ek_serialize_require(s, next < EK_REPEAT_SLOTS);
         if (!s->rc)
@@ -80,7 +80,7 @@ void ek_dedup_merge(struct ek_dedup *r, const struct ek_dedup *others, uint64_t 
     uint32_t now = (uint32_t)here + 1, then = (uint32_t)there + 1;
     for (uint32_t slot = 0; slot < EK_REPEAT_SLOTS; slot++) {
         uint32_t ago = then - others->number[slot];
-        if (!counts(others, slot, then) || counts(r, slot, now) || ago >= now)
+        if (!is_recent(others, slot, then) || is_recent(r, slot, now) || ago >= now)
             continue;
         r->tag[slot] = others->tag[slot];
         r->number[slot] = now - ago;

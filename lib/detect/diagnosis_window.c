@@ -32,7 +32,7 @@ static void start_walk(struct ek_detector *d, int feature, int cell)
 }
 
 /* Collect lists from newest to oldest, down to row `first` or until `most` lists are found. */
-static void walk(struct ek_detector *d, uint64_t first, int most)
+static void collect_lists(struct ek_detector *d, uint64_t first, int most)
 {
     struct ek_walk *k = &d->walk;
     const float *level = d->profile->level + (size_t)k->feature * (size_t)d->profile->strata;
@@ -70,7 +70,7 @@ int ek_detector_window_for(struct ek_detector *d, int feature, int cell, uint64_
     uint64_t first = ek_history_first(d->history);
     first = since > first ? since : first;
     start_walk(d, feature, cell);
-    walk(d, first, most);
+    collect_lists(d, first, most);
     int at = find_first(d, first), count = EK_HISTORY - at;
     if (count > most) {
         at += count - most;

@@ -58,7 +58,7 @@ void ek_evidence_sum_free(struct ek_evidence_sum *t)
     ek_free(t);
 }
 
-static struct ek_bet_product *at(const struct ek_evidence_sum *t, int cell, int feature)
+static struct ek_bet_product *product_at(const struct ek_evidence_sum *t, int cell, int feature)
 {
     return &t->product[(size_t)cell * (size_t)t->features + (size_t)feature];
 }
@@ -87,7 +87,7 @@ void ek_evidence_sum_clear(struct ek_evidence_sum *t)
 void ek_evidence_sum_reset(struct ek_evidence_sum *t, int cell)
 {
     for (int f = 0; f < t->features; f++)
-        at(t, cell, f)->lists = 0;
+        product_at(t, cell, f)->lists = 0;
 }
 
 int ek_evidence_sum_features(const struct ek_evidence_sum *t)
@@ -120,7 +120,7 @@ static void start(struct ek_bet_product *p)
 void ek_evidence_sum_add(struct ek_evidence_sum *t, int cell, int feature, const float *e)
 {
     const uint32_t fraction = (1u << MANTISSA_BITS) - 1;
-    struct ek_bet_product *p = at(t, cell, feature);
+    struct ek_bet_product *p = product_at(t, cell, feature);
     if (!p->lists++)
         start(p);
     for (int i = 0; i < EK_BETS; i++) {
@@ -133,18 +133,18 @@ void ek_evidence_sum_add(struct ek_evidence_sum *t, int cell, int feature, const
 
 struct ek_bet_product *ek_evidence_sum_products(struct ek_evidence_sum *t, int cell)
 {
-    return at(t, cell, 0);
+    return product_at(t, cell, 0);
 }
 
 uint32_t ek_evidence_sum_lists(const struct ek_evidence_sum *t, int cell, int feature)
 {
-    return at(t, cell, feature)->lists;
+    return product_at(t, cell, feature)->lists;
 }
 
 void ek_evidence_sum_values(const struct ek_evidence_sum *t, int cell, int feature,
                             struct ek_evidence_sum_values *out)
 {
-    const struct ek_bet_product *p = at(t, cell, feature);
+    const struct ek_bet_product *p = product_at(t, cell, feature);
     double rounded = p->lists * ROUNDED_LN;
     memset(out, 0, sizeof *out);
     out->lists = p->lists;

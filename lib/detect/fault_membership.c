@@ -138,7 +138,7 @@ static double membership(const struct ek_detector *d, const struct ek_episode *e
     return isnan(x) ? fmin(ek_detector_rule(d, e->feature)->action_min_fraction, LEAST) : each * x;
 }
 
-static bool is_of(const struct ek_detector *d, const struct ek_episode *e, uint64_t row)
+static bool is_list_of(const struct ek_detector *d, const struct ek_episode *e, uint64_t row)
 {
     const int16_t *cells = ek_history_row(d->history, row)->cell;
     return ek_history_row_in_cell(d->history, row, e->cell) &&
@@ -154,7 +154,7 @@ bool ek_episode_is_lasting(const struct ek_detector *d, const struct ek_episode 
     if (expected < EXPECTED)
         return true;
     for (uint64_t row = ek_history_count(d->history); row > from && seen < newest; row--)
-        if (is_of(d, e, row - 1)) {
+        if (is_list_of(d, e, row - 1)) {
             shown += membership(d, e, row - 1, 1);
             seen++;
         }
@@ -187,7 +187,7 @@ double ek_detector_membership(const struct ek_detector *d, int feature, int cell
     const struct ek_episode *e = confirmed(d, feature, cell);
     uint64_t last = ek_history_count(d->history) - 1;
     *episode = 0;
-    if (!e || !ek_detector_has_counted(d) || !is_of(d, e, last))
+    if (!e || !ek_detector_has_counted(d) || !is_list_of(d, e, last))
         return 0;
     *episode = e->number;
     return membership(d, e, last, list_weight(d, e));
@@ -203,7 +203,7 @@ double ek_detector_mean_membership(const struct ek_detector *d, int feature, int
     uint64_t first = ek_history_first(d->history);
     uint64_t end = ek_history_count(d->history) - ek_detector_has_counted(d);
     for (uint64_t row = e->since_row > first ? e->since_row : first; row < end; row++)
-        if (is_of(d, e, row))
+        if (is_list_of(d, e, row))
             shown += membership(d, e, row, each);
     return shown;
 }

@@ -171,18 +171,18 @@ struct range {
     double sign;
 };
 
-static double at(const struct range *r, double ln)
+static double value_at(const struct range *r, double ln)
 {
     return r->sign * exp(ln);
 }
 
 /* Golden-section search between a and b (Kiefer 1953). Each step reuses one of the two inner
  * points. */
-static double sections(const struct trial *t, const struct range *r, double a, double b)
+static double search_sections(const struct trial *t, const struct range *r, double a, double b)
 {
     double x[2] = {b - GOLDEN * (b - a), a + GOLDEN * (b - a)}, worth[2], share;
-    worth[0] = worth_of(t, at(r, x[0]), &share);
-    worth[1] = worth_of(t, at(r, x[1]), &share);
+    worth[0] = worth_of(t, value_at(r, x[0]), &share);
+    worth[1] = worth_of(t, value_at(r, x[1]), &share);
     for (int i = 0; i < SECTIONS; i++) {
         int left = worth[0] > worth[1]; /* the maximum is left of x[1] */
         *(left ? &b : &a) = x[left];
@@ -191,7 +191,7 @@ static double sections(const struct trial *t, const struct range *r, double a, d
         if (i + 1 == SECTIONS)
             break;
         x[!left] = left ? b - GOLDEN * (b - a) : a + GOLDEN * (b - a);
-        worth[!left] = worth_of(t, at(r, x[!left]), &share);
+        worth[!left] = worth_of(t, value_at(r, x[!left]), &share);
     }
     return .5 * (a + b);
 }
@@ -202,13 +202,14 @@ static struct ek_explanation best_of(const struct trial *t, const struct range *
 {
     double step = (r->high - r->low) / GRID, share, top = -INFINITY, middle = r->low;
     for (int i = 0; i <= GRID; i++) {
-        double worth = worth_of(t, at(r, r->low + i * step), &share);
+        double worth = worth_of(t, value_at(r, r->low + i * step), &share);
         if (worth > top) {
             top = worth;
             middle = r->low + i * step;
         }
     }
-    struct ek_explanation best = {.value = at(r, sections(t, r, middle - step, middle + step))};
+    struct ek_explanation best = {
+        .value = value_at(r, search_sections(t, r, middle - step, middle + step))};
     best.worth = worth_of(t, best.value, &best.share) - explain_penalty(t->t, 1);
     return best;
 }

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-static uint64_t remembered(uint64_t count)
+static uint64_t retained_rows(uint64_t count)
 {
     return count < EK_HISTORY ? count : EK_HISTORY;
 }
@@ -27,8 +27,8 @@ void ek_row_order(const struct ek_history *here, const struct ek_history *there,
     o->here.count = ek_history_count(here);
     o->there.count = ek_history_count(there);
     o->count = o->here.count + o->there.count;
-    o->first = o->count - remembered(o->count);
-    uint64_t row = o->count - remembered(o->here.count) - remembered(o->there.count);
+    o->first = o->count - retained_rows(o->count);
+    uint64_t row = o->count - retained_rows(o->here.count) - retained_rows(o->there.count);
     for (; row < o->count; row++) {
         bool theirs = is_theirs(here, h, there, t);
         uint64_t place = (theirs ? t++ : h++) % EK_HISTORY;
@@ -42,7 +42,7 @@ void ek_row_order(const struct ek_history *here, const struct ek_history *there,
 
 uint64_t ek_row_moved(const struct ek_row_order *o, const struct ek_rows_moved *moved, uint64_t row)
 {
-    uint64_t first = moved->count - remembered(moved->count);
+    uint64_t first = moved->count - retained_rows(moved->count);
     if (row >= moved->count)
         return o->count;
     if (row >= first)

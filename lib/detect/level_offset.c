@@ -29,7 +29,7 @@ void ek_level_offsets_remove(struct ek_level_offsets *r, const struct ek_level_o
     r->version++;
 }
 
-static bool has(const int16_t *cells, int count, int cell)
+static bool has_cell(const int16_t *cells, int count, int cell)
 {
     int i = 0;
     while (i < count && cells[i] != cell)
@@ -42,7 +42,7 @@ double ek_level_offset_find(const struct ek_level_offsets *r, int feature, const
 {
     double shift_ln = 0;
     for (int i = 0; i < r->count; i++)
-        if (r->one[i].feature == feature && has(cells, count, r->one[i].cell))
+        if (r->one[i].feature == feature && has_cell(cells, count, r->one[i].cell))
             shift_ln += r->one[i].shift_ln;
     return shift_ln;
 }
@@ -53,7 +53,7 @@ void ek_level_offset_list(const struct ek_level_offsets *r, const int16_t *cells
     for (int i = 0; i < r->count; i++) {
         const struct ek_level_offset *one = &r->one[i];
         struct ek_list_stats *record = &read->record[one->feature];
-        if (!has(cells, count, one->cell))
+        if (!has_cell(cells, count, one->cell))
             continue;
         record->r = ek_residual_lowered(record->r, one->shift_ln);
         read->list_bets->r[one->feature] = record->r;
@@ -66,15 +66,15 @@ void ek_level_offset_apply(const struct ek_level_offsets *r, const int16_t *cell
     for (int i = 0; i < r->count; i++) {
         const struct ek_level_offset *one = &r->one[i];
         int k = routable_of_item[one->feature];
-        if (k < 0 || ek_action_masks(treatment[k].action) || !has(cells, count, one->cell))
+        if (k < 0 || ek_action_masks(treatment[k].action) || !has_cell(cells, count, one->cell))
             continue;
         double before = treatment[k].action == EK_ACT_REPAIR ? treatment[k].value : 1;
         treatment[k] = (struct ek_treatment){EK_ACT_REPAIR, before * exp(one->shift_ln)};
     }
 }
 
-static void one_serialize(struct ek_level_offset *one, struct ek_serialize *s, int features,
-                          int cells)
+static void offset_serialize(struct ek_level_offset *one, struct ek_serialize *s, int features,
+                             int cells)
 {
     ek_serialize_int(s, &one->feature, 0, features - 1);
     ek_serialize_int(s, &one->cell, 0, cells - 1);
@@ -90,7 +90,7 @@ void ek_level_offsets_serialize(struct ek_level_offsets *r, struct ek_serialize 
     ek_serialize_u64(s, &r->version);
     ek_serialize_int(s, &r->count, 0, EK_LEVEL_OFFSETS_MAX);
     for (int i = 0; i < r->count && !s->rc; i++) {
-        one_serialize(&r->one[i], s, features, cells);
+        offset_serialize(&r->one[i], s, features, cells);
         ek_serialize_require(s, r->one[i].version > (i ? r->one[i - 1].version : 0));
         ek_serialize_require(s, r->one[i].version <= r->version);
     }

@@ -56,8 +56,8 @@ static int reserve_list(struct ek_bet_list *l)
     return l->level && l->r && l->inv_sd && l->shares && l->most ? EK_OK : EK_ENOMEM;
 }
 
-static void fill(struct owner *o, const struct ek_feature_bets *bets,
-                 const struct ek_baseline *baseline)
+static void fill_tables(struct owner *o, const struct ek_feature_bets *bets,
+                        const struct ek_baseline *baseline)
 {
     struct ek_bet_list *l = &o->list;
     for (int f = 0; f < l->features; f++) {
@@ -89,12 +89,12 @@ int ek_list_bets_new(struct ek_bet_list **out, const struct ek_bet_tables *table
         ek_list_bets_free(l);
         return EK_ENOMEM;
     }
-    fill(o, bets, baseline);
+    fill_tables(o, bets, baseline);
     *out = l;
     return EK_OK;
 }
 
-static int list_bets_beside(struct ek_bet_list **out, const struct ek_bet_list *with)
+static int copy_list_bets(struct ek_bet_list **out, const struct ek_bet_list *with)
 {
     struct owner *o = ek_calloc(1, sizeof *o);
     if (!o)
@@ -196,7 +196,7 @@ int ek_list_stats_builder_new_paired(struct ek_list_stats_builder **out,
     r->with = with;
     r->list_bets = NULL;
     r->record = ek_calloc((size_t)r->features, sizeof *r->record);
-    if (!r->record || list_bets_beside(&r->list_bets, with->list_bets)) {
+    if (!r->record || copy_list_bets(&r->list_bets, with->list_bets)) {
         ek_list_stats_builder_free(r);
         return out_of_memory(e);
     }

@@ -122,8 +122,8 @@ static uint64_t map_row(const struct ek_row_order *o, const struct ek_rows_moved
     return row ? ek_row_moved(o, moved, row) : 0;
 }
 
-static void move(struct ek_episode *e, const struct ek_row_order *o,
-                 const struct ek_rows_moved *moved)
+static void map_episode_rows(struct ek_episode *e, const struct ek_row_order *o,
+                             const struct ek_rows_moved *moved)
 {
     uint64_t *row[] = {&e->alarm_row, &e->since_row, &e->span_first, &e->span_last};
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
@@ -224,7 +224,7 @@ static void adopt_change(struct numbering *n, int place, const struct ek_row_ord
     e.number = n->number[place];
     e.cause = n->cause[place];
     e.handed_from = map_number(n, e.handed_from);
-    move(&e, o, &o->there);
+    map_episode_rows(&e, o, &o->there);
     if (e.since_row >= o->first)
         e.since_query = ek_history_row(d->history, e.since_row)->query;
     if (!is_ended_by_accept(d, n->from, to, &e))
@@ -240,7 +240,7 @@ static void merge_episodes(struct ek_detector *into, const struct ek_detector *f
     struct numbering n = {.into = into, .from = from};
     for (int i = 0; i < into->episodes; i++)
         if (into->episode[i].phase != EK_PHASE_NONE)
-            move(&into->episode[i], o, &o->here);
+            map_episode_rows(&into->episode[i], o, &o->here);
     for (int f = 0; f < into->features; f++) {
         uint64_t here = map_row(o, &o->here, into->recovered_row[f]);
         uint64_t there = map_row(o, &o->there, from->recovered_row[f]);

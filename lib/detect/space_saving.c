@@ -100,7 +100,7 @@ static void remove_key(struct ek_space_saving *b, uint64_t key)
     }
 }
 
-static void stand(struct ek_space_saving *b, int place, int which)
+static void place_counter(struct ek_space_saving *b, int place, int which)
 {
     b->heap[place] = which;
     b->counter[which].place = place;
@@ -117,7 +117,7 @@ static void sift_down(struct ek_space_saving *b, int place)
     int which = b->heap[place];
     double count = b->counter[which].count;
     while (place && count < count_at(b, (place - 1) / 2)) {
-        stand(b, place, b->heap[(place - 1) / 2]);
+        place_counter(b, place, b->heap[(place - 1) / 2]);
         place = (place - 1) / 2;
     }
     for (;;) {
@@ -126,10 +126,10 @@ static void sift_down(struct ek_space_saving *b, int place)
             child++;
         if (child >= b->used || count_at(b, child) >= count)
             break;
-        stand(b, place, b->heap[child]);
+        place_counter(b, place, b->heap[child]);
         place = child;
     }
-    stand(b, place, which);
+    place_counter(b, place, which);
 }
 
 /* Return a counter for a new candidate: an unused one, else the one with the smallest count. */
@@ -138,7 +138,7 @@ static int replace_min(struct ek_space_saving *b, uint64_t key)
     int fresh = b->used < b->candidates, which = fresh ? b->cells + b->used : b->heap[0];
     struct counter *c = &b->counter[which];
     if (fresh)
-        stand(b, b->used++, which);
+        place_counter(b, b->used++, which);
     else
         remove_key(b, c->key);
     c->key = key;
@@ -200,13 +200,13 @@ static void remove_candidate(struct ek_space_saving *b, int which)
 {
     int place = b->counter[which].place, last = b->cells + --b->used;
     if (place < b->used) {
-        stand(b, place, b->heap[b->used]);
+        place_counter(b, place, b->heap[b->used]);
         sift_down(b, place);
     }
     if (which != last) {
         remove_key(b, b->counter[last].key);
         b->counter[which] = b->counter[last];
-        stand(b, b->counter[which].place, which);
+        place_counter(b, b->counter[which].place, which);
         store_counter(b, which);
     }
     b->counter[last] = (struct counter){0};

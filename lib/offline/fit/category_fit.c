@@ -128,7 +128,7 @@ static int heaviest_first(const void *a, const void *b)
 }
 
 /* Sum pairs by value. Return the number of distinct values. */
-static size_t add_up(const struct ek_misra_gries_key *pair, size_t pairs, struct total *total)
+static size_t sum_by_value(const struct ek_misra_gries_key *pair, size_t pairs, struct total *total)
 {
     size_t n = 0;
     for (size_t i = 0; i < pairs; i++)
@@ -217,7 +217,7 @@ static int fill(const struct ek_category_fit *fit, const int *number, int strata
 {
     size_t pairs = ek_misra_gries_count(fit->pairs), most = EK_CATEGORY_CELLS_MAX / (size_t)strata;
     ek_misra_gries_list(fit->pairs, pair);
-    size_t values = add_up(pair, pairs, total), kept = values < most ? values : most;
+    size_t values = sum_by_value(pair, pairs, total), kept = values < most ? values : most;
     if (kept > EK_CATEGORIES_MAX)
         kept = EK_CATEGORIES_MAX;
     if (ek_category_table_init(t, (int)kept, strata))

@@ -71,7 +71,7 @@ void ek_profile_fit_free(struct ek_profile_fit *fit)
 }
 
 /* Reserve memory for `more` lists. Return 0 or EK_ENOMEM. */
-static int profile_fit_reserve(struct ek_profile_fit *fit, size_t more)
+static int reserve_lists(struct ek_profile_fit *fit, size_t more)
 {
     size_t capacity = fit->capacity ? fit->capacity : 1024;
     while (capacity - fit->queries < more)
@@ -96,7 +96,7 @@ static int profile_fit_reserve(struct ek_profile_fit *fit, size_t more)
 }
 
 /* Return whether a stratum name can be stored as a JSON string. */
-static int storable(struct ek_text name)
+static int is_storable(struct ek_text name)
 {
     const unsigned char *p = (const unsigned char *)name.text;
     for (size_t i = 0, size; i < name.length; i += size) {
@@ -129,12 +129,12 @@ int ek_profile_fit_stratum(struct ek_profile_fit *fit, struct ek_text name, int 
 }
 
 /* A list without a storable stratum name belongs to stratum 0, as in the detector. */
-static int stratum_of(struct ek_profile_fit *fit, const struct ek_list *q, int *stratum,
-                      struct ek_error *e)
+static int find_stratum(struct ek_profile_fit *fit, const struct ek_list *q, int *stratum,
+                        struct ek_error *e)
 {
     char scratch[EK_STRATUM_TEXT];
     struct ek_text name = ek_stratum_name(&fit->field, q, scratch);
-    if (!name.text || !storable(name))
+    if (!name.text || !is_storable(name))
         name = (struct ek_text){"", 0};
     return ek_profile_fit_stratum(fit, name, stratum, e);
 }
@@ -160,9 +160,9 @@ int ek_profile_fit_add(struct ek_profile_fit *fit, const struct ek_list *q, stru
                        q->item_features, fit->features);
     if (!q->items)
         return EK_OK;
-    if (profile_fit_reserve(fit, 1) || ek_sketch_set_add(fit->sketches, q->x, q->items))
+    if (reserve_lists(fit, 1) || ek_sketch_set_add(fit->sketches, q->x, q->items))
         return out_of_memory(e);
-    int rc = stratum_of(fit, q, &fit->stratum[fit->queries], e);
+    int rc = find_stratum(fit, q, &fit->stratum[fit->queries], e);
     if (rc)
         return rc;
     struct ek_list_stats *row = fit->record + fit->queries * (size_t)fit->features;
@@ -285,7 +285,7 @@ static int fit_categories(const struct ek_profile_fit *fit, struct ek_profile *p
 }
 
 /* Move the lists to the profile. number [names] maps the strata. Return 0 or EK_ENOMEM. */
-static int profile_fit_move(struct ek_profile_fit *fit, struct ek_profile *p, const int *number)
+static int move_lists(struct ek_profile_fit *fit, struct ek_profile *p, const int *number)
 {
     struct ek_profile_lists *l = ek_profile_lists_new(fit->features);
     if (!l)
@@ -317,7 +317,7 @@ static int fit_all(struct ek_profile_fit *fit, struct ek_profile *p)
     if (!rc)
         rc = fit_categories(fit, p, number);
     if (!rc && fit->keep)
-        rc = profile_fit_move(fit, p, number);
+        rc = move_lists(fit, p, number);
     ek_free(number);
     return rc;
 }
@@ -410,7 +410,7 @@ int ek_profile_fit_merge(struct ek_profile_fit *fit, const struct ek_profile *p,
     if (!number)
         return ek_fail(e, EK_ENOMEM, "out of memory");
     rc = find_strata(fit, p, number, e);
-    if (!rc && (profile_fit_reserve(fit, p->lists->queries) || add_values(fit, p, number)))
+    if (!rc && (reserve_lists(fit, p->lists->queries) || add_values(fit, p, number)))
         rc = ek_fail(e, EK_ENOMEM, "out of memory");
     if (!rc) {
         add_records(fit, p->lists, number);

@@ -32,7 +32,7 @@ static double clip(double x, double low, double high)
 }
 
 /* Return the first index with a value >= x in a sorted array, or n. */
-static size_t first_not_below(const double *sorted, size_t n, double x)
+static size_t lower_bound(const double *sorted, size_t n, double x)
 {
     size_t low = 0, high = n;
     while (low < high) {
@@ -105,7 +105,7 @@ static void fit_variance(const struct ek_baseline_fit *fit, const float *level,
 /* Return P(X >= x) if `count` of n training lists have X >= x: the add-one estimate, and for few
  * lists an upper confidence bound, because an underestimated tail causes false alarms
  * permanently. */
-static double tail_of(size_t count, size_t n)
+static double tail_probability(size_t count, size_t n)
 {
     double seen = (double)count + 1, doubt = fmax(DOUBT * (1 - (double)n / LISTS_WITHOUT_DOUBT), 0);
     return fmin((seen + doubt * sqrt(seen)) / ((double)n + 1), 1);
@@ -113,7 +113,7 @@ static double tail_of(size_t count, size_t n)
 
 /* Set rank to the table row of every bin, from p[i] = P(X >= lower edge of bin i): by the middle of
  * the bin's mass in the bulk, by the lower edge in the tail. */
-static void rows_of(const double *p, int bins, double floor_p, uint8_t *rank)
+static void fill_ranks(const double *p, int bins, double floor_p, uint8_t *rank)
 {
     for (int i = 0; i < bins; i++) {
         double after = i + 1 < bins ? p[i + 1] : 0;
@@ -123,8 +123,8 @@ static void rows_of(const double *p, int bins, double floor_p, uint8_t *rank)
 
 /* Compute the expectations of the bets of `table` if row rank[i] has the mass of bin i, and raise
  * most [lanes] to them. */
-static void expect_of(const uint8_t *rank, const double *p, int bins,
-                      const float (*table)[EK_BET_ROW], int from, int to, double *most)
+static void raise_expectations(const uint8_t *rank, const double *p, int bins,
+                               const float (*table)[EK_BET_ROW], int from, int to, double *most)
 {
     for (int lane = from; lane < to; lane++) {
         double sum = 0, mass = 0;
@@ -154,12 +154,12 @@ static void fit_level_ranks(const struct ek_baseline_fit *fit, const float *leve
             return;
         qsort(fit->values, n, sizeof *fit->values, by_value);
         for (int i = 0; i < EK_Z_BINS; i++) {
-            size_t above = n - first_not_below(fit->values, n, ek_z_edge(i));
-            p[i] = tail_of(above, n);
+            size_t above = n - lower_bound(fit->values, n, ek_z_edge(i));
+            p[i] = tail_probability(above, n);
         }
-        rows_of(p, EK_Z_BINS, ek_far_p(class), b->z_rank[direction]);
-        expect_of(b->z_rank[direction], p, EK_Z_BINS, fit->tables->level[class], 0, EK_LEVEL_BETS,
-                  most + direction * EK_BET_DOWN);
+        fill_ranks(p, EK_Z_BINS, ek_far_p(class), b->z_rank[direction]);
+        raise_expectations(b->z_rank[direction], p, EK_Z_BINS, fit->tables->level[class], 0,
+                           EK_LEVEL_BETS, most + direction * EK_BET_DOWN);
     }
 }
 
@@ -171,17 +171,17 @@ static void spread_ranks(const struct ek_baseline_fit *fit, const double *s, siz
     double up[EK_SPREAD_BINS], down[EK_SPREAD_BINS];
     uint8_t reversed[EK_SPREAD_BINS];
     for (int i = 0; i < EK_SPREAD_BINS; i++) {
-        size_t above = n - first_not_below(s, n, ek_spread_edge(i));
+        size_t above = n - lower_bound(s, n, ek_spread_edge(i));
         double next = i + 1 < EK_SPREAD_BINS ? ek_spread_edge(i + 1) : 1e9;
-        size_t below = first_not_below(s, n, nextafter(next, INFINITY));
-        up[i] = tail_of(above, n);
-        down[EK_SPREAD_BINS - 1 - i] = tail_of(below, n);
+        size_t below = lower_bound(s, n, nextafter(next, INFINITY));
+        up[i] = tail_probability(above, n);
+        down[EK_SPREAD_BINS - 1 - i] = tail_probability(below, n);
     }
-    rows_of(up, EK_SPREAD_BINS, SPREAD_FLOOR, rank[0]);
-    rows_of(down, EK_SPREAD_BINS, SPREAD_FLOOR, reversed);
-    expect_of(rank[0], up, EK_SPREAD_BINS, fit->tables->spread, LANE, EK_BET_ROW, most);
-    expect_of(reversed, down, EK_SPREAD_BINS, fit->tables->spread, LANE, EK_BET_ROW,
-              most + EK_BET_DOWN);
+    fill_ranks(up, EK_SPREAD_BINS, SPREAD_FLOOR, rank[0]);
+    fill_ranks(down, EK_SPREAD_BINS, SPREAD_FLOOR, reversed);
+    raise_expectations(rank[0], up, EK_SPREAD_BINS, fit->tables->spread, LANE, EK_BET_ROW, most);
+    raise_expectations(reversed, down, EK_SPREAD_BINS, fit->tables->spread, LANE, EK_BET_ROW,
+                       most + EK_BET_DOWN);
     for (int i = 0; i < EK_SPREAD_BINS; i++)
         rank[1][i] = reversed[EK_SPREAD_BINS - 1 - i];
 }
@@ -222,7 +222,8 @@ static void fit_spreads(const struct ek_baseline_fit *fit, struct ek_baseline *b
 }
 
 /* Return one statistic of a list: a share, the spread or the residual; NaN if unknown. */
-static double respect(const struct ek_baseline_fit *fit, const float *level, int which, size_t q)
+static double list_statistic(const struct ek_baseline_fit *fit, const float *level, int which,
+                             size_t q)
 {
     const struct ek_list_stats *o = &fit->record[q];
     if (which < EK_SHARES)
@@ -235,12 +236,12 @@ static double respect(const struct ek_baseline_fit *fit, const float *level, int
 /* Return the variance of sums over BURST_LISTS consecutive lists, relative to independent lists. It
  * is 1 if lists with the same query features are spread over the stream, and up to their number if
  * they are consecutive. */
-static double burstiness(const struct ek_baseline_fit *fit, const float *level, int which,
-                         double mean)
+static double variance_ratio(const struct ek_baseline_fit *fit, const float *level, int which,
+                             double mean)
 {
     double block = 0, blocks = 0, squares = 0, known = 0;
     for (size_t q = 0; q < fit->queries; q++) {
-        double a = respect(fit, level, which, q) - mean;
+        double a = list_statistic(fit, level, which, q) - mean;
         if (!isnan(a)) {
             block += a;
             squares += a * a;
@@ -256,13 +257,13 @@ static double burstiness(const struct ek_baseline_fit *fit, const float *level, 
 
 /* Return the correlation of one statistic between related lists. It is 0 if related lists are not
  * consecutive: the query features are then only coarse, and lists nearly independent. */
-static double resemblance(const struct ek_baseline_fit *fit, const float *level, int which)
+static double related_correlation(const struct ek_baseline_fit *fit, const float *level, int which)
 {
     double sum = 0, products = 0, squares = 0, pairs = 0;
     for (size_t q = 0; q < fit->queries; q++) {
         int relative = fit->before[q];
-        double a = respect(fit, level, which, q);
-        double b = relative < 0 ? NAN : respect(fit, level, which, (size_t)relative);
+        double a = list_statistic(fit, level, which, q);
+        double b = relative < 0 ? NAN : list_statistic(fit, level, which, (size_t)relative);
         if (isnan(a) || isnan(b))
             continue;
         sum += .5 * (a + b);
@@ -273,7 +274,7 @@ static double resemblance(const struct ek_baseline_fit *fit, const float *level,
     double mean = pairs ? sum / pairs : 0, variance = squares - pairs * mean * mean;
     if (pairs < PAIRS_FOR_RELATED || variance < 1e-6 * pairs)
         return 0;
-    if (burstiness(fit, level, which, mean) < BURSTY)
+    if (variance_ratio(fit, level, which, mean) < BURSTY)
         return 0;
     return (products - pairs * mean * mean) / variance;
 }
@@ -283,7 +284,7 @@ static void fit_related(const struct ek_baseline_fit *fit, const float *level,
 {
     double most = 0;
     for (int which = 0; which <= EK_SHARES + 1; which++)
-        most = fmax(most, resemblance(fit, level, which));
+        most = fmax(most, related_correlation(fit, level, which));
     b->related = (float)most;
 }
 
@@ -326,8 +327,8 @@ static void fit_density(const struct ek_baseline_fit *fit, const float *level, f
 enum { LISTS_FOR_CALIBRATION = 30 };
 
 /* Sum the bets and their squares by stratum. */
-static void add_up(const struct ek_baseline_fit *fit, const struct ek_baseline *b,
-                   const float *level)
+static void sum_bets(const struct ek_baseline_fit *fit, const struct ek_baseline *b,
+                     const float *level)
 {
     struct ek_feature_bets bets;
     ek_feature_bets_fill(&bets, fit->tables, b);
@@ -346,7 +347,7 @@ static void add_up(const struct ek_baseline_fit *fit, const struct ek_baseline *
     }
 }
 
-static double shrunk(double sum, double squares, double count)
+static double shrink_mean(double sum, double squares, double count)
 {
     if (count < LISTS_FOR_CALIBRATION)
         return 1;
@@ -362,12 +363,12 @@ static double shrunk(double sum, double squares, double count)
 static void calibration_fit(const struct ek_baseline_fit *fit, const struct ek_baseline *b,
                             const float *level, const double *least, float *calibration)
 {
-    add_up(fit, b, level);
+    sum_bets(fit, b, level);
     for (int s = 0; s < fit->strata; s++) {
         const double *sum = fit->moments + (size_t)s * 2 * EK_BETS;
         for (int i = 0; i < EK_BETS; i++)
             calibration[s * EK_CALIBRATED + i] =
-                (float)fmax(shrunk(sum[i], sum[EK_BETS + i], fit->count[s]), least[i]);
+                (float)fmax(shrink_mean(sum[i], sum[EK_BETS + i], fit->count[s]), least[i]);
     }
 }
 
