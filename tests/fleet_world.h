@@ -11,7 +11,7 @@
 
 enum { FLEET_MOST = 128, FLEET_TICK_LISTS = 25, FLEET_TICK_MS = 1000, FLEET_DECIDERS = 3 };
 
-/* Rules with the budget of 136 features for the 3 of the streams. */
+/* Rules with the budget of 136 features for the 3 in event times. */
 static const char FLEET_RULES[] =
     "version: 1\n"
     "defaults: {mode: enforce, false_alarms: 1 per 453333333 lists, confirmation_lists: 64}\n"

@@ -24,16 +24,17 @@ enum {
 
 /* Subcommand. run: returns an exit status; argv[0] is "evenkeel NAME", for argp. */
 struct ek_command {
-    const char *name, *summary;
+    const char *name, *summary;        /* summary: imperative */
+    const char *group;                 /* task, as a heading; NULL: that of the command before */
     int (*run)(int argc, char **argv); /* NULL: a command of evenkeel-tools */
 };
-/* Commands of evenkeel-tools: COMMAND(name, summary) for each. */
+/* Commands of evenkeel-tools: COMMAND(name, summary, group) for each. */
 #define EK_TOOLS_COMMANDS(COMMAND)                                                                 \
-    COMMAND(generate, "synthetic traffic, with faults if wanted")                                  \
-    COMMAND(convert, "LETOR lists to messages")                                                    \
-    COMMAND(normalize, "which transform fits each feature")                                        \
-    COMMAND(select, "which features to train on, and which to watch")                              \
-    COMMAND(extract, "features of queries and texts")
+    COMMAND(generate, "Generate synthetic traffic, optionally with faults", "Prepare data")        \
+    COMMAND(convert, "Convert LETOR lists to messages", NULL)                                      \
+    COMMAND(normalize, "Select a transform for each feature", NULL)                                \
+    COMMAND(select, "Select features to train on, or to watch", NULL)                              \
+    COMMAND(extract, "Compute features of queries and texts", NULL)
 
 /* Print `evenkeel: file:line:col: message` and return the exit status of the error. Print nothing
  * if the reader of stdout has closed it (`| head`). */

@@ -21,9 +21,15 @@ static const char *const TOOLS_FOLDERS[] = {"", "../libexec/evenkeel/"};
 static int print_help(const struct ek_program *p, FILE *to)
 {
     fprintf(to, "%s\n\nUsage: %s COMMAND [OPTION...]\n\nCommands:\n", p->about, p->name);
-    for (int i = 0; i < p->command_count; i++)
-        fprintf(to, "  %-10s %s\n", p->commands[i].name, p->commands[i].summary);
-    fprintf(to, "\n`%s COMMAND --help` describes a command; `%s --version` prints the version.\n",
+    for (int i = 0; i < p->command_count; i++) {
+        const struct ek_command *c = &p->commands[i];
+        if (c->group)
+            fprintf(to, "\n %s\n", c->group);
+        fprintf(to, "  %-10s %s\n", c->name, c->summary);
+    }
+    fprintf(to,
+            "\nUse '%s COMMAND --help' for the options of a command, '%s --version' for the "
+            "version.\n",
             p->name, p->name);
     return to == stdout ? EK_EXIT_OK : EK_EXIT_USAGE;
 }

@@ -7,7 +7,7 @@
 
 static int enomem(struct ek_error *e)
 {
-    return ek_fail(e, EK_ENOMEM, "no memory for a request");
+    return ek_fail(e, EK_ENOMEM, "out of memory");
 }
 
 /* Append the URL of a call. */

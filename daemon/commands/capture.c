@@ -138,7 +138,15 @@ static void dead_letters_json(const struct ek_dead_letters *d, struct ek_json_wr
     ek_json_close(s, ']');
 }
 
-enum { WAIT_MS = 30000, POLL_MS = 200, KEY_MAX = 1, KEY_UNTIL_END, KEY_JSON, PROPERTIES_MAX = 64 };
+enum {
+    WAIT_MS = 30000,
+    POLL_MS = 200,
+    KEY_MAX = 1,
+    KEY_FROM,
+    KEY_UNTIL_END,
+    KEY_JSON,
+    PROPERTIES_MAX = 64
+};
 
 struct capture_args {
     const char *brokers, *topic, *output, *config;
@@ -181,14 +189,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             argp_error(state, "more than %d properties", PROPERTIES_MAX);
         a->properties[a->property_count++] = arg;
         return 0;
-    case 'f':
+    case KEY_FROM:
         if (strcmp(arg, "beginning") != 0 && strcmp(arg, "end") != 0)
-            argp_error(state, "--from: '%s' is neither 'beginning' nor 'end'", arg);
+            argp_error(state, "--from needs 'beginning' or 'end', not '%s'", arg);
         a->from_end = !strcmp(arg, "end");
         return 0;
     case KEY_MAX:
         if (ek_parse_u64(arg, EK_WHOLE, &a->max) || !a->max)
-            argp_error(state, "--max: '%s' is no positive number", arg);
+            argp_error(state, "--max needs a positive number, not '%s'", arg);
         return 0;
     case ARGP_KEY_END:
         if (!a->topic || !a->output)
@@ -196,7 +204,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (!a->brokers && !a->config)
             argp_error(state, "--brokers or --config is needed");
         if (a->json && ek_is_stdout(a->output))
-            argp_error(state, "the messages have standard output: --json needs -o FILE");
+            argp_error(state, "the messages go to standard output; --json needs -o FILE");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -335,18 +343,16 @@ static int capture(const struct capture_args *a, struct ek_error *e)
 
 static const struct argp_option OPTIONS[] = {
     {"brokers", 'b', "HOST:PORT,...", 0, "Bootstrap servers", 0},
-    {"config", 'c', "FILE", 0,
-     "Configuration of run: its brokers and input.librdkafka, for brokers that ask for TLS or a "
-     "password",
-     0},
+    {"config", 'c', "FILE", 0, "Configuration of `run`; uses its brokers and input.librdkafka", 0},
     {"property", 'X', "NAME=VALUE", 0,
-     "A librdkafka property; ${NAME} and ${file:PATH} in it are replaced as in a configuration", 0},
-    {"topic", 't', "TOPIC", 0, "What to read, all partitions, outside of any group", 0},
-    {"output", 'o', "FILE", 0, "Capture file; .gz and .zst are packed, - is standard output", 0},
-    {"from", 'f', "beginning|end", 0, "Where to start (beginning)", 0},
+     "librdkafka property; ${NAME} and ${file:PATH} are expanded as in a configuration", 0},
+    {"topic", 't', "TOPIC", 0, "Topic to read: all partitions, without a consumer group", 0},
+    {"output", 'o', "FILE", 0, "Capture file; .gz and .zst are compressed, - is standard output",
+     0},
+    {"from", KEY_FROM, "beginning|end", 0, "Start of the capture (beginning)", 0},
     {"max", KEY_MAX, "N", 0, "Stop after N messages", 0},
-    {"until-end", KEY_UNTIL_END, NULL, 0, "Stop where the topic ends now", 0},
-    {"json", KEY_JSON, NULL, 0, "What was read, as JSON on standard output", 0},
+    {"until-end", KEY_UNTIL_END, NULL, 0, "Stop at the current end of the topic", 0},
+    {"json", KEY_JSON, NULL, 0, "Print the counts as JSON to standard output", 0},
     {0},
 };
 
@@ -356,12 +362,11 @@ int ek_cmd_capture(int argc, char **argv)
         OPTIONS,
         parse,
         "",
-        "Writes messages of a topic to a capture file, for replay and tests: all partitions, "
-        "merged "
-        "by the time of their messages. Ends with --max, --until-end or an interrupt; what was "
-        "read by then is kept. Of dead letters it says how many there are, from where the last of "
-        "each class came, and why."
-        "\v  evenkeel capture -c run.yaml -t scored --until-end -o scored.ekc.zst",
+        "Write messages of a topic to a capture file, for `replay` and tests. Partitions are "
+        "merged by message time. Capture ends with --max, --until-end or an interrupt, which keeps "
+        "the messages read. For dead letters it prints the count of each class, and source and "
+        "reason of the latest.\v  evenkeel capture -c run.yaml -t scored --until-end -o "
+        "scored.ekc.zst",
         NULL,
         NULL,
         NULL};

@@ -24,16 +24,14 @@ enum { OPT_JSON = 256, OPT_NO_TESTS };
 
 static const struct argp_option OPTIONS[] = {
     {"manifest", 'm', "FILE", 0,
-     "Hold rules, models and profiles against this manifest; else against the first one among the "
-     "files",
+     "Manifest to check rules, models and profiles against; default: the first one among the files",
      0},
-    {"json", OPT_JSON, 0, 0, "One JSON object per file", 0},
+    {"json", OPT_JSON, 0, 0, "Print one JSON object per file", 0},
     {"messages", 'i', "FILE", 0,
-     "Run the tests of rules on these healthy lists, messages or a capture; else on made-up ones",
-     0},
-    {"profile", 'p', "FILE", 0, "With --messages: what these lists look like (.ekp)", 0},
+     "Healthy lists for the tests of rules, as messages or a capture; default: synthetic lists", 0},
+    {"profile", 'p', "FILE", 0, "With --messages: profile of these lists (.ekp)", 0},
     EK_FIELD_MAPPING_OPTION,
-    {"no-tests", OPT_NO_TESTS, 0, 0, "Check the form of tests, and do not run them", 0},
+    {"no-tests", OPT_NO_TESTS, 0, 0, "Check the syntax of tests without running them", 0},
     {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -60,7 +58,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         break;
     case ARGP_KEY_END:
         if (!c->tests.messages != !c->tests.profile)
-            argp_error(state, "--messages and --profile go together");
+            argp_error(state, "--messages and --profile need each other");
         break;
     case ARGP_KEY_ARGS:
         c->paths = state->argv + state->next;
@@ -68,7 +66,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         break;
     case ARGP_KEY_NO_ARGS:
         if (!c->manifest_path && !c->config)
-            argp_error(state, "which file shall be checked?");
+            argp_error(state, "a file to check is needed");
         break;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -82,7 +80,7 @@ static void print_text(const struct ek_checked *f)
     for (size_t i = 0; i < f->faults.count; i++)
         printf("%s\n", ek_error_text(&f->faults.errors[i], text, sizeof text));
     if (f->faults.count == EK_ERRORS_MAX)
-        printf("%s: and perhaps more\n", f->path);
+        printf("%s: there may be more errors\n", f->path);
     if (f->valid && f->note[0])
         printf("%s: %s, ok (%s)\n", f->path, ek_kind_name(f->kind), f->note);
     else if (f->valid)
@@ -121,7 +119,7 @@ static bool load_named(struct check *c)
     struct ek_error e;
     ek_checked_open(f, c->manifest_path);
     if (f->valid && f->kind != EK_KIND_MANIFEST) {
-        ek_fail(&e, EK_ECONFIG, "this is no manifest, but a %s file", ek_kind_name(f->kind));
+        ek_fail(&e, EK_ECONFIG, "not a manifest, but a %s file", ek_kind_name(f->kind));
         ek_checked_fail(f, &e);
     }
     if (f->valid)
@@ -182,7 +180,7 @@ static int run(struct check *c)
     ek_field_mapping_release(&c->field_mapping);
     ek_free(files);
     if (no_memory) {
-        ek_fail(&e, EK_ENOMEM, "no memory to check all of it");
+        ek_fail(&e, EK_ENOMEM, "out of memory");
         return ek_cli_fail(&e);
     }
     return valid ? EK_EXIT_OK : EK_EXIT_CONFIG;
@@ -204,12 +202,10 @@ int ek_cmd_check(int argc, char **argv)
         OPTIONS,
         parse,
         "FILE...",
-        "Checks manifests, rules, models, profiles and configurations; what a file is, its content "
-        "tells.\v"
-        "Prints 'FILE:LINE:COLUMN: message' for each fault, and ends with status 78 when there "
-        "was any.\n\n"
-        "  evenkeel check features.yaml rules.yaml profile.ekp m.safetensors run.yaml\n\n"
-        "With --config and no file it checks that configuration.",
+        "Validate manifests, rules, models, profiles and configurations. The kind of a file is "
+        "detected by its contents.\vEach error is printed as 'FILE:LINE:COLUMN: message'. The exit "
+        "status is 78 if there is any.\n\n  evenkeel check features.yaml rules.yaml profile.ekp "
+        "m.safetensors run.yaml\n\nWithout files, --config is checked.",
         NULL,
         NULL,
         NULL};

@@ -26,10 +26,11 @@ enum {
     KEY_JSON,
     KEY_SEGMENT,
     KEY_FEATURE,
-    KEY_BEGIN_ANEW,
+    KEY_RESET_STATE,
     KEY_ACTION,
     KEY_UNTIL,
     KEY_WATCH,
+    KEY_LAST,
     OK = 200,
     BEGUN = 202,
     URL_BYTES = 320,
@@ -47,7 +48,7 @@ struct client {
     char url[URL_BYTES];
     int watch_ms; /* 0: print once */
     bool json, reset_state, needs_action;
-    bool needs_token;         /* needs a token */
+    bool needs_token;
     struct ek_tokens *tokens; /* NULL: no token needed */
     struct ek_buf answer;
     unsigned status;
@@ -60,21 +61,21 @@ static void add_argument(struct client *t, const char *arg, struct argp_state *s
     else if (t->argument != A_VERSION || t->version)
         argp_error(state, "unexpected '%s'", arg);
     else if (ek_parse_u64(arg, EK_WHOLE, &t->version) || !t->version)
-        argp_error(state, "'%s' is no version: 'evenkeel accept' has told it", arg);
+        argp_error(state, "invalid version '%s'; 'evenkeel accept' prints it", arg);
 }
 
 static void check_all(const struct client *t, struct argp_state *state)
 {
     if (t->segment && !t->feature && t->argument == NO_ARGUMENT)
-        argp_error(state, "--segment is of a --feature");
+        argp_error(state, "--segment needs --feature");
     if (!t->config == !*t->url)
-        argp_error(state, "one of --config and --url is needed");
+        argp_error(state, "--config or --url is needed");
     if (t->argument == A_FEATURE && !t->feature)
-        argp_error(state, "the name of a feature is needed");
+        argp_error(state, "a feature is needed");
     if (t->needs_action && !t->action)
         argp_error(state, "--action is needed");
     if (t->argument == A_VERSION && !t->version)
-        argp_error(state, "the version of an accept is needed");
+        argp_error(state, "a version is needed");
 }
 
 /* Set the interval of --watch, in seconds. */
@@ -91,11 +92,11 @@ static const struct ek_cli_slot SLOTS[] = {{'c', offsetof(struct client, config)
                                            {KEY_REASON, offsetof(struct client, reason)},
                                            {KEY_AUTHOR, offsetof(struct client, author)},
                                            {KEY_JSON, offsetof(struct client, json)},
-                                           {KEY_BEGIN_ANEW, offsetof(struct client, reset_state)},
+                                           {KEY_RESET_STATE, offsetof(struct client, reset_state)},
                                            {KEY_FEATURE, offsetof(struct client, feature)},
                                            {KEY_ACTION, offsetof(struct client, action)},
                                            {KEY_UNTIL, offsetof(struct client, until)},
-                                           {'n', offsetof(struct client, count)},
+                                           {KEY_LAST, offsetof(struct client, count)},
                                            {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -128,64 +129,62 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 #define COMMON                                                                                     \
-    {"config", 'c', "FILE", 0, "The configuration it runs with: where it listens, the token", 0},  \
-        {"url", KEY_URL, "URL", 0, "Where it listens, like http://127.0.0.1:9464", 0},             \
+    {"config", 'c', "FILE", 0, "Configuration of the instance, with its address and token", 0},    \
+        {"url", KEY_URL, "URL", 0, "Address of the instance, such as http://127.0.0.1:9464", 0},   \
     {                                                                                              \
-        "json", KEY_JSON, NULL, 0, "Print the answer as it came", 0                                \
+        "json", KEY_JSON, NULL, 0, "Print the response as JSON", 0                                 \
     }
 #define TELLS                                                                                      \
-    {"token-file", KEY_TOKEN, "FILE", 0, "The first token of this file, with --url", 0},           \
-        {"reason", KEY_REASON, "TEXT", 0, "Why, for those who read the events later", 0},          \
+    {"token-file", KEY_TOKEN, "FILE", 0, "With --url: use the first token of this file", 0},       \
+        {"reason", KEY_REASON, "TEXT", 0, "Reason, recorded in the events", 0},                    \
     {                                                                                              \
-        "actor", KEY_AUTHOR, "NAME", 0, "Who, where the token has no name", 0                      \
+        "actor", KEY_AUTHOR, "NAME", 0, "Actor, if the token has no name", 0                       \
     }
 
 static const struct argp_option STATUS_OPTIONS[] = {COMMON, {0}};
 static const struct argp_option WATCH_OPTIONS[] = {
     COMMON,
     {"watch", KEY_WATCH, "SECONDS", OPTION_ARG_OPTIONAL,
-     "Show it anew every 2 seconds, or as many as given: on a terminal as one screen, which q "
-     "ends, "
-     "elsewhere as a line each time",
+     "Refresh every 2 seconds, or as many as given: a screen on a terminal, which q ends, "
+     "otherwise one line each time",
      0},
     {0}};
 static const struct argp_option HISTORY_OPTIONS[] = {
     COMMON,
-    {"n", 'n', "N", 0, "The last N decisions, else 100", 0},
-    {"feature", KEY_FEATURE, "NAME", 0, "Those about this feature", 0},
+    {"last", KEY_LAST, "N", 0, "Number of latest decisions to print (100)", 0},
+    {"feature", KEY_FEATURE, "NAME", 0, "Print only decisions about this feature", 0},
     {0}};
 static const struct argp_option RELOAD_OPTIONS[] = {
     COMMON,
-    {"reset-state", KEY_BEGIN_ANEW, NULL, 0,
-     "Also with other 'segments' or another 'stratify_by', by which evidence, findings and routes "
-     "begin "
-     "anew",
+    {"reset-state", KEY_RESET_STATE, NULL, 0,
+     "Accept other 'segments' or another 'stratify_by', which discards evidence, findings and "
+     "routes",
      0},
-    {"token-file", KEY_TOKEN, "FILE", 0, "The first token of this file, with --url", 0},
-    {"actor", KEY_AUTHOR, "NAME", 0, "Who, where the token has no name", 0},
+    {"token-file", KEY_TOKEN, "FILE", 0, "With --url: use the first token of this file", 0},
+    {"actor", KEY_AUTHOR, "NAME", 0, "Actor, if the token has no name", 0},
     {0}};
 static const struct argp_option TELL_OPTIONS[] = {COMMON, TELLS, {0}};
 #define PLACE                                                                                      \
     {                                                                                              \
         "segment", KEY_SEGMENT, "NAME=VALUE", 0,                                                   \
-            "In lists with this value of a field of 'segments'; else in all", 0                    \
+            "Segment to which it applies; default: all traffic", 0                                 \
     }
 static const struct argp_option PLACE_OPTIONS[] = {COMMON, TELLS, PLACE, {0}};
 static const struct argp_option RESUME_OPTIONS[] = {
     COMMON,
     TELLS,
     {"feature", KEY_FEATURE, "NAME", 0,
-     "Not the pause: the route of this feature that was rolled back begins anew", 0},
+     "Restart the route of this feature after its rollback, instead of ending a pause", 0},
     PLACE,
     {0}};
 static const struct argp_option PIN_OPTIONS[] = {
     COMMON,
     TELLS,
     PLACE,
-    {"action", KEY_ACTION, "ACTION", 0, "route, route_normalized, blank, ...; none: never act", 0},
+    {"action", KEY_ACTION, "ACTION", 0,
+     "Action: route, route_normalized, blank, ...; none: never act", 0},
     {"until", KEY_UNTIL, "DATE", 0,
-     "Until the end of that day (2027-01-31) of the stream, or until 2027-01-31T12:00:00Z; else "
-     "for good",
+     "End in event time: the end of a day (2027-01-31), or 2027-01-31T12:00:00Z; default: no end",
      0},
     {0}};
 
@@ -207,7 +206,7 @@ static int read_config(struct client *t, struct ek_error *e)
     if (rc)
         return ek_cli_config_fault(e);
     if (!strcmp(c->listen, "off"))
-        rc = ek_fail(e, EK_ECONFIG, "%s: 'http.listen' is off: this instance cannot be asked",
+        rc = ek_fail(e, EK_ECONFIG, "%s: 'http.listen' is off, so the instance has no API",
                      t->config);
     else
         url_of(t, c->listen);
@@ -251,9 +250,9 @@ static int show(const struct client *t, int (*print)(const struct ek_buf *answer
     if (t->json)
         return fwrite(t->answer.data, 1, t->answer.length, stdout) == t->answer.length
                    ? EK_OK
-                   : ek_fail(e, EK_EIO, "cannot write the answer");
+                   : ek_fail(e, EK_EIO, "cannot write the response");
     return print(&t->answer, stdout)
-               ? ek_fail(e, EK_EIO, "%s: what answers there is not evenkeel", t->url)
+               ? ek_fail(e, EK_EIO, "%s: the response is not from evenkeel", t->url)
                : EK_OK;
 }
 
@@ -284,15 +283,14 @@ static int watch(struct client *t, struct ek_error *e)
 
 int ek_cmd_status(int argc, char **argv)
 {
-    static const struct argp argp = {
-        WATCH_OPTIONS,
-        parse,
-        "",
-        "Tells how a running instance is doing, what it has found, and what is in force."
-        "\v  evenkeel status -c run.yaml --watch",
-        NULL,
-        NULL,
-        NULL};
+    static const struct argp argp = {WATCH_OPTIONS,
+                                     parse,
+                                     "",
+                                     "Show the status, open findings and active routes of an "
+                                     "instance.\v  evenkeel status -c run.yaml --watch",
+                                     NULL,
+                                     NULL,
+                                     NULL};
     static const struct {
         const char *path;
         int (*print)(const struct ek_buf *answer, FILE *to);
@@ -322,9 +320,9 @@ int ek_cmd_impact(int argc, char **argv)
         STATUS_OPTIONS,
         parse,
         "",
-        "Tells how far each route moves ranks, or would in shadow: Kendall's tau, what the first "
-        "ten have in common, how many places an item moves, and the change that 95% of the lists "
-        "do not exceed, all beside the order in which the lists came.",
+        "Show the rank changes of each route, measured or in shadow, compared with the upstream "
+        "order: Kendall's tau, overlap of the first ten items, mean displacement of an item, and "
+        "the 95th percentile of the rank change.",
         NULL,
         NULL,
         NULL};
@@ -357,7 +355,7 @@ static int request_history(struct client *t, struct ek_buf *path, struct ek_erro
     if (!rc && t->feature)
         rc = add_query(path, "feature", t->feature);
     if (rc || !ek_buf_string(path))
-        return ek_fail(e, EK_ENOMEM, "no memory for a request");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     return send_request(t, ek_buf_string(path), NULL, e);
 }
 
@@ -366,8 +364,8 @@ int ek_cmd_history(int argc, char **argv)
     static const struct argp argp = {HISTORY_OPTIONS,
                                      parse,
                                      "",
-                                     "Tells what a running instance and people have decided: what "
-                                     "was routed and for how long, what was rolled back, and why.",
+                                     "Show decisions of the instance and of operators: routes with "
+                                     "their duration, rollbacks, and reasons.",
                                      NULL,
                                      NULL,
                                      NULL};
@@ -449,11 +447,10 @@ static int await_command(struct client *t, uint64_t number, struct ek_error *e)
     if (!rc && state == EK_COMMAND_REJECTED)
         return ek_fail(e, EK_EIO, "%s: %s", t->url, why);
     if (!rc && state != EK_COMMAND_APPLIED)
-        return ek_fail(
-            e, EK_EIO,
-            "%s: nobody in the fleet has decided within %d seconds; a pause holds for "
-            "this instance alone, and /api/v1/commands tells whether it is decided later",
-            t->url, EK_API_WAIT_SECONDS);
+        return ek_fail(e, EK_EIO,
+                       "%s: the leader of the fleet has not applied it within %d seconds; a pause "
+                       "applies to this instance only, and /api/v1/commands has the later result",
+                       t->url, EK_API_WAIT_SECONDS);
     return rc;
 }
 
@@ -464,7 +461,7 @@ static int show_command(struct client *t, struct ek_error *e)
     if (rc || t->json)
         return rc ? rc : show(t, NULL, e);
     return ek_client_print_command(&t->answer, number, stdout)
-               ? ek_fail(e, EK_EIO, "%s: what answers there is not evenkeel", t->url)
+               ? ek_fail(e, EK_EIO, "%s: the response is not from evenkeel", t->url)
                : EK_OK;
 }
 
@@ -477,7 +474,7 @@ static int print_response(struct client t, int argc, char **argv, const struct a
     read_arguments(&t, argp, argc, argv);
     ek_buf_init(&body, 0);
     const char *text = write_body(&t, &body) ? NULL : ek_buf_string(&body);
-    int rc = text ? prepare(&t, &e) : ek_fail(&e, EK_ENOMEM, "no memory for a request");
+    int rc = text ? prepare(&t, &e) : ek_fail(&e, EK_ENOMEM, "out of memory");
     if (!rc)
         rc = send_request(&t, path, text, &e);
     if (!rc)
@@ -501,8 +498,9 @@ static int await_reload(struct client *t, uint64_t number, enum ek_reload_state 
             *state = ek_client_get_reload_state(&t->answer, number);
     }
     if (!rc && *state == EK_RELOAD_RUNNING)
-        rc = ek_fail(e, EK_EIO, "%s: not done within %d seconds; /api/v1/reload will tell", t->url,
-                     EK_API_WAIT_SECONDS);
+        rc = ek_fail(e, EK_EIO,
+                     "%s: not finished within %d seconds; /api/v1/reload has the later result",
+                     t->url, EK_API_WAIT_SECONDS);
     return rc;
 }
 
@@ -511,7 +509,7 @@ static int reload(struct client *t, enum ek_reload_state *state, struct ek_error
     struct ek_buf body;
     ek_buf_init(&body, 0);
     const char *text = write_body(t, &body) ? NULL : ek_buf_string(&body);
-    int rc = text ? prepare(t, e) : ek_fail(e, EK_ENOMEM, "no memory for a request");
+    int rc = text ? prepare(t, e) : ek_fail(e, EK_ENOMEM, "out of memory");
     if (!rc)
         rc = send_request(t, "/api/v1/reload", text, e);
     if (!rc)
@@ -526,9 +524,8 @@ int ek_cmd_reload(int argc, char **argv)
         RELOAD_OPTIONS,
         parse,
         "",
-        "Lets a running instance read its rules, profile, model and tokens again, and tells what "
-        "came of it. With any fault it goes on as before; all faults are told, and the status is "
-        "78.",
+        "Reload rules, profile, model and tokens of an instance. On error nothing changes, all "
+        "errors are printed, and the exit status is 78.",
         NULL,
         NULL,
         NULL};
@@ -546,9 +543,9 @@ int ek_cmd_pause(int argc, char **argv)
         TELL_OPTIONS,
         parse,
         "",
-        "Lets a running instance forward every message as it comes, until 'evenkeel resume'. It "
-        "goes on watching. With a state the pause outlasts a restart; without one an instance "
-        "that is started again begins unpaused, unless with 'run --paused'.",
+        "Forward all messages of an instance unchanged until 'evenkeel resume'. Monitoring "
+        "continues. With a state topic the pause survives a restart; without one, start the "
+        "instance with 'run --paused'.",
         NULL,
         NULL,
         NULL};
@@ -558,14 +555,14 @@ int ek_cmd_pause(int argc, char **argv)
 
 int ek_cmd_resume(int argc, char **argv)
 {
-    static const struct argp argp = {RESUME_OPTIONS,
-                                     parse,
-                                     "",
-                                     "Ends a pause; or, with --feature, lets a route begin anew "
-                                     "that a guardrail has rolled back.",
-                                     NULL,
-                                     NULL,
-                                     NULL};
+    static const struct argp argp = {
+        RESUME_OPTIONS,
+        parse,
+        "",
+        "End a pause. With --feature, restart a route that a guardrail rolled back.",
+        NULL,
+        NULL,
+        NULL};
     return print_response((struct client){0}, argc, argv, &argp, "/api/v1/resume",
                           ek_client_print_resumed);
 }
@@ -576,8 +573,8 @@ int ek_cmd_accept(int argc, char **argv)
         PLACE_OPTIONS,
         parse,
         "FEATURE",
-        "Tells a running instance that what a feature is like now is normal: its confirmed change "
-        "of scale ends, with its route, and is found no more. 'evenkeel revert' takes that back.",
+        "Accept the current level of a feature as normal: its confirmed finding and its route end, "
+        "and the shift is not reported again. Undo it with 'evenkeel revert'.",
         NULL,
         NULL,
         NULL};
@@ -590,8 +587,8 @@ int ek_cmd_revert(int argc, char **argv)
     static const struct argp argp = {TELL_OPTIONS,
                                      parse,
                                      "VERSION",
-                                     "Takes back what 'evenkeel accept' has told the version of: "
-                                     "the change is found again, as any other.",
+                                     "Undo an accept, given the version that 'evenkeel accept' "
+                                     "printed: the shift is detected again.",
                                      NULL,
                                      NULL,
                                      NULL};
@@ -605,10 +602,9 @@ int ek_cmd_pin(int argc, char **argv)
         PIN_OPTIONS,
         parse,
         "FEATURE",
-        "Settles what a running instance does about a feature, whatever it finds and whatever its "
-        "mode, until 'evenkeel unpin', or until a date. On all traffic it holds in every segment "
-        "without a pin of its own."
-        "\v  evenkeel pin price --action route --until 2027-01-31 -c run.yaml",
+        "Fix the action for a feature, independent of findings and mode, until 'evenkeel unpin' or "
+        "a date. A pin for all traffic applies to every segment without its own pin.\v  evenkeel "
+        "pin price --action route --until 2027-01-31 -c run.yaml",
         NULL,
         NULL,
         NULL};
@@ -619,7 +615,7 @@ int ek_cmd_pin(int argc, char **argv)
 int ek_cmd_unpin(int argc, char **argv)
 {
     static const struct argp argp = {
-        PLACE_OPTIONS, parse, "FEATURE", "Takes a pin away: findings decide again.",
+        PLACE_OPTIONS, parse, "FEATURE", "Remove a pin, so that findings determine the action.",
         NULL,          NULL,  NULL};
     return print_response((struct client){.argument = A_FEATURE}, argc, argv, &argp,
                           "/api/v1/unpin", ek_client_print_decision);

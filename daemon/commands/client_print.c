@@ -79,7 +79,7 @@ static void decision_text(yyjson_val *finding, char *text, size_t size)
 {
     yyjson_val *factor = yyjson_obj_get(finding, "factor");
     const char *unit = yyjson_get_str(yyjson_arr_get(yyjson_obj_get(finding, "units"), 0));
-    int n = snprintf(text, size, "%s", ek_client_get_text(finding, "class", "not diagnosed yet"));
+    int n = snprintf(text, size, "%s", ek_client_get_text(finding, "class", "not diagnosed"));
     if (yyjson_is_num(factor))
         n += snprintf(text + n, size - (size_t)n, " x%.4g", yyjson_get_num(factor));
     if (unit)
@@ -158,7 +158,7 @@ static void print_end_of(yyjson_val *cell, FILE *to)
     ek_client_format_segment(cell, segment, sizeof segment);
     fputs("the fault of ", to);
     ek_print_safe(ek_client_get_text(cell, "feature", "?"), to);
-    fputs(" is gone: end its route with 'evenkeel resume --feature ", to);
+    fputs(" has cleared; end its route with 'evenkeel resume --feature ", to);
     ek_print_safe(ek_client_get_text(cell, "feature", "?"), to);
     fputs(all ? "" : " --segment ", to);
     ek_print_safe(all ? "" : segment, to);
@@ -202,7 +202,7 @@ int ek_client_print_plan_within(const struct ek_buf *answer, struct ek_row_limit
     yyjson_val *cells = yyjson_obj_get(o, "entries");
     bool good = yyjson_is_arr(cells);
     if (good)
-        fputs(yyjson_arr_size(cells) ? "\nplan in force\n" : "\nnothing in force\n", to);
+        fputs(yyjson_arr_size(cells) ? "\nactive routes\n" : "\nno active routes\n", to);
     if (room)
         room->lines -= TITLE_LINES;
     if (good && yyjson_arr_size(cells))
@@ -259,7 +259,7 @@ int ek_client_print_paused(const struct ek_buf *answer, FILE *to)
     if (good)
         fprintf(to, "%s%s%s\n", paused ? "paused" : "not paused", changed ? "" : ", as it was",
                 paused && yyjson_is_false(yyjson_obj_get(o, "kept"))
-                    ? "; a restart ends it, for nothing is kept without 'state.topic'"
+                    ? "; a restart ends it, because 'state.topic' is not set"
                     : "");
     yyjson_doc_free(doc);
     return good ? EK_OK : EK_EFORMAT;
@@ -306,9 +306,9 @@ static void print_other(yyjson_val *o, FILE *to)
     if (pinned)
         ek_print_safe(ek_client_get_text(o, "mitigation", "none"), to);
     else if (!strcmp(what, "unpin"))
-        fputs("no longer pinned", to);
+        fputs("unpinned", to);
     else if (!strcmp(what, "resume"))
-        fputs("the route begins anew, or ends where its fault is gone", to);
+        fputs("the route restarts, or ends if its fault has cleared", to);
     else
         ek_print_safe(what, to);
 }
@@ -408,7 +408,7 @@ int ek_client_print_history(const struct ek_buf *answer, FILE *to)
     yyjson_val *o = yyjson_doc_get_root(doc);
     bool good = yyjson_is_arr(o);
     if (good && !yyjson_arr_size(o))
-        fputs("nothing was decided\n", to);
+        fputs("no decisions\n", to);
     else if (good)
         good = print_table(o, titles, sizeof titles / sizeof *titles, add_decision, to);
     yyjson_doc_free(doc);
@@ -469,8 +469,8 @@ static void print_guardrails(yyjson_val *routes, FILE *to)
     yyjson_val *route;
     yyjson_arr_foreach(routes, i, max, route)
     {
-        print_guardrail(route, "rolled_back", "taken back by the guardrail", to);
-        print_guardrail(route, "would_roll_back", "beyond the guardrail", to);
+        print_guardrail(route, "rolled_back", "rolled back by the guardrail", to);
+        print_guardrail(route, "would_roll_back", "above the guardrail", to);
     }
 }
 
@@ -483,7 +483,7 @@ int ek_client_print_impact(const struct ek_buf *answer, FILE *to)
     yyjson_val *routes = yyjson_obj_get(o, "routes");
     bool good = yyjson_is_arr(routes);
     if (good && !yyjson_arr_size(routes))
-        fputs("nothing is routed, and nothing would be\n", to);
+        fputs("no routes, active or in shadow\n", to);
     else if (good)
         good = print_table(routes, titles, sizeof titles / sizeof *titles, add_route, to);
     if (good)
@@ -541,7 +541,7 @@ int ek_client_print_reload(const struct ek_buf *answer, FILE *to)
     bool good = yyjson_is_obj(o),
          reset = strcmp(ek_client_get_text(o, "carried_over", "all"), "all") != 0;
     if (good && !strcmp(ek_client_get_text(o, "state", ""), "done"))
-        fprintf(to, "reloaded: evidence, findings and routes %s\n", reset ? "begin anew" : "go on");
+        fprintf(to, "reloaded: evidence, findings and routes %s\n", reset ? "are reset" : "go on");
     if (good) {
         print_places(yyjson_obj_get(o, "errors"), "", to);
         print_places(yyjson_obj_get(o, "warnings"), "note: ", to);

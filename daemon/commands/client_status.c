@@ -39,7 +39,7 @@ static void print_since(yyjson_val *paused, FILE *to)
         return;
     ek_client_format_time(paused, "since_ms", since);
     fprintf(to, ", since %s UTC%s", since,
-            !strcmp(ek_client_get_text(paused, "clock", "wall"), "stream") ? " of the stream" : "");
+            !strcmp(ek_client_get_text(paused, "clock", "wall"), "stream") ? " in event time" : "");
 }
 
 static void print_paused(yyjson_val *paused, FILE *to)
@@ -187,9 +187,9 @@ int ek_client_print_rollbacks_within(const struct ek_buf *answer, struct ek_row_
     if (room)
         room->lines -= TITLE_LINES;
     if (good && some_rolled_back(routes) && (!room || room->lines > 0)) {
-        fputs("\ntaken back, until 'evenkeel resume --feature' lets it begin anew\n", to);
-        good = ek_client_print_table(routes, titles, sizeof titles / sizeof *titles,
-                                     add_rolled_back, room, to);
+        fputs("\nrolled back, until 'evenkeel resume --feature'\n", to);
+        good = ek_client_print_table(routes, titles, sizeof titles / sizeof *titles, add_rolled_back,
+                                     room, to);
     }
     yyjson_doc_free(doc);
     return good ? EK_OK : EK_EFORMAT;

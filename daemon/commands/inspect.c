@@ -29,7 +29,7 @@ struct totals {
 
 static int out_of_memory(struct ek_error *e)
 {
-    return ek_fail(e, EK_ENOMEM, "no memory for the records of a state");
+    return ek_fail(e, EK_ENOMEM, "out of memory");
 }
 
 static int grow(struct ek_inspect_states *s, const char *prefix, size_t length, struct ek_error *e)
@@ -85,7 +85,7 @@ static int add_record(struct totals *t, const struct ek_record *r, struct ek_err
     int64_t ms = r->timestamp_ms >= 0 ? r->timestamp_ms : ek_codec_time(r->bytes, r->length);
     ek_record_stats_add(&t->all, r->length, ms);
     if (ek_hash_set_add(&t->partitions, (uint64_t)r->partition + 1, &added))
-        return ek_fail(e, EK_ENOMEM, "no memory for the partitions");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     return inspect_states_add(&t->states, r, e);
 }
 
@@ -135,7 +135,7 @@ static void table(const char *prefix, const struct ek_state *s, FILE *to)
     struct size size = size_of(s);
     fprintf(to, "\nstate%s%s\n", *prefix ? " of " : "", prefix);
     if (!ek_checkpoint_number(s)) {
-        fprintf(to, "  checkpoint      none is complete\n");
+        fprintf(to, "  full            none is complete\n");
         return;
     }
     fprintf(to,
@@ -271,34 +271,35 @@ static int inspect_shape(const char *path, const struct ek_field_mapping *field_
     return rc;
 }
 
-enum { KEY_JSON = 256, KEY_PLOT, KEY_MANIFEST };
+enum { KEY_JSON = 256, KEY_PLOT, KEY_SUGGEST_MANIFEST };
 
 struct arguments {
-    const char *path, *plot, *features, *profile, *config;
+    const char *path, *plot, *manifest, *profile, *config;
     struct ek_field_mapping field_mapping;
     enum ek_inspect_form form;
-    bool manifest;
+    bool suggest_manifest;
 };
 
 static const struct argp_option OPTIONS[] = {
-    {"json", KEY_JSON, NULL, 0, "For programs: one JSON object", 0},
+    {"json", KEY_JSON, NULL, 0, "Print one JSON object", 0},
     {"plot", KEY_PLOT, "FEATURE", 0,
-     "Draw the distribution of a feature: of a profile, or of messages, which takes --features", 0},
-    {"features", 'm', "FILE", 0, "With --plot: the manifest of the messages", 0},
-    {"profile", 'p', "FILE", 0, "With --plot: training, beside the messages", 0},
-    {"manifest", KEY_MANIFEST, NULL, 0,
-     "Print a first manifest for the features of messages: names, and which look as if they had a "
-     "scale; to be gone over",
+     "Draw the distribution of a feature in a profile, or in messages with --manifest", 0},
+    {"manifest", 'm', "FILE", 0, "With --plot: manifest of the messages", 0},
+    {"profile", 'p', "FILE", 0, "With --plot: training profile to draw next to the messages", 0},
+    {"suggest-manifest", KEY_SUGGEST_MANIFEST, NULL, 0,
+     "Print an initial manifest for the features of messages, with their names and likely scales; "
+     "review it before use",
      0},
     EK_FIELD_MAPPING_OPTION,
     {0}};
 
-static const struct ek_cli_slot SLOTS[] = {{KEY_PLOT, offsetof(struct arguments, plot)},
-                                           {KEY_MANIFEST, offsetof(struct arguments, manifest)},
-                                           {'c', offsetof(struct arguments, config)},
-                                           {'m', offsetof(struct arguments, features)},
-                                           {'p', offsetof(struct arguments, profile)},
-                                           {0}};
+static const struct ek_cli_slot SLOTS[] = {
+    {KEY_PLOT, offsetof(struct arguments, plot)},
+    {KEY_SUGGEST_MANIFEST, offsetof(struct arguments, suggest_manifest)},
+    {'c', offsetof(struct arguments, config)},
+    {'m', offsetof(struct arguments, manifest)},
+    {'p', offsetof(struct arguments, profile)},
+    {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -311,11 +312,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_END:
         if (a->plot && a->form == EK_INSPECT_JSON)
-            argp_error(state, "--plot draws; the figures are there with --json alone");
-        if (!a->plot && (a->features || a->profile))
-            argp_error(state, "--features and --profile go with --plot");
-        if (!a->plot && !a->manifest && a->config)
-            argp_error(state, "--config goes with --manifest or --plot");
+            argp_error(state, "--plot excludes --json, which prints the values without --plot");
+        if (!a->plot && (a->manifest || a->profile))
+            argp_error(state, "--manifest and --profile need --plot");
+        if (!a->plot && !a->suggest_manifest && a->config)
+            argp_error(state, "--config needs --suggest-manifest or --plot");
         return 0;
     case ARGP_KEY_ARG:
         if (a->path)
@@ -331,9 +332,8 @@ static const struct argp ARGP = {
     OPTIONS,
     parse,
     "FILE",
-    "Shows what is in a profile, a model or a capture."
-    "\v  evenkeel inspect profile.ekp --plot price\n"
-    "  evenkeel inspect scored.ekc --plot price -m features.yaml -p profile.ekp",
+    "Show the contents of a profile, model or capture.\v  evenkeel inspect profile.ekp --plot "
+    "price\n  evenkeel inspect scored.ekc --plot price -m features.yaml -p profile.ekp",
     NULL,
     NULL,
     NULL};
@@ -361,7 +361,7 @@ static int model(const struct arguments *a, struct ek_error *e)
     struct ek_model *m;
     if (a->plot)
         return ek_fail(e, EK_EUSAGE,
-                       "%s: a model has no distribution to plot: profiles and messages do",
+                       "%s: a model has no distribution; --plot needs a profile or messages",
                        a->path);
     int rc = ek_model_load(&m, a->path, e);
     if (rc)
@@ -387,12 +387,12 @@ static void read_head(const char *path, struct ek_buf *bytes)
 
 static int messages(const struct arguments *a, struct ek_error *e)
 {
-    const struct ek_inspect_comparison beside = {a->plot, a->features, a->profile,
+    const struct ek_inspect_comparison beside = {a->plot, a->manifest, a->profile,
                                                  &a->field_mapping};
     if (!a->plot)
         return inspect_capture(a->path, a->form, stdout, e);
-    if (!a->features)
-        return ek_fail(e, EK_EUSAGE, "%s: to plot messages --features is needed", a->path);
+    if (!a->manifest)
+        return ek_fail(e, EK_EUSAGE, "%s: --plot of messages needs --manifest", a->path);
     return ek_inspect_plot_messages(a->path, &beside, stdout, e);
 }
 
@@ -409,7 +409,7 @@ static int arrays(const struct arguments *a, bool certain, struct ek_error *e)
 static int inspect(const struct arguments *a, struct ek_error *e)
 {
     struct ek_buf head;
-    if (a->manifest)
+    if (a->suggest_manifest)
         return inspect_shape(a->path, &a->field_mapping, stdout, e);
     ek_buf_init(&head, 0);
     read_head(a->path, &head);
@@ -424,7 +424,7 @@ int ek_cmd_inspect(int argc, char **argv)
     struct ek_error e;
     ek_cli_parse(&ARGP, argc, argv, 0, &a);
     if (!a.path)
-        return ek_cli_usage("inspect", "name a file");
+        return ek_cli_usage("inspect", "a file is needed");
     if (ek_field_mapping_load(&a.field_mapping, a.config, &e))
         return ek_cli_fail(&e);
     int rc = inspect(&a, &e);

@@ -93,7 +93,9 @@ static void categories(const struct ek_profile *p, FILE *to)
     for (int f = 0; f < p->features; f++) {
         if (!p->category[f].strata)
             continue;
-        fputs(any++ ? "" : "\ncategories: the heaviest values and their shares of a list\n\n", to);
+        fputs(any++ ? ""
+                    : "\ncategories: the most frequent values and their fractions of a list\n\n",
+              to);
         category_line(p->name[f], &p->category[f], to);
     }
 }
@@ -107,7 +109,7 @@ static void profile_table(const struct ek_profile *p, FILE *to)
         fprintf(to, "levels by '%s' (%d values)\n", p->field, p->strata - 1);
     else
         fputs("one stratum\n", to);
-    fprintf(to, "quantiles are right to %.2f%%\n\n", 100 * ek_sketch_max_rel_error());
+    fprintf(to, "quantiles are exact to %.2f%%\n\n", 100 * ek_sketch_max_rel_error());
     fprintf(to, "%-24s %9s %10s %8s %8s %8s %6s %10s %10s %10s\n", "feature", "lists", "level",
             "sd ln", "missing", "zero", "neg.", "p1", "p50", "p99");
     for (int f = 0; f < p->features; f++) {
@@ -196,7 +198,7 @@ static void trained_row(const struct ek_model *m, FILE *to)
     const struct ek_trained *t = &m->trained;
     fprintf(to, "  trained         ");
     if (!t->known) {
-        fputs("it does not say how\n", to);
+        fputs("unknown\n", to);
         return;
     }
     fprintf(to, "%s routing", ek_routing_name(t->routing));

@@ -187,7 +187,7 @@ static int read_messages(const char *path, const struct ek_manifest *m,
     if (t->feature < 0)
         return ek_fail(e, EK_EUSAGE, "no item feature '%s' in %s", b->feature, b->manifest);
     if (ek_sketch_new(&t->sketch))
-        return ek_fail(e, EK_ENOMEM, "no memory for a sketch");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     return ek_message_for_each(m, b->field_mapping, path, add_list, t, e);
 }
 

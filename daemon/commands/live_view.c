@@ -132,12 +132,12 @@ static int render(const struct ek_live_view_source *source, char *text, struct e
     int columns, rows;
     FILE *to = fmemopen(text, SCREEN_BYTES - 1, "w");
     if (!to)
-        return ek_fail(e, EK_ENOMEM, "no memory for a screen");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     ek_terminal_size(stdout, &columns, &rows);
     int rc = source->screen(source->of, columns, rows, to, e);
     fclose(to);
     if (rc)
-        snprintf(text, SCREEN_BYTES, "%s\n\nasking again; q ends\n", e->message);
+        snprintf(text, SCREEN_BYTES, "%s\n\nretrying; q ends\n", e->message);
     return rc;
 }
 
@@ -185,7 +185,7 @@ static int run_watch(const struct ek_live_view_source *source, int every_ms, boo
         return watch_lines(source, every_ms, e);
     char *text = ek_calloc(1, SCREEN_BYTES);
     if (!text)
-        return ek_fail(e, EK_ENOMEM, "no memory for a screen");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     int rc = watch_screen(source, every_ms, text, e);
     ek_free(text);
     return rc;
@@ -202,7 +202,7 @@ struct seen {
 
 static int strange(const struct seen *s, struct ek_error *e)
 {
-    return ek_fail(e, EK_EIO, "%s: what answers there is not evenkeel", s->watch->url);
+    return ek_fail(e, EK_EIO, "%s: the response is not from evenkeel", s->watch->url);
 }
 
 static const struct ek_buf *send_request(struct seen *s, const char *path, struct ek_error *e)
@@ -253,7 +253,7 @@ static int head(struct seen *s, struct ek_row_limit *room, FILE *to, struct ek_e
     char when[EK_DATE_TEXT], text[HEAD_BYTES] = "";
     FILE *into = fmemopen(text, sizeof text - 1, "w");
     if (!into)
-        return ek_fail(e, EK_ENOMEM, "no memory for a screen");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     int rc = one_line(s, false, into, e);
     fclose(into);
     text[strcspn(text, "\n")] = 0;

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FILES_MAX = 256, KEY_JSON, KEY_MERGE, KEY_KEEP };
+enum { FILES_MAX = 256, KEY_JSON, KEY_MERGE, KEY_KEEP, KEY_STRATIFY_BY };
 
 /* Files of an option that takes several. */
 struct files {
@@ -30,25 +30,29 @@ struct arguments {
 
 static const struct argp_option OPTIONS[] = {
     {"manifest", 'm', "FILE", 0, "Feature manifest (YAML)", 0},
-    {"letor", 'l', "FILE...", 0, "Training lists as LETOR text; several files may follow", 0},
+    {"letor", 'l', "FILE...", 0, "Training lists as LETOR text; takes several files", 0},
     {"messages", 'i', "FILE", 0, "Training lists as messages or a capture, '-' for standard input",
      0},
     {"merge", KEY_MERGE, "PROFILE...", 0,
-     "Profiles that keep their lists, to be joined; several may follow", 0},
+     "Profiles written with --keep-lists to merge; takes several files", 0},
     {"keep-lists", KEY_KEEP, NULL, 0,
-     "Keep what each list says, 16 bytes per feature, so that the profile can be merged", 0},
-    {"stratify-by", 'b', "FIELD", 0,
-     "Stratum whose values have different normal levels: a segment dimension or query feature", 0},
+     "Store statistics of each list, 16 bytes per feature, so that the profile can be merged", 0},
+    {"stratify-by", KEY_STRATIFY_BY, "FIELD", 0,
+     "Segment dimension or query feature with different normal levels", 0},
     {"output", 'o', "FILE", 0, "Profile to write (.ekp)", 0},
     EK_FIELD_MAPPING_OPTION,
-    {"json", KEY_JSON, NULL, 0, "What it was made from, as JSON on standard output", 0},
+    {"json", KEY_JSON, NULL, 0, "Print the number of lists and items as JSON", 0},
     {0}};
 
 static const struct ek_cli_slot SLOTS[] = {
-    {'m', offsetof(struct arguments, manifest)},    {'i', offsetof(struct arguments, messages)},
-    {'b', offsetof(struct arguments, stratify_by)}, {'o', offsetof(struct arguments, output)},
-    {'c', offsetof(struct arguments, config)},      {KEY_JSON, offsetof(struct arguments, json)},
-    {KEY_KEEP, offsetof(struct arguments, keep)},   {0}};
+    {'m', offsetof(struct arguments, manifest)},
+    {'i', offsetof(struct arguments, messages)},
+    {KEY_STRATIFY_BY, offsetof(struct arguments, stratify_by)},
+    {'o', offsetof(struct arguments, output)},
+    {'c', offsetof(struct arguments, config)},
+    {KEY_JSON, offsetof(struct arguments, json)},
+    {KEY_KEEP, offsetof(struct arguments, keep)},
+    {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -79,10 +83,9 @@ static const struct argp ARGP = {
     OPTIONS,
     parse,
     NULL,
-    "Makes the profile a stream is compared with: levels, spreads, shares and a sketch of every "
-    "item feature, from training lists."
-    "\v  evenkeel profile -m features.yaml --letor train.txt -o profile.ekp\n"
-    "  evenkeel profile -m features.yaml --merge one.ekp two.ekp -o profile.ekp",
+    "Make a profile of training lists, with which a stream is compared: level, spread, fractions "
+    "and a sketch of each item feature.\v  evenkeel profile -m features.yaml --letor train.txt -o "
+    "profile.ekp\n  evenkeel profile -m features.yaml --merge one.ekp two.ekp -o profile.ekp",
     NULL,
     NULL,
     NULL};
@@ -140,7 +143,7 @@ static void warn_of_few_lists(const struct ek_profile *p)
     fprintf(stderr, "evenkeel: the level of '%s'", first);
     if (count > 1)
         fprintf(stderr, " and %d other feature%s", count - 1, count > 2 ? "s" : "");
-    fprintf(stderr, " will not be watched: more than %d lists with a value are needed\n",
+    fprintf(stderr, " is not monitored; more than %d lists with a value are needed\n",
             EK_LISTS_FOR_LEVEL);
 }
 
@@ -173,10 +176,10 @@ static int check_stratum(const struct arguments *a, const struct ek_manifest *m,
         return ek_fail(e, EK_EUSAGE,
                        "--stratify-by: unknown query feature '%s', did you mean '%s'?",
                        a->stratify_by, near);
-    return ek_fail(e, EK_EUSAGE,
-                   "--stratify-by: LETOR text has no segment '%s', name a query feature or read "
-                   "--messages",
-                   a->stratify_by);
+    return ek_fail(
+        e, EK_EUSAGE,
+        "--stratify-by: LETOR text has no segment '%s'; use a query feature or --messages",
+        a->stratify_by);
 }
 
 static int load_part(struct ek_profile **out, const struct ek_manifest *m, const char *path,
@@ -285,7 +288,7 @@ int ek_cmd_profile(int argc, char **argv)
         return ek_cli_usage("profile",
                             "--manifest, --letor, --messages or --merge, and -o are needed");
     if (a.json && ek_is_stdout(a.output))
-        return ek_cli_usage("profile", "the profile has standard output: --json needs -o FILE");
+        return ek_cli_usage("profile", "the profile goes to standard output; --json needs -o FILE");
     if (ek_manifest_load(&m, a.manifest, &e)) {
         ek_kind_explain(a.manifest, EK_KIND_MANIFEST, &e);
         return ek_cli_fail(&e);

@@ -106,7 +106,7 @@ static int report_add_rescored(struct ek_replay_report *r, const struct ek_codec
     if (rc)
         return rc;
     if (reserve_list(r, (size_t)r->input.items))
-        return ek_fail(e, EK_ENOMEM, "no memory to measure a list");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     r->labeled++;
     measure(r, &r->input, &r->before);
     measure(r, &r->output, &r->after);
@@ -136,11 +136,11 @@ static void print_ranks(const struct ek_replay_report *r, FILE *to)
     if (!r->plan_ranks.lists)
         return;
     fprintf(to,
-            "  ranks of %" PRIu64 " lists that the plan is for, from upstream to\n"
-            "    %-22s %7s %8s %8s %8s %8s\n",
+            "  ranks of %" PRIu64
+            " lists with a planned action, compared with upstream\n    %-22s %7s %8s %8s %8s %8s\n",
             r->plan_ranks.lists, "(means, change 0..1)", "tau", "top 10", "places", "change",
             "its 95%");
-    print_ranks_row("what the plan wants", &r->plan_ranks, to);
+    print_ranks_row("planned actions", &r->plan_ranks, to);
     print_ranks_row("the model alone", &r->model_ranks, to);
 }
 
@@ -164,10 +164,8 @@ static void print_quality(const struct ek_replay_report *r, FILE *to)
     if (!r->before.count)
         return;
     fprintf(to,
-            "  NDCG@10 over %zu lists scored anew (gain 2^y - 1, lists without a positive\n"
-            "  label skipped):\n"
-            "    as they came           %.4f\n"
-            "    as forwarded           %.4f  %+.4f\n",
+            "  NDCG@10 over %zu re-scored lists (gain 2^y - 1, lists without a positive\n  label "
+            "skipped):\n    upstream               %.4f\n    forwarded              %.4f  %+.4f\n",
             r->before.count, before, after, after - before);
 }
 
@@ -175,13 +173,11 @@ static void print_quality(const struct ek_replay_report *r, FILE *to)
 static void report_print(const struct ek_replay_report *r, FILE *to)
 {
     fprintf(to,
-            "  byte for byte            %" PRIu64 "\n"
-            "  scored anew              %" PRIu64 "\n"
+            "  unchanged                %" PRIu64 "\n  re-scored                %" PRIu64 "\n"
             "  unreadable               %" PRIu64 "\n",
             r->untouched, r->rescored, r->unreadable);
     if (r->unscored)
-        fprintf(to, "  could not be scored      %" PRIu64 ", forwarded as they came\n",
-                r->unscored);
+        fprintf(to, "  not scorable             %" PRIu64 ", forwarded unchanged\n", r->unscored);
     fprintf(to,
             "  plan changes             %" PRIu64 "\n"
             "  findings confirmed       %" PRIu64 "\n",
@@ -190,7 +186,7 @@ static void report_print(const struct ek_replay_report *r, FILE *to)
     print_ranks(r, to);
     print_quality(r, to);
     if (r->enforce && !r->model)
-        fputs("  The rules enforce, but without --model nothing is routed.\n", to);
+        fputs("  The rules enforce, but without --model there are no routes.\n", to);
 }
 
 /* Print one JSON object and a newline. */
@@ -227,17 +223,17 @@ struct arguments {
 static const struct argp_option OPTIONS[] = {
     {"manifest", 'm', "FILE", 0, "Feature manifest (YAML)", 0},
     {"profile", 'p', "FILE", 0, "Profile (.ekp)", 0},
-    {"rules", 'r', "FILE", 0, "Rules (YAML); the built-in ones when not given", 0},
-    {"model", 'M', "FILE", 0, "Routable model; without one nothing is routed", 0},
-    {"messages", 'i', "FILE", 0, "Messages or a capture; standard input by default", 0},
+    {"rules", 'r', "FILE", 0, "Rules (YAML); default: observe only", 0},
+    {"model", 'M', "FILE", 0, "Routable model; without it there are no routes", 0},
+    {"messages", 'i', "FILE", 0, "Messages or a capture; default: standard input", 0},
     EK_FIELD_MAPPING_OPTION,
-    {"layout", KEY_LAYOUT, "KIND", 0, "Messages of a list, or of an item each (list)", 0},
-    {"output", 'o', "FILE", 0, "Capture of what would have been forwarded", 0},
-    {"events", 'e', "FILE", 0, "Findings and plans, one JSON object a line; '-' for stdout", 0},
-    {"compare", KEY_COMPARE, "RULES", 0, "Say what would differ under these rules instead", 0},
+    {"layout", KEY_LAYOUT, "KIND", 0, "Contents of a message: list or item (list)", 0},
+    {"output", 'o', "FILE", 0, "Capture of the output messages", 0},
+    {"events", 'e', "FILE", 0, "Findings and plans, one JSON object per line; '-' for stdout", 0},
+    {"compare", KEY_COMPARE, "RULES", 0, "Compare with these rules", 0},
     {"exit-code", KEY_EXIT_CODE, NULL, 0,
-     "End with 3 when there was a finding, or with --compare when anything differs", 0},
-    {"json", KEY_JSON, NULL, 0, "The closing summary as one JSON object on standard output", 0},
+     "Exit with status 3 if there is a finding, or with --compare any difference", 0},
+    {"json", KEY_JSON, NULL, 0, "Print the summary as one JSON object to standard output", 0},
     {0}};
 
 static const struct ek_cli_slot SLOTS[] = {{'m', offsetof(struct arguments, manifest)},
@@ -274,10 +270,9 @@ static const struct argp ARGP = {
     OPTIONS,
     parse,
     NULL,
-    "Sends recorded messages through the same guard as the daemon and "
-    "writes what it found and what it would have forwarded."
-    "\v  evenkeel replay -m features.yaml -p profile.ekp -i week.ekc -e found.jsonl\n"
-    "  evenkeel replay -m m.yaml -p p.ekp -i week.ekc -r a.yaml --compare b.yaml",
+    "Process recorded messages with the guard of `run`, and write its findings and output "
+    "messages.\v  evenkeel replay -m features.yaml -p profile.ekp -i week.ekc -e found.jsonl\n  "
+    "evenkeel replay -m m.yaml -p p.ekp -i week.ekc -r a.yaml --compare b.yaml",
     NULL,
     NULL,
     NULL};
@@ -298,7 +293,7 @@ static int write_event(struct replay *r, const struct ek_event *v, struct ek_err
     struct ek_buf line;
     ek_buf_init(&line, 0);
     int rc = ek_event_json(v, &line);
-    rc = rc || ek_buf_text(&line, "\n") ? ek_fail(e, EK_ENOMEM, "no memory for an event")
+    rc = rc || ek_buf_text(&line, "\n") ? ek_fail(e, EK_ENOMEM, "out of memory")
                                         : ek_writer_write(r->events, line.data, line.length, e);
     ek_buf_release(&line);
     return rc;
@@ -310,7 +305,7 @@ static int write_events(struct replay *r, struct ek_error *e)
     int rc = EK_OK;
     while (!rc && (v = ek_guard_pop_event(r->guard))) {
         if (report_add_event(&r->report, v))
-            return ek_fail(e, EK_ENOMEM, "no memory for an event");
+            return ek_fail(e, EK_ENOMEM, "out of memory");
         rc = r->events ? write_event(r, v, e) : EK_OK;
     }
     return rc;
@@ -332,7 +327,7 @@ static int forward(struct replay *r, struct ek_record *record, struct ek_error *
     if (!bytes && e->code == EK_ENOMEM)
         return EK_ENOMEM;
     if (!bytes && ++r->report.unscored <= UNREADABLE_SHOWN)
-        complain(r, "forwarded as it came", e);
+        complain(r, "forwarded unchanged", e);
     if (!bytes || bytes == record->bytes) {
         r->report.untouched++;
         return EK_OK;
@@ -511,9 +506,9 @@ static const char *wrong_call(const struct arguments *a)
     if (!a->manifest || !a->profile)
         return "--manifest and --profile are needed";
     if (a->compare && (a->output || a->events))
-        return "--compare has no --output and no --events: replay under each of the rules for that";
+        return "--compare excludes --output and --events; replay with each of the rules instead";
     if (a->json + ek_is_stdout(a->events) + ek_is_stdout(a->output) > 1)
-        return "only one of --json, --events - and --output - can have standard output";
+        return "only one of --json, --events - and --output - can use standard output";
     return NULL;
 }
 

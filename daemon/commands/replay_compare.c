@@ -123,8 +123,8 @@ static void print_otherwise(const struct ek_compared_pair *pair, FILE *to)
 
 static void print_kind(const struct ek_compared *c, enum kind kind, FILE *to)
 {
-    static const char *const titles[KINDS] = {"findings told alike", "findings told otherwise",
-                                              "findings of A only", "findings of B only"};
+    static const char *const titles[KINDS] = {"equal findings", "different findings",
+                                              "findings only in A", "findings only in B"};
     size_t count = 0, shown = 0;
     for (size_t i = 0; i < c->pairs; i++)
         count += kind_of(&c->pair[i]) == kind;
@@ -181,7 +181,7 @@ static void print_plans(const struct ek_compared *c, FILE *to)
     size_t differ = 0, shown = 0;
     for (size_t i = 0; i < c->rows; i++)
         differ += c->row[i].differ;
-    fprintf(to, "  %-24s %zu, not the same after %zu of them\n", "plan changes", c->rows, differ);
+    fprintf(to, "  %-24s %zu, different after %zu of them\n", "plan changes", c->rows, differ);
     if (differ)
         fprintf(to, "%*s%-9s %-*s %s\n", INDENT, "", "list", COLUMN, "A", "B");
     for (size_t i = 0; i < c->rows && shown < EK_COMPARED_LISTED; i++) {
@@ -197,12 +197,12 @@ static void print_plans(const struct ek_compared *c, FILE *to)
 static void print_touched(const struct ek_compared *c, FILE *to)
 {
     fprintf(to,
-            "  scored anew              A %" PRIu64 ", B %" PRIu64 ", by both %" PRIu64
-            "; not the same %" PRIu64 "\n",
+            "  re-scored                A %" PRIu64 ", B %" PRIu64 ", by both %" PRIu64
+            "; different %" PRIu64 "\n",
             c->touched[EK_SIDE_A], c->touched[EK_SIDE_B], c->both, c->apart);
     for (int i = 0; i < EK_SIDES; i++)
         if (c->unscored[i])
-            fprintf(to, "  could not be scored by %s %" PRIu64 "\n", of_side(i), c->unscored[i]);
+            fprintf(to, "  not scorable by %s %" PRIu64 "\n", of_side(i), c->unscored[i]);
     for (int i = 0; i < EK_SIDES; i++)
         if (c->left[i])
             fprintf(to, "  of %s, not compared       %" PRIu64 " findings and plans\n", of_side(i),
@@ -236,14 +236,14 @@ static double figure_of(const struct ek_rank_sums *s, int figure)
 
 static void print_ranks(const struct ek_compared *c, FILE *to)
 {
-    static const char *const titles[EK_COMPARED_MOVES] = {"as they came, to A",
-                                                          "as they came, to B", "A to B"};
+    static const char *const titles[EK_COMPARED_MOVES] = {"upstream, to A", "upstream, to B",
+                                                          "A to B"};
     bool any = false;
     for (int i = 0; i < EK_COMPARED_MOVES; i++)
         any |= c->moved[i].lists > 0;
     if (!any)
         return;
-    fprintf(to, "  how ranks move, in the mean\n%*s%-20s %7s", INDENT, "", "", "lists");
+    fprintf(to, "  mean rank changes\n%*s%-20s %7s", INDENT, "", "", "lists");
     for (int f = 0; f < FIGURES; f++)
         fprintf(to, " %7s", FIGURE[f].title);
     fputc('\n', to);
@@ -270,7 +270,7 @@ static void compare_print(const struct ek_compared *c, const char *a, const char
     print_touched(c, to);
     print_ranks(c, to);
     if (!c->differ)
-        fputs("  Nothing differs.\n", to);
+        fputs("  No differences.\n", to);
 }
 
 static void add_text(struct ek_json_writer *w, const char *key, const char *word)
@@ -425,7 +425,7 @@ static int one_message(struct run *r, const struct ek_record *record, struct ek_
         return rc;
     ek_field_mapping_hint(r->field_mapping, e);
     if (++r->unreadable <= UNREADABLE_SHOWN)
-        fprintf(stderr, "evenkeel: message %llu left out: %s\n", (unsigned long long)r->messages,
+        fprintf(stderr, "evenkeel: message %llu skipped: %s\n", (unsigned long long)r->messages,
                 ek_error_text(e, text, sizeof text));
     return EK_OK;
 }
@@ -454,7 +454,7 @@ static int print_json(const struct ek_replay_compare *a, const struct run *r,
     if (!rc)
         fwrite(out.data, 1, out.length, stdout);
     ek_buf_release(&out);
-    return rc ? ek_fail(e, (enum ek_code)rc, "no memory for the comparison") : EK_OK;
+    return rc ? ek_fail(e, (enum ek_code)rc, "out of memory") : EK_OK;
 }
 
 static int print_result(const struct ek_replay_compare *a, const struct run *r,

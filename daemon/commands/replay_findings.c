@@ -46,8 +46,7 @@ static void print_one(const struct ek_reported_finding *f, const char *before, F
     ek_paragraph_add(&p, text_of(f->event));
     if (f->end) {
         ek_paragraph_add(&p, "-");
-        ek_paragraph_add(&p,
-                         ek_event_finding_state(f->end) == EK_RECOVERED ? "over" : "taken back");
+        ek_paragraph_add(&p, ek_event_finding_state(f->end) == EK_RECOVERED ? "over" : "dismissed");
     }
     ek_paragraph_end(&p);
 }

@@ -146,12 +146,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp_option OPTIONS[] = {
     {"config", 'c', "FILE", 0, "Configuration (docs/config.md)", 0},
     {"print-config", KEY_PRINT, NULL, 0,
-     "Print what is in force, defaults included, secrets hidden, and end", 0},
+     "Print the effective configuration with defaults and without secrets, then exit", 0},
     {"paused", KEY_PAUSED, NULL, 0,
-     "Begin paused: every message goes out as it came, until 'evenkeel resume'", 0},
+     "Start paused: forward all messages unchanged until 'evenkeel resume'", 0},
     {"test-alerts", KEY_TEST, NULL, 0,
-     "Send every sink of alerts one that fires and its end, print what they answer, and end; the "
-     "status is 1 where one did not take it",
+     "Send a firing and a resolved alert to each HTTP sink, print the responses, then exit; the "
+     "status is 1 if a sink rejects them",
      0},
     {0},
 };
@@ -179,7 +179,7 @@ static int print(const struct run *r)
     if (!rc)
         return EK_EXIT_OK;
     struct ek_error e;
-    ek_fail(&e, EK_ENOMEM, "no memory for the text");
+    ek_fail(&e, EK_ENOMEM, "out of memory");
     return ek_cli_fail(&e);
 }
 
@@ -237,7 +237,7 @@ static int prepare(struct run *r, struct ek_error *e)
         ek_secret_protect();
     r->log = ek_log_new(stderr, (enum ek_log_level)c->log_level);
     if (!r->log)
-        return ek_fail(e, EK_ENOMEM, "no memory for the log");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     ek_log_write(r->log, EK_LOG_INFO, "build_info", "evenkeel=%s librdkafka=%s", ek_version(),
                  ek_kafka_version());
     log_warnings(r);
@@ -270,7 +270,7 @@ static int serve(struct run *r, bool paused, struct ek_error *e)
     if (rc)
         return rc;
     if (paused)
-        ek_stage_pause(r->stage, true, NULL, "begun with --paused");
+        ek_stage_pause(r->stage, true, NULL, "started with --paused");
     watch_signals(r->stage);
     start_reloads(r->reload_service);
     ek_sd_notify(getenv("NOTIFY_SOCKET"), "READY=1");
@@ -285,12 +285,11 @@ int ek_cmd_run(int argc, char **argv)
         OPTIONS,
         parse,
         "",
-        "Watches the input topics and keeps their rankings on an even keel. SIGTERM or SIGINT "
-        "drains, commits and ends; a second one, half a second later or more, ends at once. SIGHUP "
-        "reads rules, profile and model again, and goes on with them if they are sound. The "
-        "status is 0 when it was asked to end, 1 when it cannot go on, 2 for wrong options, 78 for "
-        "faults of the configuration and of the files it names: then starting it again will not "
-        "help.",
+        "Process the input topics: detect faults in ranking features, and mitigate them. SIGTERM "
+        "or SIGINT drains, commits and exits; a second one after at least half a second exits at "
+        "once. SIGHUP reloads rules, profile and model if they are valid. The exit status is 0 "
+        "after a signal, 1 for a failure, 2 for invalid options, 78 for errors of the "
+        "configuration and its files, which a restart does not fix.",
         NULL,
         NULL,
         NULL};

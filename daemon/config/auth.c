@@ -49,7 +49,7 @@ static int add(struct ek_tokens *t, struct ek_reader *r, const char *line, struc
     size_t length = next_field(&token);
     const char *rest = token + length;
     if (length && next_field(&rest))
-        return fail(r, e, "more than a name and a token in one line: one line for each token");
+        return fail(r, e, "more than a name and a token in a line; use one line for each token");
     if (!length) {
         token = name;
         length = named;
@@ -57,13 +57,13 @@ static int add(struct ek_tokens *t, struct ek_reader *r, const char *line, struc
     }
     if (length < EK_TOKEN_MIN || length > EK_TOKEN_MAX)
         return fail(r, e,
-                    "a token must have 16 to 200 characters: make one with 'openssl rand -hex 32'");
+                    "a token must have 16 to 200 characters; make one with 'openssl rand -hex 32'");
     if (named > EK_AUTHOR_BYTES)
-        return fail(r, e, "the name in front of the token must have at most 64 characters");
+        return fail(r, e, "the name before the token must have at most 64 characters");
     if (!is_visible(token, length) || !is_visible(name, named))
         return fail(r, e, "a token and its name must be of visible ASCII characters");
     if (t->count == EK_TOKENS_MAX)
-        return fail(r, e, "more than 64 tokens: remove those that nobody uses");
+        return fail(r, e, "more than 64 tokens; remove unused ones");
     struct entry *to = &t->entry[t->count++];
     memcpy(to->name, name, named);
     memcpy(to->token, token, length);
@@ -78,7 +78,7 @@ static int read_all(struct ek_tokens *t, struct ek_reader *r, struct ek_error *e
         rc = add(t, r, line, e);
     if (!rc && !t->count)
         rc = ek_fail_at(e, EK_ECONFIG, ek_reader_name(r), 0, 0,
-                        "there is no token in it: put one in, as from 'openssl rand -hex 32'");
+                        "the file has no token; add one, such as from 'openssl rand -hex 32'");
     return rc;
 }
 
@@ -87,7 +87,7 @@ int ek_tokens_load(struct ek_tokens **out, const char *path, struct ek_error *e)
     struct ek_reader *r;
     struct ek_tokens *t = ek_calloc(1, sizeof *t);
     if (!t)
-        return ek_fail(e, EK_ENOMEM, "no memory for tokens");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     pthread_mutex_init(&t->lock, NULL);
     int rc = ek_reader_open(&r, path, e);
     if (!rc) {

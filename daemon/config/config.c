@@ -85,7 +85,7 @@ static int check_text(struct ek_key_source *s, const struct ek_key_row *k, const
         return ek_fail(s->e, EK_ENOMEM, "out of memory");
     if (invalid) /* the value may be a secret */
         return ek_node_fail(s->yaml, n, s->e,
-                            "'%s' is no address such as https://HOST or http://HOST:PORT/PATH",
+                            "'%s' must be an address such as https://HOST or http://HOST:PORT/PATH",
                             k->path);
     if (secret && strpbrk(n->text, "\r\n"))
         return ek_node_fail(s->yaml, n, s->e, "'%s' has more than one line", k->path);
@@ -127,7 +127,7 @@ static int set_property(struct ek_config *c, const struct ek_key_row *k, const c
 {
     const char *equals = strchr(text, '=');
     if (!equals || equals == text)
-        return ek_fail(e, EK_ECONFIG, "'%s': wanted name=value", k->path);
+        return ek_fail(e, EK_ECONFIG, "'%s' must be name=value", k->path);
     char *name = ek_strndup(text, (size_t)(equals - text));
     if (!name)
         return ek_fail(e, EK_ENOMEM, "out of memory");
@@ -158,7 +158,7 @@ int ek_config_set(struct ek_config *c, const char *key, const char *text, struct
     if (!k || k->type == EK_KEY_MAP || k->type == EK_KEY_LIST)
         return unknown_key(key, e);
     if (k->base == EK_IN_SINK)
-        return ek_fail(e, EK_EUSAGE, "'%s' is of an element of 'alerts'", key);
+        return ek_fail(e, EK_EUSAGE, "'%s' belongs to an element of 'alerts'", key);
     return k->type == EK_KEY_PROPERTIES ? set_property(c, k, text, e) : ek_config_store(&s, k, &n);
 }
 

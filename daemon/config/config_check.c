@@ -38,7 +38,7 @@ static int check_topic(const char *key, const char *topic, struct ek_error *e)
     size_t length = strlen(topic);
     if (length > TOPIC_BYTES_MAX || strspn(topic, allowed) != length || !strcmp(topic, ".") ||
         !strcmp(topic, ".."))
-        return ek_fail(e, EK_ECONFIG, "'%s': '%s' is no topic name", key, topic);
+        return ek_fail(e, EK_ECONFIG, "'%s': invalid topic name '%s'", key, topic);
     return EK_OK;
 }
 
@@ -48,7 +48,8 @@ static int check_written(const struct ek_config *c, const char *key, const char 
 {
     int rc = check_topic(key, topic, e);
     if (!rc && ek_config_topic(c, topic) < c->topics.count)
-        rc = ek_fail(e, EK_ECONFIG, "'%s': topic '%s' is an input too: take another", key, topic);
+        rc = ek_fail(e, EK_ECONFIG, "'%s': topic '%s' is also an input; use another one", key,
+                     topic);
     return rc;
 }
 
@@ -70,7 +71,7 @@ static int check_required(const struct finishing *f)
         if (k->base == EK_IN_CONFIG && k->flags & EK_KEY_REQUIRED && is_missing(k, f->c) &&
             !f->c->places[i].line)
             rc = add_fault(f, k->path,
-                           ek_fail(f->e, EK_ECONFIG, "'%s' is missing: set it", k->path));
+                           ek_fail(f->e, EK_ECONFIG, "'%s' is missing; set it", k->path));
     }
     return rc;
 }
@@ -87,7 +88,7 @@ static int check_section(const struct finishing *f, const char *key, const char 
     int rc = check_written(c, key, topic, f->e);
     if (!rc && (same(topic, c->output_topic) || same(topic, c->dead_letter_topic) ||
                 same(topic, c->alert_topic)))
-        rc = ek_fail(f->e, EK_ECONFIG, "'%s': topic '%s' is an output too: take another", key,
+        rc = ek_fail(f->e, EK_ECONFIG, "'%s': topic '%s' is also an output; use another one", key,
                      topic);
     return add_fault(f, key, rc);
 }
@@ -107,13 +108,14 @@ static int check_topics(const struct finishing *f)
         rc = add_fault(f, alerts, check_written(c, alerts, c->alert_topic, f->e));
     if (!rc && same(c->output_topic, c->dead_letter_topic))
         rc = add_fault(f, dead,
-                       ek_fail(f->e, EK_ECONFIG, "'%s': topic '%s' is the output too: take another",
-                               dead, c->dead_letter_topic));
-    if (!rc &&
-        (same(c->alert_topic, c->output_topic) || same(c->alert_topic, c->dead_letter_topic)))
+                       ek_fail(f->e, EK_ECONFIG,
+                               "'%s': topic '%s' is also the output; use another one", dead,
+                               c->dead_letter_topic));
+    if (!rc && (same(c->alert_topic, c->output_topic) || same(c->alert_topic, c->dead_letter_topic)))
         rc = add_fault(f, alerts,
-                       ek_fail(f->e, EK_ECONFIG, "'%s': topic '%s' is an output too: take another",
-                               alerts, c->alert_topic));
+                       ek_fail(f->e, EK_ECONFIG,
+                               "'%s': topic '%s' is also an output; use another one", alerts,
+                               c->alert_topic));
     if (!rc && c->state_topic)
         rc = check_section(f, "state.topic", c->state_topic);
     return rc;
@@ -126,7 +128,8 @@ static int check_shared(const struct finishing *f, const char *key, const char *
     if (!rc && same(topic, f->c->state_topic))
         rc = add_fault(f, key,
                        ek_fail(f->e, EK_ECONFIG,
-                               "'%s': topic '%s' is 'state.topic' too: take another", key, topic));
+                               "'%s': topic '%s' is also 'state.topic'; use another one", key,
+                               topic));
     return rc;
 }
 
@@ -142,13 +145,14 @@ static int check_fleet(const struct finishing *f)
         rc = check_shared(f, "fleet.evidence_topic", ticks);
     if (!rc && same(c->fleet_topic, ticks))
         rc = add_fault(f, "fleet.evidence_topic",
-                       ek_fail(f->e, EK_ECONFIG, "'fleet.evidence_topic' is 'fleet.topic' too"));
-    if (!rc && !c->part && c->fleet_leader_timeout_ms < 3 * c->fleet_report_interval_ms)
-        rc = add_fault(f, "fleet.leader_timeout",
                        ek_fail(f->e, EK_ECONFIG,
-                               "'fleet.leader_timeout' is less than three times "
-                               "'fleet.report_interval': an instance would "
-                               "be cut off by a record that is late"));
+                               "'fleet.evidence_topic' is also 'fleet.topic'; use another one"));
+    if (!rc && !c->part && c->fleet_leader_timeout_ms < 3 * c->fleet_report_interval_ms)
+        rc = add_fault(
+            f, "fleet.leader_timeout",
+            ek_fail(f->e, EK_ECONFIG,
+                    "'fleet.leader_timeout' is less than three times 'fleet.report_interval'; one "
+                    "late record would make the plan stale"));
     return rc;
 }
 
@@ -160,12 +164,14 @@ static int check_names(const struct finishing *f)
     int rc = EK_OK;
     if (own >= EK_INSTANCE_BYTES)
         rc = add_fault(f, "service.instance",
-                       ek_fail(f->e, EK_ECONFIG, "'service.instance' has at most %d bytes, not %zu",
+                       ek_fail(f->e, EK_ECONFIG,
+                               "'service.instance' must have at most %d bytes, not %zu",
                                EK_INSTANCE_BYTES - 1, own));
     if (!rc && c->group && strlen(c->group) > EK_GROUP_BYTES_MAX)
-        rc = add_fault(f, "input.group",
-                       ek_fail(f->e, EK_ECONFIG, "'input.group' has at most %d bytes, not %zu",
-                               EK_GROUP_BYTES_MAX, strlen(c->group)));
+        rc =
+            add_fault(f, "input.group",
+                      ek_fail(f->e, EK_ECONFIG, "'input.group' must have at most %d bytes, not %zu",
+                              EK_GROUP_BYTES_MAX, strlen(c->group)));
     return rc;
 }
 
@@ -188,23 +194,22 @@ static int check_limits(const struct finishing *f)
     const struct ek_config *c = f->c;
     int rc = EK_OK;
     if (c->in_flight_bytes < c->message_bytes)
-        rc =
-            add_fault(f, "limits.in_flight_bytes",
-                      ek_fail(f->e, EK_ECONFIG,
-                              "'limits.in_flight_bytes' is less than one message: make it at least "
-                              "'limits.message_bytes'"));
+        rc = add_fault(f, "limits.in_flight_bytes",
+                       ek_fail(f->e, EK_ECONFIG,
+                               "'limits.in_flight_bytes' is less than one message; set it to at "
+                               "least 'limits.message_bytes'"));
     if (!rc && c->delivery == EK_EXACTLY_ONCE && c->in_flight_bytes / 2 < c->transaction_bytes)
         rc = add_fault(
             f, "limits.in_flight_bytes",
             ek_fail(f->e, EK_ECONFIG,
-                    "'limits.in_flight_bytes' is less than twice 'limits.transaction_bytes': "
-                    "one is read while the other is committed"));
+                    "'limits.in_flight_bytes' is less than twice 'limits.transaction_bytes'; one "
+                    "transaction is read while another is committed"));
     if (!rc && c->delivery == EK_EXACTLY_ONCE &&
         ek_config_commit_interval_ms(c) > c->transaction_ms / 2)
         rc = add_fault(f, "input.commit_interval",
                        ek_fail(f->e, EK_ECONFIG,
                                "'input.commit_interval' is more than half of "
-                               "'limits.transaction_timeout': brokers would abort"));
+                               "'limits.transaction_timeout'; brokers would abort transactions"));
     return rc;
 }
 
@@ -245,8 +250,8 @@ int ek_config_reject_property(const struct ek_property *p, struct ek_error *e)
     if (!acks || is_same(p->value, "all") || is_same(p->value, "-1"))
         return EK_OK;
     return ek_fail(e, EK_ECONFIG,
-                   "librdkafka property '%s': with less than 'all' an output may be lost after it "
-                   "was acknowledged: leave it out",
+                   "librdkafka property '%s': with less than 'all' an acknowledged output may be "
+                   "lost; remove it",
                    p->name);
 }
 
@@ -258,22 +263,20 @@ static bool is_true(const char *value)
 /* Return the risk of a property's value, or NULL. */
 static const char *risk_of(const struct ek_property *p)
 {
-    static const char ends[] = "brokers that are away for longer end the program: leave it out";
+    static const char ends[] = "a longer broker outage ends the program; remove it";
     if (is_same(p->name, "message.timeout.ms") || is_same(p->name, "delivery.timeout.ms"))
         return is_same(p->value, "0") ? NULL : ends;
     if (is_same(p->name, "retries") || is_same(p->name, "message.send.max.retries"))
         return strtol(p->value, NULL, 10) < RETRIES_MANY ? ends : NULL;
     if (is_same(p->name, "enable.idempotence"))
         return is_true(p->value) ? NULL
-                                 : "lists may change their order when a request is refused: leave "
-                                   "it out";
+                                 : "lists may be reordered when a request is rejected; remove it";
     if (is_same(p->name, "isolation.level"))
         return is_same(p->value, "read_uncommitted")
-                   ? "messages of transactions that are aborted are read, too: leave it out"
+                   ? "messages of aborted transactions are read too; remove it"
                    : NULL;
     if (is_same(p->name, "enable.gapless.guarantee"))
-        return is_true(p->value) ? "one message that is refused ends the program: leave it out"
-                                 : NULL;
+        return is_true(p->value) ? "one rejected message ends the program; remove it" : NULL;
     return NULL;
 }
 

@@ -25,8 +25,7 @@ static int add(struct ek_expansion *x, const void *bytes, size_t length, struct 
 {
     if (length > VALUE_BYTES_MAX - x->text.length)
         return ek_fail(e, EK_ELIMIT, "the value has more than %d KiB", VALUE_BYTES_MAX >> 10);
-    return ek_buf_add(&x->text, bytes, length) ? ek_fail(e, EK_ENOMEM, "no memory for a value")
-                                               : EK_OK;
+    return ek_buf_add(&x->text, bytes, length) ? ek_fail(e, EK_ENOMEM, "out of memory") : EK_OK;
 }
 
 static int add_variable(const char *name, struct ek_expansion *x, struct ek_error *e)
@@ -34,12 +33,12 @@ static int add_variable(const char *name, struct ek_expansion *x, struct ek_erro
     const char *value = getenv(name);
     if (!value && !strcmp(name, "CREDENTIALS_DIRECTORY"))
         return ek_fail(e, EK_ECONFIG,
-                       "environment variable '%s' is not set: systemd sets it for the unit alone; "
-                       "elsewhere set it to the folder of what 'LoadCredential' names",
+                       "environment variable '%s' is not set; systemd sets it only for the unit, "
+                       "elsewhere set it to the folder with the files of 'LoadCredential'",
                        name);
     if (!value)
         return ek_fail(e, EK_ECONFIG,
-                       "environment variable '%s' is not set: set it, or write $${ for ${", name);
+                       "environment variable '%s' is not set; set it, or write $${ for ${", name);
     return add(x, value, strlen(value), e);
 }
 
@@ -61,7 +60,7 @@ static int add_content(const char *path, const struct ek_buf *content, struct ek
     if (!length)
         return ek_fail(e, EK_ECONFIG, "'${file:%.200s}' is empty", path);
     if (memchr(content->data, 0, length))
-        return ek_fail(e, EK_ECONFIG, "'${file:%.200s}' is no text", path);
+        return ek_fail(e, EK_ECONFIG, "'${file:%.200s}' is not text", path);
     return add(x, content->data, length, e);
 }
 
@@ -126,6 +125,6 @@ int ek_config_expand(const char *text, const char *folder, struct ek_expansion *
         }
     }
     if (!rc && !ek_buf_string(&x->text))
-        rc = ek_fail(e, EK_ENOMEM, "no memory for a value");
+        rc = ek_fail(e, EK_ENOMEM, "out of memory");
     return rc;
 }

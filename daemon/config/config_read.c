@@ -26,7 +26,7 @@ static int note_open_file(struct ek_key_source *s, const struct ek_key_place *at
     struct reading *r = s->context;
     struct ek_error note;
     ek_fail_at(&note, EK_ECONFIG, ek_yaml_name(s->yaml), at->line, at->column,
-               "'%.200s' can be read by everybody on this machine: chmod o-r", file);
+               "all users of this machine can read '%.200s'; run chmod o-r", file);
     int rc = ek_error_list_add(&r->config->notes, &note);
     return rc == EK_ENOMEM ? ek_fail(s->e, rc, "out of memory") : EK_OK;
 }
@@ -60,7 +60,7 @@ static int store_expanded(struct ek_key_source *s, const struct ek_key_row *k,
     int rc = key ? ek_config_add_property(ek_key_member(k, s->base[k->base]), &p, s->e)
                  : ek_config_store(s, k, &value);
     if (rc == EK_ECONFIG && x->from_file) /* errors do not quote the contents of a file */
-        rc = ek_fail(s->e, rc, "'%s': what the file holds is refused", k->path);
+        rc = ek_fail(s->e, rc, "'%s': invalid value in the file", k->path);
     if (!rc && x->open_file[0])
         rc = note_open_file(s, &(struct ek_key_place){n->line, n->column}, x->open_file);
     return rc;
@@ -106,7 +106,7 @@ int ek_config_read_kafka(struct ek_key_source *s, const struct ek_key_row *k,
     const struct ek_key_row *topic = ek_config_key("alerts.kafka.topic");
     const struct ek_node *value = ek_node_get(n, "topic");
     if (value && s->places[topic - s->table->keys].line)
-        return ek_node_fail(s->yaml, value, s->e, "'%s' is set twice", topic->path);
+        return ek_node_fail(s->yaml, value, s->e, "duplicate key '%s'", topic->path);
     return ek_keys_read(s, k->path, n);
 }
 
@@ -141,7 +141,7 @@ static int read_alert(struct ek_key_source *s, const struct ek_key_row *k, const
     enum ek_sink_kind kind = ek_sink_get_kind(key->text);
     if (!strcmp(key->text, "slack"))
         return ek_node_fail(s->yaml, key, s->e,
-                            "unknown key 'slack': Slack is a 'webhook' with 'format: slack'");
+                            "unknown key 'slack'; use 'webhook' with 'format: slack'");
     return kind == EK_SINK_KINDS ? ek_keys_read(s, k->path, n) : read_sink(s, kind, key);
 }
 
@@ -166,7 +166,7 @@ static int check_named(struct ek_key_source *s, const char *key, const char *pat
     if (path || place_of(c, key).line)
         return EK_OK;
     return ek_keys_collect(
-        s, ek_fail_at(s->e, EK_ECONFIG, c->path, 0, 0, "'%s' is missing: set it", key));
+        s, ek_fail_at(s->e, EK_ECONFIG, c->path, 0, 0, "'%s' is missing; set it", key));
 }
 
 /* Check the file's permissions here; the tokens are read later and at each reload. */

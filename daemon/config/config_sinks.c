@@ -49,7 +49,7 @@ static int check_required(const struct ek_alert_sink *s, struct ek_error *e)
         const struct ek_key_row *k = &t->keys[i];
         if (ek_key_is_in(k, section) && k->flags & EK_KEY_REQUIRED &&
             !*(char *const *)ek_key_member(k, s))
-            return ek_fail(e, EK_ECONFIG, "'%s' is missing: set it", k->path);
+            return ek_fail(e, EK_ECONFIG, "'%s' is missing; set it", k->path);
     }
     return EK_OK;
 }
@@ -59,7 +59,7 @@ static int check_sink(const struct ek_config *c, const struct ek_alert_sink *s, 
     int rc = check_required(s, e);
     for (size_t i = 0; !rc && i < c->sinks.count; i++)
         if (same_target(s, &c->sinks.items[i]))
-            rc = ek_fail(e, EK_ECONFIG, "'alerts.%s': the same one stands in line %ld already",
+            rc = ek_fail(e, EK_ECONFIG, "'alerts.%s': duplicate of the sink in line %ld",
                          KINDS[s->kind], c->sinks.items[i].line);
     if (!rc && c->sinks.count == EK_ALERT_SINKS_MAX)
         rc = ek_fail(e, EK_ECONFIG, "'alerts' has more than %d elements", EK_ALERT_SINKS_MAX);

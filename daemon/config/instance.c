@@ -13,7 +13,7 @@ int ek_instance_name(const struct ek_config *c, char name[EK_INSTANCE_BYTES], st
         return EK_OK;
     }
     if (getrandom(random, sizeof random, 0) != sizeof random)
-        return ek_fail(e, EK_EIO, "no random name for this instance: set 'service.instance'");
+        return ek_fail(e, EK_EIO, "no random name for this instance; set 'service.instance'");
     for (int i = 0; i < RANDOM_BYTES; i++)
         snprintf(name + 2 * i, 3, "%02x", random[i]);
     return EK_OK;

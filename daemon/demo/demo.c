@@ -108,7 +108,7 @@ static int read_events(struct demo *d)
         rc = ek_demo_report_event(&d->report, v);
         ek_free(v);
     }
-    return rc ? ek_fail(&d->e, rc, "no memory for an event") : EK_OK;
+    return rc ? ek_fail(&d->e, rc, "out of memory") : EK_OK;
 }
 
 /* Start the next phase when the current one is complete. Return false after the last. */
@@ -181,7 +181,7 @@ static int start_api(struct demo *d)
 static void wait_for_signal(struct demo *d)
 {
     const struct timespec nap = {0, 100000000};
-    fputs("the page stays until Ctrl-C\n", stderr);
+    fputs("press Ctrl-C to close the page\n", stderr);
     while (!stopped(d))
         nanosleep(&nap, NULL);
 }
@@ -229,18 +229,20 @@ static int run(struct demo *d)
     return rc;
 }
 
+enum { KEY_PAGE = 256 };
+
 static const struct argp_option OPTIONS[] = {
-    {"seed", 's', "S", 0, "Seed of searches and training (1)", 0},
-    {"page", 'p', "ADDRESS", OPTION_ARG_OPTIONAL,
-     "Show the page in the browser at host:port (127.0.0.1:9464), until Ctrl-C", 0},
+    {"seed", 's', "S", 0, "Random seed (1)", 0},
+    {"page", KEY_PAGE, "ADDRESS", OPTION_ARG_OPTIONAL,
+     "Serve the web page at host:port (127.0.0.1:9464) until Ctrl-C", 0},
     {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct demo *d = state->input;
     if (key == ARGP_KEY_ARG)
-        argp_error(state, "'%s' is one too many", arg);
-    if (key == 'p') {
+        argp_error(state, "unexpected argument '%s'", arg);
+    if (key == KEY_PAGE) {
         d->listen = arg ? arg : "127.0.0.1:9464";
         return 0;
     }
@@ -254,10 +256,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 int ek_cmd_demo(int argc, char **argv)
 {
     static const char doc[] =
-        "Tells the whole story in less than a minute, with nothing else installed: hotel searches "
-        "flow through an embedded Kafka; in the middle, arm B of a test starts to see the price "
-        "of the full stay; evenkeel finds, names and routes it, and withdraws the route when it "
-        "is over. Ends with 0 when all that happened.";
+        "Show detection and mitigation of a fault in less than a minute, with an embedded Kafka "
+        "broker. Hotel searches are re-ranked; then arm B of a test receives the price of the "
+        "whole stay. evenkeel detects, identifies and routes the fault, and ends the route after "
+        "it. The exit status is 0 if all of this happened.";
     static const struct argp argp = {OPTIONS, parse, NULL, doc, NULL, NULL, NULL};
     struct demo d = {.seed = 1};
     ek_cli_parse(&argp, argc, argv, 0, &d);

@@ -49,7 +49,7 @@ static int make_folder(struct ek_demo_assets *a, struct ek_error *e)
                      base && *base ? base : "/tmp");
     if (n > EK_DEMO_PATH - 40 || !mkdtemp(a->folder)) {
         a->folder[0] = 0;
-        return ek_fail(e, EK_EIO, "no temporary folder can be made in '%.200s'",
+        return ek_fail(e, EK_EIO, "cannot make a temporary folder in '%.200s'",
                        base && *base ? base : "/tmp");
     }
     for (int i = 0; i < FILE_COUNT; i++)

@@ -113,7 +113,7 @@ static int start_stage(struct ek_demo_pipeline *p, const struct ek_demo_assets *
         return rc;
     ek_guard_service_set_listener(ek_stage_guard(p->stage), add_event, p);
     if (pthread_create(&p->thread, NULL, run_stage, p))
-        return ek_fail(e, EK_EIO, "no thread for the stage");
+        return ek_fail(e, EK_EIO, "cannot start the thread of the stage");
     p->threaded = true;
     return EK_OK;
 }
@@ -124,7 +124,7 @@ static int still_running(const struct ek_demo_pipeline *p, struct ek_error *e)
     if (!atomic_load(&p->ended))
         return EK_OK;
     if (!p->rc)
-        return ek_fail(e, EK_ESTATE, "the stage ended before its time");
+        return ek_fail(e, EK_ESTATE, "the stage ended early");
     if (e)
         *e = p->stage_error;
     return p->rc;
@@ -145,7 +145,7 @@ static int wait_until_ready(struct ek_demo_pipeline *p, struct ek_demo_stop stop
         if (stop.asked(stop.context))
             return ek_fail(e, EK_ESTATE, "interrupted");
         if (ek_now_ms() > until)
-            return ek_fail(e, EK_EIO, "the stage got no partition within %d s", CONNECT_MS / 1000);
+            return ek_fail(e, EK_EIO, "the stage has no partition after %d s", CONNECT_MS / 1000);
         nanosleep(&nap, NULL);
     }
 }
@@ -155,7 +155,7 @@ int ek_demo_pipeline_open(struct ek_demo_pipeline **out, const struct ek_demo_as
 {
     struct ek_demo_pipeline *p = ek_calloc(1, sizeof *p);
     if (!p)
-        return ek_fail(e, EK_ENOMEM, "no memory for the pipeline");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     pthread_mutex_init(&p->lock, NULL);
     int rc = start_broker(p, e);
     if (!rc)

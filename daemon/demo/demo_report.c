@@ -109,15 +109,15 @@ const char *ek_demo_report_fault(const struct ek_demo_report *s)
 {
     const struct ek_reported_finding *f = ek_demo_report_finding(s);
     if (s->early)
-        return "searches were changed before anything was wrong";
+        return "searches were changed before the fault";
     if (s->back < s->sent || s->dead)
-        return "not every search came back";
+        return "not all searches were returned";
     if (!f || f->confirmed == UINT64_MAX)
-        return "the price of arm B was not found";
+        return "the fault was not found";
     if (s->route_from == UINT64_MAX || s->upstream.count < ENOUGH_SEARCHES)
-        return "the price of arm B was not routed";
+        return "the fault was not routed";
     if (ek_metric_result(&s->guarded) <= ek_metric_result(&s->upstream))
-        return "the rankings are no better than an unguarded pipeline's";
+        return "the rankings are not better than without evenkeel";
     if (s->route_in_force || s->route_to == UINT64_MAX || s->route_to < s->fault_to)
         return "the route did not end after the fault";
     return NULL;

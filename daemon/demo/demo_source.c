@@ -63,7 +63,7 @@ int ek_demo_source_new(struct ek_demo_source **out, const struct ek_manifest *m,
 {
     struct ek_demo_source *f = ek_calloc(1, sizeof *f);
     if (!f)
-        return ek_fail(e, EK_ENOMEM, "no memory for the traffic");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     f->m = m;
     ek_list_init(&f->q);
     ek_buf_init(&f->bytes, 0);
@@ -105,7 +105,7 @@ int ek_demo_source_next(struct ek_demo_source *f, bool faulty, int64_t now_ms, c
 {
     struct sent *s = add_sent(f);
     if (!s)
-        return ek_fail(e, EK_ENOMEM, "no memory to remember a search");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     int rc = ek_hotel_list(f->hotel, f->count, &f->q, e);
     if (!rc)
         rc = ek_upstream_sim_apply(f->clean, &f->q, f->count, e);
@@ -146,8 +146,8 @@ int ek_demo_source_evaluate(struct ek_demo_source *f, const void *bytes, size_t 
     if (rc)
         return rc;
     if (!number_of(f, f->q.id, &number) || f->q.items > EK_HOTEL_ITEMS_MAX)
-        return ek_fail(e, EK_EFORMAT, "search '%.*s' came back and was never sent",
-                       (int)f->q.id.length, f->q.id.text);
+        return ek_fail(e, EK_EFORMAT, "unknown search '%.*s' in the output", (int)f->q.id.length,
+                       f->q.id.text);
     const struct sent *s = &f->sent[number];
     *out = (struct ek_demo_result){.number = number,
                                    .concerned = s->concerned,

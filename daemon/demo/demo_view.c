@@ -11,9 +11,9 @@ enum { LIVE_EVERY_MS = 200, LOG_EVERY_MS = 2000, TEXT = 200, HEAD = 12, NARROW =
 enum style { PLAIN, BOLD, GOOD, BAD };
 
 /* Upstream scores come from a plain model, re-scored lists from the routable one. */
-static const char UNGUARDED[] = "plain model, unguarded";
+static const char UNGUARDED[] = "plain model, without evenkeel";
 static const char GUARDED[] = "routable model, routed by evenkeel";
-static const char UNBROKEN[] = "plain model, had nothing been broken";
+static const char UNBROKEN[] = "plain model, without the fault";
 
 void ek_demo_view_init(struct ek_demo_view *d, FILE *to)
 {
@@ -140,15 +140,15 @@ static void draw_live(struct ek_demo_view *d, const struct ek_demo_report *s)
     if (d->lines)
         fprintf(d->to, "\033[%dA", d->lines);
     d->lines = 0;
-    row(d, "traffic", PLAIN, "%llu searches sent, %llu back, %.0f a second, %.0f s",
+    row(d, "traffic", PLAIN, "%llu searches sent, %llu returned, %.0f per second, %.0f s",
         (unsigned long long)s->sent, (unsigned long long)s->back, s->per_second, s->seconds);
     row(d, "phase", s->phase == EK_DEMO_FAULTY ? BAD : GOOD, "%s", phase_text(s));
     finding_rows(d, s);
     if (s->plan_version)
         row(d, "plan", PLAIN, "version %llu: %s", (unsigned long long)s->plan_version,
-            s->plan[0] ? s->plan : "nothing routed");
+            s->plan[0] ? s->plan : "no route");
     else
-        row(d, "plan", PLAIN, "none: every search leaves as it came");
+        row(d, "plan", PLAIN, "none: all searches are forwarded unchanged");
     quality_rows(d, s);
     fputs("\033[J", d->to);
 }
@@ -163,7 +163,7 @@ static void draw_line(struct ek_demo_view *d, const struct ek_demo_report *s)
 {
     char text[TEXT];
     const struct ek_reported_finding *f = ek_demo_report_finding(s);
-    fprintf(d->to, "%3.0f s  %-7s  %5llu sent  %5llu back", s->seconds, phase_title(s),
+    fprintf(d->to, "%3.0f s  %-7s  %5llu sent  %5llu returned", s->seconds, phase_title(s),
             (unsigned long long)s->sent, (unsigned long long)s->back);
     if (f)
         fprintf(d->to, "  %s%s", finding_text(f, text), s->route_in_force ? ", routed" : "");
@@ -175,9 +175,9 @@ static void draw_line(struct ek_demo_view *d, const struct ek_demo_report *s)
 
 void ek_demo_view_start(struct ek_demo_view *d)
 {
-    fprintf(d->to, "\nHotel searches flow from topic 'scored' through evenkeel to topic 'ranked'.\n"
-                   "In the middle, arm B of a test starts to see the price of the full stay\n"
-                   "instead of a night.\n\n");
+    fprintf(d->to,
+            "\nevenkeel reads hotel searches from topic 'scored' and writes topic 'ranked'.\nThen "
+            "arm B of a test receives the price of the whole stay instead of a\nnight.\n\n");
     fflush(d->to);
 }
 
@@ -222,11 +222,11 @@ static void moment(const struct ek_demo_view *d, const char *what, uint64_t quer
 
 static void traffic_facts(const struct ek_demo_view *d, const struct ek_demo_report *s)
 {
-    fact(d, "searches sent / back / dead letters", "%llu / %llu / %llu",
+    fact(d, "searches sent / returned / dead letters", "%llu / %llu / %llu",
          (unsigned long long)s->sent, (unsigned long long)s->back, (unsigned long long)s->dead);
-    fact(d, "came byte for byte / scored anew", "%llu / %llu", (unsigned long long)s->untouched,
+    fact(d, "forwarded unchanged / re-scored", "%llu / %llu", (unsigned long long)s->untouched,
          (unsigned long long)(s->back - s->untouched));
-    fact(d, "  anew before the fault / in arm A", "%llu / %llu", (unsigned long long)s->early,
+    fact(d, "  re-scored before fault / in arm A", "%llu / %llu", (unsigned long long)s->early,
          (unsigned long long)s->others);
 }
 
@@ -240,11 +240,11 @@ static void finding_facts(const struct ek_demo_view *d, const struct ek_demo_rep
         const struct ek_event_finding *f = ek_demo_finding(reported);
         fact(d, "found", "%s, %s", f->at.feature, ek_demo_segment(&f->at, text));
         fact(d, "  class, unit", "%s, %s", f->class == EK_CLASS_NONE ? "" : ek_class_name(f->class),
-             f->units ? f->unit[0] : "none that is known");
+             f->units ? f->unit[0] : "none known");
         if (isfinite(f->factor)) {
-            fact(d, "  factor where it is not 1", "%.3g (%.3g to %.3g)", f->factor, f->factor_low,
+            fact(d, "  factor, if not 1", "%.3g (%.3g to %.3g)", f->factor, f->factor_low,
                  f->factor_high);
-            fact(d, "  share of its searches", "%.0f%%", 100 * f->share);
+            fact(d, "  fraction of its searches", "%.0f%%", 100 * f->share);
         }
         moment(d, "  suspected", reported->first, s->fault_from, "the fault began");
         moment(d, "  confirmed", reported->confirmed, s->fault_from, "the fault began");
@@ -258,11 +258,11 @@ static void finding_facts(const struct ek_demo_view *d, const struct ek_demo_rep
 void ek_demo_view_end(struct ek_demo_view *d, const struct ek_demo_report *s)
 {
     const char *fault = ek_demo_report_fault(s);
-    fprintf(d->to, "\n%sWhat happened%s\n", paint(d, BOLD), paint(d, PLAIN));
+    fprintf(d->to, "\n%sResult%s\n", paint(d, BOLD), paint(d, PLAIN));
     traffic_facts(d, s);
     moment(d, "fault began", s->fault_from, UINT64_MAX, "");
     finding_facts(d, s);
-    moment(d, "route in force", s->route_from, s->fault_from, "the fault began");
+    moment(d, "route active", s->route_from, s->fault_from, "the fault began");
     moment(d, "fault ended", s->fault_to, UINT64_MAX, "");
     moment(d, "route ended", s->route_to, s->fault_to, "the fault ended");
     fprintf(d->to,
@@ -274,8 +274,8 @@ void ek_demo_view_end(struct ek_demo_view *d, const struct ek_demo_report *s)
     fact(d, UNBROKEN, "%.4f  %+.4f", ek_metric_result(&s->clean),
          ek_metric_result(&s->clean) - ek_metric_result(&s->upstream));
     fprintf(d->to, "\n%s%s%s%s\n", paint(d, fault ? BAD : GOOD),
-            fault ? "This did not go as it should: "
-                  : "Found, routed, better than unguarded, ended.",
+            fault ? "Unexpected result: "
+                  : "The fault was found, routed with better rankings, and the route ended.",
             fault ? fault : "", paint(d, PLAIN));
     if (!fault)
         fputs("Next: README, 'Watch your own topic'.\n", d->to);

@@ -33,8 +33,8 @@ int ek_field_mapping_needs_lists(const struct ek_field_mapping *d, const char *p
     return d->mapping.layout != EK_LAYOUT_ITEM
                ? EK_OK
                : ek_fail_at(e, EK_EUSAGE, path, 0, 0,
-                            "lists are needed, and by 'message.layout' of the configuration each "
-                            "message is an item");
+                            "each message is an item ('message.layout' of the configuration), but "
+                            "lists are needed");
 }
 
 /* Append to the error message, as far as there is room. */
@@ -55,17 +55,17 @@ static void add_encoding(const struct ek_config *c, struct ek_error *e)
     struct ek_error at = {0};
     ek_config_place(c, "message.encoding", &at);
     if (at.line)
-        add(e, "; %s:%ld: 'message.encoding' is '%s', '%s' would read it", c->path, at.line,
+        add(e, "; %s:%ld: 'message.encoding' is '%s', but '%s' can read it", c->path, at.line,
             words[c->encoding], words[!c->encoding]);
     else
-        add(e, "; %s has no 'message.encoding', which then is '%s': '%s' would read it", c->path,
-            words[c->encoding], words[!c->encoding]);
+        add(e, "; %s has no 'message.encoding', whose default is '%s', but '%s' can read it",
+            c->path, words[c->encoding], words[!c->encoding]);
 }
 
 int ek_field_mapping_hint(const struct ek_field_mapping *d, struct ek_error *e)
 {
     if (!d->config && e->flags & EK_ERR_FIELD)
-        add(e, "; where fields have other names, --config tells them");
+        add(e, "; if fields have other names, use --config");
     if (d->config && e->flags & EK_ERR_ENCODING)
         add_encoding(d->config, e);
     return (int)e->code;
@@ -155,8 +155,8 @@ void ek_score_check_text(const struct ek_config *c, unsigned long lists, char *t
     struct ek_error at = place_of(c), what;
     char message[500];
     ek_fail_at(&what, EK_ECONFIG, at.file, at.line, at.column,
-               "none of %lu list%s has '%.100s' in its items, which 'message.score' is: such lists "
-               "can be watched, but get no other scores",
+               "no item of %lu list%s has '%.100s', the 'message.score': such lists are monitored, "
+               "but cannot be re-scored",
                lists, lists > 1 ? "s" : "", c->score);
     snprintf(text, size, "%s", ek_error_text(&what, message, sizeof message));
 }

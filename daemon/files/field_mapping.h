@@ -23,9 +23,7 @@ struct ek_field_mapping {
 #define EK_FIELD_MAPPING_OPTION                                                                    \
     {                                                                                              \
         "config", 'c', "FILE", 0,                                                                  \
-            "Configuration of run, which says under message how they are written and what their "  \
-            "fields are called",                                                                   \
-            0                                                                                      \
+            "Configuration of `run`, with the encoding and field names of messages", 0             \
     }
 
 /* config: path of a configuration, or NULL. With a configuration only its encoding is accepted;

@@ -17,7 +17,7 @@
 #include <string.h>
 
 enum { HEAD_BYTES = 4096 };
-static const char NOT_HELD[] = "not held against a manifest, there is none";
+static const char NOT_HELD[] = "not checked against a manifest, because none is given";
 
 const char *ek_kind_name(enum ek_kind kind)
 {
@@ -145,8 +145,8 @@ static enum ek_kind kind_of_text(struct ek_checked *c, struct ek_error *e)
         return kind;
     ek_error_list_clear(&c->faults);
     ek_fail_at(e, EK_ECONFIG, name_of(c), 1, 1,
-               "no manifest (features: as a list), rules (features: by name, defaults, ...), "
-               "units (units: as a list) or configuration (input, output, ...)");
+               "not a manifest (features: a list), rules (features: by name, defaults, ...), units "
+               "(units: a list) or configuration (input, output, ...)");
     return kind;
 }
 
@@ -261,12 +261,12 @@ static int note_rules(struct ek_checked *c, const struct ek_rules *r, const stru
     note_first(c, &notes);
     ek_error_list_release(&notes);
     if (!m)
-        add_note(c, "names of features not checked, there is no manifest");
+        add_note(c, "names of features not checked, because no manifest is given");
     if (r->test_count)
         add_note(c, "%d test%s %s", r->test_count, r->test_count > 1 ? "s" : "",
-                 tests->off        ? "well formed, not run"
+                 tests->off        ? "valid, not run"
                  : tests->messages ? "passed on recorded lists"
-                                   : "passed in a made-up world");
+                                   : "passed on synthetic lists");
     return rc;
 }
 
@@ -371,8 +371,8 @@ static int note_comparisons(struct ek_checked *c, struct ek_config *config,
         return EK_OK;
     ek_node_fail(
         c->tree, said, &e,
-        "'pipeline.shadow_scoring_cpu_percent' is 0: no list is ranked both ways, so the canary of "
-        "'%.60s' never grows and most of 'abort_if' is not looked at: set it to 10, say",
+        "'pipeline.shadow_scoring_cpu_percent' is 0: without shadow scoring the canary of '%.60s' "
+        "never grows and most of 'abort_if' has no effect; set it to 10, for example",
         a->manifest->features[waiting].name);
     return ek_error_list_add(&config->notes, &e) == EK_ENOMEM ? EK_ENOMEM : EK_OK;
 }
@@ -442,7 +442,8 @@ static int check_lists(struct ek_checked *c, const struct ek_manifest *m,
                        const struct ek_field_mapping *field_mapping, struct ek_error *e)
 {
     if (!m || !strcmp(c->path, "-")) {
-        snprintf(c->note, sizeof c->note, "%s", m ? "not read, it is standard input" : NOT_HELD);
+        snprintf(c->note, sizeof c->note, "%s",
+                 m ? "not read, because it is standard input" : NOT_HELD);
         return EK_OK;
     }
     return c->kind == EK_KIND_LETOR

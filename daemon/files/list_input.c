@@ -27,7 +27,7 @@ int ek_files_read(const struct ek_files *f, const struct ek_manifest *m, struct 
         if (code)
             return e ? ek_kind_explain(f->path[i], EK_KIND_LETOR, e) : code;
         if (d->lists == before)
-            return ek_fail_at(e, EK_EFORMAT, f->path[i], 0, 0, "there are no lists in it");
+            return ek_fail_at(e, EK_EFORMAT, f->path[i], 0, 0, "the file has no lists");
     }
     return EK_OK;
 }
@@ -45,7 +45,7 @@ static int add_relabeled(void *context, struct ek_list *q, uint64_t number, stru
     if (!code)
         code = ek_dataset_add(to->lists, q, e);
     if (!code && to->scores && ek_upstream_scores_add(to->scores, q))
-        code = ek_fail(e, EK_ENOMEM, "no memory for the scores of %d items", q->items);
+        code = ek_fail(e, EK_ENOMEM, "out of memory");
     return code;
 }
 
@@ -111,7 +111,7 @@ int ek_routable_list(const struct ek_manifest *m, const char *text, int *out, in
             return code;
         for (int i = 0; i < n; i++)
             if (out[i] == k)
-                return ek_fail(e, EK_EUSAGE, "feature '%s' is named twice", name);
+                return ek_fail(e, EK_EUSAGE, "duplicate feature '%s'", name);
         out[n++] = k;
     }
     *count = n;
@@ -135,6 +135,6 @@ int ek_is_any_of(struct argp_state *state, const char *name, const char *arg,
     char known[200] = "";
     for (int i = 0, n = 0; i < count && n < (int)sizeof known; i++)
         n += snprintf(known + n, sizeof known - (size_t)n, "%s%s", i ? ", " : "", words[i]);
-    argp_error(state, "--%s does not know '%s' (%s)", name, arg, known);
+    argp_error(state, "--%s: unknown value '%s' (%s)", name, arg, known);
     return 0;
 }

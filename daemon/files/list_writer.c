@@ -50,13 +50,13 @@ int ek_segment_sampler_add(struct ek_segment_sampler *d, const char *spec, struc
         return fail(spec, "more than 16 segments", e);
     c.text = ek_strdup(spec);
     if (!c.text)
-        return ek_fail(e, EK_ENOMEM, "no memory for segment '%.80s'", spec);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     c.text[equal - spec] = 0;
     c.name = c.text;
     int rc = read_values(&c, c.text + (equal - spec) + 1, spec, e);
     for (int i = 0; i < d->count && !rc; i++)
         if (!strcmp(d->choice[i].name, c.name))
-            rc = fail(spec, "this dimension stands already", e);
+            rc = fail(spec, "duplicate dimension", e);
     if (rc) {
         ek_free(c.text);
         return rc;
@@ -118,7 +118,7 @@ static int read_faults(struct ek_upstream_sim *u, const struct ek_upstream_sim_o
     u->faults = ek_calloc(o->fault_count, sizeof *u->faults);
     u->hits = ek_calloc(o->fault_count, sizeof *u->hits);
     if (!u->faults || !u->hits)
-        return ek_fail(e, EK_ENOMEM, "no memory for %zu faults", o->fault_count);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     for (size_t i = 0; i < o->fault_count; i++) {
         int rc = ek_fault_parse(&u->faults[i], o->manifest, o->faults[i], e);
         if (rc)
@@ -150,7 +150,7 @@ int ek_upstream_sim_new(struct ek_upstream_sim **out, const struct ek_upstream_s
 {
     struct ek_upstream_sim *u = ek_calloc(1, sizeof *u);
     if (!u)
-        return ek_fail(e, EK_ENOMEM, "no memory for the upstream scores");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     u->seed = o->seed;
     int rc = read_faults(u, o, e);
     if (!rc)
@@ -218,7 +218,7 @@ int ek_list_writer_open(struct ek_list_writer **out, const struct ek_list_writer
 {
     struct ek_list_writer *s = ek_calloc(1, sizeof *s);
     if (!s)
-        return ek_fail(e, EK_ENOMEM, "no memory for the output");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     s->o = o;
     ek_buf_init(&s->bytes, 0);
     int rc = ek_upstream_sim_new(&s->upstream, &o->upstream, e);
@@ -239,7 +239,7 @@ struct ek_upstream_sim *ek_list_writer_upstream(struct ek_list_writer *s)
 
 static int add_line_end(struct ek_list_writer *s, struct ek_error *e)
 {
-    return ek_buf_text(&s->bytes, "\n") ? ek_fail(e, EK_ENOMEM, "no memory for a line") : EK_OK;
+    return ek_buf_text(&s->bytes, "\n") ? ek_fail(e, EK_ENOMEM, "out of memory") : EK_OK;
 }
 
 /* Return the mean ln|x| of the usable values of a feature; NaN without any. */
@@ -260,7 +260,7 @@ static double mean_of(const struct ek_list *q, int feature)
 static int add_means(struct ek_list *q, const struct ek_manifest *m, struct ek_error *e)
 {
     if (ek_list_reserve_means(q, m->routable_count))
-        return ek_fail(e, EK_ENOMEM, "no memory for %d means", m->routable_count);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     for (int f = 0; f < m->item_count; f++)
         if (m->routable_of_item[f] >= 0)
             q->log_mean[m->routable_of_item[f]] = mean_of(q, f);
@@ -312,7 +312,7 @@ static void warn_of_idle_faults(const struct ek_list_writer *s)
 {
     for (size_t i = 0; i < s->o->upstream.fault_count; i++)
         if (!ek_upstream_sim_matches(s->upstream, i))
-            fprintf(stderr, "evenkeel %s: warning: fault '%s' hit no query\n", s->o->command,
+            fprintf(stderr, "evenkeel %s: warning: fault '%s' changed no list\n", s->o->command,
                     s->o->upstream.faults[i]);
 }
 

@@ -22,12 +22,12 @@ void ek_routing_agreement_print(const struct ek_model_agreement *f, size_t lists
 {
     static const char *const names[EK_AGREEMENT_STATISTICS] = {
         "Kendall tau", "NDCG@10 under its order", "the same first item"};
-    fprintf(to, "beside the upstream scorer, mean and sd over %" PRIu64 " of %zu lists:\n",
+    fprintf(to, "compared with the upstream scorer, mean and sd over %" PRIu64 " of %zu lists:\n",
             f->lists, lists);
     for (int i = 0; i < EK_AGREEMENT_STATISTICS && f->lists; i++)
         fprintf(to, "  %-24s %.4f  %.4f\n", names[i], f->mean[i], f->sd[i]);
     if (!f->lists)
-        fputs("  none of them has upstream scores that differ\n", to);
+        fputs("  none of them has different upstream scores\n", to);
 }
 
 void ek_routing_agreement_print_json(const struct ek_model_agreement *f, FILE *to)

@@ -29,8 +29,7 @@ static int next_recorded(void *context, uint64_t i, struct ek_list *q, struct ek
     if (!rc)
         rc = ek_capture_next(r->in, &record, &more, e);
     if (!rc && !more)
-        return ek_fail_at(e, EK_ESTATE, r->path, 0, 0,
-                          "there are only %llu lists, and a test wants more",
+        return ek_fail_at(e, EK_ESTATE, r->path, 0, 0, "only %llu lists, but a test needs more",
                           (unsigned long long)i);
     if (!rc)
         rc = ek_codec_decode(r->codec, record.bytes, record.length, q, e);

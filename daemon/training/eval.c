@@ -70,8 +70,8 @@ static int save_with(struct ek_eval_args *a, struct ek_model *model,
 {
     if (!f->lists)
         return ek_fail(&a->e, EK_EFORMAT,
-                       "no list has upstream scores that differ: there is nothing to keep");
-    model->agreement = *f;
+                       "no list has different upstream scores, so there is no agreement");
+    model->fidelity = *f;
     return ek_model_save(model, a->output, &a->e);
 }
 
@@ -121,7 +121,7 @@ static int with_models(struct ek_eval_args *a, const struct ek_manifest *m, cons
     ek_dataset_init(&d, m->item_count, m->query_count);
     int rc = ek_mitigation_parse(&c, m, a);
     if (!rc && (!r.of || !r.treatment))
-        rc = ek_fail(&a->e, EK_ENOMEM, "no memory for the result");
+        rc = ek_fail(&a->e, EK_ENOMEM, "out of memory");
     for (int i = 0; i < v->count && !rc; i++)
         ek_routing_warn(a->model.path[i], v->model[i], c.treatment, NULL);
     if (!rc)

@@ -12,9 +12,7 @@
 #include <string.h>
 
 enum {
-    OPT_MODEL = 256,
-    OPT_DATA,
-    OPT_REFERENCE,
+    OPT_REFERENCE = 256,
     OPT_ROUTE,
     OPT_ROUTE_SOURCE,
     OPT_SPREAD,
@@ -27,54 +25,53 @@ enum {
     OPT_METRIC,
     OPT_GAIN,
     OPT_EMPTY,
-    OPT_SEED,
     OPT_TEACHER,
     OPT_JSON
 };
 
 static const struct argp_option OPTIONS[] = {
     {"manifest", 'm', "FILE", 0, "Feature manifest (YAML)", 0},
-    {"model", OPT_MODEL, "FILE...", 0,
-     "Models (.safetensors); of several, as of training seeds, mean and deviation are printed", 0},
-    {"data", OPT_DATA, "FILE...", 0, "LETOR files; several may follow", 0},
+    {"model", 'M', "FILE...", 0,
+     "Models (.safetensors); for several, such as training seeds, print mean and deviation", 0},
+    {"data", 'd', "FILE...", 0, "LETOR files; takes several", 0},
     {"route", OPT_ROUTE, "WHAT", 0, "Features to route: none, all, or FEATURE,... (none)", 0},
     {"normalize-spread", OPT_SPREAD, "HOW", 0,
-     "auto: divide the logs of routed features by their spread ratio in this data; off (off)", 0},
+     "auto: divide logs of routed features by their spread ratio in these data; off (off)", 0},
     {"route-per-source", OPT_ROUTE_SOURCE, "FEATURE,...", 0,
-     "Route with logs centred among the items of one source, as the action route_per_source does",
-     0},
-    {"blank", OPT_BLANK, "FEATURE,...", 0, "Leave features out, as the action blank does", 0},
+     "Features to route with logs centered per source, as the action route_per_source does", 0},
+    {"blank", OPT_BLANK, "FEATURE,...", 0, "Features to leave out, as the action blank does", 0},
     {"repair", OPT_REPAIR, "FEATURE=FACTOR,...", 0,
-     "Divide features by a known factor, as the action repair does; without FACTOR by the one that "
-     "restores the median of their logs in --reference",
+     "Features to divide by a known factor, as the action repair does; without FACTOR by the one "
+     "that restores the median of their logs in --reference",
      0},
     {"repair-by", OPT_REPAIR_BY, "WHAT", 0,
-     "all: one factor; arm: one for the lists of each arm of the faults put in (all)", 0},
+     "all: one factor; arm: one factor for each arm of the injected faults (all)", 0},
     {"reference", OPT_REFERENCE, "FILE...", 0, "Training lists, LETOR files, for --repair", 0},
-    {"impute", OPT_IMPUTE, "FEATURE,...", 0, "Set features to their median in training", 0},
-    {"sources", OPT_SOURCES, "N", 0, "Give each item one of N sources, numbers from 0, by chance",
-     0},
-    {"fault", OPT_FAULT, "SPEC", 0, "Break something, see below; may be given again", 0},
+    {"impute", OPT_IMPUTE, "FEATURE,...", 0, "Features to set to their median in training", 0},
+    {"sources", OPT_SOURCES, "N", 0, "Draw the source of each item from N numbers, from 0", 0},
+    {"fault", OPT_FAULT, "SPEC", 0, "Fault to inject, see below; repeatable", 0},
     {"metric", OPT_METRIC, "NAME,...", 0,
-     "ndcg and err, with a cut-off or without, p@5 with one, map and mrr without (ndcg@5,ndcg@10)",
+     "Metrics: ndcg and err with or without a cutoff, p with one (p@5), map and mrr without "
+     "(ndcg@5,ndcg@10)",
      0},
-    {"gain", OPT_GAIN, "KIND", 0, "exp (2^y - 1) or linear (y), for NDCG (exp)", 0},
+    {"gain", OPT_GAIN, "KIND", 0, "Gain of NDCG: exp (2^y - 1) or linear (y) (exp)", 0},
     {"empty-lists", OPT_EMPTY, "RULE", 0,
-     "Lists without a relevant item: skip, or count 0 or 1 (skip)", 0},
-    {"seed", OPT_SEED, "N", 0,
-     "Chooses sources, what is hit by a fault with a share, and rates (0)", 0},
+     "Lists without a relevant item: skip, or count as 0 or 1 (skip)", 0},
+    {"seed", 's', "N", 0, "Random seed of sources, fractions of faults, and rates (0)", 0},
     {"teacher", OPT_TEACHER, "WHO", 0,
-     "upstream: the data are messages; how faithful the model is to their scores", 0},
+     "upstream: read messages, and measure the agreement of the model with their scores", 0},
     EK_FIELD_MAPPING_OPTION,
     {"output", 'o', "FILE", 0,
-     "With --teacher: the same model with these figures, for the guard to hold traffic against", 0},
-    {"json", OPT_JSON, NULL, 0, "Result as JSON", 0},
+     "With --teacher: write the model with the agreement, which the guard compares with that of "
+     "the traffic",
+     0},
+    {"json", OPT_JSON, NULL, 0, "Print the result as JSON", 0},
     {0}};
 
 static void file(struct argp_state *state, struct ek_eval_args *a, const char *arg)
 {
     if (!a->open)
-        argp_error(state, "'%s' stands alone; files follow --model, --data or --reference", arg);
+        argp_error(state, "unexpected '%s'; files follow --model, --data or --reference", arg);
     else if (ek_files_add(a->open, arg, &a->e))
         argp_error(state, "%s", a->e.message);
 }
@@ -116,17 +113,17 @@ static void finish(struct argp_state *state, struct ek_eval_args *a)
     if (!a->manifest || !a->model.count || !a->data.count)
         argp_error(state, "--manifest, --model and --data are needed");
     if (!a->reference.count && has_fitted_repair(a->repair))
-        argp_error(state, "--repair without a factor needs the training lists as --reference");
+        argp_error(state, "--repair without a factor needs --reference with the training lists");
     if (a->route_per_source && !a->sources && !a->has_teacher)
-        argp_error(state, "--route-per-source needs --sources: LETOR items have none");
+        argp_error(state, "--route-per-source needs --sources, because LETOR items have no source");
     if (a->has_teacher && a->labeled)
         argp_error(state,
-                   "--metric, --gain and --empty-lists are of labels, which a teacher has not");
+                   "--metric, --gain and --empty-lists need labels, so they exclude --teacher");
     if (a->output && !a->has_teacher)
-        argp_error(state, "-o is the model with its figures: it needs --teacher");
+        argp_error(state, "-o writes the model with its agreement; it needs --teacher");
     if (a->output &&
         (a->fault_count || a->route || a->route_per_source || a->blank || a->repair || a->impute))
-        argp_error(state, "-o is for traffic as it comes, with nothing routed or broken");
+        argp_error(state, "-o excludes faults and mitigations");
     if (a->has_teacher && a->model.count > 1)
         argp_error(state, "--teacher takes one model");
     metrics(state, a, a->metrics);
@@ -161,7 +158,7 @@ static error_t parse_measure(int key, const char *arg, struct argp_state *state,
     case OPT_EMPTY:
         a->evaluation.empty = (enum ek_empty)ek_is_any_of(state, "empty-lists", arg, rules, 3);
         return 0;
-    case OPT_SEED:
+    case 's':
         if (ek_parse_u64(arg, EK_WHOLE, &a->seed))
             argp_error(state, "--seed needs a whole number, not '%s'", arg);
         return 0;
@@ -192,10 +189,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     if (ek_cli_store(SLOTS, key, arg, a))
         return 0;
     switch (key) {
-    case OPT_MODEL:
-    case OPT_DATA:
+    case 'M':
+    case 'd':
     case OPT_REFERENCE:
-        a->open = key == OPT_MODEL ? &a->model : key == OPT_DATA ? &a->data : &a->reference;
+        a->open = key == 'M' ? &a->model : key == 'd' ? &a->data : &a->reference;
         file(state, a, arg);
         return 0;
     case ARGP_KEY_ARG:
@@ -218,14 +215,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 void ek_eval_parse(struct ek_eval_args *a, int argc, char **argv)
 {
     static const char doc[] =
-        "Measures how well a model ranks, on the data as it is or with faults put in, with or "
-        "without routing and other counter-measures."
-        "\vA fault is written FEATURE[,FEATURE]=OPERATION[@SHARE][,items=SHARE][,source=N]. "
+        "Measure the ranking quality of a model, optionally with injected faults, routes and other "
+        "mitigations.\vA fault is FEATURE[,FEATURE]=OPERATION[@SHARE][,items=SHARE][,source=N]. "
         "Operations: x100, ^2, +50, +1median (of the feature), *QUERYFEATURE, neg, zero, nan, =7 "
-        "(set), currency "
-        "(one of seven rates for each list), recode (each code becomes the next one).\n\n"
-        "  evenkeel eval -m features.yaml --model m.safetensors --data vali.txt\n"
-        "  evenkeel eval -m m.yaml --model m.st --data v.txt --fault price=x100";
+        "(set), currency (one of seven rates for each list), recode (each code becomes the next "
+        "one).\n\n  evenkeel eval -m features.yaml --model m.safetensors --data vali.txt\n  "
+        "evenkeel eval -m m.yaml --model m.st --data v.txt --fault price=x100";
     static const struct argp argp = {OPTIONS, parse, "", doc, NULL, NULL, NULL};
     memset(a, 0, sizeof *a);
     a->metrics = "ndcg@5,ndcg@10";

@@ -40,7 +40,7 @@ static int read_action(struct ek_mitigation *c, const struct ek_manifest *m, con
         return EK_OK;
     int *k = ek_calloc((size_t)m->routable_count, sizeof *k);
     if (!k)
-        return ek_fail(&a->e, EK_ENOMEM, "no memory");
+        return ek_fail(&a->e, EK_ENOMEM, "out of memory");
     if (!strcmp(text, "all"))
         for (; count < m->routable_count; count++)
             k[count] = count;
@@ -61,9 +61,8 @@ static int read_factor(struct ek_mitigation *c, const struct ek_manifest *m, con
     struct ek_treatment t = {EK_ACT_REPAIR, 0};
     size_t n = (size_t)((const char *)memchr(piece, '=', length) - piece);
     if (ek_parse_finite(piece + n + 1, length - n - 1, &t.value) || t.value <= 0)
-        return ek_fail(&a->e, EK_EUSAGE,
-                       "--repair: the factor of FEATURE=FACTOR must be above 0, not '%.*s'",
-                       (int)length, piece);
+        return ek_fail(&a->e, EK_EUSAGE, "--repair needs a factor above 0, not '%.*s'", (int)length,
+                       piece);
     snprintf(name, sizeof name, "%.*s", (int)n, piece);
     int rc = ek_routable_list(m, name, &k, &count, &a->e);
     return rc ? rc : treat(c, m, k, t, a);
@@ -88,7 +87,7 @@ static int add_item(const struct ek_manifest *m, const char *piece, size_t lengt
                        name, near);
     for (int i = 0; i < out->count; i++)
         if (out->number[i] == item)
-            return ek_fail(e, EK_EUSAGE, "feature '%s' is named twice", name);
+            return ek_fail(e, EK_EUSAGE, "duplicate feature '%s'", name);
     out->number[out->count++] = item;
     return EK_OK;
 }
@@ -129,7 +128,7 @@ int ek_mitigation_parse(struct ek_mitigation *c, const struct ek_manifest *m,
     c->repair = ek_calloc((size_t)m->item_count, sizeof *c->repair);
     c->fill = ek_calloc((size_t)m->item_count, sizeof *c->fill);
     if (!c->treatment || !c->repair || !c->fill)
-        return ek_fail(&a->e, EK_ENOMEM, "no memory");
+        return ek_fail(&a->e, EK_ENOMEM, "out of memory");
     int rc = read_action(c, m, a->route, EK_ACT_ROUTE, a);
     if (!rc)
         rc = read_action(c, m, a->route_per_source, EK_ACT_ROUTE_PER_SOURCE, a);
@@ -172,11 +171,10 @@ static int break_once(struct ek_mitigation *c, const struct ek_manifest *m, stru
     if (f.dimension)
         rc = ek_fail(&a->e, EK_EUSAGE, "%s: LETOR lists have no segment '%s'", spec, f.dimension);
     else if (a->sources && f.source >= a->sources)
-        rc = ek_fail(&a->e, EK_EUSAGE, "%s: there is no source %d, only 0 to %d", spec, f.source,
+        rc = ek_fail(&a->e, EK_EUSAGE, "%s: invalid source %d; sources are 0 to %d", spec, f.source,
                      a->sources - 1);
     else if (f.source >= 0 && !a->sources && !a->has_teacher)
-        rc = ek_fail(&a->e, EK_EUSAGE, "%s: LETOR items have no source, --sources gives them one",
-                     spec);
+        rc = ek_fail(&a->e, EK_EUSAGE, "%s: LETOR items have no source; use --sources", spec);
     else
         rc = ek_fault_fit(&f, d, &a->e);
     if (!rc)
@@ -198,7 +196,7 @@ int ek_mitigation_apply_fault(struct ek_mitigation *c, const struct ek_manifest 
                               struct ek_dataset *d, struct ek_eval_args *a)
 {
     c->arm = ek_calloc(d->lists, sizeof *c->arm);
-    int rc = c->arm ? EK_OK : ek_fail(&a->e, EK_ENOMEM, "no memory for %zu lists", d->lists);
+    int rc = c->arm ? EK_OK : ek_fail(&a->e, EK_ENOMEM, "out of memory");
     draw_sources(d, a);
     for (int i = 0; i < a->fault_count && !rc; i++)
         rc = break_once(c, m, d, a->fault[i], a);
@@ -209,7 +207,7 @@ static int repair_one(const struct ek_mitigation *c, const struct ek_dataset *re
                       struct ek_dataset *d, struct ek_eval_args *a)
 {
     double median, *factor = ek_calloc((size_t)c->arms, sizeof *factor);
-    int rc = factor ? EK_OK : ek_fail(&a->e, EK_ENOMEM, "no memory for %d arms", c->arms);
+    int rc = factor ? EK_OK : ek_fail(&a->e, EK_ENOMEM, "out of memory");
     if (!rc)
         rc = ek_ln_median(reference, item, &median, &a->e);
     if (!rc)

@@ -34,12 +34,12 @@ static void print_rules(const struct ek_eval_args *a, const struct ek_eval_resul
     static const char *const rules[] = {"are skipped", "count 0", "count 1"};
     const struct ek_evaluation *v = &r->of[0];
     printf("%zu lists; gain %s; lists without a relevant item %s; equal scores keep the order of "
-           "the file; highest label of ERR %g",
+           "the file; maximum label of ERR %g",
            r->lists, v->gain == EK_GAIN_EXP ? "2^y - 1" : "y", rules[v->empty], v->max_label);
     if (a->model.count > 1)
         printf("; mean and deviation of %d models", a->model.count);
     if (a->sources)
-        printf("; items of %d sources by chance", a->sources);
+        printf("; items of %d random sources", a->sources);
     printf("\nrouted: %s%s", a->route ? a->route : "none",
            a->spread ? ", logs divided by their spread ratio" : "");
     print_text("routed by source", a->route_per_source);
@@ -146,7 +146,7 @@ int ek_eval_print_json(struct ek_eval_args *a, const struct ek_manifest *m,
     ek_buf_init(&b, 0);
     int rc = add_all(&b, a, m, r);
     if (rc)
-        ek_fail(&a->e, (enum ek_code)rc, "no memory for the result");
+        ek_fail(&a->e, (enum ek_code)rc, "out of memory");
     else
         fwrite(b.data, 1, b.length, stdout);
     ek_buf_release(&b);

@@ -17,9 +17,9 @@ struct export_args {
 enum { OPT_ONNX = 256, OPT_JSON };
 
 static const struct argp_option OPTIONS[] = {
-    {"onnx", OPT_ONNX, NULL, 0, "As ONNX, the only form there is (needed)", 0},
-    {"output", 'o', "FILE", 0, "Where to (needed)", 0},
-    {"json", OPT_JSON, NULL, 0, "What has to be fed, as JSON on standard output", 0},
+    {"onnx", OPT_ONNX, NULL, 0, "Write ONNX, the only format (required)", 0},
+    {"output", 'o', "FILE", 0, "Output file (required)", 0},
+    {"json", OPT_JSON, NULL, 0, "Print the inputs of the model as JSON", 0},
     {0}};
 
 static void finish(struct argp_state *state, const struct export_args *a)
@@ -27,11 +27,11 @@ static void finish(struct argp_state *state, const struct export_args *a)
     if (!a->onnx)
         argp_error(state, "--onnx is needed");
     if (!a->model)
-        argp_error(state, "which model shall be exported?");
+        argp_error(state, "a model is needed");
     if (!a->output)
         argp_error(state, "-o is needed");
     if (a->json && ek_is_stdout(a->output))
-        argp_error(state, "the model has standard output: --json needs -o FILE");
+        argp_error(state, "the model goes to standard output; --json needs -o FILE");
 }
 
 static const struct ek_cli_slot SLOTS[] = {{OPT_ONNX, offsetof(struct export_args, onnx)},
@@ -47,7 +47,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_ARG:
         if (a->model)
-            argp_error(state, "one model at a time, not '%s' too", arg);
+            argp_error(state, "unexpected '%s'; one model at a time", arg);
         a->model = arg;
         return 0;
     case ARGP_KEY_END:
@@ -88,9 +88,8 @@ static int print_json(struct export_args *a, const struct ek_model *m)
 
 int ek_cmd_export(int argc, char **argv)
 {
-    static const char doc[] =
-        "Writes a model as an ONNX file, so that others can serve the very same network."
-        "\v  evenkeel export --onnx model.safetensors -o model.onnx";
+    static const char doc[] = "Write a model as ONNX, for other runtimes to serve the same "
+                              "network.\v  evenkeel export --onnx model.safetensors -o model.onnx";
     static const struct argp argp = {OPTIONS, parse, "MODEL", doc, NULL, NULL, NULL};
     struct export_args a = {0};
     struct ek_model *m;

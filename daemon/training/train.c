@@ -73,7 +73,7 @@ static void print_result(const struct ek_train_args *a, const struct ek_train_pr
                p->epochs, p->best_ndcg10);
     if (random)
         printf(a->json ? ",\"unrouted\":{\"ndcg@10\":%.9g}"
-                       : " under random routing, %.4f with nothing routed",
+                       : " under random routing, %.4f without routes",
                unrouted);
     if (!a->json)
         puts(a->has_teacher ? " (the gain of an item is its teacher's exp(score))"
@@ -104,7 +104,7 @@ static int stopped(struct ek_train_args *a, struct ek_model *model,
                    const struct ek_train_progress *p)
 {
     ek_model_free(model);
-    return ek_fail(&a->e, EK_ESTATE, "stopped in epoch %d of %d; --resume %s goes on from there",
+    return ek_fail(&a->e, EK_ESTATE, "stopped in epoch %d of %d; continue with --resume %s",
                    p->epoch, p->epochs, a->options.checkpoint);
 }
 
@@ -186,7 +186,7 @@ static int with_manifest(struct ek_train_args *a)
         return ek_kind_explain(a->manifest, EK_KIND_MANIFEST, &a->e);
     int *routed = ek_calloc((size_t)m->routable_count, sizeof *routed);
     rc = routed ? ek_train_args_apply_manifest(a, m, routed)
-                : ek_fail(&a->e, EK_ENOMEM, "no memory");
+                : ek_fail(&a->e, EK_ENOMEM, "out of memory");
     if (!rc)
         rc = try_output(a);
     if (!rc)

@@ -102,14 +102,14 @@ static double real(struct argp_state *state, const char *name, const char *arg)
 {
     double x = 0;
     if (ek_parse_finite(arg, EK_WHOLE, &x) || x < 0)
-        argp_error(state, "--%s needs a number that is not negative, not '%s'", name, arg);
+        argp_error(state, "--%s needs a number of at least 0, not '%s'", name, arg);
     return x;
 }
 
 static void set_file(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
     if (!a->open)
-        argp_error(state, "'%s' stands alone; files follow --train or --vali", arg);
+        argp_error(state, "unexpected '%s'; files follow --train or --vali", arg);
     else if (ek_files_add(a->open, arg, &a->e))
         argp_error(state, "%s", a->e.message);
 }
@@ -164,9 +164,9 @@ static void set_hidden(struct argp_state *state, struct ek_train_args *a, const 
     for (const char *at = arg; ek_next_field(&at, &piece, &length);) {
         uint64_t units = 0;
         if (shape->hidden_count == EK_LAYERS_MAX - 1)
-            argp_error(state, "--hidden has at most %d layers", EK_LAYERS_MAX - 1);
+            argp_error(state, "--hidden takes at most %d layers", EK_LAYERS_MAX - 1);
         if (ek_parse_u64(piece, length, &units) || !units || units > EK_LAYER_WIDTH_MAX)
-            argp_error(state, "--hidden needs numbers of units, as in 64,32, not '%s'", arg);
+            argp_error(state, "--hidden needs numbers of units such as 64,32, not '%s'", arg);
         shape->hidden[shape->hidden_count++] = (int)units;
     }
     a->hidden_given = true;
@@ -259,52 +259,51 @@ struct row {
 
 static const struct row ROWS[] = {
     {"manifest", 'm', "FILE", "Feature manifest (YAML)", NULL, AT(manifest)},
-    {"train", 0, "FILE...", "LETOR files to learn from; several may follow", set_train, 0},
-    {"vali", 0, "FILE...", "The same, to choose the best epoch", set_vali, 0},
+    {"train", 0, "FILE...", "LETOR files to train on; takes several", set_train, 0},
+    {"vali", 0, "FILE...", "LETOR files to select the best epoch; takes several", set_vali, 0},
     {"output", 'o', "FILE", "Model to write (.safetensors)", NULL, AT(output)},
     {"teacher", 0, "WHO",
-     "upstream: the files are messages, their scores are what is learned, no labels needed",
-     set_teacher, 0},
+     "upstream: read messages, and learn their upstream scores in place of labels", set_teacher, 0},
     {"config", 'c', "FILE",
-     "With --teacher: configuration of run, which says under message what the fields are called",
-     NULL, AT(config)},
-    {"loss", 0, "NAME", "listmle, listnet or approxndcg (listmle)", set_loss, 0},
+     "With --teacher: configuration of `run`, with the field names of messages", NULL, AT(config)},
+    {"loss", 0, "NAME", "Loss: listmle, listnet or approxndcg (listmle)", set_loss, 0},
     {"samples", 0, "N", "Gumbel samples of approxndcg, its stochastic form (0: none)", set_samples,
      0},
-    {"cutoff", 0, "K", "Cut-off of approxndcg (0: none)", set_cutoff, 0},
-    {"routing", 0, "HOW", "random, none, or static:FEATURE,... for a fixed choice (random)", NULL,
+    {"cutoff", 0, "K", "Cutoff of approxndcg (0: none)", set_cutoff, 0},
+    {"routing", 0, "HOW",
+     "Routed features in training: random, none, or static:FEATURE,... (random)", NULL,
      AT(routing)},
     {"log-input", 0, "WHEN", "Centered logs as deep inputs: always, routed or none (always)",
      set_logs, 0},
-    {"list-free", 0, NULL, "A model whose items are scored one by one", NULL,
+    {"list-free", 0, NULL, "Train a model that scores each item alone", NULL,
      AT(options.shape.list_free)},
     {"hidden", 0, "N,...", "Units of the hidden layers (64,32)", set_hidden, 0},
     {"transform", 0, "NAME",
-     "How the deep part sees item features: log1p, raw, zscore, cdf or mixture (log1p)",
+     "Transform of item features for the deep part: log1p, raw, zscore, cdf or mixture (log1p)",
      set_transform, 0},
-    {"batch-norm", 0, NULL, "Normalize what each layer reads over the batch (no)", NULL,
+    {"batch-norm", 0, NULL, "Normalize the inputs of each layer over the batch (no)", NULL,
      AT(options.network.batch_norm)},
-    {"dropout", 0, "X", "Share of each hidden layer's outputs dropped in training (0)", set_dropout,
-     0},
+    {"dropout", 0, "X", "Fraction of each hidden layer's outputs dropped in training (0)",
+     set_dropout, 0},
     {"unrouted-fraction", 0, "SHARE",
-     "At the first step, lists with nothing routed under random routing (0.5)", set_keep_clean, 0},
+     "With random routing: initial fraction of lists without routes (0.5)", set_keep_clean, 0},
     {"scale-augmentation", 0, "SHARE",
-     "At the first step, lists that get scale faults under random routing (0.3)", set_shift, 0},
+     "With random routing: initial fraction of lists with scale faults (0.3)", set_shift, 0},
     {"epochs", 0, "N", "Passes over the data (15)", set_epochs, 0},
-    {"patience", 0, "N", "Stop after N epochs without a better one (0: never)", set_patience, 0},
-    {"optimizer", 0, "NAME", "adamw or adagrad (adamw)", set_optimizer, 0},
-    {"lr", 0, "X", "Highest learning rate (3e-3)", set_rate, 0},
+    {"patience", 0, "N", "Stop after N epochs without improvement (0: never)", set_patience, 0},
+    {"optimizer", 0, "NAME", "Optimizer: adamw or adagrad (adamw)", set_optimizer, 0},
+    {"lr", 0, "X", "Maximum learning rate (3e-3)", set_rate, 0},
     {"decay", 0, "X", "Weight decay (1e-4)", set_decay, 0},
-    {"weight-averaging", 0, "POWER", "Average the steps' weights, step t with t^POWER; 0: none (3)",
-     set_average, 0},
+    {"weight-averaging", 0, "POWER",
+     "Average the weights of all steps, step t with weight t^POWER; 0: none (3)", set_average, 0},
     {"batch", 0, "N", "Lists per step (64)", set_batch, 0},
-    {"checkpoint", 0, "FILE", "Keep the state of training there, and on SIGINT stop after that",
-     NULL, AT(options.checkpoint)},
-    {"resume", 0, "FILE", "Go on from a checkpoint, with the options and data it was made with",
-     NULL, AT(options.resume)},
-    {"seed", 0, "N", "Seed of all that is random (0)", set_seed, 0},
-    {"threads", 0, "N", "Threads (as many as processors); no result changes", set_threads, 0},
-    {"json", 0, NULL, "Result as JSON", NULL, AT(json)},
+    {"checkpoint", 0, "FILE", "File for the state of training; SIGINT stops after writing it", NULL,
+     AT(options.checkpoint)},
+    {"resume", 0, "FILE", "Continue from a checkpoint, with the same options and data", NULL,
+     AT(options.resume)},
+    {"seed", 's', "N", "Random seed (0)", set_seed, 0},
+    {"threads", 0, "N", "Threads (number of CPUs); results do not depend on them", set_threads, 0},
+    {"json", 0, NULL, "Print the result as JSON", NULL, AT(json)},
 };
 enum { ROW_COUNT = sizeof ROWS / sizeof *ROWS, KEY_OF_FIRST = 256 };
 
@@ -323,7 +322,7 @@ static void finish(struct argp_state *state, struct ek_train_args *a)
     if (shape->list_free && shape->log_input != EK_LOG_NONE)
         argp_error(state, "--list-free needs --log-input none");
     if (a->has_teacher && a->loss_given && a->options.loss != EK_LISTNET)
-        argp_error(state, "scores of a teacher are learned with --loss listnet");
+        argp_error(state, "--teacher needs --loss listnet");
     if (a->has_teacher)
         a->options.loss = EK_LISTNET;
 }
@@ -359,11 +358,9 @@ static uint64_t processors(void)
 void ek_train_args_parse(struct ek_train_args *a, int argc, char **argv)
 {
     static const char doc[] =
-        "Trains a ranking model whose routable features can be switched to a scale-free path."
-        "\vWhat the manifest says under `training:` holds where no option is given. The plain "
-        "model "
-        "is --routing none --log-input none.\n\n"
-        "  evenkeel train -m features.yaml --train t.txt --vali v.txt -o m.safetensors";
+        "Train a ranking model in which features can be routed to a scale-free path.\vOptions "
+        "override `training:` of the manifest. The plain model is --routing none --log-input "
+        "none.\n\n  evenkeel train -m features.yaml --train t.txt --vali v.txt -o m.safetensors";
     struct argp_option options[ROW_COUNT + 1] = {{0}};
     const struct argp argp = {options, parse, "", doc, NULL, NULL, NULL};
     for (size_t i = 0; i < ROW_COUNT; i++)
@@ -402,7 +399,7 @@ int ek_train_args_apply_manifest(struct ek_train_args *a, const struct ek_manife
     }
     if (strncmp(a->routing, prefix, strlen(prefix)) != 0)
         return ek_fail(&a->e, EK_EUSAGE,
-                       "--routing is random, none or static:FEATURE,..., not '%s'", a->routing);
+                       "--routing needs random, none or static:FEATURE,..., not '%s'", a->routing);
     o->routing = EK_ROUTING_STATIC;
     o->static_routed = routed;
     o->shape.mask_input = false;

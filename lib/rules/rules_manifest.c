@@ -169,8 +169,7 @@ int ek_rules_manifest(struct ek_manifest **out, const char *name, const char *te
         rc = ek_fail(e, EK_ENOMEM, "out of memory");
     else if (!all.count)
         rc = ek_node_fail(y, ek_yaml_root(y), e,
-                          "these rules name no feature: put one under 'features', or use a "
-                          "manifest");
+                          "the rules name no feature; add one under 'features', or use a manifest");
     if (!rc) {
         drop_repeated(&all);
         rc = read_manifest(out, y, &all, e);

@@ -34,7 +34,7 @@ int ek_rules_read_pin_action(struct ek_key_source *s, const struct ek_key_row *k
     struct ek_pin *pin = s->base[k->base];
     int rc = ek_rules_read_action(s, n, pin->feature, &pin->action);
     if (!rc && pin->action == EK_ACT_REPAIR)
-        rc = ek_node_fail(s->yaml, n, s->e, "a pin cannot repair, it has no factor: take 'route'");
+        rc = ek_node_fail(s->yaml, n, s->e, "a pin has no factor for 'repair'; use 'route'");
     return rc;
 }
 
@@ -70,7 +70,7 @@ static int check_pin_twice(const struct ek_key_source *s, const struct ek_node *
             same_text(pin[i].dimension, last->dimension) && same_text(pin[i].value, last->value))
             return ek_node_fail(
                 s->yaml, &list->children[at], s->e,
-                "feature '%.60s' is pinned twice for the same segment, first at %ld:%ld", name,
+                "duplicate pin of feature '%.60s' in the same segment, first at %ld:%ld", name,
                 pin[i].line, pin[i].column);
     return EK_OK;
 }
@@ -115,7 +115,7 @@ int ek_rules_read_target(struct ek_key_source *s, const struct ek_key_row *k,
     (void)k;
     int rc = ek_rules_read_feature_name(s, n, &t->feature);
     if (!rc && t->feature >= 0 && m->features[t->feature].role != EK_ROLE_ITEM)
-        rc = ek_node_fail(s->yaml, n, s->e, "'%s' is a query feature: take an item feature",
+        rc = ek_node_fail(s->yaml, n, s->e, "'%s' is a query feature; use an item feature",
                           m->features[t->feature].name);
     return rc;
 }
@@ -143,14 +143,14 @@ int ek_rules_read_fault(struct ek_key_source *s, const struct ek_key_row *k,
     bool said = true;
     if (t->inject)
         return ek_node_fail(s->yaml, n, s->e,
-                            "'%s' and '%s' at once: take one of them, or make two tests",
+                            "'%s' and '%s' exclude each other; use one of them, or two tests",
                             FAULTS[t->inject].name, ek_key_name(k));
     t->inject = fault_of(k);
     int rc = k->type == EK_KEY_NUMBER ? ek_key_store(s, k, n)
                                       : ek_node_bool(s->yaml, n, ek_key_name(k), &said, s->e);
     if (!rc && (!said || t->by == FAULTS[t->inject].nothing))
         rc = ek_node_fail(s->yaml, n, s->e,
-                          "this changes nothing: take another value, or 'inject: none'");
+                          "the value has no effect; use another one, or 'inject: none'");
     return rc;
 }
 
@@ -169,13 +169,14 @@ int ek_rules_read_inject(struct ek_key_source *s, const struct ek_key_row *k,
     if (c->injects_nothing)
         return EK_OK;
     if (n->kind == EK_NODE_SCALAR)
-        return ek_node_fail(s->yaml, n, s->e,
-                            "'inject' must be a fault, like {feature: price, scale: 100}, or none");
+        return ek_node_fail(
+            s->yaml, n, s->e,
+            "'inject' must be a fault such as {feature: price, scale: 100}, or none");
     int rc = ek_keys_read(s, k->path, n);
     if (!rc && !test_of(s)->inject)
-        rc = ek_node_fail(s->yaml, n, s->e,
-                          "no fault is put in: write one of scale, power, offset, missing, zero, "
-                          "negative");
+        rc = ek_node_fail(
+            s->yaml, n, s->e,
+            "the fault is missing; set one of scale, power, offset, missing, zero, negative");
     return rc;
 }
 
@@ -184,8 +185,7 @@ int ek_rules_read_class(struct ek_key_source *s, const struct ek_key_row *k,
 {
     int word = 0;
     if (is_none(n))
-        return ek_node_fail(s->yaml, n, s->e,
-                            "no finding has the class 'none': write 'expect: none'");
+        return ek_node_fail(s->yaml, n, s->e, "invalid class 'none'; use 'expect: none'");
     int rc = ek_key_read_name(s, k, n, &word);
     if (!rc)
         test_of(s)->class = (enum ek_class)(word + 1); /* the choices lack `none` */
@@ -210,12 +210,11 @@ int ek_rules_read_expect(struct ek_key_source *s, const struct ek_key_row *k,
     if (t->nothing)
         return ek_keys_set_built_in(s, "tests.*.lists");
     if (c->injects_nothing)
-        return ek_node_fail(s->yaml, n, s->e,
-                            "nothing is put in, so 'expect' must be none as well");
+        return ek_node_fail(s->yaml, n, s->e, "'expect' must be none with 'inject: none'");
     if (n->kind == EK_NODE_SCALAR)
         return ek_node_fail(
             s->yaml, n, s->e,
-            "'expect' must be a finding, like {class: scale, factor: 100}, or none");
+            "'expect' must be a finding such as {class: scale, factor: 100}, or none");
     return ek_keys_read(s, k->path, n);
 }
 
@@ -235,7 +234,7 @@ static int check_test_twice(const struct ek_key_source *s, const struct ek_node 
     for (const struct ek_rules_test *t = r->test; last->name && t < last; t++)
         if (t->name && !strcmp(t->name, last->name))
             return ek_node_fail(s->yaml, ek_node_get(map, "name"), s->e,
-                                "test '%.60s' is there twice, first at %ld:%ld", t->name, t->line,
+                                "duplicate test '%.60s', first at %ld:%ld", t->name, t->line,
                                 t->column);
     return EK_OK;
 }

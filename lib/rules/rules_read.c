@@ -52,9 +52,7 @@ int ek_rules_read_feature_name(struct ek_key_source *s, const struct ek_node *n,
     if (near)
         return ek_node_fail(s->yaml, n, s->e, "unknown feature '%.60s', did you mean '%s'?", name,
                             near);
-    return ek_node_fail(s->yaml, n, s->e,
-                        "unknown feature '%.60s': put it into the manifest, which does not have it",
-                        name);
+    return ek_node_fail(s->yaml, n, s->e, "unknown feature '%.60s'; add it to the manifest", name);
 }
 
 static bool needs_wide_path(enum ek_action action)
@@ -75,7 +73,7 @@ int ek_rules_read_action(struct ek_key_source *s, const struct ek_node *n, int f
         return rc;
     if (feature >= 0 && needs_wide_path((enum ek_action)word) && !m->features[feature].routable)
         return ek_node_fail(s->yaml, n, s->e,
-                            "action '%s' needs a routable feature, and '%s' is not one: take "
+                            "action '%s' needs a routable feature, but '%s' is not routable; use "
                             "'alert', or set 'routable: true' in the manifest",
                             words[word], m->features[feature].name);
     *out = (enum ek_action)word;
@@ -95,14 +93,10 @@ static int check_dimension(const struct ek_key_source *s, const struct ek_node *
                                      r->segment[i]);
     }
     if (!*there)
-        return ek_node_fail(s->yaml, n, s->e,
-                            "'%.60s' is no segment of these rules: write "
-                            "'segments: [%.60s]'",
+        return ek_node_fail(s->yaml, n, s->e, "unknown segment '%.60s'; add 'segments: [%.60s]'",
                             n->text, n->text);
-    return ek_node_fail(s->yaml, n, s->e,
-                        "'%.60s' is not one of the 'segments' of these rules: there are %s, add it "
-                        "there",
-                        n->text, there);
+    return ek_node_fail(s->yaml, n, s->e, "unknown segment '%.60s'; 'segments' has %s", n->text,
+                        there);
 }
 
 static int read_segment_value(const struct ek_key_source *s, const struct ek_node *n, char **out)
@@ -110,8 +104,8 @@ static int read_segment_value(const struct ek_key_source *s, const struct ek_nod
     size_t length = n->kind == EK_NODE_SCALAR ? strlen(n->text) : 0;
     if (length > EK_SEGMENT_BYTES_MAX)
         return ek_node_fail(s->yaml, n, s->e,
-                            "a value of a segment has at most %d bytes here, not %zu: lists with "
-                            "longer ones are watched together",
+                            "a segment value must have at most %d bytes here, not %zu; lists with "
+                            "longer values share one segment",
                             EK_SEGMENT_BYTES_MAX, length);
     return copy_text(s, n, "segment", out);
 }
@@ -120,7 +114,7 @@ int ek_rules_read_cell(struct ek_key_source *s, const struct ek_node *n, char **
                        char **value)
 {
     if (n->kind != EK_NODE_MAPPING || n->count != 1)
-        return ek_node_fail(s->yaml, n, s->e, "'segment' must be one pair, like {arm: B}");
+        return ek_node_fail(s->yaml, n, s->e, "'segment' must be one pair such as {arm: B}");
     const struct ek_node *key = &n->children[0];
     int rc = check_dimension(s, key);
     if (!rc)
@@ -134,15 +128,14 @@ static int check_segment(const struct ek_key_source *s, const struct ek_node *n)
     const struct ek_rules *r = ek_rules_from_node(s);
     if (!*n->text)
         return ek_node_fail(s->yaml, n, s->e,
-                            "a segment without a name: put the name of a field of the messages");
+                            "the name of the segment is empty; use a field of the messages");
     if (strlen(n->text) > EK_NAME_BYTES_MAX) /* fleet records reject longer names */
         return ek_node_fail(s->yaml, n, s->e,
-                            "the name of a segment has at most %d bytes, not %zu: rename the field",
+                            "a segment name must have at most %d bytes, not %zu; rename the field",
                             EK_NAME_BYTES_MAX, strlen(n->text));
     for (int i = 0; i + 1 < r->segment_count; i++)
         if (!strcmp(r->segment[i], n->text))
-            return ek_node_fail(s->yaml, n, s->e, "segment '%s' is there twice: take one away",
-                                n->text);
+            return ek_node_fail(s->yaml, n, s->e, "duplicate segment '%s'", n->text);
     return EK_OK;
 }
 
@@ -188,10 +181,9 @@ int ek_rules_read_stratify_by(struct ek_key_source *s, const struct ek_key_row *
     if (rc || !strcmp(name, "none"))
         return rc;
     if (m && ek_manifest_item(m, name) >= 0)
-        return ek_node_fail(s->yaml, n, s->e,
-                            "'stratify_by' must be a segment or a query feature, '%s' is an item "
-                            "feature",
-                            name);
+        return ek_node_fail(
+            s->yaml, n, s->e,
+            "'stratify_by' must be a segment or query feature, but '%s' is an item feature", name);
     return copy_text(s, n, ek_key_name(k), &ek_rules_from_node(s)->stratify_by);
 }
 
@@ -209,7 +201,7 @@ int ek_rules_read_mode(struct ek_key_source *s, const struct ek_key_row *k, cons
 static int wrong_shape(const struct ek_key_source *s, const struct ek_node *n)
 {
     return ek_node_fail(s->yaml, n, s->e,
-                        "'mode_in' must be modes of values of segments, like {arm: {B: enforce}}");
+                        "'mode_in' must be modes of segment values such as {arm: {B: enforce}}");
 }
 
 static int read_value_mode(struct ek_key_source *s, const struct ek_node *dimension,
@@ -221,9 +213,10 @@ static int read_value_mode(struct ek_key_source *s, const struct ek_node *dimens
     if (rc)
         return rc;
     if (rule->mode_in_count == EK_MODE_IN_MAX)
-        return ek_node_fail(s->yaml, value, s->e,
-                            "'mode_in' must be at most %d values: put what most have into 'mode'",
-                            EK_MODE_IN_MAX);
+        return ek_node_fail(
+            s->yaml, value, s->e,
+            "'mode_in' must have at most %d values; use 'mode' for the most frequent one",
+            EK_MODE_IN_MAX);
     struct ek_mode_in *in = &rule->mode_in[rule->mode_in_count];
     rc = read_segment_value(s, value, &in->value);
     if (rc)
@@ -271,17 +264,16 @@ int ek_rules_read_canary(struct ek_key_source *s, const struct ek_key_row *k,
     const struct ek_node *step = ek_node_get(n, "step_percent");
     int rc = ek_keys_read(s, k->path, n);
     if (!rc && c->initial_percent > c->max_percent)
-        return ek_node_fail(
-            s->yaml, n, s->e,
-            "'initial_percent' (%g) is above 'max_percent' (%g): it must be at most that",
-            c->initial_percent, c->max_percent);
+        return ek_node_fail(s->yaml, n, s->e,
+                            "'initial_percent' (%g) must be at most 'max_percent' (%g)",
+                            c->initial_percent, c->max_percent);
     if (rc || c->step_percent >= STEP_LEAST || c->initial_percent >= c->max_percent)
         return rc;
-    return ek_node_fail(
-        s->yaml, step ? step : n, s->e,
-        "with 'step_percent: %g' a canary of %g%% cannot come to 'max_percent' (%g): write a "
-        "'step_percent' of at least %g, or 'max_percent: %g'",
-        c->step_percent, c->initial_percent, c->max_percent, STEP_LEAST, c->initial_percent);
+    return ek_node_fail(s->yaml, step ? step : n, s->e,
+                        "with 'step_percent: %g' a canary of %g%% cannot reach 'max_percent' (%g); "
+                        "use 'step_percent' of at least %g, or 'max_percent: %g'",
+                        c->step_percent, c->initial_percent, c->max_percent, STEP_LEAST,
+                        c->initial_percent);
 }
 
 int ek_rules_read_reaction(struct ek_key_source *s, const struct ek_key_row *k,
@@ -293,14 +285,12 @@ int ek_rules_read_reaction(struct ek_key_source *s, const struct ek_key_row *k,
     enum ek_action action = EK_ACT_NONE;
     int rc = ek_rules_read_action(s, n, c->feature, &action);
     if (!rc && action == EK_ACT_REPAIR && ek_class_parse(class) != EK_SCALE)
-        rc = ek_node_fail(s->yaml, n, s->e,
-                          "only 'scale' has a factor to repair by, '%s' has none: take '%s', as "
-                          "is built in",
-                          class, k->built_in);
+        rc = ek_node_fail(
+            s->yaml, n, s->e,
+            "only 'scale' has a factor for 'repair', '%s' has none; use '%s', the default", class,
+            k->built_in);
     if (!rc && action == EK_ACT_ROUTE_PER_SOURCE && ek_class_parse(class) != EK_ITEMS)
-        rc = ek_node_fail(s->yaml, n, s->e,
-                          "'route_per_source' is for 'items', which has some items of a list on "
-                          "another scale, not for '%s'",
+        rc = ek_node_fail(s->yaml, n, s->e, "'route_per_source' is for class 'items', not for '%s'",
                           class);
     if (rc)
         return rc;
@@ -319,10 +309,9 @@ static int check_effects(struct ek_key_source *s, const struct ek_node *map)
     const struct ek_node *act = ek_node_get(map, "action_threshold");
     int rc = EK_OK;
     if (act && rule->action_threshold < rule->report_threshold)
-        rc = ek_node_fail(
-            s->yaml, act, s->e,
-            "'action_threshold' (%g) is below 'report_threshold' (%g): it must be at least that",
-            rule->action_threshold, rule->report_threshold);
+        rc = ek_node_fail(s->yaml, act, s->e,
+                          "'action_threshold' (%g) must be at least 'report_threshold' (%g)",
+                          rule->action_threshold, rule->report_threshold);
     if (!rc && rule->action_threshold < rule->report_threshold)
         rule->action_threshold = rule->report_threshold;
     return ek_keys_collect(s, rc);
@@ -336,7 +325,7 @@ static int check_durations(struct ek_key_source *s, const struct ek_node *map)
     int rc = EK_OK;
     if (most && r->max_duration_ms < r->min_duration_ms)
         rc = ek_node_fail(s->yaml, most, s->e,
-                          "'max_duration' is below 'min_duration': it must be at least %gs",
+                          "'max_duration' must be at least 'min_duration' (%gs)",
                           (double)r->min_duration_ms / 1000);
     if (!rc && r->max_duration_ms < r->min_duration_ms)
         r->max_duration_ms = r->min_duration_ms;
@@ -376,7 +365,7 @@ static int wrong_catalogue(struct ek_key_source *s, const struct ek_node *n,
     char text[sizeof s->e->file + sizeof s->e->message];
     ek_error_text(fault, text, sizeof text);
     return ek_node_fail(s->yaml, n, s->e, "'units': %s%s", text,
-                        fault->code == EK_EIO ? "; put its path from the folder of these rules"
+                        fault->code == EK_EIO ? "; paths are relative to the folder of the rules"
                                               : "");
 }
 
@@ -448,7 +437,7 @@ static int check_unit_id(const struct ek_key_source *s, const struct ek_node *n,
     if (near)
         return ek_node_fail(s->yaml, n, s->e, "unknown unit '%.60s', did you mean '%s'?", id, near);
     return ek_node_fail(s->yaml, n, s->e,
-                        "unknown unit '%.60s': it must be a known one like cents, a pair like "
+                        "unknown unit '%.60s'; use a known one such as cents, a pair such as "
                         "EUR/USD, or query_feature:NAME",
                         id);
 }
@@ -463,7 +452,7 @@ static int check_unit(const struct ek_key_source *s, const struct ek_node *n, co
     if (!m || ek_manifest_query(m, name) >= 0)
         return EK_OK;
     const char *near = ek_manifest_suggest(m, EK_ROLE_QUERY, name);
-    return ek_node_fail(s->yaml, n, s->e, "there is no query feature '%.60s'%s%s%s", name,
+    return ek_node_fail(s->yaml, n, s->e, "unknown query feature '%.60s'%s%s%s", name,
                         near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
@@ -476,7 +465,7 @@ static int read_feature_unit(struct ek_key_source *s, const struct ek_node *n)
         rc = check_unit(s, n, id);
     for (int k = 0; !rc && k < rule->unit_count; k++)
         if (!strcmp(rule->unit[k], id))
-            rc = ek_node_fail(s->yaml, n, s->e, "unit '%s' is there twice: take one away", id);
+            rc = ek_node_fail(s->yaml, n, s->e, "duplicate unit '%s'", id);
     if (!rc)
         rc = copy_text(s, n, "units", &rule->unit[rule->unit_count]);
     rule->unit_count += !rc;

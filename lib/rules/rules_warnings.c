@@ -33,7 +33,7 @@ static int note_pins(const struct notes *n, const struct ek_node *pins, int64_t 
         struct ek_error e;
         if (!until || n->r->pin[i].until_ms > now_ms)
             continue;
-        ek_node_fail(n->y, until, &e, "the pin of '%.60s' ran out on %.20s: take it out",
+        ek_node_fail(n->y, until, &e, "the pin of '%.60s' expired on %.20s; remove it",
                      ek_node_get(pin, "feature")->text, until->text);
         rc = add(n, &e);
     }
@@ -57,7 +57,7 @@ static int note_unwatched(const struct notes *n, const struct ek_node *features)
             struct ek_error e;
             if (!value)
                 continue;
-            ek_node_fail(n->y, value, &e, "'%s' has no effect, for '%.60s' is not watched",
+            ek_node_fail(n->y, value, &e, "'%s' has no effect, because '%.60s' is not watched",
                          OF_WATCHED[k], features->children[2 * i].text);
             rc = add(n, &e);
         }
@@ -91,7 +91,7 @@ static int note_limit(const struct notes *n, const struct ek_node *root)
         acts = is_watched(rule) ? action_text(rule) : NULL;
     if (!most || n->r->max_routed_features || !acts)
         return EK_OK;
-    ek_node_fail(n->y, most, &e, "'max_routed_features' is 0: nothing comes of '%s' at %ld:%ld",
+    ek_node_fail(n->y, most, &e, "'max_routed_features' is 0, so '%s' at %ld:%ld has no effect",
                  acts->text, acts->line, acts->column);
     return add(n, &e);
 }

@@ -83,7 +83,7 @@ swept replay "out.msg e.jsonl" replay $hotel -p in/p.ekp -r in/rules.yaml -M in/
 swept compare "" replay $hotel -p in/p.ekp -M in/m.safetensors -i in/in.msg --compare in/rules.yaml
 swept profiles "" inspect in/p.ekp
 swept models "" inspect --json in/m.safetensors
-swept shape "" inspect --manifest in/in.msg
+swept shape "" inspect --suggest-manifest in/in.msg
 swept plot "" inspect in/in.msg --plot price $hotel -p in/p.ekp
 swept check "" check --no-tests in/hotel.yaml in/rules.yaml in/p.ekp in/m.safetensors
 swept config "" check --no-tests in/run.yaml
@@ -98,9 +98,9 @@ swept xgas "" select $hotel --train in/few.txt --vali in/few.txt --method xgas -
 swept importance "" select $hotel --train in/few.txt --vali in/few.txt --method importance -M in/m.safetensors --repeats 1 --threads 1
 swept watch w.yaml select --watch $hotel -M in/m.safetensors -d in/few.txt --threads 1 -o w.yaml
 swept index i.ekx extract --collection in/docs.jsonl --index i.ekx
-swept features "f.letor fm.yaml" extract -i in/docs.ekx --queries in/q.tsv -o f.letor --manifest-out fm.yaml
-swept arrays f.npz extract -i in/docs.ekx --queries in/q.tsv -o f.npz
-swept files f.csv extract -i in/docs.ekx --queries in/q.tsv --candidates in/run.txt --qrels in/qrels.txt -o f.csv
+swept features "f.letor fm.yaml" extract --index in/docs.ekx --queries in/q.tsv -o f.letor --manifest-out fm.yaml
+swept arrays f.npz extract --index in/docs.ekx --queries in/q.tsv -o f.npz
+swept files f.csv extract --index in/docs.ekx --queries in/q.tsv --candidates in/run.txt --qrels in/qrels.txt -o f.csv
 swept nfs "" select $hotel --train in/few.txt --vali in/few.txt --method nfs --epochs 1 --count 2 --threads 1
 swept tried "" select $hotel --train in/few.txt --vali in/few.txt --count 3 --cross-validate --threads 1
 swept states "" inspect "$golden/state-1.ekc"

@@ -17,7 +17,7 @@ printf 'feature:\n  - {name: x, index: 1, role: item}\n' >c.yaml
 printf 'limts: {max_routed_features: 3}\n' >d.yaml
 
 says 0 'manifest.yaml: manifest, ok' manifest.yaml
-says 0 'a: rules, ok (names of features not checked, there is no manifest)' a
+says 0 'a: rules, ok (names of features not checked, because no manifest is given)' a
 says 0 'a: rules, ok' --manifest manifest.yaml a
 says 0 'a: rules, ok
 manifest.yaml: manifest, ok' a manifest.yaml
@@ -27,7 +27,7 @@ says 78 "b.yaml:3:3: unknown key 'dedup_ky', did you mean 'dedup_key'?
 manifest.yaml: manifest, ok" b.yaml manifest.yaml
 says 78 'gone.yaml: cannot open: no such file or directory
 a: rules, ok' gone.yaml a -m manifest.yaml
-says 78 'a: this is no manifest, but a rules file' -m a
+says 78 'a: not a manifest, but a rules file' -m a
 says 78 "$tests/bad/rules/feature-unknown.yaml:3:3: unknown feature 'prise', did you mean 'price'?" \
 	-m manifest.yaml "$tests/bad/rules/feature-unknown.yaml"
 says 78 '{"file":"b.yaml","kind":"rules","ok":false,"note":"","errors":[{"file":"b.yaml","line":3,"column":3,"message":"unknown key '"'dedup_ky', did you mean 'dedup_key'?"'"}]}' \
@@ -91,9 +91,9 @@ features:
 tests:
   - {name: none, inject: none, expect: none, lists: 1}
 END
-odd="odd.yaml:2:31: 'max_routed_features' is 0: nothing comes of 'enforce' at 1:18, and 2 more"
-says 0 "odd.yaml: rules, ok ($odd; 1 test passed in a made-up world)" -m manifest.yaml odd.yaml
-says 0 "odd.yaml: rules, ok ($odd; names of features not checked, there is no manifest; 1 test well formed, not run)" \
+odd="odd.yaml:2:31: 'max_routed_features' is 0, so 'enforce' at 1:18 has no effect, and 2 more"
+says 0 "odd.yaml: rules, ok ($odd; 1 test passed on synthetic lists)" -m manifest.yaml odd.yaml
+says 0 "odd.yaml: rules, ok ($odd; names of features not checked, because no manifest is given; 1 test valid, not run)" \
 	--no-tests odd.yaml
 
 # Unit catalogs: the default one, and those named by rules, relative to the rules.
@@ -115,7 +115,7 @@ quiet "$EK" generate hotel --lists 200 --manifest-out hotel.yaml -o lists.txt
 quiet "$EK" profile --manifest hotel.yaml --letor lists.txt -o profile.ekp
 says 0 'profile.ekp: profile, ok
 hotel.yaml: manifest, ok' profile.ekp hotel.yaml
-says 0 'profile.ekp: profile, ok (not held against a manifest, there is none)' profile.ekp
+says 0 'profile.ekp: profile, ok (not checked against a manifest, because none is given)' profile.ekp
 status=0
 "$EK" check -m manifest.yaml profile.ekp >out || status=$?
 [ $status = 78 ] || fail "status $status for a profile of another manifest"
@@ -200,7 +200,7 @@ plain 'profile.ekp: this is a profile, not a model' generate hotel --lists 1 --f
 plain 'a: these look like rules, not a manifest' convert --manifest a lists.txt -o x
 plain 'hotel.yaml: this is a manifest, not a profile, model or capture' inspect hotel.yaml
 plain 'lists.txt: this is LETOR text, not a profile, model or capture' inspect lists.txt
-says 0 'lists.txt: LETOR text, ok (not held against a manifest, there is none)' lists.txt
+says 0 'lists.txt: LETOR text, ok (not checked against a manifest, because none is given)' lists.txt
 says 0 'lists.txt: LETOR text, ok
 bare.msg: messages, ok' -m hotel.yaml lists.txt bare.msg
 sed '3s/^[0-9.]*/x/' lists.txt >wrong.txt
@@ -216,7 +216,7 @@ output:   {topic: ranked, dead_letter_topic: ranked.dead}
 assets:   {manifest: hotel.yaml, profile: profile.ekp, rules: canary.yaml}
 pipeline: {shadow_scoring_cpu_percent: 0}
 END
-says 0 "trials.yaml: configuration, ok (trials.yaml:4:40: 'pipeline.shadow_scoring_cpu_percent' is 0: no list is ranked both ways, so the canary of 'price' never grows and most of 'abort_if' is not looked at: set it to 10, say)" \
+says 0 "trials.yaml: configuration, ok (trials.yaml:4:40: 'pipeline.shadow_scoring_cpu_percent' is 0: without shadow scoring the canary of 'price' never grows and most of 'abort_if' has no effect; set it to 10, for example)" \
 	trials.yaml
 printf 'features: {price: {mode: canary, canary: {initial_percent: 10, max_percent: 10}}}\n' >canary.yaml
 says 0 'trials.yaml: configuration, ok' trials.yaml
@@ -233,7 +233,7 @@ grep -qF "'assets.model': profile.ekp: this is a profile, not a model" out || fa
 status=0
 "$EK" check c.yaml >out || status=$?
 [ $status = 78 ] || fail "status $status for a file of no kind"
-grep -qF 'c.yaml:1:1: no manifest' out || fail "not told what c.yaml could be: $(cat out)"
+grep -qF 'c.yaml:1:1: not a manifest' out || fail "not told what c.yaml could be: $(cat out)"
 [ "$("$EK" check -m manifest.yaml - <a)" = '-: rules, ok' ] || fail 'standard input is not read'
 gzip -c b.yaml >b.gz
 status=0

@@ -40,8 +40,8 @@ part() { # object, key: of the comparison
 # A file compared with itself.
 for rules in observe enforce; do
 	compare 0 $rules.yaml $rules.yaml
-	has '^  findings told alike +[1-9]' '^  findings told otherwise +0$' '^  findings of A only +0$' '^  findings of B only +0$' \
-		'^  plan changes .* not the same after 0 of them$' '; not the same 0$' '^  Nothing differs\.$'
+	has '^  equal findings +[1-9]' '^  different findings +0$' '^  findings only in A +0$' '^  findings only in B +0$' \
+		'^  plan changes .* not the same after 0 of them$' '; different 0$' '^  No differences\.$'
 done
 
 # Observe against enforce: plan, routed lists and findings equal those of two single replays.
@@ -63,9 +63,9 @@ cmp -s plans.single plans.both || fail "plans: $(cat plans.both) instead of $(ca
 last=$(grep '"finding_id":"price-.*"state":"\(confirmed\|updated\)"' enforce.jsonl | tail -1 | sed -E 's/.*"text":"([^"]*)".*/\1/')
 grep -qF "$last" out || fail "'$last' is not in: $(cat out)"
 compare 3 observe.yaml enforce.yaml
-has '^    price, arm=B: .*mode observe in A, enforce in B' '^    [0-9]+ +nothing  +price, arm=B: route, enforce$' "^  scored anew +A 0, B $anew, by both 0; not the same $anew$" \
-	"^    as they came, to B +$anew +0?\.?[0-9.]+"
-if grep -q 'Nothing differs' out; then fail "nothing differs: $(cat out)"; fi
+has '^    price, arm=B: .*mode observe in A, enforce in B' '^    [0-9]+ +nothing  +price, arm=B: route, enforce$' "^  re-scored +A 0, B $anew, by both 0; different $anew$" \
+	"^    upstream, to B +$anew +0?\.?[0-9.]+"
+if grep -q 'No differences' out; then fail "nothing differs: $(cat out)"; fi
 longest=$(awk '{ if (length > n) n = length } END { print n }' out)
 [ "$longest" -le 79 ] || fail "$longest columns: $(cat out)"
 
@@ -93,9 +93,9 @@ compare 0 canary.yaml canary.yaml
 
 # Findings of only one side are listed on that side.
 compare 3 enforce.yaml blind.yaml
-has '^  findings of A only +1$' '^  findings of B only +0$' '^    price, arm=B: values are multiplied'
+has '^  findings only in A +1$' '^  findings only in B +0$' '^    price, arm=B: values are multiplied'
 compare 3 blind.yaml enforce.yaml
-has '^  findings of A only +0$' '^  findings of B only +1$' '^    price, arm=B: values are multiplied'
+has '^  findings only in A +0$' '^  findings only in B +1$' '^    price, arm=B: values are multiplied'
 
 # The same change with another class; both sides route its lists, with different actions.
 compare 3 enforce.yaml late.yaml

@@ -47,14 +47,14 @@ for tokens in gone.txt empty.txt short.txt; do
 	echo 'ana tooshort' >short.txt
 	case $tokens in
 	gone.txt) said="run.yaml:4:8: 'http.token_file': gone.txt: cannot open" ;;
-	empty.txt) said="'http.token_file': empty.txt: there is no token in it" ;;
+	empty.txt) said="'http.token_file': empty.txt: the file has no token" ;;
 	short.txt) said="'http.token_file': short.txt:1: a token must have 16 to 200 characters" ;;
 	esac
 	ends 78 "$said" run -c run.yaml
 	ends 78 "$said" check run.yaml
 	ends 78 "$said" pause -c run.yaml
 done
-ends 2 'one of --config and --url is needed' pause
+ends 2 '--config or --url is needed' pause
 ends 2 'is not like http://127.0.0.1:9464' status --url ftp://127.0.0.1:9464
 ends 1 '127.0.0.1:1: connection refused' status --url http://127.0.0.1:1
 config hotel.yaml profile.ekp

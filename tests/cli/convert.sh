@@ -26,10 +26,10 @@ cmp s.msg t.msg
 if cmp -s s.msg h.msg; then fail "no segment was written"; fi
 "$EK" convert --manifest hotel.yaml --letor a.txt --segment arm=A,B --fault price=x2,arm=C \
 	-o u.msg 2>err
-grep -qF "hit no query" err || fail "no warning: $(cat err)"
+grep -qF "changed no list" err || fail "no warning: $(cat err)"
 quiet "$EK" convert --manifest hotel.yaml --letor a.txt --segment arm=A,B --fault price=x2,arm=B \
 	-o v.msg
-if grep -qF "hit no query" chatter; then fail "arm B was not hit"; fi
+if grep -qF "changed no list" chatter; then fail "arm B was not hit"; fi
 quiet "$EK" convert --manifest hotel.yaml --letor a.txt --fault price=+1median -o w.msg
 
 # Sources: one per item at random; a fault is limited to its source, and lists without sources stay unchanged.
@@ -38,10 +38,10 @@ quiet "$EK" generate hotel --lists 40 --seed 3 -f messages --sources 2 -o made.m
 grep -aqF source mixed.msg || fail "no source was written"
 grep -aqF source made.msg || fail "gen writes no source"
 quiet "$EK" convert --manifest hotel.yaml --letor a.txt --sources 2 --fault price=x2,source=1 -o v.msg
-if grep -qF "hit no query" chatter; then fail "source 1 was not hit"; fi
+if grep -qF "changed no list" chatter; then fail "source 1 was not hit"; fi
 if cmp -s v.msg mixed.msg; then fail "the fault changed nothing"; fi
 quiet "$EK" convert --manifest hotel.yaml --letor a.txt --fault price=x2,source=1 -o v.msg
-grep -qF "hit no query" chatter || fail "no warning: $(cat chatter)"
+grep -qF "changed no list" chatter || fail "no warning: $(cat chatter)"
 refused 2 "--sources needs a number from 2 to 16, not 'A,B'" convert --manifest hotel.yaml --letor a.txt --sources A,B
 refused 2 "LETOR has no place for sources" generate hotel --sources 2
 
@@ -68,5 +68,5 @@ refused 1 "falling.txt:1" convert --manifest hotel.yaml --letor falling.txt -o x
 [ ! -e x.msg ] || fail "a refused run left a file"
 
 : >empty.txt
-refused 1 "empty.txt: there are no lists in it" convert --manifest hotel.yaml --letor empty.txt -o nothing.msg
+refused 1 "empty.txt: the file has no lists" convert --manifest hotel.yaml --letor empty.txt -o nothing.msg
 [ ! -e nothing.msg ] || fail "an empty file became messages"

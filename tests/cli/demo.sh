@@ -17,8 +17,8 @@ shown() {
 shown "price, arm=B"
 shown "scale, query_feature:stay_nights"
 shown "anew before the fault / in arm A   0 / 0"
-shown "plain model, unguarded"
-shown "Found, routed, better than unguarded, ended."
+shown "plain model, without evenkeel"
+shown "The fault was found, routed with better rankings, and the route ended."
 if grep -q "$(printf '\033')" out; then fail "color in a log"; fi
 [ -z "$(ls tmp)" ] || fail "left behind: $(ls tmp)"
 

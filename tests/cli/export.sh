@@ -7,7 +7,7 @@ grep -qxF 'a.onnx: items [n, 13], query [8], mask [10] -> scores [n]' said || fa
 
 refused 2 "--onnx is needed" export "$tests/golden/model.safetensors" -o x
 refused 2 "-o is needed" export --onnx "$tests/golden/model.safetensors"
-refused 2 "which model" export --onnx -o x
+refused 2 "a model is needed" export --onnx -o x
 refused 2 "one model at a time" export --onnx a b -o x
 refused 1 "gone.safetensors" export --onnx gone.safetensors -o x
 echo 'features: [{name: a, index: 1, role: item}]' >features.yaml

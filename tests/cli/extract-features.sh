@@ -33,11 +33,11 @@ extract="extract --index docs.ekx"
 
 # Every value of every feature equals that of an independent implementation.
 oracle="python3 $tests/format/read_text_features.py docs.jsonl"
-quiet "$EK" $extract --queries queries.tsv --top 4 -f all.yaml -o top.csv
+quiet "$EK" $extract --queries queries.tsv --top 4 --features all.yaml -o top.csv
 quiet $oracle queries.tsv top.csv
 grep -qx '[0-9]* values, 0 differ' said || fail "$(cat said)"
-quiet "$EK" $extract --queries queries.tsv --candidates run.txt -f all.yaml -o run.csv
-grep -qx 'run.txt: 7 candidates are not in the index and are left out' chatter || fail "$(cat chatter)"
+quiet "$EK" $extract --queries queries.tsv --candidates run.txt --features all.yaml -o run.csv
+grep -qx 'run.txt: 7 candidates that are not in the index were skipped' chatter || fail "$(cat chatter)"
 [ "$(wc -l <run.csv)" = 22 ] || fail "$(wc -l <run.csv) lines"
 quiet $oracle queries.tsv run.csv
 sed '2s/,[0-9.]*$/,77/' run.csv >broken.csv
@@ -105,14 +105,14 @@ END
 
 # The output can be trained on.
 echo 'features: ["bm25_atire.*", sdm.document, "stream_tf_*.body", query_length, query_idf_max]' >some.yaml
-quiet "$EK" $extract --queries more.tsv --qrels qrels.txt --top 30 -f some.yaml -o train.letor --manifest-out some-m.yaml
+quiet "$EK" $extract --queries more.tsv --qrels qrels.txt --top 30 --features some.yaml -o train.letor --manifest-out some-m.yaml
 quiet "$EK" train --manifest some-m.yaml --train train.letor --vali train.letor --epochs 2 --hidden 8 -o m.safetensors
 quiet "$EK" eval --manifest some-m.yaml --model m.safetensors --data train.letor --json
 grep -q '"queries":30' said || fail "$(cat said)"
 
 # Queries as JSON lines, ids as numbers.
 printf '{"id": 7, "text": "red fish"}\n\n{"id": "b", "text": "blue"}\n' >q.jsonl
-"$EK" $extract --queries q.jsonl --top 1 -f some.yaml 2>chatter | cut -d' ' -f2 >said
+"$EK" $extract --queries q.jsonl --top 1 --features some.yaml 2>chatter | cut -d' ' -f2 >said
 [ "$(cat said)" = "$(printf 'qid:7\nqid:b')" ] || fail "$(cat said)"
 
 # The catalog.
@@ -129,14 +129,14 @@ bad() { # status, text, name of the option, content
 	[ ! -e x.csv ] || fail "x.csv is there"
 }
 bad 78 "bad:1:12: no feature is named 'bm25_atier.title', did you mean 'bm25_atire.title'?" features 'features: [bm25_atier.title]'
-bad 1 "bad:2: a line has 5 parts, expected" candidates 'q1 d1\nq1 Q0 d2 1 2\n'
-bad 1 "bad:1: score 'x' is no number" candidates 'q1 d1 x\n'
-bad 1 "bad:3: document 'd1' of query 'q1' is there twice" candidates 'q1 d1\nq1 d2\nq1 d1\n'
-bad 1 "bad:1: label 'high' is no number" qrels 'q1 0 d1 high\n'
+bad 1 "bad:2: the line has 5 parts, expected" candidates 'q1 d1\nq1 Q0 d2 1 2\n'
+bad 1 "bad:1: invalid score 'x'" candidates 'q1 d1 x\n'
+bad 1 "bad:3: duplicate document 'd1' of query 'q1'" candidates 'q1 d1\nq1 d2\nq1 d1\n'
+bad 1 "bad:1: invalid label 'high'" qrels 'q1 0 d1 high\n'
 printf 'q1 red\n' >bad
-refused 1 "bad:1: a query is written ID<TAB>TEXT, there is no tab" $extract --queries bad -o x.csv
+refused 1 "bad:1: a query must be ID<TAB>TEXT, but the line has no tab" $extract --queries bad -o x.csv
 printf 'q1\tred\nq1\tblue\n' >bad
-refused 1 "bad:2: query 'q1' is there twice" $extract --queries bad -o x.csv
+refused 1 "bad:2: duplicate query 'q1'" $extract --queries bad -o x.csv
 printf 'q 1\tred\n' >bad
 refused 1 "bad:1: query id 'q 1' has a blank or a '#'" $extract --queries bad -o x.csv
 printf '{"id": "a", "text": 3}\n' >bad
@@ -146,13 +146,13 @@ refused 1 "bad:1: no JSON object" $extract --queries bad -o x.csv
 python3 -c 'print("q1\t" + "red " * 257)' >bad
 refused 1 "bad:1: a query has at most 256 terms" $extract --queries bad -o x.csv
 printf 'q1\tunicorn\n' >bad
-refused 1 "bad: no query has a document to extract features of" $extract --queries bad -o x.csv
+refused 1 "bad: no query has a document" $extract --queries bad -o x.csv
 refused 1 "nowhere/x.npz" $extract --queries queries.tsv -o nowhere/x.npz
 [ "$(ls | grep -c 'npz\.')" = 0 ] || fail "left: $(ls)"
 
-bad 1 "bad:1: label '1e300' has no room in a float32" qrels 'q1 0 d1 1e300\n'
-bad 1 "bad:2: score '-1e39' has no room in a float32" candidates 'q1 d1 1\nq1 d2 -1e39\n'
-bad 1 "bad:1: a line has a NUL byte" qrels 'q1 0 d1\0x 1\n'
+bad 1 "bad:1: label '1e300' is out of range for float32" qrels 'q1 0 d1 1e300\n'
+bad 1 "bad:2: score '-1e39' is out of range for float32" candidates 'q1 d1 1\nq1 d2 -1e39\n'
+bad 1 "bad:1: the line has a NUL byte" qrels 'q1 0 d1\0x 1\n'
 printf 'q1\0x\tred\n' >bad
 refused 1 "bad:1: a query id has a NUL byte" $extract --queries bad -o x.csv
 printf '{"id": "a\\u0000", "text": "red"}\n' >bad
@@ -169,8 +169,8 @@ same="-f some.yaml --top 5"
 for f in more.tsv qrels.txt run.txt; do { printf %s "$mark"; cat $f; } >marked-$f; done
 "$EK" $extract $same --queries marked-more.tsv --qrels marked-qrels.txt >marked 2>chatter
 cmp plain marked || fail "a mark of byte order changed the features"
-"$EK" $extract -f some.yaml --queries queries.tsv --candidates run.txt >plain 2>chatter
-"$EK" $extract -f some.yaml --queries queries.tsv --candidates marked-run.txt >marked 2>chatter
+"$EK" $extract --features some.yaml --queries queries.tsv --candidates run.txt >plain 2>chatter
+"$EK" $extract --features some.yaml --queries queries.tsv --candidates marked-run.txt >marked 2>chatter
 cmp plain marked || fail "a mark of byte order changed the candidates"
 printf 'q\tred fish\n' >one
 "$EK" $extract $same --queries one >plain 2>chatter
@@ -183,7 +183,7 @@ cmp plain nul || fail "a NUL byte cut a query of JSON"
 
 # The manifest has the parameters in use, and only for features that use them.
 printf 'features: [bm25_atire.title, tp_score.document, bm25_trec3.title, bm25_trec3_kmax.title, be.title, sdm.document, terms_bm25_atire_max_mean]\nparameters: {bm25_atire: {k1: 1.5, b: 0.25}, bm25_trec3: {b: 0.5}, dfr: {c: 7}, sdm: {mu: 99}}\n' >changed.yaml
-quiet "$EK" $extract --queries queries.tsv -f changed.yaml -o x.letor --manifest-out changed-m.yaml
+quiet "$EK" $extract --queries queries.tsv --features changed.yaml -o x.letor --manifest-out changed-m.yaml
 quiet "$EK" check changed-m.yaml
 sed -n 's/.*name: \([a-z0-9_.]*\),.*; here \(.*\)"}/\1: \2/p' changed-m.yaml >said
 printf '%s\n' 'bm25_atire.title: k1 = 1.5, b = 0.25' 'bm25_trec3.title: b = 0.5' 'be.title: c = 7' 'tp_score.document: k1 = 1.5, b = 0.25' \
@@ -212,15 +212,15 @@ refused 2 "--output and --queries are the same file" $extract --queries queries.
 refused 2 "--output and --queries are the same file" $extract --queries queries.tsv -o link.tsv
 refused 2 "--output and --index are the same file" $extract --queries queries.tsv -o d.csv/../docs.ekx
 refused 2 "--output and --manifest-out are the same file" $extract --queries queries.tsv -o new.csv --manifest-out d.csv/../new.csv
-refused 2 "--manifest-out and --features are the same file" $extract --queries queries.tsv -f some.yaml -o new.csv --manifest-out some.yaml
+refused 2 "--manifest-out and --features are the same file" $extract --queries queries.tsv --features some.yaml -o new.csv --manifest-out some.yaml
 refused 2 "--manifest-out and --index are the same file" extract --collection docs.jsonl --index new --queries queries.tsv --manifest-out new -o x.csv
 refused 2 "--index and --collection are the same file" extract --collection docs.jsonl --index docs.jsonl
 cmp docs.jsonl kept.jsonl
-refused 2 "standard output can have one thing only" $extract --queries queries.tsv --manifest-out -
-refused 2 "standard output can have one thing only" $extract --queries queries.tsv --manifest-out - -o x.csv --json
+refused 2 "only one output can use standard output" $extract --queries queries.tsv --manifest-out -
+refused 2 "only one output can use standard output" $extract --queries queries.tsv --manifest-out - -o x.csv --json
 refused 2 "--queries and --qrels cannot both be standard input" $extract --queries - --qrels -
-refused 2 "--candidates has the documents: --top is for BM25" $extract --queries queries.tsv --candidates run.txt --top 5
-refused 2 "--memory and --collection-format go with --collection" $extract --queries queries.tsv --memory 1MiB
+refused 2 "--top is for BM25, so it excludes --candidates" $extract --queries queries.tsv --candidates run.txt --top 5
+refused 2 "--memory and --collection-format need --collection" $extract --queries queries.tsv --memory 1MiB
 refused 2 "to extract features, --queries is needed" extract --collection docs.jsonl --index x.ekx --top 5
 quiet "$EK" $extract --queries queries.tsv -o /dev/null --manifest-out /dev/null
 

@@ -23,8 +23,8 @@ cmp a.ekx b.ekx || fail "two formats, two indexes"
 # A key that is no field is reported, and so is a collection without words.
 echo '{"id": 1, "text": "red fish"}' >text.jsonl
 quiet "$EK" extract --collection text.jsonl --index text.ekx --json
-grep -qx "text.jsonl: 1 keys are no fields and are passed over, the first is 'text': call it 'body'" chatter || fail "$(cat chatter)"
-grep -qx "text.ekx: no document has any word" chatter || fail "$(cat chatter)"
+grep -qx "text.jsonl: 1 unknown keys were ignored, the first is 'text'; rename it to 'body'" chatter || fail "$(cat chatter)"
+grep -qx "text.ekx: no document has a word" chatter || fail "$(cat chatter)"
 grep -q '"unknown_keys":1,' said || fail "$(cat said)"
 
 gzip -k docs.jsonl
@@ -72,4 +72,4 @@ refused 2 "cannot be compressed" extract --collection docs.jsonl --index x.ekx.g
 refused 2 "needs bytes from 1MiB to 64GiB" extract --collection docs.jsonl --index x.ekx --memory 5
 refused 2 "--index is needed" extract --collection docs.jsonl
 refused 2 "--collection to build" extract --index x.ekx
-refused 2 "--stem goes with --collection" extract --index a.ekx --queries q --stem english
+refused 2 "--stem needs --collection" extract --index a.ekx --queries q --stem english

@@ -32,7 +32,7 @@ quiet "$EK" generate hotel --lists 60 --seed 3 -o all.txt.gz
 gzip -dc all.txt.gz | cmp - all.txt
 
 "$EK" generate hotel --lists 5 --fault price=x100,arm=Z -o idle.txt 2>err
-grep -qF "fault 'price=x100,arm=Z' hit no query" err || fail "no warning: $(cat err)"
+grep -qF "fault 'price=x100,arm=Z' changed no list" err || fail "no warning: $(cat err)"
 
 refused 2 "did you mean 'price'?" generate hotel --fault prise=x100 -o bad.txt
 refused 2 "no generator 'motel'" generate motel

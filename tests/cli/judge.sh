@@ -61,11 +61,11 @@ assert all(f["columns"] == 2 for m in methods for f in m["folds"])
 ' || fail "categories were scaled"
 
 refused 2 "unknown method 'minmx', did you mean 'minmax'?" normalize -m hotel.yaml --letor lists.txt --cross-validate=log,minmx
-refused 2 "unknown method 'softmax'; there are minmax, log" normalize -m hotel.yaml --letor lists.txt --cross-validate=softmax
-refused 2 "method 'log' comes twice" normalize -m hotel.yaml --letor lists.txt --cross-validate=log,cdf,log
+refused 2 "unknown method 'softmax'; use minmax, log" normalize -m hotel.yaml --letor lists.txt --cross-validate=softmax
+refused 2 "duplicate method 'log'" normalize -m hotel.yaml --letor lists.txt --cross-validate=log,cdf,log
 quiet "$EK" generate hotel --lists 4 -o few.txt
 refused 2 "4 lists are too few for 5 parts" normalize -m hotel.yaml --letor few.txt --cross-validate
 sed 's/^[0-9]*/0/' lists.txt >unlabelled.txt
 refused 2 "'minmax', fold 1: no list has items with different labels: nothing to learn" \
 	normalize -m hotel.yaml --letor unlabelled.txt --cross-validate
-refused 2 "--cross-validate goes with" normalize -m hotel.yaml --letor lists.txt --cross-validate -o out.yaml
+refused 2 "--cross-validate allows only" normalize -m hotel.yaml --letor lists.txt --cross-validate -o out.yaml

@@ -48,12 +48,12 @@ measure='eval -m gone --model gone --data gone' learn='train -m gone --train gon
 	limit 256 'more than 256 files' 'gone' eval -m gone --model gone --data
 	limit 64 'more than 64 faults' '--fault=f%d=x2' $measure
 	among 32 'more than 32 metrics' 'ndcg@%d' --metric= $measure
-	among 7 '--hidden has at most 7 layers' '%d' --hidden= $learn
+	among 7 '--hidden takes at most 7 layers' '%d' --hidden= $learn
 	number 65536 '--hidden needs numbers of units' '' --hidden= $learn
 	number 64 '--threads' '' --threads= $learn
 	among 64 'more than 64 values' 'v%d' --segment=arm= convert -m gone --letor gone -o out.msg
 	limit 16 'more than 16 segments' '--segment=s%d=a' convert -m gone --letor gone -o out.msg
-	number 64 '--memory needs bytes from 1MiB to 64GiB' GiB --memory= extract --collection gone -i out.index
+	number 64 '--memory needs bytes from 1MiB to 64GiB' GiB --memory= extract --collection gone --index out.index
 	number 100000 '--top' '' --top= extract --index gone --queries gone -o out.txt
 }
 

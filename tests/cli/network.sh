@@ -23,7 +23,7 @@ cmp mixture.safetensors again.safetensors
 quiet "$EK" export --onnx mixture.safetensors -o mixture.onnx
 
 refused 2 "dropout is a share of at least 0 and below 1" $train --dropout 1 -o no.safetensors
-refused 2 "--transform does not know 'ranks'" $train --transform ranks -o no.safetensors
+refused 2 "--transform: unknown value 'ranks'" $train --transform ranks -o no.safetensors
 
 # Running statistics, dropout and the mixture continue identically from a checkpoint.
 train="$train --transform mixture --batch-norm --dropout 0.2 --epochs 40"

@@ -76,12 +76,12 @@ text = "".join(t.parse("picture.svg").getroot().itertext())
 assert all(w in text for w in ("price", "host_rate", "arctan", "merge for all")), text' || fail "picture"
 
 refused 2 "--manifest and --letor or --profile are needed" normalize
-refused 2 "not from both" normalize -m features.yaml --letor train.txt --profile profile.ekp
+refused 2 "exclude each other" normalize -m features.yaml --letor train.txt --profile profile.ekp
 refused 2 "osm trains on lists" normalize -m features.yaml --profile profile.ekp --method osm
-refused 2 "--vali is for --method osm" normalize -m features.yaml --letor train.txt --vali test.txt
-refused 2 "--apply and --output-data go together" normalize -m features.yaml --letor train.txt --apply test.txt
+refused 2 "--vali needs --method osm" normalize -m features.yaml --letor train.txt --vali test.txt
+refused 2 "--apply and --output-data need each other" normalize -m features.yaml --letor train.txt --apply test.txt
 refused 2 "--output-manifest is needed" normalize -m features.yaml --letor train.txt --method merge --apply test.txt --output-data x
-refused 2 "standard output can have one thing only" normalize -m features.yaml --letor train.txt --json -o -
+refused 2 "only one output can use standard output" normalize -m features.yaml --letor train.txt --json -o -
 refused 2 "minmix" normalize -m features.yaml --letor train.txt --method minmix
 refused 1 "this is a manifest, not LETOR" normalize -m features.yaml --letor features.yaml
 refused 1 "gone.txt" normalize -m features.yaml --letor gone.txt
@@ -99,10 +99,10 @@ refused 1 "nowhere" normalize -m features.yaml --letor gone.txt --apply test.txt
 refused 2 "'same.x' cannot be both --output and --report" normalize -m features.yaml --letor train.txt -o same.x --report same.x
 refused 2 "'same.x' cannot be both --output-data and --output-manifest" \
 	normalize -m features.yaml --letor train.txt --apply test.txt --output-data same.x --output-manifest same.x
-refused 2 "--missing is for --output-data" normalize -m features.yaml --letor train.txt --missing zero
-refused 2 "--empty-lists is for --method osm and --cross-validate" normalize -m features.yaml --letor train.txt --empty-lists 0
-refused 2 "--cross-validate goes with" normalize -m features.yaml --letor train.txt --cross-validate --method fdm
-refused 2 "--cross-validate goes with" normalize -m features.yaml --letor train.txt --cross-validate --missing zero
+refused 2 "--missing needs --output-data" normalize -m features.yaml --letor train.txt --missing zero
+refused 2 "--empty-lists needs --method osm or --cross-validate" normalize -m features.yaml --letor train.txt --empty-lists 0
+refused 2 "--cross-validate allows only" normalize -m features.yaml --letor train.txt --cross-validate --method fdm
+refused 2 "--cross-validate allows only" normalize -m features.yaml --letor train.txt --cross-validate --missing zero
 long=$(printf 'x%.0s' $(seq 195))
 echo "features: [{name: $long, index: 1, role: item}]" >long.yaml
 refused 2 "columns of feature '$long': with '.minmax'" \

@@ -14,17 +14,17 @@ message: {encoding: json, query: searchId, time_ms: meta.at, segments: experimen
 output:  {topic: ranked, dead_letter_topic: dead}
 assets:  {manifest: own-features.yaml, profile: own.ekp}
 END
-hint="where fields have other names, --config tells them"
+hint="if fields have other names, use --config"
 
 # Without the configuration, the error names the fields found and the key that maps them.
 refused 1 "no message has 'items' (or 'item') with an item in it; the first one has: searchId, meta, experiment, request, result; $hint" \
-	inspect --manifest own.json
+	inspect --suggest-manifest own.json
 sed 's/attrs/atrs/' own.yaml >typo.yaml
-refused 1 "no item has 'atrs' with a feature in it; the first one has: id, rank, label, attrs" inspect --manifest --config typo.yaml own.json
+refused 1 "no item has 'atrs' with a feature in it; the first one has: id, rank, label, attrs" inspect --suggest-manifest --config typo.yaml own.json
 
-# The manifest equals that of the default names, except for fields that are not numbers.
-"$EK" inspect --manifest usual.json >features.yaml
-"$EK" inspect --manifest --config own.yaml own.json >own-features.yaml
+# The manifest is that of the usual names, but for what is no number.
+"$EK" inspect --suggest-manifest usual.json >features.yaml
+"$EK" inspect --suggest-manifest --config own.yaml own.json >own-features.yaml
 grep -qF '# left out: free, which is no number' own-features.yaml || fail "$(cat own-features.yaml)"
 grep -v 'left out' own-features.yaml | cmp - features.yaml
 
@@ -34,9 +34,9 @@ quiet "$EK" profile --manifest features.yaml --messages usual.json --stratify-by
 quiet "$EK" profile --manifest features.yaml --messages own.json --stratify-by market --config own.yaml -o own.ekp
 cmp usual.ekp own.ekp
 quiet "$EK" replay --manifest features.yaml --profile own.ekp --messages own.json --config own.yaml --json
-grep -q '"messages":1500,"unchanged":1500,"rescored":0,"undecodable":0' said || fail "$(cat said)"
-"$EK" inspect --plot price --features features.yaml usual.json >usual.plot
-"$EK" inspect --plot price --features features.yaml --config own.yaml own.json | cmp - usual.plot
+grep -q '"messages":1500,"untouched":1500,"scored_anew":0,"unreadable":0' said || fail "$(cat said)"
+"$EK" inspect --plot price --manifest features.yaml usual.json >usual.plot
+"$EK" inspect --plot price --manifest features.yaml --config own.yaml own.json | cmp - usual.plot
 for names in usual own; do
 	if [ $names = own ]; then set -- --config own.yaml; else set --; fi
 	quiet "$EK" train --manifest features.yaml --train $names.json --vali $names.json --teacher upstream \
@@ -66,8 +66,8 @@ quiet "$EK" generate hotel --lists 20 --seed 1 --format messages -o usual.msgpac
 other_encoding() { # expected error, configured and actual encoding, file
 	sed "s/encoding: json/encoding: $1/" own.yaml >other.yaml
 	why="message: it begins as $2 does, and"
-	where="; other.yaml:2: 'message.encoding' is '$1', '$3' would read it"
-	for command in "inspect --manifest" "inspect --plot price --features features.yaml" "profile --manifest features.yaml -o p.ekp --messages"; do
+	where="; other.yaml:2: 'message.encoding' is '$1', but '$3' can read it"
+	for command in "inspect --suggest-manifest" "inspect --plot price --manifest features.yaml" "profile --manifest features.yaml -o p.ekp --messages"; do
 		refused 1 "$4:1: $why" ${command%% *} --config other.yaml ${command#* } "$4"
 		grep -qF "$where" err || fail "$(cat err)"
 	done
@@ -77,7 +77,7 @@ other_encoding() { # expected error, configured and actual encoding, file
 other_encoding msgpack JSON json own.json
 other_encoding json MessagePack msgpack usual.msgpack
 sed 's/encoding: json, //' own.yaml >unsaid.yaml
-refused 1 "; unsaid.yaml has no 'message.encoding', which then is 'msgpack': 'json' would read it" inspect --manifest --config unsaid.yaml own.json
+refused 1 "; unsaid.yaml has no 'message.encoding', whose default is 'msgpack', but 'json' can read it" inspect --suggest-manifest --config unsaid.yaml own.json
 status=0
 "$EK" check --manifest features.yaml --config unsaid.yaml --messages own.json --profile own.ekp tested.yaml >out 2>err || status=$?
 [ $status = 78 ] || fail "status $status"

@@ -15,14 +15,14 @@ status=0
 "$EK" replay --manifest hotel.yaml --profile p.ekp --rules rules.yaml --model m.safetensors \
 	--messages in.msg --output out.msg --events events.jsonl --exit-code 2>chatter || status=$?
 [ $status = 3 ] || fail "ended with $status: $(cat chatter)"
-grep -q 'message 700 forwarded as it came: items\[0\]: no score' chatter || fail "$(cat chatter)"
-for line in '^replay: 701 messages, in' '^  unreadable  *0$' '^  could not be scored  *1, forwarded as they came$' \
+grep -q 'message 700 forwarded unchanged: items\[0\]: no score' chatter || fail "$(cat chatter)"
+for line in '^replay: 701 messages, in' '^  unreadable  *0$' '^  not scorable  *1, forwarded unchanged$' \
 	'^  findings confirmed  *1$' '^    as forwarded  *0\.[0-9]* ' 'gain 2^y - 1' \
-	'^  ranks of [0-9]* lists that the plan is for' '^    what the plan wants  *-*0\.[0-9]* ' '^    the model alone  *1\.000 ' \
+	'^  ranks of [0-9]* lists with a planned action, compared with upstream' '^    planned actions  *-*0\.[0-9]* ' '^    the model alone  *1\.000 ' \
 	'^    price: values are multiplied by [0-9.]* (' 'amounts in cents instead'; do
 	grep -q "$line" chatter || fail "'$line' is not in: $(cat chatter)"
 done
-if grep -q 'nothing is routed' chatter; then fail "there is a model: $(cat chatter)"; fi
+if grep -q 'there are no routes' chatter; then fail "there is a model: $(cat chatter)"; fi
 grep -q '"state":"confirmed".*"class":"scale"' events.jsonl || fail "no finding"
 [ "$("$EK" inspect out.msg --json | grep -c '"messages":701,')" = 1 ] || fail "a message is missing"
 [ "$(tail -c 35 out.msg | od -c)" = "$(tail -c 35 in.msg | od -c)" ] || fail "it did not stay as it was"
@@ -31,9 +31,9 @@ grep -q '"state":"confirmed".*"class":"scale"' events.jsonl || fail "no finding"
 printf 'version: 1\ndefaults: {mode: shadow}\n' >shadow.yaml
 "$EK" replay --manifest hotel.yaml --profile p.ekp --rules shadow.yaml --model m.safetensors \
 	--messages in.msg --json >shadow.json 2>chatter || fail "$(cat chatter)"
-grep -q '^    what the plan wants  *0\.[0-9]* ' chatter || fail "$(cat chatter)"
-grep -q '"unchanged":701,"rescored":0,.*"ranks_by_plan":{"lists":[1-9]' shadow.json || fail "$(cat shadow.json)"
-# Rules with another field of strata than the profile are rejected.
+grep -q '^    planned actions  *0\.[0-9]* ' chatter || fail "$(cat chatter)"
+grep -q '"untouched":701,"scored_anew":0,.*"ranks_by_plan":{"lists":[1-9]' shadow.json || fail "$(cat shadow.json)"
+# Rules of another baseline than the profile's are refused.
 printf 'version: 1\ndefaults: {stratify_by: market}\n' >market.yaml
 status=0
 "$EK" replay --manifest hotel.yaml --profile p.ekp --rules market.yaml --messages in.msg 2>chatter || status=$?
@@ -90,7 +90,7 @@ quiet "$EK" $replay --json
 mv said sum
 [ "$(number rescored)" = 0 ] || fail "scored without a model: $(cat sum)"
 grep -q '"ndcg@10":null' sum || fail "a figure over nothing: $(cat sum)"
-grep -q 'The rules enforce, but without --model nothing is routed' chatter || fail "$(cat chatter)"
+grep -q 'The rules enforce, but without --model there are no routes' chatter || fail "$(cat chatter)"
 status=0
 "$EK" $replay --json --events - >out 2>err || status=$?
 [ $status = 2 ] && [ ! -s out ] || fail "two results on standard output: $status"

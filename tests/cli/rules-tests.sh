@@ -24,11 +24,11 @@ tests:
 END2
 printf 'features:\n  - {name: price, index: 1, role: item, routable: true}\n  - {name: nights, index: 2, role: query}\n' >features.yaml
 checks 0 rules.yaml
-[ "$(cat out)" = 'rules.yaml: rules, ok (names of features not checked, there is no manifest; 2 tests passed in a made-up world)' ] || fail "$(cat out)"
+[ "$(cat out)" = 'rules.yaml: rules, ok (names of features not checked, because no manifest is given; 2 tests passed on synthetic lists)' ] || fail "$(cat out)"
 checks 0 -m features.yaml rules.yaml
-[ "$(cat out)" = 'rules.yaml: rules, ok (2 tests passed in a made-up world)' ] || fail "$(cat out)"
+[ "$(cat out)" = 'rules.yaml: rules, ok (2 tests passed on synthetic lists)' ] || fail "$(cat out)"
 checks 0 -m features.yaml --no-tests rules.yaml
-[ "$(cat out)" = 'rules.yaml: rules, ok (2 tests well formed, not run)' ] || fail "$(cat out)"
+[ "$(cat out)" = 'rules.yaml: rules, ok (2 tests valid, not run)' ] || fail "$(cat out)"
 
 # A failed test is an error at its position, identical in each run; without running tests there is no error.
 sed 's/after_lists: 200/after_lists: 20/; s/lists: 1000/lists: 1000}\n  - {name: half, inject: {feature: price, scale: 0.5, segment: {arm: B}}, expect: {class: power, segment: {arm: B}}/' rules.yaml >fails.yaml
@@ -73,7 +73,7 @@ checks 78 -m hotel.yaml --messages week.msg --profile p.ekp late.yaml
 has "late.yaml:6:5: test 'cents': confirmed after "
 sed 's/lists: 2000/lists: 3000/' hotel-rules.yaml >long.yaml
 checks 78 -m hotel.yaml --messages week.msg --profile p.ekp long.yaml
-has 'week.msg: there are only 3000 lists, and a test wants more'
+has 'week.msg: only 3000 lists, but a test needs more'
 checks 78 -m hotel.yaml --messages gone.msg --profile p.ekp hotel-rules.yaml
 has 'gone.msg: cannot open'
 checks 78 -m features.yaml --messages week.msg --profile p.ekp rules.yaml
@@ -83,7 +83,7 @@ checks 2 --messages week.msg hotel-rules.yaml
 # The shipped rules.
 for name in default travel retail search; do
 	checks 0 "$rules/$name.yaml"
-	grep -qE '; [0-9]+ tests passed in a made-up world\)$' out || fail "$(cat out)"
+	grep -qE '; [0-9]+ tests passed on synthetic lists\)$' out || fail "$(cat out)"
 done
 changed() { # file, sed script, expected error
 	sed "$2" "$rules/$1.yaml" >changed.yaml

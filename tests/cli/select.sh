@@ -106,8 +106,8 @@ grep -q '"name":"main","kind":"money","chance":0,.*"shift":"x100","unit":"cents"
 awk '$2 == "qid:1" || $2 == "qid:2"' vali.txt >two.txt
 quiet "$EK" select --watch --manifest shop.yaml --model m.safetensors --data two.txt -o rules.yaml
 quiet "$EK" check --manifest shop.yaml rules.yaml
-grep -A1 'too few lists to tell: built-in actions' rules.yaml | grep -qE '^  "[a-z]+": \{(units: [^}]*)?\}$' || fail "$(cat rules.yaml)"
-! grep -A1 'too few lists to tell' rules.yaml | grep -q 'actions:' || fail "noise changes an action: $(cat rules.yaml)"
+grep -A1 'not significant with these lists: default actions' rules.yaml | grep -qE '^  "[a-z]+": \{(units: [^}]*)?\}$' || fail "$(cat rules.yaml)"
+! grep -A1 'not significant with these lists' rules.yaml | grep -q 'actions:' || fail "noise changes an action: $(cat rules.yaml)"
 
 # A dictionary too large to renumber is reported; the others are measured.
 sed 's/name: noise, index: 4, role: item/&, type: category/' shop.yaml >coded.yaml
@@ -145,9 +145,9 @@ done
 refused 2 "--count 6: the manifest has 5 item features" select $files --count 6
 refused 2 "1 of the 5 item features are constant in the --train files, which leaves 4" select $files --count 5
 refused 2 "--share needs percents above 0 and up to 100" select $files --share 0
-refused 2 "standard output can have one thing only" select $files --count 2 -o - --scatter -
-refused 2 "standard output can have one thing only" select $files --count 2 -o - --json
-refused 2 "'x.svg' is to be written twice" select $files --count 2 --scatter x.svg --dendrogram ./x.svg
+refused 2 "only one output can use standard output" select $files --count 2 -o - --scatter -
+refused 2 "only one output can use standard output" select $files --count 2 -o - --json
+refused 2 "duplicate output 'x.svg'" select $files --count 2 --scatter x.svg --dendrogram ./x.svg
 refused 2 "--epochs is for" select $files --count 2 --epochs 3
 refused 2 "--repeats is for" select $files --count 2 --repeats 3
 refused 2 "--similarity does not go" select $files --count 2 --method nfs --similarity lists

@@ -24,6 +24,6 @@ while at < len(data):
     at = end + size
 END
 quiet "$EK" inspect less
-grep -qxF '  checkpoint      none is complete' said || fail "$(cat said)"
+grep -qxF '  full            none is complete' said || fail "$(cat said)"
 quiet "$EK" inspect --json less
 grep -q '"checkpoints":\[{"prefix":"scored/0","checkpoint":0,"complete":false}\]' said || fail "$(cat said)"

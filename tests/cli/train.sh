@@ -14,11 +14,11 @@ eval="eval --manifest hotel.yaml --model m.safetensors --data a.txt b.txt"
 
 # Equal seeds give equal bytes, for any number of threads.
 quiet "$EK" $train -o m.safetensors --threads 1
-grep -qE '^m.safetensors: best epoch [1-3] of 3, validation NDCG@10 0\.[0-9]{4} under random routing, 0\.[0-9]{4} with nothing routed \(gain 2\^y - 1' said ||
+grep -qE '^m.safetensors: best epoch [1-3] of 3, validation NDCG@10 0\.[0-9]{4} under random routing, 0\.[0-9]{4} without routes \(gain 2\^y - 1' said ||
 	fail "the closing line is '$(cat said)'"
 unrouted=$(sed -E 's/.*routing, ([0-9.]+) with.*/\1/' said)
 quiet "$EK" eval --manifest hotel.yaml --model m.safetensors --data vali.txt.zst
-grep -qE "^ndcg@10 +$unrouted " said || fail "train said $unrouted with nothing routed, eval: $(cat said)"
+grep -qE "^ndcg@10 +$unrouted " said || fail "train said $unrouted with no route, eval: $(cat said)"
 quiet "$EK" $train -o again.safetensors --threads 3
 cmp m.safetensors again.safetensors
 quiet "$EK" $train -o other.safetensors --seed 1
@@ -81,7 +81,7 @@ quiet "$EK" $eval --json --route price --fault price=x128
 quiet "$EK" $eval --json --route price --normalize-spread auto --fault price=^2
 grep -qE '"routed":\{"price":(1\.[89]|2\.[012])' said || fail "spread ratio of a square: $(cat said)"
 quiet "$EK" $eval --metric ndcg@3,map,p@5,err,mrr --gain linear --empty-lists 0
-grep -q '^100 lists; gain y; lists without a relevant item count 0; equal scores keep the order of the file; highest label of ERR 2$' said ||
+grep -q '^100 lists; gain y; lists without a relevant item count 0; equal scores keep the order of the file; maximum label of ERR 2$' said ||
 	fail "text: $(cat said)"
 grep -q '^routed: none$' said || fail "text: $(cat said)"
 [ "$(wc -l <said)" = 7 ] || fail "not a line per metric: $(cat said)"
@@ -133,9 +133,9 @@ quiet "$EK" $eval --json --sources 2 --route-per-source price --fault price=x64,
 quiet "$EK" $eval --json --sources 2 --route price --fault price=x64,source=1
 [ "$(figure ndcg@10)" != "$mixed" ] || fail "one mean is as good as one for each source"
 quiet "$EK" $eval --sources 2 --route-per-source price
-grep -q '; items of 2 sources by chance$' said && grep -q '^routed: none; routed by source: price$' said || fail "text: $(cat said)"
-refused 2 "--route-per-source needs --sources: LETOR items have none" $eval --route-per-source price
-refused 2 "LETOR items have no source, --sources gives them one" $eval --fault price=x2,source=1
+grep -q '; items of 2 random sources$' said && grep -q '^routed: none; routed by source: price$' said || fail "text: $(cat said)"
+refused 2 "--route-per-source needs --sources, because LETOR items have no source" $eval --route-per-source price
+refused 2 "LETOR items have no source; use --sources" $eval --fault price=x2,source=1
 refused 2 "there is no source 2, only 0 to 1" $eval --sources 2 --fault price=x2,source=2
 refused 2 "--sources needs a number from 2 to 16, not '17'" $eval --sources 17
 
@@ -227,7 +227,7 @@ quiet "$EK" inspect known.safetensors --json
 grep -q '"agreement":{"lists":100,"tau":{"mean":1,' said || fail "not kept: $(cat said)"
 quiet "$EK" eval --manifest hotel.yaml --model known.safetensors --data vali.msg --teacher upstream --json
 [ "$(figure_of)" = 1 ] || fail "another model was written: $(cat said)"
-refused 2 "with nothing routed or broken" eval --manifest hotel.yaml --model m.safetensors --data vali.msg --teacher upstream -o x --route price
+refused 2 "with no route or broken" eval --manifest hotel.yaml --model m.safetensors --data vali.msg --teacher upstream -o x --route price
 refused 2 "it needs --teacher" $eval -o x
 refused 2 "which a teacher has not" eval --manifest hotel.yaml --model m.safetensors --data vali.msg --teacher upstream --gain exp
 refused 2 "--teacher takes one model" eval --manifest hotel.yaml --model m.safetensors taught.safetensors --data vali.msg --teacher upstream
@@ -241,8 +241,8 @@ sed '1s/^[0-9]*/5000/' a.txt >huge.txt
 refused 2 "label 5000 is above 1000, too large for a gain of 2^y - 1" eval --manifest hotel.yaml --model m.safetensors --data huge.txt
 refused 2 "label 5000 is above 1000" eval --manifest hotel.yaml --model m.safetensors --data huge.txt --gain linear --metric err
 quiet "$EK" eval --manifest hotel.yaml --model m.safetensors --data huge.txt --gain linear
-refused 1 "empty.txt: there are no lists in it" eval --manifest hotel.yaml --model m.safetensors --data empty.txt
-refused 1 "empty.txt: there are no lists in it" eval --manifest hotel.yaml --model m.safetensors --data a.txt empty.txt
+refused 1 "empty.txt: the file has no lists" eval --manifest hotel.yaml --model m.safetensors --data empty.txt
+refused 1 "empty.txt: the file has no lists" eval --manifest hotel.yaml --model m.safetensors --data a.txt empty.txt
 refused 1 "nowhere/x" train --manifest hotel.yaml --train gone.txt --vali vali.txt.zst -o nowhere/x
 refused 2 "takes no cut-off" $eval --metric map@5
 refused 2 "LETOR text has no segment 'market'" profile --manifest hotel.yaml --letor a.txt --stratify-by market -o x
@@ -258,12 +258,12 @@ refused 2 "--list-free needs --log-input none" $train -o x --list-free --log-inp
 refused 2 "--hidden needs numbers" $train -o x --hidden 64,
 refused 2 "the share of lists with another scale is 0 to 1" $train -o x --scale-augmentation 1.5
 refused 2 "samples and a cut-off are for the loss approxndcg" $train -o x --samples 8
-refused 2 "--optimizer does not know 'sgd'" $train -o x --optimizer sgd
-refused 2 "--loss does not know 'mse'" $train -o x --loss mse
+refused 2 "--optimizer: unknown value 'sgd'" $train -o x --optimizer sgd
+refused 2 "--loss: unknown value 'mse'" $train -o x --loss mse
 refused 2 "unknown metric 'auc'" $eval --metric auc
 refused 2 "needs the training lists as --reference" $eval --repair price
 refused 2 "feature 'price' has two treatments, route and blank" $eval --route all --blank price
-refused 2 "--repair without a factor needs the training lists as --reference" $eval --repair price
+refused 2 "--repair without a factor needs --reference with the training lists" $eval --repair price
 refused 2 "did you mean 'price'?" $eval --impute prise
 refused 2 "feature 'chain' is not routable" $eval --blank chain
 refused 2 "a feature with more than" eval --manifest hotel.yaml --model m.safetensors --data train.txt --fault price=recode

@@ -37,16 +37,24 @@ while read -r words; do
 	esac
 done <examples
 
-# Misspellings; a value of an option is no option; abbreviations work; nothing after -- is an option.
+# A short option has one meaning in all commands.
+for command in $commands; do
+	"$EK" "$command" --help | sed -nE 's/^ +-([a-zA-Z]), --([a-z-]+).*/\1 \2/p'
+done | sort -u >short
+twice=$(cut -d' ' -f1 short | uniq -d)
+[ -z "$twice" ] || fail "short options with two meanings: $twice"
+[ "$(wc -l <short)" -ge 15 ] || fail "few short options: $(cat short)"
+
+# Near misses; what an option takes is no option, abbreviations are, and nothing is behind --.
 refused 2 "unknown option '--lsts', did you mean '--lists'?" generate hotel --lsts 4
 refused 2 "unknown option '--lsts', did you mean '--lists'?" generate hotel --lsts=4
 refused 2 "fault '--quries'" generate hotel --fault --quries
 refused 2 "fault '--quries'" generate hotel -n1 -s 2 --fault --quries --fault=x
 refused 2 "--seed needs a whole number, not '--quries'" generate hotel -n 1 -s --quries
-refused 2 "'--quries' is one too many" generate hotel -- --quries
+refused 2 "unexpected argument '--quries'" generate hotel -- --quries
 quiet "$EK" generate hotel --list 2 --out few.txt
 refused 2 "invalid option -- 'z'" generate hotel -z
-refused 2 "--loss does not know 'listnt' (listnet, listmle, approxndcg)" train --loss listnt
+refused 2 "--loss: unknown value 'listnt' (listnet, listmle, approxndcg)" train --loss listnt
 
 # One stream may be used once.
 for words in "generate hotel" "generate hotel -o x --manifest-out -" "convert --manifest h --letor t" "export --onnx m -o -" \

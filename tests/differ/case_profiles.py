@@ -147,7 +147,7 @@ def run(w):
             query[0] = rng.integers(0, 4)
     w.write("f.yaml", manifest.yaml())
     w.write("l.txt", lists.letor())
-    field = ["-b", baseline] if baseline else []
+    field = ["--stratify-by", baseline] if baseline else []
     w.run("profile", "-m", "f.yaml", "--letor", "l.txt", "-o", "p.ekp", *field)
     check(w, "p.ekp", lists, baseline)
     merge(w, lists, field)

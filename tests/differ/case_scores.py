@@ -29,7 +29,7 @@ def run(w):
     w.run("convert", "-m", "f.yaml", "--letor", "l.txt", "--upstream-model", "m.safetensors", "--encoding", encoding,
           *(["--sources", sources, "--seed", rng.integers(1000)] if sources else []), "-o", "in.msg")
     came = read(w, "in.msg", encoding)
-    worst = compare(came, lists, came, scorer, ["none"] * len(manifest.routable), healthy, "nothing routed")
+    worst = compare(came, lists, came, scorer, ["none"] * len(manifest.routable), healthy, "no route")
     w.run("profile", "-m", "f.yaml", "--letor", "l.txt", "-o", "p.ekp")
     for _ in range(2 if manifest.routable else 0):
         actions = oracle.ACTIONS if sources and not about["list_free"] else oracle.ACTIONS[:3]

@@ -21,7 +21,7 @@ def prepare(w, trials, markets=traffic.MARKETS, cells=traffic.CELLS):
     w.write("f.yaml", manifest.yaml())
     w.write("train.msg", training)
     field = str(w.rng.choice(["", "market", "arm"] + manifest.queries[:1]))
-    w.run("profile", "-m", "f.yaml", "-i", "train.msg", "-o", "p.ekp", *(["-b", field] if field else []))
+    w.run("profile", "-m", "f.yaml", "-i", "train.msg", "-o", "p.ekp", *(["--stratify-by", field] if field else []))
     w.write("r.yaml", traffic.rules(w.rng, manifest, trials, cells))
     with_model = w.rng.random() < .8
     if with_model:

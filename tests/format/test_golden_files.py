@@ -77,7 +77,7 @@ class Read(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "q.tsv"), "w", encoding="utf-8") as out:
                 out.write("q1\tw3 w5\n")
-            said = subprocess.run([PROGRAM, "extract", "-i", os.path.join(GOLDEN, "index-1.ekx"), "--queries", "q.tsv",
+            said = subprocess.run([PROGRAM, "extract", "--index", os.path.join(GOLDEN, "index-1.ekx"), "--queries", "q.tsv",
                                    "--top", "3"], check=True, cwd=folder, capture_output=True, text=True).stdout
         self.assertEqual(len(said.splitlines()), 3)
 

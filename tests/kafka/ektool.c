@@ -44,7 +44,7 @@ static int number(const char *text)
 {
     int64_t value = 0;
     if (ek_parse_i64(text, EK_WHOLE, &value))
-        fprintf(stderr, "ektool: '%s' is no number\n", text);
+        fprintf(stderr, "invalid ektool: '%s'\n", text);
     return (int)value;
 }
 

@@ -37,7 +37,7 @@ class AllAtOnce(unittest.TestCase):
     def tell(self, d, words):
         """Send a command. A leader change may exceed the command's timeout; lost ones are sent again."""
         status, _, said = tell(*words, "-c", d.config)
-        if status and "nobody in the fleet has decided" in said:
+        if status and "the leader of the fleet has not applied it" in said:
             eventually("it is decided", lambda: self.last_order(d) != "pending")
             if self.last_order(d) == "lost":
                 return self.tell(d, words)

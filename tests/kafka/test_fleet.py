@@ -182,7 +182,7 @@ class OneToThreeToOne(OnePlan):
             self.assertEqual(alone.stop(), 0, alone.log())
         self.assertEqual(named(events), [PRICE])
         took, alone_took = finding["time_ms"] - began, confirmed(events)[0]["time_ms"] - began
-        print(f"\n    confirmed {took} ms of the stream after the first faulty list, by one alone after {alone_took}: "
+        print(f"\n    confirmed {took} ms in event time after the first faulty list, by one alone after {alone_took}: "
               f"{(took - alone_took) / 1000 / TICK:.2f} ticks")
         self.assertLess(took, alone_took + promised(10 * TICK * 1000))  # one interval, more on a busy machine
 

@@ -62,7 +62,7 @@ class Ordered(test_fleet.OnePlan):
             self.assertEqual(self.told(other, "resume")[0], "not paused")
             self.wait_all("none is paused", both, lambda i: not status(i)["paused"])
             self.wait_more("all route", both, "routed")
-            self.assertEqual(self.told(other, "unpin", *self.PLACE)[0], "price, arm=B: no longer pinned")
+            self.assertEqual(self.told(other, "unpin", *self.PLACE)[0], "price, arm=B: unpinned")
             self.wait_all("nothing is in force", both, lambda i: i.json("/api/v1/plan")["entries"] == [])
             stream.enough()
             for i in both:

@@ -91,7 +91,7 @@ class Pinned(unittest.TestCase):
             self.send(self.LEFT, self.FREE)
             found, = [f for f in self.d.json("/api/v1/findings") if f["state"] != "suspected"]
             self.assertEqual((found["feature"], found["segment"]), ("price", {"arm": "B"}))
-            self.assertEqual(self.told("unpin", *self.PLACE), "price, arm=B: no longer pinned\n")
+            self.assertEqual(self.told("unpin", *self.PLACE), "price, arm=B: unpinned\n")
             self.send(self.FREE, self.COUNT)
             history = [(d["type"], d["actor"]) for d in self.d.json("/api/v1/history")]
             self.assertEqual([h for h in history if h[1] == "ana"], [("pin", "ana"), ("pin", "ana"), ("unpin", "ana")])

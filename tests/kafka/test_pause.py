@@ -66,7 +66,7 @@ class KillSwitch(unittest.TestCase):
             stream.start()
             eventually("it routes", lambda: d.status()["routed"] > 20)
             self.assertEqual(tell("pause", "-c", d.config, "--reason", "it looks odd"), (
-                0, "paused; a restart ends it, for nothing is kept without 'state.topic'\n", ""))
+                0, "paused; a restart ends it, because 'state.topic' is not set\n", ""))
             self.assertEqual(d.json("/api/v1/status")["paused"]["clock"], "wall")
             passed, dead = d.status()["forwarded"], d.status()["dead_letters"]
             self.assertRegex(tell("status", "-c", d.config)[1],
@@ -196,7 +196,7 @@ class Kept(unittest.TestCase):
             d.wait_ready().wait_handled(self.PART)
             paused = d.json("/api/v1/status")["paused"]
             self.assertEqual((paused["actor"], paused["reason"], paused["clock"]), ("ana", "odd", "stream"), d.log())
-            self.assertRegex(tell("status", "-c", d.config)[1], r"\npaused +yes, since \S+ \S+ UTC of the stream, by ana: odd\n")
+            self.assertRegex(tell("status", "-c", d.config)[1], r"\npaused +yes, since \S+ \S+ UTC in event time, by ana: odd\n")
             self.assertEqual(tell("resume", "-c", d.config), (0, "not paused\n", ""))
             WORLD.send(source, parts[2])
             d.wait_handled(2 * self.PART)

@@ -1,6 +1,6 @@
 """Rollout of a route step by step; the action on each list equals that of its plan.
 
-Message times are the event time, which drives `min_duration` and all other durations of the rules.
+The times in the messages drive everything: `min_duration` and what else the rules count is time in event time.
 """
 import json
 import os
@@ -305,7 +305,7 @@ class Withdrawn(Case):
         self.assertEqual(kept["guardrail"], self.RAIL)
         self.assertGreaterEqual(kept["observed"], kept["limit"])
         told = s.tell("status")
-        self.assertRegex(told, rf"\ntaken back, until .*\nFEATURE .*\n{CELL[0]} +\S+ +route +{self.RAIL} +\S+ of at most \S+\n")
+        self.assertRegex(told, rf"\nrolled back, until .*\nFEATURE .*\n{CELL[0]} +\S+ +route +{self.RAIL} +\S+ of at most \S+\n")
         last = s.history()[-1]
         self.assertEqual((last["type"], last["actor"], last["guardrail"], cell_of(last)),
                          ("rollback", "evenkeel", self.RAIL, CELL))

@@ -236,4 +236,4 @@ class ASecureCapture(Secure):
         other = sasl("PLAIN", "bob")
         self.assertIn(f"user 'bob' needs Read on topic '{self.source}'",
                       self.capture(*at, *self.options(other), status=1))
-        self.assertIn("'input.librdkafka': wanted name=value", self.capture(*at, "-Xwrong-Pw.0001", status=78))
+        self.assertIn("'input.librdkafka' must be name=value", self.capture(*at, "-Xwrong-Pw.0001", status=78))

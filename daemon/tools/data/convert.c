@@ -21,33 +21,26 @@ struct convert {
     struct ek_error e;
 };
 
-enum {
-    OPT_LETOR = 256,
-    OPT_MODEL,
-    OPT_SEGMENT,
-    OPT_SOURCES,
-    OPT_FAULT,
-    OPT_ENCODING,
-    OPT_LAYOUT,
-    OPT_JSON
-};
+enum { OPT_MODEL = 256, OPT_SEGMENT, OPT_SOURCES, OPT_FAULT, OPT_ENCODING, OPT_LAYOUT, OPT_JSON };
 
 static const struct argp_option OPTIONS[] = {
-    {"manifest", 'm', "FILE", 0, "What the columns mean (needed)", 0},
-    {"letor", OPT_LETOR, "FILE...", 0, "Lists, plain or compressed, - for standard input", 0},
+    {"manifest", 'm', "FILE", 0, "Feature manifest (YAML, required)", 0},
+    {"letor", 'l', "FILE...", 0,
+     "LETOR files, plain or compressed, - for standard input; takes several", 0},
     {"upstream-model", OPT_MODEL, "FILE", 0,
-     "Upstream scores come from this model, nothing routed, faults seen; else they are 0", 0},
+     "Model for upstream scores, without routes and with the faults; default: scores are 0", 0},
     {"segment", OPT_SEGMENT, "NAME=V1,V2...", 0,
-     "Give each list one of these values, chosen by its number; may be given again", 0},
-    {"sources", OPT_SOURCES, "N", 0, "Give each item one of N sources, numbers from 0, by chance",
-     0},
-    {"fault", OPT_FAULT, "SPEC", 0, "A fault, as in `evenkeel generate`; may be given again", 0},
-    {"seed", 's', "S", 0, "Chooses segment values, sources and the queries of a share (0)", 0},
+     "Segment dimension and values, one drawn for each list; repeatable", 0},
+    {"sources", OPT_SOURCES, "N", 0, "Draw the source of each item from N numbers, from 0", 0},
+    {"fault", OPT_FAULT, "SPEC", 0, "Fault to inject, as in `evenkeel generate`; repeatable", 0},
+    {"seed", 's', "S", 0, "Random seed of segment values, sources and fractions of faults (0)", 0},
     {"encoding", OPT_ENCODING, "KIND", 0,
-     "Features as array, bin or map; json or json-map: JSON, one message a line (array)", 0},
-    {"layout", OPT_LAYOUT, "KIND", 0, "Messages of a list, or of an item each (list)", 0},
-    {"output", 'o', "FILE", 0, "Where to (standard output); .gz and .zst compress", 0},
-    {"json", OPT_JSON, NULL, 0, "How much was written, as JSON on standard output; needs -o", 0},
+     "Encoding of features: array, bin or map; json or json-map: JSON, one message per line "
+     "(array)",
+     0},
+    {"layout", OPT_LAYOUT, "KIND", 0, "Contents of a message: list or item (list)", 0},
+    {"output", 'o', "FILE", 0, "Output file (standard output); .gz and .zst are compressed", 0},
+    {"json", OPT_JSON, NULL, 0, "Print the number of lists and items as JSON; needs -o", 0},
     {0}};
 
 static void finish(struct argp_state *state, const struct convert *c)
@@ -57,7 +50,7 @@ static void finish(struct argp_state *state, const struct convert *c)
     if (!c->file_count)
         argp_error(state, "--letor is needed");
     if (c->sink.json && ek_is_stdout(c->sink.path))
-        argp_error(state, "the lists have standard output: --json needs -o FILE");
+        argp_error(state, "the lists go to standard output; --json needs -o FILE");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -67,7 +60,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'm':
         c->manifest = arg;
         break;
-    case OPT_LETOR:
+    case 'l':
     case ARGP_KEY_ARG:
         c->files[c->file_count++] = arg;
         break;
@@ -156,7 +149,7 @@ static int convert_file(struct convert *c, const char *path, struct ek_list *q,
     uint64_t before = c->done;
     rc = convert_lists(c, letor, q, sink);
     if (!rc && c->done == before)
-        rc = ek_fail_at(&c->e, EK_EFORMAT, path, 0, 0, "there are no lists in it");
+        rc = ek_fail_at(&c->e, EK_EFORMAT, path, 0, 0, "the file has no lists");
     ek_letor_close(letor);
     return rc;
 }
@@ -201,13 +194,13 @@ static int with_manifest(struct convert *c)
 int ek_cmd_convert(int argc, char **argv)
 {
     static const char doc[] =
-        "Turns LETOR lists into messages. Labels stay, as item field `label`."
-        "\v  evenkeel convert -m features.yaml --letor lists.txt -o lists.msgpack";
+        "Convert LETOR lists to messages. Labels become the item field `label`.\v  evenkeel "
+        "convert -m features.yaml --letor lists.txt -o lists.msgpack";
     static const struct argp argp = {OPTIONS, parse, "[FILE...]", doc, NULL, NULL, NULL};
     struct convert c = {.sink = {.path = "-", .command = "convert"}};
     c.files = ek_calloc((size_t)argc, sizeof *c.files);
     c.faults = ek_calloc((size_t)argc, sizeof *c.faults);
-    int rc = c.files && c.faults ? EK_OK : ek_fail(&c.e, EK_ENOMEM, "no memory for the options");
+    int rc = c.files && c.faults ? EK_OK : ek_fail(&c.e, EK_ENOMEM, "out of memory");
     if (!rc) {
         c.sink.upstream.faults = c.faults;
         ek_cli_parse(&argp, argc, argv, 0, &c);

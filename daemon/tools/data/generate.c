@@ -34,23 +34,23 @@ enum {
 };
 
 static const struct argp_option OPTIONS[] = {
-    {"lists", 'n', "N", 0, "How many lists (10000)", 0},
-    {"seed", 's', "S", 0, "Seed of the traffic (7)", 0},
-    {"from", OPT_FROM, "I", 0, "Number of the first list (0); parts made apart fit together", 0},
-    {"format", 'f', "FORMAT", 0, "letor (text) or messages (letor)", 0},
+    {"lists", 'n', "N", 0, "Number of lists (10000)", 0},
+    {"seed", 's', "S", 0, "Random seed (7)", 0},
+    {"from", OPT_FROM, "I", 0, "Number of the first list (0), to generate in parts", 0},
+    {"format", 'f', "FORMAT", 0, "Format: letor (text) or messages (letor)", 0},
     {"encoding", OPT_ENCODING, "KIND", 0,
-     "Features in messages as array, bin or map; json or json-map: JSON, one message a line "
-     "(array)",
+     "Encoding of features in messages: array, bin or map; json or json-map: JSON, one message per "
+     "line (array)",
      0},
-    {"layout", OPT_LAYOUT, "KIND", 0, "Messages of a list, or of an item each (list)", 0},
+    {"layout", OPT_LAYOUT, "KIND", 0, "Contents of a message: list or item (list)", 0},
     {"sources", OPT_SOURCES, "N", 0,
-     "Give each item of messages one of N sources, numbers from 0, by chance", 0},
-    {"fault", OPT_FAULT, "SPEC", 0, "Break something, see below; may be given again", 0},
+     "Draw the source of each item of messages from N numbers, from 0", 0},
+    {"fault", OPT_FAULT, "SPEC", 0, "Fault to inject, see below; repeatable", 0},
     {"upstream-model", OPT_MODEL, "FILE", 0,
-     "Upstream scores come from this model, nothing routed, faults seen; else they are 0", 0},
-    {"manifest-out", OPT_MANIFEST, "FILE", 0, "Write the manifest of these lists as well", 0},
-    {"output", 'o', "FILE", 0, "Where to (standard output); .gz and .zst compress", 0},
-    {"json", OPT_JSON, NULL, 0, "How much was written, as JSON on standard output; needs -o", 0},
+     "Model for upstream scores, without routes and with the faults; default: scores are 0", 0},
+    {"manifest-out", OPT_MANIFEST, "FILE", 0, "Write the manifest of the lists", 0},
+    {"output", 'o', "FILE", 0, "Output file (standard output); .gz and .zst are compressed", 0},
+    {"json", OPT_JSON, NULL, 0, "Print the number of lists and items as JSON; needs -o", 0},
     {0}};
 
 static void number(struct argp_state *state, const char *name, const char *arg, uint64_t *out)
@@ -69,26 +69,25 @@ static void format(struct argp_state *state, const char *arg, bool *letor)
 static void world(struct argp_state *state, struct gen *g, const char *arg)
 {
     if (g->world)
-        argp_error(state, "'%s' is one too many", arg);
+        argp_error(state, "unexpected argument '%s'", arg);
     if (strcmp(arg, "hotel") != 0)
-        argp_error(state, "there is no generator '%s', only 'hotel'", arg);
+        argp_error(state, "unknown generator '%s'; use 'hotel'", arg);
     g->world = arg;
 }
 
 static void finish(struct argp_state *state, const struct gen *g)
 {
     if (!g->world)
-        argp_error(state, "what shall be generated? 'hotel' is what there is");
+        argp_error(state, "a generator is needed: 'hotel'");
     if (g->sink.letor && g->sink.upstream.model)
-        argp_error(state, "LETOR has no place for scores, --upstream-model needs --format "
-                          "messages");
+        argp_error(state, "LETOR text has no scores; --upstream-model needs --format messages");
     if (g->sink.letor && g->sink.layout == EK_LAYOUT_ITEM)
-        argp_error(state, "LETOR has no layout, --layout needs --format messages");
+        argp_error(state, "LETOR text has no layout; --layout needs --format messages");
     if (g->sink.letor && g->sink.sources)
-        argp_error(state, "LETOR has no place for sources, --sources needs --format messages");
+        argp_error(state, "LETOR text has no sources; --sources needs --format messages");
     if (ek_is_stdout(g->sink.path) + ek_is_stdout(g->manifest_out) + g->sink.json > 1)
-        argp_error(state, "only one of the lists, --manifest-out and --json can have standard "
-                          "output: name a file with -o");
+        argp_error(state, "only one of the lists, --manifest-out and --json can use standard "
+                          "output; name a file with -o");
     if (g->queries > UINT64_MAX - g->first)
         argp_error(state, "--from and --lists together are too large");
 }
@@ -228,19 +227,19 @@ static int with_manifest(struct gen *g)
 int ek_cmd_generate(int argc, char **argv)
 {
     static const char doc[] =
-        "Generates hotel searches with bookings: LETOR text or messages, with faults from a query "
-        "on, for a share or an arm."
-        "\vA fault is written FEATURE[,FEATURE]=OPERATION[,from=N][,to=N][,share=S][,items=S]"
-        "[,source=N][,SEGMENT=VALUE]. Operations: x100, ^2, +50, -50, +1median (of the feature), "
-        "*QUERYFEATURE, neg, zero, nan, =7 (set), currency (one of seven rates for each list), "
-        "recode (each code becomes the next one). Queries count from 0.\n\n"
-        "  evenkeel generate hotel --fault price=x100,from=50,share=0.5,arm=B -o t.txt";
+        "Generate hotel searches with bookings as LETOR text or messages. Faults may start at a "
+        "list, and affect a fraction or an arm.\vA fault is "
+        "FEATURE[,FEATURE]=OPERATION[,from=N][,to=N][,share=S][,items=S][,source=N][,SEGMENT=VALUE]"
+        ". Operations: x100, ^2, +50, -50, +1median (of the feature), *QUERYFEATURE, neg, zero, "
+        "nan, =7 (set), currency (one of seven rates for each list), recode (each code becomes the "
+        "next one). Lists are numbered from 0.\n\n  evenkeel generate hotel --fault "
+        "price=x100,from=50,share=0.5,arm=B -o t.txt";
     static const struct argp argp = {OPTIONS, parse, "hotel", doc, NULL, NULL, NULL};
     struct gen g = {.queries = 10000, .sink = {.path = "-", .letor = true, .command = "generate"}};
     g.sink.upstream.seed = 7;
     g.faults = ek_calloc((size_t)argc, sizeof *g.faults);
     if (!g.faults) {
-        ek_fail(&g.e, EK_ENOMEM, "no memory for the options");
+        ek_fail(&g.e, EK_ENOMEM, "out of memory");
         return ek_cli_fail(&g.e);
     }
     g.sink.upstream.faults = g.faults;

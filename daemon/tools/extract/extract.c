@@ -120,13 +120,14 @@ static int extract_paths_check(const struct ek_extract_args *a, struct ek_error 
 enum {
     OPT_COLLECTION = 256,
     OPT_COLLECTION_FORMAT,
+    OPT_INDEX,
     OPT_STEM,
     OPT_MEMORY,
     OPT_QUERIES,
     OPT_CANDIDATES,
     OPT_QRELS,
     OPT_TOP,
-    OPT_FORMAT,
+    OPT_FEATURES,
     OPT_MANIFEST,
     OPT_LIST,
     OPT_JSON
@@ -134,27 +135,29 @@ enum {
 
 static const struct argp_option OPTIONS[] = {
     {NULL, 0, NULL, 0, "An index of texts", 1},
-    {"index", 'i', "FILE", 0, "The index: written with --collection, else read (needed)", 1},
+    {"index", OPT_INDEX, "FILE", 0, "Index: written with --collection, else read (required)", 1},
     {"collection", OPT_COLLECTION, "FILE...", 0,
-     "Texts, plain or compressed, - for standard input; further files may follow", 1},
+     "Texts, plain or compressed, - for standard input; takes several files", 1},
     {"collection-format", OPT_COLLECTION_FORMAT, "KIND", 0,
-     "jsonl: a JSON object a line; trec: <DOC> ... </DOC>; auto: what it looks like (auto)", 1},
-    {"stem", OPT_STEM, "LANGUAGE", 0, "Cut words to their stems: english, german, ... (none)", 1},
-    {"memory", OPT_MEMORY, "BYTES", 0, "What building may take before it goes to disk (512MiB)", 1},
-    {NULL, 0, NULL, 0, "Features from it", 2},
-    {"queries", OPT_QUERIES, "FILE", 0, "A query a line: id<TAB>text, or JSON {\"id\", \"text\"}",
-     2},
+     "Format: jsonl, a JSON object per line; trec, <DOC> ... </DOC>; auto, detected (auto)", 1},
+    {"stem", OPT_STEM, "LANGUAGE", 0, "Stem words: english, german, ... (none)", 1},
+    {"memory", OPT_MEMORY, "BYTES", 0, "Memory for building, before using temporary files (512MiB)",
+     1},
+    {NULL, 0, NULL, 0, "Features", 2},
+    {"queries", OPT_QUERIES, "FILE", 0,
+     "Queries, one per line: id<TAB>text, or JSON {\"id\", \"text\"}", 2},
     {"candidates", OPT_CANDIDATES, "FILE", 0,
-     "Which documents for which query: a TREC run, or query<TAB>document (the best by BM25)", 2},
-    {"top", OPT_TOP, "K", 0, "So many candidates a query where no file names them (100)", 2},
-    {"qrels", OPT_QRELS, "FILE", 0, "Labels: TREC qrels; what is not there is 0", 2},
-    {"features", 'f', "FILE", 0, "Which features, as YAML (the 435 of the core)", 2},
-    {"output", 'o', "FILE", 0, "Where to (standard output)", 2},
-    {"format", OPT_FORMAT, "KIND", 0, "letor, csv or npz (by the ending of -o, else letor)", 2},
-    {"manifest-out", OPT_MANIFEST, "FILE", 0, "The manifest of what was written", 2},
+     "Documents for each query: a TREC run, or query<TAB>document (the best by BM25)", 2},
+    {"top", OPT_TOP, "K", 0, "Number of candidates per query without --candidates (100)", 2},
+    {"qrels", OPT_QRELS, "FILE", 0, "Labels as TREC qrels; missing ones are 0", 2},
+    {"features", OPT_FEATURES, "FILE", 0, "Selection of features, as YAML (the core set of 435)",
+     2},
+    {"output", 'o', "FILE", 0, "Output file (standard output)", 2},
+    {"format", 'f', "KIND", 0, "Format: letor, csv or npz (by the suffix of -o, else letor)", 2},
+    {"manifest-out", OPT_MANIFEST, "FILE", 0, "Write the manifest of the features", 2},
     {NULL, 0, NULL, 0, "Both", 3},
-    {"list", OPT_LIST, NULL, 0, "List the features there are, and do nothing else", 3},
-    {"json", OPT_JSON, NULL, 0, "What it came to, as JSON on standard output", 3},
+    {"list", OPT_LIST, NULL, 0, "List all features, then exit", 3},
+    {"json", OPT_JSON, NULL, 0, "Print statistics as JSON", 3},
     {0}};
 
 static bool ends_with(const char *name, const char *end)
@@ -180,11 +183,11 @@ static void check_halves(struct argp_state *state, const struct ek_extract_args 
                         a->top || a->format_given))
         argp_error(state, "to extract features, --queries is needed");
     if (!builds && strcmp(a->stemmer, "none") != 0)
-        argp_error(state, "--stem goes with --collection; an index keeps what it was made with");
+        argp_error(state, "--stem needs --collection; an existing index keeps its stemming");
     if (!builds && (a->memory_bytes || a->collection_format != EK_COLLECTION_AUTO))
-        argp_error(state, "--memory and --collection-format go with --collection");
+        argp_error(state, "--memory and --collection-format need --collection");
     if (a->candidates && a->top)
-        argp_error(state, "--candidates has the documents: --top is for BM25");
+        argp_error(state, "--top is for BM25, so it excludes --candidates");
 }
 
 /* Reject outputs that are the same file. */
@@ -194,9 +197,9 @@ static void check_outputs(struct argp_state *state, struct ek_extract_args *a)
     if (rows && a->format == EK_EXTRACT_NPZ)
         argp_error(state, "npz needs -o FILE");
     if (rows && a->json)
-        argp_error(state, "the features have standard output: --json needs -o FILE");
+        argp_error(state, "the features go to standard output; --json needs -o FILE");
     if (ek_is_stdout(a->manifest_out) && (rows || a->json))
-        argp_error(state, "standard output can have one thing only: --manifest-out needs a file");
+        argp_error(state, "only one output can use standard output; --manifest-out needs a file");
     if (extract_paths_check(a, &a->e))
         argp_error(state, "%s", a->e.message);
 }
@@ -206,7 +209,9 @@ static void finish(struct argp_state *state, struct ek_extract_args *a)
     if (a->list)
         return;
     if (!a->collection.count && !a->queries)
-        argp_error(state, "--collection to build an index, --queries to extract, or both");
+        argp_error(
+            state,
+            "--collection (build an index), --queries (extract features) or both are needed");
     if (!a->index)
         argp_error(state, "--index is needed");
     check_halves(state, a);
@@ -226,7 +231,7 @@ static void set_file(struct argp_state *state, struct ek_extract_args *a, const 
 static void set_word(struct argp_state *state, struct ek_extract_args *a, const char *arg)
 {
     if (!a->collection.count)
-        argp_error(state, "'%s' stands alone; files follow --collection", arg);
+        argp_error(state, "unexpected '%s'; files follow --collection", arg);
     set_file(state, a, arg);
 }
 
@@ -259,9 +264,9 @@ static void set_kind(struct argp_state *state, struct ek_extract_args *a, const 
 }
 
 static const struct ek_cli_slot SLOTS[] = {
-    {'i', offsetof(struct ek_extract_args, index)},
+    {OPT_INDEX, offsetof(struct ek_extract_args, index)},
     {'o', offsetof(struct ek_extract_args, output)},
-    {'f', offsetof(struct ek_extract_args, features)},
+    {OPT_FEATURES, offsetof(struct ek_extract_args, features)},
     {OPT_STEM, offsetof(struct ek_extract_args, stemmer)},
     {OPT_QUERIES, offsetof(struct ek_extract_args, queries)},
     {OPT_CANDIDATES, offsetof(struct ek_extract_args, candidates)},
@@ -278,7 +283,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         void (*parse)(struct argp_state *state, struct ek_extract_args *a, const char *arg);
     } PARSERS[] = {{OPT_COLLECTION, set_file}, {ARGP_KEY_ARG, set_word},
                    {OPT_MEMORY, set_memory},   {OPT_TOP, set_top},
-                   {OPT_FORMAT, set_format},   {OPT_COLLECTION_FORMAT, set_kind}};
+                   {'f', set_format},          {OPT_COLLECTION_FORMAT, set_kind}};
     struct ek_extract_args *a = state->input;
     if (ek_cli_store(SLOTS, key, arg, a))
         return 0;
@@ -297,11 +302,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static void extract_args_parse(struct ek_extract_args *a, int argc, char **argv)
 {
     static const char doc[] =
-        "Makes an index of a collection of texts, and from it the features of queries and "
-        "documents "
-        "that a ranking model learns from."
-        "\v  evenkeel extract --collection docs.jsonl.zst --index docs.ekx --stem english\n"
-        "  evenkeel extract -i docs.ekx --queries q.tsv --qrels qrels.txt -o t.letor";
+        "Build an index of a collection of texts, and compute features of queries and documents "
+        "for training a ranking model.\v  evenkeel extract --collection docs.jsonl.zst --index "
+        "docs.ekx --stem english\n  evenkeel extract --index docs.ekx --queries q.tsv --qrels r.txt -o t.letor";
     static const struct argp argp = {OPTIONS, parse, "[FILE...]", doc, NULL, NULL, NULL};
     *a = (struct ek_extract_args){.stemmer = "none"};
     ek_cli_parse(&argp, argc, argv, 0, a);

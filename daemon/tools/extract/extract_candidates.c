@@ -64,7 +64,7 @@ static int add(struct ek_trec_pairs *p, const char *query, const char *document,
         return ek_fail(e, EK_ELIMIT, "more than %d pairs", EK_TREC_PAIRS_MAX);
     struct ek_trec_pair *grown = ek_grow(p->pair, p->count, &p->room, sizeof *grown);
     if (!grown)
-        return ek_fail(e, EK_ENOMEM, "no memory for the pairs of a file");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     p->pair = grown;
     uintptr_t q = p->text.length;
     int rc = add_text(p, query);
@@ -72,7 +72,7 @@ static int add(struct ek_trec_pairs *p, const char *query, const char *document,
     if (!rc)
         rc = add_text(p, document);
     if (rc)
-        return ek_fail(e, (enum ek_code)rc, "no room for the pairs of a file");
+        return ek_fail(e, (enum ek_code)rc, "out of memory");
     p->pair[p->count] =
         (struct ek_trec_pair){(const char *)q, (const char *)d, number, (uint32_t)line};
     p->count++;
@@ -89,14 +89,14 @@ static int read_line(struct ek_trec_pairs *p, enum ek_trec_kind kind, char *line
     if (!parts)
         return EK_OK;
     if (!shape(kind, parts, &document, &number))
-        return ek_fail(e, EK_EFORMAT, "a line has %d parts, expected %s", parts,
+        return ek_fail(e, EK_EFORMAT, "the line has %d parts, expected %s", parts,
                        kind == EK_TREC_RUN ? "'QUERY Q0 DOCUMENT RANK SCORE TAG' or "
                                              "'QUERY DOCUMENT [SCORE]'"
                                            : "'QUERY 0 DOCUMENT LABEL'");
     if (number >= 0 && ek_parse_finite(part[number], EK_WHOLE, &value))
-        return ek_fail(e, EK_EFORMAT, "%s '%s' is no number", what, part[number]);
+        return ek_fail(e, EK_EFORMAT, "invalid %s '%s'", what, part[number]);
     if (fabs(value) > FLT_MAX)
-        return ek_fail(e, EK_EFORMAT, "%s '%s' has no room in a float32", what, part[number]);
+        return ek_fail(e, EK_EFORMAT, "%s '%s' is out of range for float32", what, part[number]);
     if (kind == EK_TREC_QRELS)
         value = fmax(value, 0);
     return add(p, part[0], part[document], value, number_of, e);
@@ -110,7 +110,7 @@ static int read_lines(struct ek_trec_pairs *p, enum ek_trec_kind kind, struct ek
     int rc;
     while (!(rc = ek_reader_line(r, &line, &length, e)) && line)
         if ((rc = memchr(line, 0, length)
-                      ? ek_fail(e, EK_EFORMAT, "a line has a NUL byte")
+                      ? ek_fail(e, EK_EFORMAT, "the line has a NUL byte")
                       : read_line(p, kind, line, ek_reader_line_number(r), e))) {
             ek_error_place(e, ek_reader_name(r), ek_reader_line_number(r), 0);
             break;
@@ -147,7 +147,7 @@ static int arrange(struct ek_trec_pairs *p, enum ek_trec_kind kind, const char *
         const struct ek_trec_pair *a = &p->pair[i - 1], *b = &p->pair[i];
         if (!by_document(a, b))
             return ek_fail_at(e, EK_EFORMAT, path, a->line > b->line ? a->line : b->line, 0,
-                              "document '%s' of query '%s' is there twice", b->document, b->query);
+                              "duplicate document '%s' of query '%s'", b->document, b->query);
     }
     if (kind == EK_TREC_RUN)
         qsort(p->pair, p->count, sizeof *p->pair, by_line);
@@ -160,7 +160,7 @@ int ek_trec_pairs_read(struct ek_trec_pairs **out, const char *path, enum ek_tre
     struct ek_reader *r;
     struct ek_trec_pairs *p = ek_calloc(1, sizeof *p);
     if (!p)
-        return ek_fail(e, EK_ENOMEM, "no memory for the pairs of a file");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     ek_buf_init(&p->text, TEXT_BYTES_MAX);
     int rc = ek_reader_open(&r, path, e);
     if (!rc) {
@@ -230,7 +230,7 @@ static int grow(struct ek_extract_candidates *c, size_t n, struct ek_error *e)
         return EK_OK;
     struct ek_candidate *at = ek_realloc(c->at, n, sizeof *at);
     if (!at)
-        return ek_fail(e, EK_ENOMEM, "no memory for candidates");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     c->at = at;
     c->room = n;
     return EK_OK;
@@ -242,7 +242,7 @@ static int open_best(struct ek_extract_candidates *c, struct ek_error *e)
     if (rc)
         return rc;
     c->hits = ek_calloc(c->top, sizeof *c->hits);
-    return c->hits ? grow(c, c->top, e) : ek_fail(e, EK_ENOMEM, "no memory for candidates");
+    return c->hits ? grow(c, c->top, e) : ek_fail(e, EK_ENOMEM, "out of memory");
 }
 
 int ek_extract_candidates_new(struct ek_extract_candidates **out, const struct ek_index *x,
@@ -250,7 +250,7 @@ int ek_extract_candidates_new(struct ek_extract_candidates **out, const struct e
 {
     struct ek_extract_candidates *c = ek_calloc(1, sizeof *c);
     if (!c)
-        return ek_fail(e, EK_ENOMEM, "no memory for candidates");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     c->x = x;
     c->top = top < ek_index_documents(x) ? top : ek_index_documents(x);
     int rc = path ? ek_trec_pairs_read(&c->run, path, EK_TREC_RUN, e) : open_best(c, e);

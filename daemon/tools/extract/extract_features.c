@@ -87,7 +87,7 @@ static int open_all(struct extracting *g, struct ek_error *e)
         return rc;
     g->row = ek_calloc(g->choice->count, sizeof *g->row);
     if (!g->row)
-        return ek_fail(e, EK_ENOMEM, "no memory for a row");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     return open_outputs(g, e);
 }
 
@@ -112,7 +112,7 @@ static double label_of(const struct extracting *g, const char *query, struct ek_
         return 0;
     char *document = ek_strndup(id.text, id.length);
     if (!document) {
-        *rc = ek_fail(e, EK_ENOMEM, "no memory for a document's id");
+        *rc = ek_fail(e, EK_ENOMEM, "out of memory");
         return 0;
     }
     double label = ek_trec_label(g->labels, query, document);
@@ -180,8 +180,7 @@ static int extract(struct extracting *g, struct ek_error *e)
     if (rc)
         return rc;
     if (!g->rows)
-        return ek_fail_at(e, EK_EFORMAT, g->args->queries, 0, 0,
-                          "no query has a document to extract features of");
+        return ek_fail_at(e, EK_EFORMAT, g->args->queries, 0, 0, "no query has a document");
     struct ek_extract_write *out = g->out;
     g->out = NULL;
     return ek_extract_write_close(out, e);
@@ -195,10 +194,10 @@ static void print_result(const struct extracting *g)
     if (g->labels && !g->relevant)
         fprintf(stderr, "%s: no row has a label above 0\n", g->args->qrels);
     if (g->without)
-        fprintf(stderr, "%s: %" PRIu64 " queries have no candidates and are left out\n",
+        fprintf(stderr, "%s: %" PRIu64 " queries without candidates were skipped\n",
                 g->args->queries, g->without);
     if (g->unknown)
-        fprintf(stderr, "%s: %" PRIu64 " candidates are not in the index and are left out\n",
+        fprintf(stderr, "%s: %" PRIu64 " candidates that are not in the index were skipped\n",
                 g->args->candidates, g->unknown);
 }
 

@@ -56,10 +56,11 @@ static void print_unknown(struct indexing *g, const struct ek_collection *c)
     uint64_t unknown = ek_collection_unknown(c, &first);
     g->unknown_keys += unknown;
     if (unknown)
-        fprintf(
-            stderr, "%s: %" PRIu64 " keys are no fields and are passed over, the first is '%s'%s\n",
-            ek_collection_name(c), unknown, first,
-            strcmp(first, "text") != 0 && strcmp(first, "contents") != 0 ? "" : ": call it 'body'");
+        fprintf(stderr, "%s: %" PRIu64 " unknown keys were ignored, the first is '%s'%s\n",
+                ek_collection_name(c), unknown, first,
+                strcmp(first, "text") != 0 && strcmp(first, "contents") != 0
+                    ? ""
+                    : "; rename it to 'body'");
 }
 
 static int read_file(struct indexing *g, const char *path, struct ek_error *e)
@@ -150,7 +151,7 @@ static int print_result(const struct indexing *g, struct ek_error *e)
     if (rc)
         return rc;
     if (!ek_index_terms(x))
-        fprintf(stderr, "%s: no document has any word\n", g->args->index);
+        fprintf(stderr, "%s: no document has a word\n", g->args->index);
     if (!g->args->queries)
         rc = g->args->json ? print_json(g, x, e) : print_table(g, x, e);
     ek_index_close(x);

@@ -23,7 +23,7 @@ int ek_extract_queries_open(struct ek_extract_queries **out, const char *path, s
 {
     struct ek_extract_queries *q = ek_calloc(1, sizeof *q);
     if (!q)
-        return ek_fail(e, EK_ENOMEM, "no memory for queries");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     ek_hash_set_init(&q->seen);
     q->first = true;
     int rc = ek_reader_open(&q->r, path, e);
@@ -54,7 +54,7 @@ static int from_tsv(char *line, size_t length, struct ek_extract_query *out, str
 {
     char *tab = memchr(line, '\t', length);
     if (!tab)
-        return ek_fail(e, EK_EFORMAT, "a query is written ID<TAB>TEXT, there is no tab");
+        return ek_fail(e, EK_EFORMAT, "a query must be ID<TAB>TEXT, but the line has no tab");
     *tab = 0;
     *out = (struct ek_extract_query){line, tab + 1, length - (size_t)(tab + 1 - line)};
     return strlen(line) == (size_t)(tab - line) ? EK_OK : fail_nul(e);
@@ -71,7 +71,7 @@ static int json_id(struct ek_extract_queries *q, const char **id, struct ek_erro
     } else if (yyjson_is_int(x))
         snprintf(q->number, sizeof q->number, "%lld", (long long)yyjson_get_sint(x));
     else
-        return ek_fail(e, EK_EFORMAT, "a query needs an 'id', a text or a whole number");
+        return ek_fail(e, EK_EFORMAT, "a query needs an 'id', a string or a whole number");
     return EK_OK;
 }
 
@@ -82,10 +82,10 @@ static int from_json(struct ek_extract_queries *q, const char *line, size_t leng
     yyjson_doc_free(q->json);
     int rc = ek_json_parse(&q->json, line, length, true, &why);
     if (rc == EK_ENOMEM)
-        return ek_fail(e, rc, "no memory for a query");
+        return ek_fail(e, rc, "out of memory");
     yyjson_val *query = yyjson_doc_get_root(q->json), *text = yyjson_obj_get(query, "text");
     if (!yyjson_is_obj(query))
-        return ek_fail(e, EK_EFORMAT, "no JSON object: %s", query ? "another value" : why.text);
+        return ek_fail(e, EK_EFORMAT, "not a JSON object: %s", query ? "another value" : why.text);
     if (!yyjson_is_str(text))
         return ek_fail(e, EK_EFORMAT, "a query needs a 'text'");
     out->text = yyjson_get_str(text);
@@ -101,8 +101,8 @@ static int check_id(struct ek_extract_queries *q, const char *id, struct ek_erro
     if (id[strcspn(id, " \t\r\n\v\f#")])
         return ek_fail(e, EK_EFORMAT, "query id '%s' has a blank or a '#'", id);
     if (ek_hash_set_add(&q->seen, ek_hash(id, strlen(id), 0), &added))
-        return ek_fail(e, EK_ENOMEM, "no memory for the ids of queries");
-    return added ? EK_OK : ek_fail(e, EK_EFORMAT, "query '%s' is there twice", id);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    return added ? EK_OK : ek_fail(e, EK_EFORMAT, "duplicate query '%s'", id);
 }
 
 int ek_extract_queries_next(struct ek_extract_queries *q, struct ek_extract_query *out, bool *more,

@@ -12,7 +12,7 @@
 
 static int enomem(int rc, struct ek_error *e)
 {
-    return rc ? ek_fail(e, (enum ek_code)rc, "no room for a row as text") : EK_OK;
+    return rc ? ek_fail(e, (enum ek_code)rc, "out of memory") : EK_OK;
 }
 
 enum { SURE_DIGITS = 6, ALL_DIGITS = 9, WHOLE_MAX = 1000000 };
@@ -91,7 +91,7 @@ int ek_extract_letor_line(const struct ek_feature_choice *c, const struct ek_ext
     if (!row)
         return EK_OK;
     if (!fits_comment(row->document))
-        return ek_fail(e, EK_EFORMAT, "document '%.*s' has an id that LETOR has no room for",
+        return ek_fail(e, EK_EFORMAT, "the id of document '%.*s' cannot be written as LETOR",
                        (int)row->document.length, row->document.text);
     ek_buf_printf(out, "%s qid:%s", float_text((float)row->label, label), row->query);
     letor_values(c, row->x, kept, out);
@@ -161,7 +161,7 @@ static int open_file(struct ek_extract_write *w, enum ek_extract_format format, 
     w->line = format == EK_EXTRACT_CSV ? ek_extract_csv_line : ek_extract_letor_line;
     w->kept = ek_calloc(w->c->count, sizeof *w->kept);
     if (!w->kept)
-        return ek_fail(e, EK_ENOMEM, "no memory for what is written");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     int rc = ek_writer_open(&w->file, path ? path : "-", e);
     return rc ? rc : write_line(w, NULL, e);
 }
@@ -171,7 +171,7 @@ int ek_extract_write_open(struct ek_extract_write **out, enum ek_extract_format 
 {
     struct ek_extract_write *w = ek_calloc(1, sizeof *w);
     if (!w)
-        return ek_fail(e, EK_ENOMEM, "no memory for what is written");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     w->c = c;
     ek_buf_init(&w->text, 0);
     int rc = open_file(w, format, path, e);

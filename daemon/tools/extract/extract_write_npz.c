@@ -42,7 +42,7 @@ int ek_extract_npz_open(struct ek_extract_npz **out, const char *path,
 {
     struct ek_extract_npz *n = ek_calloc(1, sizeof *n);
     if (!n)
-        return ek_fail(e, EK_ENOMEM, "no memory for arrays");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     n->c = c;
     n->lists = -1;
     int rc = ek_npz_open(&n->z, path, e);
@@ -68,7 +68,7 @@ static int begin_list(struct ek_extract_npz *n, const char *query, struct ek_err
         return rc;
     char *kept = ek_strdup(query);
     if (!kept)
-        return ek_fail(e, EK_ENOMEM, "no memory for a query's id");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     ek_free(n->query);
     n->query = kept;
     n->rows = 0;

@@ -33,7 +33,7 @@ static int list_json(const struct ek_feature_list *l, struct ek_error *e)
 
 static int list_table(const struct ek_feature_list *l, struct ek_error *e)
 {
-    static const char *const TITLES[] = {"feature", "group", "what it is"};
+    static const char *const TITLES[] = {"feature", "group", "description"};
     struct ek_text_table *table = ek_text_table_new(TITLES, 3);
     int rc = table ? EK_OK : EK_ENOMEM;
     for (size_t i = 0; !rc && i < l->count; i++) {
@@ -44,7 +44,7 @@ static int list_table(const struct ek_feature_list *l, struct ek_error *e)
     if (!rc)
         ek_text_table_print(table, stdout);
     ek_text_table_free(table);
-    return rc ? ek_fail(e, EK_ENOMEM, "no memory for the list of features") : EK_OK;
+    return rc ? ek_fail(e, EK_ENOMEM, "out of memory") : EK_OK;
 }
 
 int ek_extract_list(const struct ek_extract_args *a, struct ek_error *e)

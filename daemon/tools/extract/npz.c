@@ -30,7 +30,7 @@ struct ek_npz {
 
 static int fail_io(struct ek_error *e, const char *path)
 {
-    return ek_fail_at(e, EK_EIO, path, 0, 0, "cannot be written: %s", strerror(errno));
+    return ek_fail_at(e, EK_EIO, path, 0, 0, "cannot write: %s", strerror(errno));
 }
 
 /* Open a file in the output's folder without a name; `path` is restored. */
@@ -70,8 +70,8 @@ static int check_target(const char *path, struct ek_error *e)
     if (stat(path, &s))
         return EK_OK;
     if (!S_ISREG(s.st_mode))
-        return ek_fail_at(e, EK_EIO, path, 0, 0, "cannot be written: %s",
-                          S_ISDIR(s.st_mode) ? strerror(EISDIR) : "an npz needs a plain file");
+        return ek_fail_at(e, EK_EIO, path, 0, 0, "cannot write: %s",
+                          S_ISDIR(s.st_mode) ? strerror(EISDIR) : "NPZ needs a regular file");
     return EK_OK;
 }
 
@@ -85,7 +85,7 @@ int ek_npz_open(struct ek_npz **out, const char *path, struct ek_error *e)
         z->path = target_of(path);
     if (!z || !z->path) {
         ek_free(z);
-        return ek_fail(e, EK_ENOMEM, "no memory for arrays");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     }
     *out = z;
     return EK_OK;
@@ -118,7 +118,7 @@ int ek_npz_text(struct ek_npz *z, int array, const char *text, size_t length, st
     struct array *a = &z->array[array];
     uint32_t n = (uint32_t)length;
     if (length > EK_NPZ_TEXT_MAX)
-        return ek_fail(e, EK_ELIMIT, "a text of %zu bytes, at most %d", length, EK_NPZ_TEXT_MAX);
+        return ek_fail(e, EK_ELIMIT, "a string of %zu bytes, at most %d", length, EK_NPZ_TEXT_MAX);
     if (!write_bytes(a->file, &n, sizeof n) || !write_bytes(a->file, text, length))
         return fail_io(e, z->path);
     a->widest = length > a->widest ? length : a->widest;
@@ -173,8 +173,8 @@ static int fail_zip(struct ek_npz *z, zip_error_t *why, struct ek_error *e)
 {
     int code = zip_error_code_zip(why);
     if (code == ZIP_ER_MEMORY || code == ZIP_ER_OK)
-        return ek_fail_at(e, EK_ENOMEM, z->path, 0, 0, "no memory to write it");
-    return ek_fail_at(e, EK_EIO, z->path, 0, 0, "cannot be written: %s", zip_error_strerror(why));
+        return ek_fail_at(e, EK_ENOMEM, z->path, 0, 0, "out of memory");
+    return ek_fail_at(e, EK_EIO, z->path, 0, 0, "cannot write: %s", zip_error_strerror(why));
 }
 
 static int add_to_zip(struct ek_npz *z, zip_t *zip, struct array *a, struct ek_error *e)

@@ -50,7 +50,7 @@ static int normalize_print(const struct ek_choices *c, FILE *to, struct ek_error
 {
     bool by_values = c->method == EK_METHOD_FDM;
     const char *const titles[] = {"feature", "FDM", "values", "scale",
-                                  by_values ? "why: unique values" : "why"};
+                                  by_values ? "reason: unique values" : "why"};
     struct ek_text_table *t = ek_text_table_new(titles, 5);
     struct ek_row_limit room = {WIDE, INT_MAX};
     int rc = t ? EK_OK : EK_ENOMEM;
@@ -59,7 +59,7 @@ static int normalize_print(const struct ek_choices *c, FILE *to, struct ek_error
     if (!rc)
         ek_text_table_fit(t, &room, to);
     ek_text_table_free(t);
-    return rc ? ek_fail(e, EK_ENOMEM, "no memory for a table") : EK_OK;
+    return rc ? ek_fail(e, EK_ENOMEM, "out of memory") : EK_OK;
 }
 
 static void add_feature(struct ek_json_writer *s, const struct ek_choice *c)

@@ -32,7 +32,7 @@ static int check_column(const struct ek_manifest *m, const struct ek_feature *f,
                        f->name, part, EK_NAME_BYTES_MAX);
     if (ek_manifest_feature(m, name) >= 0)
         return ek_fail(e, EK_EUSAGE,
-                       "merge cannot name the columns of feature '%s': there is a feature '%s'",
+                       "merge cannot name the columns of feature '%s': feature '%s' exists",
                        f->name, name);
     return EK_OK;
 }
@@ -108,7 +108,7 @@ static int write_list(struct output *o, struct ek_error *e)
 {
     struct ek_list *q = &o->in, *s = &o->out;
     if (ek_list_resize(s, q->items, o->manifest->item_count, o->manifest->query_count))
-        return ek_fail(e, EK_ENOMEM, "no memory for a list of %d items", q->items);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     ek_scaling_apply(o->c->scaling, q->x, (size_t)q->items, o->missing, s->x);
     for (int i = 0; i < q->query_features; i++)
         s->query[i] = q->query[i];
@@ -171,7 +171,7 @@ int ek_normalize_apply(const struct ek_choices *c, const struct ek_normalize_arg
     ek_buf_init(&o.text, LISTS_BYTES_MAX);
     ek_list_init(&o.in);
     ek_list_init(&o.out);
-    int rc = describe(&about, c) ? ek_fail(e, EK_ENOMEM, "no memory for a manifest") : EK_OK;
+    int rc = describe(&about, c) ? ek_fail(e, EK_ENOMEM, "out of memory") : EK_OK;
     if (!rc)
         rc = ek_manifest_parse(&o.manifest, "the scaled manifest", (const char *)about.data,
                                about.length, e);

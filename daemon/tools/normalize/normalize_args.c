@@ -11,10 +11,10 @@ static int add_list(struct ek_dataset *d, const struct ek_list *q, struct ek_err
 {
     size_t width = (size_t)d->item_features;
     if ((d->items + (size_t)q->items) * width > EK_NORMALIZE_VALUES_MAX)
-        return ek_fail(e, EK_ELIMIT,
-                       "more than %d values (items times %zu features): take fewer lists, or their "
-                       "--profile",
-                       EK_NORMALIZE_VALUES_MAX, width);
+        return ek_fail(
+            e, EK_ELIMIT,
+            "more than %d values (items times %zu features); use fewer lists, or their --profile",
+            EK_NORMALIZE_VALUES_MAX, width);
     return ek_dataset_add(d, q, e);
 }
 
@@ -35,7 +35,7 @@ static int read_file(struct ek_dataset *d, const struct ek_manifest *m, const ch
     }
     ek_letor_close(letor);
     if (!rc && d->lists == before)
-        return ek_fail_at(e, EK_EFORMAT, path, 0, 0, "there are no lists in it");
+        return ek_fail_at(e, EK_EFORMAT, path, 0, 0, "the file has no lists");
     if (rc == EK_EFORMAT)
         ek_kind_explain(path, EK_KIND_LETOR, e);
     return rc;
@@ -68,7 +68,6 @@ int ek_normalize_read(const struct ek_files *files, const struct ek_manifest *m,
 
 enum {
     KEY_JSON = 0x100,
-    KEY_PROFILE,
     KEY_VALI,
     KEY_METHOD,
     KEY_REPORT,
@@ -81,40 +80,40 @@ enum {
 };
 
 static const struct argp_option OPTIONS[] = {
-    {NULL, 0, NULL, 0, "Where values come from:", 1},
+    {NULL, 0, NULL, 0, "Input:", 1},
     {"manifest", 'm', "FILE", 0, "Feature manifest (YAML)", 1},
-    {"letor", 'l', "FILE...", 0, "Training lists as LETOR text; several files may follow", 1},
-    {"profile", KEY_PROFILE, "FILE", 0, "Or their profile (.ekp), which has values to 1.6%", 1},
+    {"letor", 'l', "FILE...", 0, "Training lists as LETOR text; takes several files", 1},
+    {"profile", 'p', "FILE", 0, "Profile (.ekp) in place of --letor, with values exact to 1.6%", 1},
     {"vali", KEY_VALI, "FILE...", 0,
-     "Validation lists of osm; without, the last fifth of the training lists", 1},
-    {NULL, 0, NULL, 0, "What is chosen:", 2},
+     "Validation lists for osm; default: the last fifth of the training lists", 1},
+    {NULL, 0, NULL, 0, "Method:", 2},
     {"method", KEY_METHOD, "NAME", 0,
-     "fdm: by the distribution of a feature's values (default); osm: by trying; or one for all: "
+     "fdm: by the distribution of each feature's values (default); osm: by trials; or one for all: "
      "minmax, log, arctan, zscore, cdf, log1p, merge",
      2},
     {"empty-lists", KEY_EMPTY, "RULE", 0,
-     "What a list without a relevant item counts in osm and --cross-validate: skip (default), 0 or "
-     "1",
+     "With osm and --cross-validate: lists without a relevant item: skip (default), or count as 0 "
+     "or 1",
      2},
     {"cross-validate", KEY_CROSS_VALIDATE, "NAMES", OPTION_ARG_OPTIONAL,
-     "Chooses nothing, but shows how well a linear ranker does under each of these methods (all "
-     "without names), over five folds; five files of --letor are the five parts",
+     "Only compare the ranking quality of a linear ranker with each of these methods (default: "
+     "all) over five folds; five files of --letor are the five parts",
      2},
-    {NULL, 0, NULL, 0, "What is made of it:", 3},
-    {"output", 'o', "FILE", 0, "The manifest with the choice and its reasons", 3},
-    {"report", KEY_REPORT, "FILE", 0, "Histograms of each feature, before and after (SVG)", 3},
+    {NULL, 0, NULL, 0, "Output:", 3},
+    {"output", 'o', "FILE", 0, "Manifest with the choices and their reasons", 3},
+    {"report", KEY_REPORT, "FILE", 0, "Histograms of each feature before and after (SVG)", 3},
     {"apply", KEY_APPLY, "FILE...", 0, "Lists to scale; several files may follow", 3},
-    {"output-data", KEY_DATA, "FILE", 0, "The lists of --apply, scaled (LETOR text)", 3},
-    {"output-manifest", KEY_DATA_MANIFEST, "FILE", 0, "The manifest of --output-data", 3},
+    {"output-data", KEY_DATA, "FILE", 0, "Scaled lists of --apply (LETOR text)", 3},
+    {"output-manifest", KEY_DATA_MANIFEST, "FILE", 0, "Manifest of --output-data", 3},
     {"missing", KEY_MISSING, "RULE", 0,
-     "Missing values in --output-data: keep (default: nan stays nan) or zero", 3},
-    {"json", KEY_JSON, NULL, 0, "The choice as JSON on standard output", 3},
+     "Missing values in --output-data: keep (nan, default) or zero", 3},
+    {"json", KEY_JSON, NULL, 0, "Print the choices as JSON", 3},
     {0}};
 
 static void set_file(struct argp_state *state, struct ek_normalize_args *a, const char *arg)
 {
     if (!a->open)
-        argp_error(state, "'%s' stands alone; files follow --letor, --vali or --apply", arg);
+        argp_error(state, "unexpected '%s'; files follow --letor, --vali or --apply", arg);
     else if (ek_files_add(a->open, arg, &a->e))
         argp_error(state, "%s", a->e.message);
 }
@@ -138,7 +137,7 @@ static void check_outputs(struct argp_state *state, const struct ek_normalize_ar
     if (ek_is_stdout(a->output) + ek_is_stdout(a->output_data) + ek_is_stdout(a->output_manifest) +
             ek_is_stdout(a->report) + a->json >
         1)
-        argp_error(state, "standard output can have one thing only");
+        argp_error(state, "only one output can use standard output");
 }
 
 static void finish(struct argp_state *state, const struct ek_normalize_args *a)
@@ -146,27 +145,26 @@ static void finish(struct argp_state *state, const struct ek_normalize_args *a)
     if (!a->manifest || (!a->letor.count && !a->profile))
         argp_error(state, "--manifest and --letor or --profile are needed");
     if (a->letor.count && a->profile)
-        argp_error(state, "values come from --letor or from --profile, not from both");
+        argp_error(state, "--letor and --profile exclude each other");
     if (a->profile && a->method == EK_METHOD_OSM)
-        argp_error(state, "osm trains on lists: it needs --letor");
+        argp_error(state, "--method osm needs --letor");
     if (a->cross_validate && a->profile)
-        argp_error(state, "the judge trains on lists: it needs --letor");
+        argp_error(state, "--cross-validate needs --letor");
     if (a->cross_validate && (a->output || a->report || a->apply.count || a->vali.count ||
                               a->method_given || a->missing_given))
-        argp_error(state, "--cross-validate goes with --letor, --empty-lists and --json only");
+        argp_error(state, "--cross-validate allows only --letor, --empty-lists and --json");
     if (a->vali.count && a->method != EK_METHOD_OSM)
-        argp_error(state, "--vali is for --method osm");
+        argp_error(state, "--vali needs --method osm");
     if (!a->apply.count != !a->output_data)
-        argp_error(state, "--apply and --output-data go together");
+        argp_error(state, "--apply and --output-data need each other");
     if (a->output_manifest && !a->output_data)
-        argp_error(state, "--output-manifest is that of --output-data");
+        argp_error(state, "--output-manifest needs --output-data");
     if (a->output_data && a->method == EK_METHOD_MERGE && !a->output_manifest)
-        argp_error(state, "merge makes three columns of one: --output-manifest is needed to tell "
-                          "them apart");
+        argp_error(state, "merge writes three columns for a feature; it needs --output-manifest");
     if (a->missing_given && !a->output_data)
-        argp_error(state, "--missing is for --output-data");
+        argp_error(state, "--missing needs --output-data");
     if (a->empty_given && !a->cross_validate && a->method != EK_METHOD_OSM)
-        argp_error(state, "--empty-lists is for --method osm and --cross-validate");
+        argp_error(state, "--empty-lists needs --method osm or --cross-validate");
     check_outputs(state, a);
 }
 
@@ -193,7 +191,7 @@ static error_t parse_file(int key, char *arg, struct argp_state *state, struct e
 static const struct ek_cli_slot SLOTS[] = {
     {'m', offsetof(struct ek_normalize_args, manifest)},
     {'o', offsetof(struct ek_normalize_args, output)},
-    {KEY_PROFILE, offsetof(struct ek_normalize_args, profile)},
+    {'p', offsetof(struct ek_normalize_args, profile)},
     {KEY_REPORT, offsetof(struct ek_normalize_args, report)},
     {KEY_DATA, offsetof(struct ek_normalize_args, output_data)},
     {KEY_DATA_MANIFEST, offsetof(struct ek_normalize_args, output_manifest)},
@@ -235,11 +233,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 void ek_normalize_parse(struct ek_normalize_args *a, int argc, char **argv)
 {
     static const char doc[] =
-        "Chooses how each item feature is scaled before training: by the distribution of its "
-        "values, by trying, or the same for all."
-        "\v  evenkeel normalize -m features.yaml --letor train.txt -o scaled.yaml\n"
-        "  evenkeel normalize -m features.yaml --profile p.ekp --report p.svg\n"
-        "  evenkeel normalize -m f.yaml -l a.txt --apply b.txt --output-data scaled.txt";
+        "Select a transform for each item feature before training: by the distribution of its "
+        "values, by trials, or one for all.\v  evenkeel normalize -m features.yaml --letor "
+        "train.txt -o scaled.yaml\n  evenkeel normalize -m features.yaml --profile p.ekp --report "
+        "p.svg\n  evenkeel normalize -m f.yaml -l a.txt --apply b.txt --output-data scaled.txt";
     static const struct argp argp = {OPTIONS, parse, NULL, doc, NULL, NULL, NULL};
     *a = (struct ek_normalize_args){.empty = EK_EMPTY_SKIP};
     ek_cli_parse(&argp, argc, argv, ARGP_IN_ORDER, a);

@@ -37,7 +37,7 @@ static void decide(struct ek_choice *c, enum ek_method method)
 {
     if (c->feature->type == EK_TYPE_CATEGORY) {
         c->scale = EK_SCALE_NONE;
-        snprintf(c->why, sizeof c->why, "a category has no scale");
+        snprintf(c->why, sizeof c->why, "a category is not scaled");
     } else if (method == EK_METHOD_FDM) {
         c->scale = c->fdm.scale;
         ek_fdm_reason(&c->fdm, c->why, sizeof c->why);
@@ -144,7 +144,7 @@ static int try_switches(const struct ek_choices *c, const struct ek_normalize_ar
     if (category)
         ek_normalize_categories(c->manifest, category);
     int rc = scale && map && category ? ek_osm(train, vali, &o, scale, map, e)
-                                      : ek_fail(e, EK_ENOMEM, "no memory for %zu scales", features);
+                                      : ek_fail(e, EK_ENOMEM, "out of memory");
     if (!rc)
         note_switches(c, scale, map);
     ek_free(scale);
@@ -161,11 +161,10 @@ static int osm(const struct ek_choices *c, const struct ek_normalize_args *a,
         return try_switches(c, a, train, vali, e);
     size_t cut = train->lists - train->lists / 5;
     if (cut == train->lists)
-        return ek_fail(e, EK_EUSAGE,
-                       "%zu lists are too few to hold a fifth of them out: give --vali",
+        return ek_fail(e, EK_EUSAGE, "%zu lists are too few to hold out a fifth; use --vali",
                        train->lists);
     int rc = part_of(train, 0, cut, &kept), failed = part_of(train, cut, train->lists, &held_out);
-    rc = rc || failed ? ek_fail(e, EK_ENOMEM, "no memory for %zu lists", train->lists)
+    rc = rc || failed ? ek_fail(e, EK_ENOMEM, "out of memory")
                       : try_switches(c, a, &kept, &held_out, e);
     ek_free(kept.offset);
     ek_free(held_out.offset);
@@ -186,7 +185,7 @@ int ek_choices_make(struct ek_choices *c, const struct ek_normalize_args *a,
         .items = profile ? profile->items : train->items,
     };
     int rc = c->of ? ek_scaling_new(&c->scaling, m->item_count, e)
-                   : ek_fail(e, EK_ENOMEM, "no memory for %zu choices", features);
+                   : ek_fail(e, EK_ENOMEM, "out of memory");
     for (size_t f = 0; f < features && !rc; f++)
         c->of[f].feature = m->item[f];
     if (!rc && a->method == EK_METHOD_OSM)

@@ -69,7 +69,7 @@ static int print_table(const struct ek_crossval_report *r, FILE *to, struct ek_e
     if (!rc)
         ek_text_table_print(c, to);
     ek_text_table_free(c);
-    return rc ? ek_fail(e, EK_ENOMEM, "no memory for the table") : EK_OK;
+    return rc ? ek_fail(e, EK_ENOMEM, "out of memory") : EK_OK;
 }
 
 static void print_rules(const struct ek_crossval_report *r, FILE *to)
@@ -78,14 +78,14 @@ static void print_rules(const struct ek_crossval_report *r, FILE *to)
     char line[LINE];
     int parts = r->folds->parts;
     snprintf(line, sizeof line,
-             "%zu lists in %d parts%s; %d folds: RankSVM trained on %d parts, its C the best of %g "
+             "%zu lists in %d parts%s; %d folds: RankSVM trained on %d parts, C selected from %g "
              "to %g by MAP on the next, tested on the last",
              r->data->lists, parts, r->files ? ", the files" : " of equal size", parts, parts - 2,
              ek_crossval_c(0), ek_crossval_c(EK_CROSSVAL_CS - 1));
     ek_print_wrapped(line, 79, to);
     snprintf(line, sizeof line,
              "gain %s; lists without a relevant item %s; equal scores keep the order of the file; "
-             "highest label of ERR %g; p: two-sided paired t-test of NDCG@1 against %s",
+             "maximum label of ERR %g; p: two-sided paired t-test of NDCG@1 against %s",
              r->options->gain == EK_GAIN_EXP ? "2^y - 1" : "y", empty[r->options->empty],
              r->count ? r->of[0].max_label : 0, r->count ? r->of[r->against].name : "none");
     ek_print_wrapped(line, 79, to);
@@ -130,9 +130,9 @@ static int crossval_print(const struct ek_crossval_report *r, FILE *to, struct e
     int rc = print_table(r, to, e);
     if (rc)
         return rc;
-    print_remark(r, "the largest C was chosen, a larger one might rank better (folds): ", 1, to);
-    print_remark(r, "the least C was chosen (folds): ", -1, to);
-    print_remark(r, "a C was passed over, as training did not settle (times): ", 0, to);
+    print_remark(r, "the largest C was selected, so a larger one may rank better (folds): ", 1, to);
+    print_remark(r, "the smallest C was selected (folds): ", -1, to);
+    print_remark(r, "a C was skipped, because training did not converge (times): ", 0, to);
     return EK_OK;
 }
 
@@ -256,7 +256,7 @@ static int enter_named(struct contest *c, const char *name, size_t length, struc
     snprintf(word, sizeof word, "%.*s", (int)length, name);
     for (int i = 0; i < c->count; i++)
         if (!strcmp(c->of[i].name, word))
-            return ek_fail(e, EK_EUSAGE, "method '%s' comes twice", word);
+            return ek_fail(e, EK_EUSAGE, "duplicate method '%s'", word);
     for (int i = 0; i < EK_METHOD_COUNT; i++)
         if (!strcmp(known[i], word)) {
             enter(c, (enum ek_method)i);
@@ -265,10 +265,10 @@ static int enter_named(struct contest *c, const char *name, size_t length, struc
     const char *near = ek_nearest_name(word, known, EK_METHOD_COUNT);
     if (near)
         return ek_fail(e, EK_EUSAGE, "unknown method '%s', did you mean '%s'?", word, near);
-    return ek_fail(e, EK_EUSAGE,
-                   "unknown method '%s'; there are minmax, log, arctan, zscore, cdf, "
-                   "log1p, merge, fdm and osm",
-                   word);
+    return ek_fail(
+        e, EK_EUSAGE,
+        "unknown method '%s'; use minmax, log, arctan, zscore, cdf, log1p, merge, fdm or osm",
+        word);
 }
 
 static int enter_all(struct contest *c, const char *methods, struct ek_error *e)
@@ -350,8 +350,7 @@ int ek_normalize_crossval(const struct ek_files *letor, const struct ek_manifest
     c.category = ek_calloc((size_t)m->item_count, sizeof *c.category);
     if (c.category)
         ek_normalize_categories(m, c.category);
-    int rc = c.category ? enter_all(&c, methods, e)
-                        : ek_fail(e, EK_ENOMEM, "no memory for %d features", m->item_count);
+    int rc = c.category ? enter_all(&c, methods, e) : ek_fail(e, EK_ENOMEM, "out of memory");
     if (!rc)
         rc = read_lists(&c, letor, m, e);
     if (!rc)

@@ -59,16 +59,16 @@ static int check(const struct ek_choices *c, const char *name, const struct ek_b
     struct ek_error why;
     int rc = ek_manifest_parse(&m, name, (const char *)text->data, text->length, &why);
     if (rc == EK_ENOMEM)
-        return ek_fail(e, rc, "no memory for the changed file");
+        return ek_fail(e, rc, "out of memory");
     if (rc)
         return ek_fail_at(e, EK_ECONFIG, name, why.line, why.column,
-                          "a section cannot be put into this file: %.200s", why.message);
+                          "cannot insert the section into the file: %.200s", why.message);
     bool same = m->hash == c->manifest->hash;
     for (int f = 0; f < m->item_count && same; f++)
         same = m->item[f]->scale == c->of[f].scale;
     ek_manifest_free(m);
     return same ? EK_OK
-                : ek_fail_at(e, EK_ECONFIG, name, 0, 0, "a section cannot be put into this file");
+                : ek_fail_at(e, EK_ECONFIG, name, 0, 0, "cannot insert the section into the file");
 }
 
 int ek_normalize_write_manifest(const struct ek_choices *c, const char *from,
@@ -79,10 +79,10 @@ int ek_normalize_write_manifest(const struct ek_choices *c, const char *from,
     ek_buf_init(&section, EK_YAML_BYTES_MAX);
     ek_buf_init(&text, 2 * EK_YAML_BYTES_MAX);
     if (make_section(c, &section))
-        rc = ek_fail(e, EK_ENOMEM, "no memory for the section");
+        rc = ek_fail(e, EK_ENOMEM, "out of memory");
     const char *lines = rc ? NULL : ek_buf_string(&section);
     if (!rc && !lines)
-        rc = ek_fail(e, EK_ENOMEM, "no memory for the section");
+        rc = ek_fail(e, EK_ENOMEM, "out of memory");
     if (!rc)
         rc = ek_manifest_set_section(from, (const char *)old->data, old->length, "normalization",
                                      lines, &text, e);
@@ -194,9 +194,9 @@ int ek_normalize_report(const struct ek_choices *c, const char *path, struct ek_
              c->manifest->set ? c->manifest->set : "features", ek_method_names()[c->method],
              (unsigned long long)c->items, (unsigned long long)c->lists);
     ek_svg_text(&s, "title", MARGIN, MARGIN + 4, EK_ANCHOR_START, text);
-    ek_svg_text(&s, "label", MARGIN, MARGIN + 22, EK_ANCHOR_START,
-                "Left the values as they are, right what they become; heights are square roots of "
-                "counts.");
+    ek_svg_text(
+        &s, "label", MARGIN, MARGIN + 22, EK_ANCHOR_START,
+        "Left: values before scaling; right: after scaling. Heights are square roots of counts.");
     for (int f = 0; f < features; f++) {
         int row = f / COLUMNS, column = f % COLUMNS;
         draw_cell(&s, &c->of[f], c->method == EK_METHOD_FDM && c->of[f].fdm.category,

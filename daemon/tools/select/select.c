@@ -98,7 +98,7 @@ static int write_reduced(struct ek_select_args *a, const struct loaded *l,
     const char *reason = NULL;
     bool *keep = ek_calloc((size_t)s->features, sizeof *keep);
     if (!keep)
-        return ek_fail(&a->e, EK_ENOMEM, "no memory for %d features", s->features);
+        return ek_fail(&a->e, EK_ENOMEM, "out of memory");
     for (int i = 0; i < s->features; i++)
         keep[i] = ek_feature_set_rank(&s->set[0], i) > 0;
     ek_buf_init(&out, 0);
@@ -106,8 +106,8 @@ static int write_reduced(struct ek_select_args *a, const struct loaded *l,
     if (!rc)
         rc = ek_file_write_bytes(a->output, out.data, out.length, &a->e);
     if (!rc && reason)
-        fprintf(stderr, "evenkeel: '%s' is written anew, without the comments of '%s': %s\n",
-                a->output, a->manifest, reason);
+        fprintf(stderr, "evenkeel: '%s' is rewritten without the comments of '%s': %s\n", a->output,
+                a->manifest, reason);
     ek_buf_release(&out);
     ek_free(keep);
     return rc;

@@ -25,50 +25,49 @@ enum {
     KEY_SHARE,
     KEY_COUNT,
     KEY_CROSS_VALIDATE,
-    KEY_LIKENESS,
+    KEY_SIMILARITY,
     KEY_CUTOFF,
     KEY_REPEATS,
     KEY_EPOCHS,
     KEY_SCATTER,
     KEY_DENDROGRAM,
     KEY_WATCH,
-    KEY_CHANCE,
-    KEY_SEED,
+    KEY_PRIOR,
     KEY_THREADS,
     KEY_JSON
 };
 
 static const struct argp_option OPTIONS[] = {
     {"manifest", 'm', "FILE", 0, "Feature manifest (YAML)", 0},
-    {"train", KEY_TRAIN, "FILE...", 0, "LETOR files to choose by; several may follow", 0},
-    {"vali", KEY_VALI, "FILE...", 0, "The same, for what is trained on the way", 0},
-    {"test", KEY_TEST, "FILE...", 0,
-     "The same, for what --cross-validate measures (the --vali files)", 0},
+    {"train", KEY_TRAIN, "FILE...", 0, "LETOR files to select features with; takes several", 0},
+    {"vali", KEY_VALI, "FILE...", 0, "LETOR files for validation; takes several", 0},
+    {"test", KEY_TEST, "FILE...", 0, "LETOR files to test --cross-validate on (those of --vali)",
+     0},
     {"method", KEY_METHOD, "NAME", 0,
-     "nfs, xgas, hcas, importance (needs --model), or random, to compare with (hcas)", 0},
-    {"share", KEY_SHARE, "P,...", 0, "Percent of the item features (5,10,20,30,40)", 0},
-    {"count", KEY_COUNT, "K", 0, "Number of item features, in place of --share", 0},
+     "Method: nfs, xgas, hcas, importance (needs --model), or random, for comparison (hcas)", 0},
+    {"share", KEY_SHARE, "P,...", 0, "Sizes in percent of the item features (5,10,20,30,40)", 0},
+    {"count", KEY_COUNT, "K", 0, "Size in item features, in place of --share", 0},
     {"model", 'M', "FILE", 0, "Trained model, for --method importance and --watch", 0},
     {"cross-validate", KEY_CROSS_VALIDATE, NULL, 0,
-     "Train on each choice and on all, and tell the NDCG of each", 0},
-    {"output", 'o', "FILE", 0,
-     "Reduced manifest to write, with --count or one --share; with --watch, rules", 0},
-    {"similarity", KEY_LIKENESS, "OVER", 0,
-     "Spearman's correlation over all items, or the mean over lists (items)", 0},
-    {"cutoff", KEY_CUTOFF, "K", 0, "Cut-off of the NDCG of relevance, importance and harm (10)", 0},
-    {"repeats", KEY_REPEATS, "N", 0, "Shuffles per feature of --method importance (5)", 0},
-    {"epochs", KEY_EPOCHS, "N", 0, "Epochs of each training (as the manifest says)", 0},
-    {"scatter", KEY_SCATTER, "FILE", 0, "Picture (SVG): relevance against redundancy", 0},
-    {"dendrogram", KEY_DENDROGRAM, "FILE", 0, "Picture (SVG): the clusters of the features", 0},
-    {"watch", KEY_WATCH, NULL, 0,
-     "What to watch: rank features by the harm a change of unit would do; needs --model and --data",
+     "Train with each feature set and with all features, and print the NDCG of each", 0},
+    {"output", 'o', "FILE", 0, "Reduced manifest, with --count or one --share; with --watch, rules",
      0},
-    {"data", 'd', "FILE...", 0, "With --watch: LETOR files to measure the harm on", 0},
-    {"prior", KEY_CHANCE, "NAME=P", 0,
-     "With --watch: chance in a year that the unit of a feature, or of a kind, changes", 0},
-    {"seed", KEY_SEED, "N", 0, "Seed of all that is random (0)", 0},
-    {"threads", KEY_THREADS, "N", 0, "Threads (as many as processors); no result changes", 0},
-    {"json", KEY_JSON, NULL, 0, "Result as JSON", 0},
+    {"similarity", KEY_SIMILARITY, "OVER", 0,
+     "Spearman's correlation over all items, or its mean over lists (items)", 0},
+    {"cutoff", KEY_CUTOFF, "K", 0, "Cutoff of NDCG for relevance, importance and impact (10)", 0},
+    {"repeats", KEY_REPEATS, "N", 0, "Shuffles per feature of --method importance (5)", 0},
+    {"epochs", KEY_EPOCHS, "N", 0, "Epochs of each training (default: of the manifest)", 0},
+    {"scatter", KEY_SCATTER, "FILE", 0, "Picture (SVG): relevance against redundancy", 0},
+    {"dendrogram", KEY_DENDROGRAM, "FILE", 0, "Picture (SVG): clusters of the features", 0},
+    {"watch", KEY_WATCH, NULL, 0,
+     "Rank features by the impact of a unit change; needs --model and --data", 0},
+    {"data", 'd', "FILE...", 0, "With --watch: LETOR files to measure the impact on", 0},
+    {"prior", KEY_PRIOR, "NAME=P", 0,
+     "With --watch: probability that the unit of a feature, or of a kind, changes within a year",
+     0},
+    {"seed", 's', "N", 0, "Random seed (0)", 0},
+    {"threads", KEY_THREADS, "N", 0, "Threads (number of CPUs); results do not depend on them", 0},
+    {"json", KEY_JSON, NULL, 0, "Print the result as JSON", 0},
     {0}};
 
 static void set_file(struct argp_state *state, struct ek_select_args *a, struct ek_files *to,
@@ -76,7 +75,7 @@ static void set_file(struct argp_state *state, struct ek_select_args *a, struct 
 {
     a->open = to;
     if (!to)
-        argp_error(state, "'%s' stands alone; files follow --train, --vali, --test or --data", arg);
+        argp_error(state, "unexpected '%s'; files follow --train, --vali, --test or --data", arg);
     else if (ek_files_add(to, arg, &a->e))
         argp_error(state, "%s", a->e.message);
 }
@@ -91,10 +90,11 @@ static void set_shares(struct argp_state *state, struct ek_select_args *a, const
         if (a->share_count == EK_SHARES_MAX)
             argp_error(state, "--share has at most %d numbers", EK_SHARES_MAX);
         if (ek_parse_finite(piece, length, &percent) || !(percent > 0 && percent <= 100))
-            argp_error(state, "--share needs percents above 0 and up to 100, as in 5,10, not '%s'",
+            argp_error(state,
+                       "--share needs percentages above 0 and up to 100 such as 5,10, not '%s'",
                        arg);
         if (a->share_count && percent <= a->share[a->share_count - 1])
-            argp_error(state, "the numbers of --share must rise, unlike '%s'", arg);
+            argp_error(state, "the numbers of --share must increase, unlike '%s'", arg);
         a->share[a->share_count++] = percent;
     }
 }
@@ -104,10 +104,10 @@ static void set_prior(struct argp_state *state, struct ek_select_args *a, char *
     const char *sign = strchr(arg, '=');
     double p = 0;
     if (!sign || sign == arg || ek_parse_finite(sign + 1, EK_WHOLE, &p) || p < 0 || p > 1)
-        argp_error(state,
-                   "--prior needs a feature or kind and a number from 0 to 1, as in "
-                   "price=0.2, not '%s'",
-                   arg);
+        argp_error(
+            state,
+            "--prior needs a feature or kind and a number from 0 to 1 such as price=0.2, not '%s'",
+            arg);
     if (a->prior_count == EK_PRIORS_MAX)
         argp_error(state, "more than %d times --prior", EK_PRIORS_MAX);
     a->chance[a->prior_count++] = arg;
@@ -138,12 +138,11 @@ FILE *ek_select_table(const struct ek_select_args *a)
 static void refuse_idle(struct argp_state *state, const struct ek_select_args *a)
 {
     if (a->epochs && (a->watch || (a->method != EK_SELECT_NFS && !a->cross_validate)))
-        argp_error(state, "--epochs is for --method nfs and --cross-validate");
+        argp_error(state, "--epochs needs --method nfs or --cross-validate");
     if (a->repeats && (a->watch || a->method != EK_SELECT_IMPORTANCE))
-        argp_error(state, "--repeats is for --method importance");
+        argp_error(state, "--repeats needs --method importance");
     if (a->similarity_given && (a->watch || a->method == EK_SELECT_NFS))
-        argp_error(state,
-                   "--similarity does not go with --watch or --method nfs, which has its own");
+        argp_error(state, "--similarity excludes --watch and --method nfs, which has its own");
 }
 
 /* Reject two outputs with the same path. */
@@ -159,9 +158,9 @@ static void refuse_same_files(struct argp_state *state, const struct ek_select_a
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < i; k++)
             if (path[i] && path[k] && !ek_is_stdout(path[i]) && !strcmp(path[i], path[k]))
-                argp_error(state, "'%s' is to be written twice", path[i]);
+                argp_error(state, "duplicate output '%s'", path[i]);
     if (out > 1)
-        argp_error(state, "standard output can have one thing only");
+        argp_error(state, "only one output can use standard output");
 }
 
 static void finish_choice(struct argp_state *state, const struct ek_select_args *a)
@@ -169,18 +168,17 @@ static void finish_choice(struct argp_state *state, const struct ek_select_args 
     if (!a->manifest || !a->train.count || !a->vali.count)
         argp_error(state, "--manifest, --train and --vali are needed");
     if (a->data.count || a->prior_count)
-        argp_error(state, "--%s is for --watch", a->data.count ? "data" : "prior");
+        argp_error(state, "--%s needs --watch", a->data.count ? "data" : "prior");
     if (a->count && a->share_count)
         argp_error(state, "--count and --share exclude each other");
     if (a->output && !a->count && a->share_count != 1)
-        argp_error(state, "which choice shall be written to '%s'? Say --count or one --share",
-                   a->output);
+        argp_error(state, "writing '%s' needs --count or one --share", a->output);
     if (a->method == EK_SELECT_IMPORTANCE && !a->model)
         argp_error(state, "--method importance needs --model");
     if (a->model && a->method != EK_SELECT_IMPORTANCE)
-        argp_error(state, "--model is for --method importance and --watch");
+        argp_error(state, "--model needs --method importance or --watch");
     if (a->test.count && !a->cross_validate)
-        argp_error(state, "--test is for --cross-validate");
+        argp_error(state, "--test needs --cross-validate");
 }
 
 static void finish_watch(struct argp_state *state, const struct ek_select_args *a)
@@ -188,12 +186,11 @@ static void finish_watch(struct argp_state *state, const struct ek_select_args *
     if (!a->manifest || !a->model || !a->data.count)
         argp_error(state, "--watch needs --manifest, --model and --data");
     if (a->train.count || a->vali.count || a->test.count)
-        argp_error(state, "--watch reads --data, not --train, --vali or --test");
+        argp_error(state, "--watch uses --data and excludes --train, --vali and --test");
     if (a->method_given || a->share_count || a->count || a->cross_validate || a->scatter ||
         a->dendrogram)
         argp_error(state,
-                   "--watch chooses nothing: --method, --share, --count, --cross-validate and "
-                   "pictures do not go with it");
+                   "--watch excludes --method, --share, --count, --cross-validate and pictures");
 }
 
 static void finish(struct argp_state *state, struct ek_select_args *a)
@@ -228,7 +225,7 @@ static int parse_numbers(int key, char *arg, struct argp_state *state, struct ek
     case KEY_EPOCHS:
         a->epochs = (int)ek_cli_parse_integer(state, "epochs", arg, 1, 100000);
         return 0;
-    case KEY_SEED:
+    case 's':
         a->seed = ek_cli_parse_integer(state, "seed", arg, 0, UINT64_MAX);
         return 0;
     case KEY_THREADS:
@@ -237,13 +234,13 @@ static int parse_numbers(int key, char *arg, struct argp_state *state, struct ek
     case KEY_SHARE:
         set_shares(state, a, arg);
         return 0;
-    case KEY_CHANCE:
+    case KEY_PRIOR:
         set_prior(state, a, arg);
         return 0;
     case KEY_METHOD:
         set_method(state, a, arg);
         return 0;
-    case KEY_LIKENESS:
+    case KEY_SIMILARITY:
         set_similarity(state, a, arg);
         return 0;
     default:
@@ -295,10 +292,9 @@ static const struct argp ARGP = {
     OPTIONS,
     parse,
     NULL,
-    "Chooses features to train on, or says which ones to watch."
-    "\vQuery features always stay.\n\n"
-    "  evenkeel select -m f.yaml --train t.txt --vali v.txt --count 8 -o less.yaml\n"
-    "  evenkeel select --watch -m features.yaml -M m.safetensors -d v.txt -o r.yaml",
+    "Select features to train on, or to watch.\vQuery features are always kept.\n\n  evenkeel "
+    "select -m f.yaml --train t.txt --vali v.txt --count 8 -o less.yaml\n  evenkeel select --watch "
+    "-m features.yaml -M m.safetensors -d v.txt -o r.yaml",
     NULL,
     NULL,
     NULL};

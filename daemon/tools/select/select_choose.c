@@ -73,7 +73,7 @@ static int allocate(struct ek_selection *s, int features, struct ek_error *e)
     s->leaf = ek_calloc(n, sizeof *s->leaf);
     return s->relevance && s->likeness && s->candidate && s->merge && s->leaf
                ? EK_OK
-               : ek_fail(e, EK_ENOMEM, "no memory for %d features", features);
+               : ek_fail(e, EK_ENOMEM, "out of memory");
 }
 
 static int measure(struct ek_selection *s, const struct ek_select_args *a,
@@ -81,9 +81,9 @@ static int measure(struct ek_selection *s, const struct ek_select_args *a,
 {
     int rc = ek_relevance_measure(d->train, a->cutoff, s->relevance, e);
     if (!rc && isnan(s->relevance[0].ndcg))
-        rc = ek_fail(e, EK_EUSAGE,
-                     "no list of the --train files has a positive label, so nothing can be chosen "
-                     "by");
+        rc =
+            ek_fail(e, EK_EUSAGE,
+                    "no list of the --train files has a positive label, which the selection needs");
     if (!rc)
         rc = ek_similarity_measure(d->train, a->likeness, s->likeness, e);
     for (int i = 0; i < s->features && !rc; i++) {
@@ -120,7 +120,7 @@ static int importance(struct ek_selection *s, const struct ek_select_args *a,
     o.context = w;
     s->importance = ek_calloc((size_t)s->features, sizeof *s->importance);
     if (!s->importance)
-        return ek_fail(e, EK_ENOMEM, "no memory for %d features", s->features);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     ek_progress_start(&w->progress, "shuffling");
     int rc = ek_importance_measure(d->model, d->vali, &o, &s->whole, s->importance, e);
     if (!rc)
@@ -181,7 +181,7 @@ static int sort_important(const struct ek_selection *s, int k, int *chosen, stru
 {
     double *lost = ek_calloc((size_t)s->features, sizeof *lost);
     if (!lost)
-        return ek_fail(e, EK_ENOMEM, "no memory for %d features", s->features);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     for (int i = 0; i < s->features; i++)
         lost[i] = s->importance[i].lost;
     int rc = by_figure(s, lost, k, chosen);
@@ -196,7 +196,7 @@ static int by_random(const struct ek_selection *s, uint64_t seed, int k, int *ch
     struct ek_rng random;
     int *order = ek_calloc((size_t)s->candidates, sizeof *order);
     if (!order)
-        return ek_fail(e, EK_ENOMEM, "no memory for %d features", s->candidates);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     memcpy(order, s->leaf, (size_t)s->candidates * sizeof *order);
     ek_rng_seed(&random, seed);
     ek_rng_shuffle(&random, order, (size_t)s->candidates);
@@ -213,8 +213,7 @@ static int neural_clusters(struct ek_selection *s, int k, struct ek_error *e)
     int *chosen = ek_calloc(n, sizeof *chosen), count = 0, least = 1;
     struct ek_merge *merge = ek_calloc(n, sizeof *merge);
     struct ek_greedy_select g = {s->features, s->nfs.frequency, s->likeness, grouped};
-    int rc =
-        grouped && chosen && merge ? EK_OK : ek_fail(e, EK_ENOMEM, "no memory for the clusters");
+    int rc = grouped && chosen && merge ? EK_OK : ek_fail(e, EK_ENOMEM, "out of memory");
     for (size_t i = 0; i < n && !rc; i++) {
         grouped[i] = s->candidate[i] && s->nfs.frequency[i] > 0;
         count += grouped[i];
@@ -240,7 +239,7 @@ static int choose(struct ek_selection *s, const struct ek_select_args *a, int k,
 {
     double *worth = ek_calloc((size_t)s->features, sizeof *worth);
     if (!worth)
-        return ek_fail(e, EK_ENOMEM, "no memory for %d features", s->features);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     for (int i = 0; i < s->features; i++)
         worth[i] = s->relevance[i].ndcg;
     struct ek_greedy_select g = {s->features, worth, s->likeness, s->candidate};
@@ -276,7 +275,7 @@ static int add_set(struct ek_selection *s, const struct ek_select_args *a, doubl
     *set =
         (struct ek_feature_set){share, count, desired, ek_calloc((size_t)count, sizeof *set->item)};
     if (!set->item)
-        return ek_fail(e, EK_ENOMEM, "no memory for %d features", count);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     s->set_count++;
     return choose(s, a, count, set->item, e);
 }
@@ -312,7 +311,7 @@ static int link_all(struct ek_selection *s, struct ek_error *e)
     double *worth = ek_calloc((size_t)s->features, sizeof *worth);
     struct ek_greedy_select g = {s->features, worth, s->likeness, s->candidate};
     int rc = chosen && worth ? ek_hcas(&g, s->candidates, chosen, s->merge, NULL, e)
-                             : ek_fail(e, EK_ENOMEM, "no memory for %d features", s->features);
+                             : ek_fail(e, EK_ENOMEM, "out of memory");
     ek_free(chosen);
     ek_free(worth);
     return rc;
@@ -332,7 +331,7 @@ int ek_selection_make(struct ek_selection *s, struct ek_select_args *a,
         rc = check_count(s, a, &a->e);
     if (!rc && clusters) {
         s->cluster = ek_calloc((size_t)s->features, sizeof *s->cluster);
-        rc = s->cluster ? EK_OK : ek_fail(&a->e, EK_ENOMEM, "no memory for the clusters");
+        rc = s->cluster ? EK_OK : ek_fail(&a->e, EK_ENOMEM, "out of memory");
     }
     if (!rc && a->method == EK_SELECT_IMPORTANCE)
         rc = importance(s, a, d, &w, &a->e);

@@ -21,7 +21,7 @@ static int columns(struct ek_dataset *out, const struct ek_dataset *d, const boo
         struct ek_list from;
         ek_dataset_view(d, i, &from);
         rc = ek_list_resize(&q, from.items, kept, from.query_features)
-                 ? ek_fail(e, EK_ENOMEM, "no memory for a list of %d items", from.items)
+                 ? ek_fail(e, EK_ENOMEM, "out of memory")
                  : EK_OK;
         if (rc)
             break;
@@ -138,7 +138,7 @@ int ek_selection_crossval(struct ek_crossval_result *out, const struct ek_select
     struct cross_validate j = {
         .pool = d->pool, .args = a, .data = d, .lists = lists, .count = s->set_count + 1};
     bool *keep = ek_calloc((size_t)s->features, sizeof *keep);
-    int rc = keep ? EK_OK : ek_fail(&a->e, EK_ENOMEM, "no memory for %d features", s->features);
+    int rc = keep ? EK_OK : ek_fail(&a->e, EK_ENOMEM, "out of memory");
     char note[60];
     ek_progress_start(&j.progress, "training");
     for (j.number = 0; j.number < j.count && !rc; j.number++) {

@@ -116,7 +116,7 @@ void ek_svg_text(struct ek_svg *s, const char *class, double x, double y, enum e
 int ek_svg_end(struct ek_svg *s, const char *path, struct ek_error *e)
 {
     add(s, "</svg>\n");
-    int rc = s->failed ? ek_fail(e, s->failed, "no memory for the picture") : EK_OK;
+    int rc = s->failed ? ek_fail(e, s->failed, "out of memory") : EK_OK;
     if (!rc)
         rc = ek_file_write_bytes(path, s->text.data, s->text.length, e);
     ek_buf_release(&s->text);
@@ -180,12 +180,12 @@ static void draw_axes(struct ek_svg *g, const struct frame *f, const struct ek_s
     ek_svg_line(g, "axis", LEFT, TOP + HIGH, LEFT + WIDE, TOP + HIGH);
     ek_svg_line(g, "axis", LEFT, TOP, LEFT, TOP + HIGH);
     if (saliency)
-        snprintf(text, sizeof text, "mean saliency: what the re-ranker looks at");
+        snprintf(text, sizeof text, "mean saliency in the re-ranker");
     else
         snprintf(text, sizeof text, "relevance: NDCG@%d of the feature alone", a->cutoff);
     ek_svg_text(g, "label", LEFT, TOP - 10, EK_ANCHOR_START, text);
     ek_svg_text(g, "label", LEFT + WIDE / 2.0, TOP + HIGH + 38, EK_ANCHOR_MIDDLE,
-                "redundancy: how like it is to another chosen feature");
+                "redundancy: similarity to another selected feature");
 }
 
 /* Labels of points, moved down where they would overlap. */
@@ -237,10 +237,10 @@ int ek_selection_scatter(const struct ek_selection *s, const struct ek_select_ar
     size_t count = (size_t)last_set(s)->count;
     struct names n = {ek_calloc(count, sizeof *n.x), ek_calloc(count, sizeof *n.y),
                       ek_calloc(count, sizeof *n.end), 0};
-    int rc = n.x && n.y && n.end ? EK_OK : ek_fail(e, EK_ENOMEM, "no memory for the picture");
+    int rc = n.x && n.y && n.end ? EK_OK : ek_fail(e, EK_ENOMEM, "out of memory");
     if (!rc) {
         char title[80];
-        snprintf(title, sizeof title, "%d of %d features, chosen by %s", last_set(s)->count,
+        snprintf(title, sizeof title, "%d of %d features, selected by %s", last_set(s)->count,
                  s->features, ek_select_method_name(a->method));
         ek_svg_begin(&g, LEFT + WIDE + RIGHT, TOP + HIGH + BOTTOM, title);
         ek_svg_text(&g, "title", LEFT, 18, EK_ANCHOR_START, title);
@@ -330,7 +330,7 @@ static void draw_scale(struct ek_svg *g, const struct tree *t, double most, doub
         ek_svg_text(g, "label", NAMES + t->scale * d, bottom + 16, EK_ANCHOR_MIDDLE, text);
     }
     ek_svg_text(g, "label", NAMES + TREE / 2.0, bottom + 34, EK_ANCHOR_MIDDLE,
-                "distance at which clusters join: 1 - likeness");
+                "distance at which clusters merge: 1 - similarity");
 }
 
 static void draw_tree(struct ek_svg *g, const struct ek_selection *s,
@@ -343,7 +343,7 @@ static void draw_tree(struct ek_svg *g, const struct ek_selection *s,
     most = most > 0 ? most : 1;
     t->scale = TREE / most;
     snprintf(title, sizeof title, "%d features that vary, by %s", t->leaves,
-             s->nfs.features ? "what the re-ranker looks at" : "rank correlation");
+             s->nfs.features ? "saliency in the re-ranker" : "rank correlation");
     ek_svg_begin(g, NAMES + TREE + EDGE, bottom + 44, title);
     ek_svg_text(g, "title", EDGE / 2.0, 18, EK_ANCHOR_START, title);
     for (int i = 0; i < t->leaves; i++)
@@ -365,7 +365,7 @@ int ek_selection_dendrogram(const struct ek_selection *s, const struct ek_select
     size_t count = 2 * (size_t)s->candidates;
     struct tree t = {ek_calloc(count, sizeof *t.y), ek_calloc(count, sizeof *t.x),
                      ek_calloc(2 * count, sizeof *t.order), s->candidates, 0};
-    int rc = t.y && t.x && t.order ? EK_OK : ek_fail(e, EK_ENOMEM, "no memory for the picture");
+    int rc = t.y && t.x && t.order ? EK_OK : ek_fail(e, EK_ENOMEM, "out of memory");
     if (!rc) {
         draw_tree(&g, s, a, m, &t);
         rc = ek_svg_end(&g, path, e);

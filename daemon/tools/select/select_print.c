@@ -29,7 +29,7 @@ static int *sorted(const struct ek_selection *s, struct ek_error *e)
 {
     int *order = ek_calloc((size_t)s->features, sizeof *order);
     if (!order) {
-        ek_fail(e, EK_ENOMEM, "no memory for the result");
+        ek_fail(e, EK_ENOMEM, "out of memory");
         return NULL;
     }
     for (int i = 0; i < s->features; i++)
@@ -127,7 +127,7 @@ static int print_features(const struct ek_selection *s, const struct ek_manifest
         ek_text_table_print(table, to);
     ek_text_table_free(table);
     ek_free(order);
-    return rc ? ek_fail(e, rc, "no memory for the result") : EK_OK;
+    return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
 }
 
 static void print_legend(const struct ek_selection *s, const struct ek_select_args *a, FILE *to)
@@ -135,24 +135,24 @@ static void print_legend(const struct ek_selection *s, const struct ek_select_ar
     char text[400];
     fputc('\n', to);
     snprintf(text, sizeof text,
-             "relevance: NDCG@%d of ranking by the feature alone, best values first as said (gain "
-             "2^y - 1, lists without a positive label skipped); like: how like it is to another "
-             "chosen one, 0 to 1",
+             "relevance: NDCG@%d of ranking by the feature alone, in the better direction (gain "
+             "2^y - 1, lists without a positive label skipped); like: largest similarity to "
+             "another selected one, 0 to 1",
              a->cutoff);
     ek_print_wrapped(text, WIDTH, to);
     if (s->importance) {
         snprintf(text, sizeof text,
                  "lost: NDCG@%d that the model loses when the feature is shuffled (%d times), of "
-                 "%.4f; routed, silenced: the same when it is",
+                 "%.4f; routed, silenced: the loss when it is routed or blanked",
                  a->cutoff, a->repeats, s->whole);
         ek_print_wrapped(text, WIDTH, to);
     }
     if (s->nfs.features) {
-        snprintf(text, sizeof text,
-                 "frequency: weight of the groups of salient features that it is in; %zu of %zu "
-                 "groups are more frequent than by chance; the re-ranker's validation NDCG@10 is "
-                 "%.4f",
-                 s->nfs.kept, s->nfs.groups, s->nfs.vali_ndcg10);
+        snprintf(
+            text, sizeof text,
+            "frequency: weight of the groups of salient features with this feature; %zu of %zu "
+            "groups are more frequent than by chance; the re-ranker's validation NDCG@10 is %.4f",
+            s->nfs.kept, s->nfs.groups, s->nfs.vali_ndcg10);
         ek_print_wrapped(text, WIDTH, to);
     }
 }
@@ -178,7 +178,7 @@ static int print_crossval(const struct ek_selection *s, const struct ek_crossval
         ek_text_table_print(table, to);
     }
     ek_text_table_free(table);
-    return rc ? ek_fail(e, rc, "no memory for the result") : EK_OK;
+    return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
 }
 
 /* Print the sets, unless each is a prefix of the largest. */
@@ -203,7 +203,7 @@ static int print_sets(const struct ek_selection *s, const struct ek_manifest *m,
             rc = EK_ENOMEM;
     }
     ek_buf_release(&line);
-    return rc ? ek_fail(e, rc, "no memory for the result") : EK_OK;
+    return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
 }
 
 /* Print the fractions with fewer features than requested. */

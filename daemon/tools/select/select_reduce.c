@@ -386,16 +386,16 @@ static int edit(const struct work *w, const struct ek_node *root, const char **w
     int rc = split(&l, w->text);
     *why = NULL;
     if (!rc && !cut_features(w, &l, root))
-        *why = "its features do not stand on lines of their own";
+        *why = "its features share lines";
     if (!rc && !*why) {
         money = cut_key(&l, root, CURRENCY);
         old = cut_key(&l, root, UNUSED);
         if (w->m->main_feature && !is_kept(w, w->m->main_feature))
             main = cut_key(&l, root, MAIN);
         if (money < 0 || old < 0 || main < 0 || !begins_line(&l, features))
-            *why = "its keys do not stand on lines of their own";
+            *why = "its keys share lines";
         else if (!cut_scales(w, &l, root))
-            *why = "the features of its 'normalization' do not stand on lines of their own";
+            *why = "the features of its 'normalization' share lines";
     }
     if (!rc && !*why)
         rc = copy_lines(w, &l, money, features->line);
@@ -544,18 +544,18 @@ static int reduce(struct work *w, const struct ek_node *root, const char **reaso
     if (!rc)
         rc = edit(w, root, reason);
     if (!rc && !*reason && (rc = check_out(w)) == EK_ECONFIG)
-        *reason = "without the features its text is not read as what stays";
+        *reason = "its text without the features does not parse as expected";
     if (*reason && (!rc || rc == EK_ECONFIG)) {
         rc = rewrite(w);
         if (!rc)
             rc = check_out(w);
     }
     if (rc == EK_ECONFIG)
-        return ek_fail(e, EK_ECONFIG,
-                       "the manifest cannot be reduced: %s, and written anew it is not read as "
-                       "what stays",
-                       *reason);
-    return rc ? ek_fail(e, rc, "no memory for the reduced manifest") : EK_OK;
+        return ek_fail(
+            e, EK_ECONFIG,
+            "the manifest cannot be reduced: %s, and rewritten it does not parse as expected",
+            *reason);
+    return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
 }
 
 int ek_manifest_reduce(const struct ek_manifest *m, const struct ek_buf *text, const bool *keep,

@@ -43,15 +43,10 @@ static int write_head(struct ek_writer *w, int cutoff, double whole, struct ek_e
 {
     return ek_writer_printf(
         w, e,
-        "# Rules by what a change of unit would cost, the dearest feature first: made by evenkeel "
-        "select\n"
-        "# --watch. NDCG@%d is %.4f on the lists that were measured. Nothing acts before `mode` "
-        "says so:\n"
-        "# try `shadow`, then `canary` or `enforce`.\n"
-        "version: 1\n"
-        "defaults:\n"
-        "  mode: observe\n"
-        "features:\n",
+        "# Rules by the expected loss of a unit change, the largest first: written by evenkeel "
+        "select\n# --watch. NDCG@%d is %.4f on the measured lists. With `mode: observe` there are "
+        "no actions:\n# use `shadow`, then `canary` or `enforce`.\nversion: 1\ndefaults:\n  mode: "
+        "observe\nfeatures:\n",
         cutoff, whole);
 }
 
@@ -63,24 +58,25 @@ static int write_why(struct ek_writer *w, const struct ek_shift_impact *h, enum 
                               100 * h->chance);
     if (!rc)
         rc = isnan(h->unnoticed)
-                 ? ek_writer_printf(w, e, "was not measured: built-in actions\n")
+                 ? ek_writer_printf(w, e, "was not measured: default actions\n")
                  : ek_writer_printf(w, e, "costs %.4f +- %.4f", h->unnoticed, h->error);
     if (rc || isnan(h->unnoticed))
         return rc;
     if (care == CARE_BUILT_IN)
-        return ek_writer_printf(w, e, "%s: built-in actions\n",
-                                h->unnoticed < -2 * h->error ? ", a gain, which is not relied on"
-                                                             : ", too few lists to tell");
+        return ek_writer_printf(w, e, "%s: default actions\n",
+                                h->unnoticed < -2 * h->error
+                                    ? ", a gain, which is ignored"
+                                    : ", not significant with these lists");
     if (care == CARE_NONE)
-        return ek_writer_printf(w, e, ", as good as nothing: told, not acted on\n");
+        return ek_writer_printf(w, e, ", negligible: report only\n");
     if (h->action == EK_ACT_ROUTE)
-        return ek_writer_printf(w, e, "; routed, %.4f of that is left\n", h->left);
+        return ek_writer_printf(w, e, "; %.4f of it remains when routed\n", h->left);
     if (h->action == EK_ACT_BLANK)
-        return ek_writer_printf(w, e, "; silenced, %.4f of that is left, and routed %.4f\n",
+        return ek_writer_printf(w, e, "; %.4f of it remains when blanked, %.4f when routed\n",
                                 h->left, h->routed);
     if (isnan(h->routed))
-        return ek_writer_printf(w, e, "; not routable, so people are told\n");
-    return ek_writer_printf(w, e, "; to route or silence it costs more, so people are told\n");
+        return ek_writer_printf(w, e, "; not routable: alert\n");
+    return ek_writer_printf(w, e, "; routing or blanking costs more: alert\n");
 }
 
 static int write_units(struct ek_writer *w, const struct ek_shift_impact *h, const char *before,
@@ -104,8 +100,7 @@ static int write_name(struct ek_writer *w, const char *name, struct ek_error *e)
     struct ek_buf text;
     ek_buf_init(&text, 0);
     int rc = ek_buf_json(&text, name, strlen(name));
-    rc = rc ? ek_fail(e, rc, "no memory for the rules")
-            : ek_writer_write(w, text.data, text.length, e);
+    rc = rc ? ek_fail(e, rc, "out of memory") : ek_writer_write(w, text.data, text.length, e);
     ek_buf_release(&text);
     return rc;
 }
@@ -177,8 +172,8 @@ static int unknown_name(struct ek_select_args *a, const struct ek_manifest *m, c
         count++;
     if (!near)
         near = ek_nearest_name(name, kinds, count);
-    return ek_fail(&a->e, EK_EUSAGE, "--prior: there is no item feature or kind '%.60s'%s%s%s",
-                   name, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return ek_fail(&a->e, EK_EUSAGE, "--prior: unknown item feature or kind '%.60s'%s%s%s", name,
+                   near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
 static bool is_kind(const char *name)
@@ -293,14 +288,14 @@ static int print_text(const struct ek_select_args *a, const struct ek_manifest *
         ek_text_table_print(table, to);
     ek_text_table_free(table);
     if (rc)
-        return ek_fail(e, rc, "no memory for the result");
+        return ek_fail(e, rc, "out of memory");
     char text[600];
     snprintf(text, sizeof text,
              "NDCG@%d is %.4f (gain 2^y - 1, lists without a positive label skipped). unnoticed: "
-             "what is lost of it when the unit changes, as a mean over plausible changes; +-: its "
-             "standard error over the lists; built-in: too few to tell, or not measured (-); left: "
-             "once the action is taken; chance: that it does within a year (a judgment, "
-             "--prior); expected: chance x unnoticed",
+             "mean loss over plausible unit changes; +-: its standard error over the lists; "
+             "built-in: not significant, or not measured (-); left: loss that remains with the "
+             "action; chance: probability of a change within a year (an estimate, see --prior); "
+             "expected: chance x unnoticed",
              a->cutoff, whole);
     fputc('\n', to);
     ek_print_wrapped(text, WIDTH, to);
@@ -360,16 +355,15 @@ int ek_select_watch(struct ek_select_args *a, const struct ek_manifest *m,
     struct ek_shift_impact *h = ek_calloc(n, sizeof *h);
     int *order = ek_calloc(n, sizeof *order);
     double whole = 0;
-    int rc =
-        h && order ? EK_OK : ek_fail(&a->e, EK_ENOMEM, "no memory for %d features", m->item_count);
+    int rc = h && order ? EK_OK : ek_fail(&a->e, EK_ENOMEM, "out of memory");
     if (!rc)
         rc = measure(a, m, model, d, pool, &whole, h);
     for (int i = 0; i < m->item_count && !rc; i++) {
         order[i] = i;
         if (isnan(h[i].unnoticed))
             fprintf(stderr,
-                    "evenkeel: '%s' is not measured: it has more than %d values, too many codes to "
-                    "number anew\n",
+                    "evenkeel: '%s' is not measured: it has more than %d values, too many to "
+                    "renumber\n",
                     m->item[i]->name, EK_FAULT_CODES_MAX);
     }
     if (!rc)

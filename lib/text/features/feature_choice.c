@@ -65,7 +65,7 @@ static int fail_none(const struct ek_feature_choice *c, const struct ek_yaml *y,
     const char **words = ek_calloc(c->list->count + EK_FAMILIES + 2, sizeof *words);
     size_t count = 0;
     if (!words)
-        return ek_fail(e, EK_ENOMEM, "no memory for the names of features");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     for (size_t i = 0; i < c->list->count; i++)
         words[count++] = c->list->features[i].name;
     for (int f = 0; f < EK_FAMILIES; f++)
@@ -157,11 +157,11 @@ static int new_choice(struct ek_feature_choice **out, struct ek_error *e)
 {
     struct ek_feature_choice *c = ek_calloc(1, sizeof *c);
     if (!c)
-        return ek_fail(e, EK_ENOMEM, "no memory for a choice of features");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     int rc = ek_feature_list_new(&c->list, e);
     if (!rc) {
         c->feature = ek_calloc(c->list->count, sizeof(const struct ek_text_feature *));
-        rc = c->feature ? EK_OK : ek_fail(e, EK_ENOMEM, "no memory for a choice of features");
+        rc = c->feature ? EK_OK : ek_fail(e, EK_ENOMEM, "out of memory");
     }
     c->unigram = ek_unigram_defaults();
     c->sdm = ek_sdm_defaults();
@@ -214,8 +214,7 @@ static int from_tree(struct ek_feature_choice **out, const struct ek_yaml *y, st
     if (rc)
         return rc;
     bool *chosen = ek_calloc(c->list->count, sizeof *chosen);
-    rc = chosen ? read_choice(c, y, chosen, e)
-                : ek_fail(e, EK_ENOMEM, "no memory for a choice of features");
+    rc = chosen ? read_choice(c, y, chosen, e) : ek_fail(e, EK_ENOMEM, "out of memory");
     ek_free(chosen);
     if (rc)
         ek_feature_choice_free(c);

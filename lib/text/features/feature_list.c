@@ -142,7 +142,7 @@ int ek_feature_list_new(struct ek_feature_list **out, struct ek_error *e)
         l->features = ek_calloc(n, sizeof *l->features);
     if (!l || !l->features) {
         ek_feature_list_free(l);
-        return ek_fail(e, EK_ENOMEM, "no memory for the list of features");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     }
     l->count = add_all(l->features);
     *out = l;

@@ -14,7 +14,7 @@ static int by_number(const void *a, const void *b)
 static int read_stops(struct ek_text_features *f, struct ek_error *e)
 {
     if (ek_stop_words_read(&f->stops, f->words))
-        return ek_fail(e, EK_ENOMEM, "no memory for stop words");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     for (size_t i = 0, length; i < f->stops.count; i++) {
         const char *text = ek_stop_words_text(&f->stops, i, &length);
         uint32_t number = ek_index_find(f->x, text, length);
@@ -49,7 +49,7 @@ int ek_text_features_new(struct ek_text_features **out, const struct ek_index *x
 {
     struct ek_text_features *f = ek_calloc(1, sizeof *f);
     if (!f)
-        return ek_fail(e, EK_ENOMEM, "no memory for features");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     f->x = x;
     f->c = c;
     find_needs(&f->needs, c);
@@ -57,7 +57,7 @@ int ek_text_features_new(struct ek_text_features **out, const struct ek_index *x
     ek_document_init(&f->d);
     f->scores = ek_calloc(EK_QUERY_TOKENS_MAX, sizeof *f->scores);
     f->letters = ek_calloc(ek_index_terms(x), sizeof *f->letters);
-    int rc = f->scores && f->letters ? EK_OK : ek_fail(e, EK_ENOMEM, "no memory for features");
+    int rc = f->scores && f->letters ? EK_OK : ek_fail(e, EK_ENOMEM, "out of memory");
     if (!rc)
         rc = ek_words_new(&f->words, ek_index_stemmer(x), e);
     if (!rc)

@@ -22,7 +22,7 @@ static int grow(struct ek_text_features *f, size_t tokens, struct ek_error *e)
     if (sorted)
         f->sorted = sorted;
     if (!at || !sorted)
-        return ek_fail(e, EK_ENOMEM, "no memory for a document's terms");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     f->places = tokens;
     return EK_OK;
 }

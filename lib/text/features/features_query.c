@@ -98,7 +98,7 @@ static int grow_square(struct ek_text_features *f, struct ek_error *e)
         return EK_OK;
     double *square = ek_realloc(f->square, desired, sizeof *square);
     if (!square)
-        return ek_fail(e, EK_ENOMEM, "no memory for the pairs of a query");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     f->square = square;
     f->squares = desired;
     return EK_OK;

@@ -32,7 +32,7 @@ int ek_postings_scan_new(struct ek_postings_scan **out, const struct ek_index *x
         s->kept = ek_calloc(EK_POSTINGS_SCANS_RETAINED, sizeof *s->kept);
     if (!s || !s->kept) {
         ek_postings_scan_free(s);
-        return ek_fail(e, EK_ENOMEM, "no memory for statistics of terms");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     }
     struct ek_field_statistics all = ek_index_field(x, EK_FIELD_DOCUMENT);
     s->x = x;
@@ -67,7 +67,7 @@ static int grow(struct ek_postings_scan *s, struct ek_error *e)
     if (scratch)
         s->scratch = scratch;
     if (!tf || !length || !scratch)
-        return ek_fail(e, EK_ENOMEM, "no memory for the documents of a term");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     s->room = room;
     return EK_OK;
 }
@@ -127,7 +127,7 @@ static int merge(struct ek_postings_scan *s, const struct ek_postings *a,
     if (n > s->places) {
         struct ek_place_of_term *at = ek_realloc(s->at, 2 * n, sizeof *at);
         if (!at)
-            return ek_fail(e, EK_ENOMEM, "no memory for the positions of two terms");
+            return ek_fail(e, EK_ENOMEM, "out of memory");
         s->at = at;
         s->places = 2 * n;
     }
@@ -220,7 +220,7 @@ int ek_postings_scan_reached(struct ek_postings_scan *s, const uint32_t *term, s
     uint8_t *seen = ek_calloc((size_t)ek_index_documents(s->x) / 8 + 1, 1);
     uint32_t count = 0;
     if (!seen)
-        return ek_fail(e, EK_ENOMEM, "no memory for the documents of a query");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     int rc = EK_OK;
     for (size_t i = 0; !rc && i < terms; i++)
         rc = mark_documents(s, term[i], seen, &count, e);

@@ -107,7 +107,7 @@ int ek_query_terms_read(struct ek_query_terms *q, struct ek_words *w, const stru
     if (rc)
         q->terms = q->pairs = 0;
     sort_known(q);
-    return rc && !r.has_message ? ek_fail(e, (enum ek_code)rc, "no memory for a query") : rc;
+    return rc && !r.has_message ? ek_fail(e, (enum ek_code)rc, "out of memory") : rc;
 }
 
 int ek_query_terms_find(const struct ek_query_terms *q, uint32_t number)

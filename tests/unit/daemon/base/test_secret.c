@@ -214,7 +214,7 @@ START_TEST(a_secret_that_everybody_may_read_is_told)
     ck_assert_int_eq(parse_secret(&c, path, "sasl.password", &e), EK_OK);
     ck_assert_uint_eq(c->notes.count, 1);
     ck_assert_int_eq(c->notes.errors[0].line, 1);
-    ck_assert_ptr_nonnull(strstr(c->notes.errors[0].message, "can be read by everybody"));
+    ck_assert_ptr_nonnull(strstr(c->notes.errors[0].message, "all users of this machine can read"));
     ek_config_free(c);
     unlink(path);
 }
@@ -230,7 +230,7 @@ START_TEST(files_that_hold_no_secret_are_refused_with_their_place)
         const char *text, *said;
         size_t length;
     } cases[] = {{"\n", "is empty", 1},
-                 {"a\0b", "is no text", 3},
+                 {"a\0b", "is not text", 3},
                  {large, "more than 64 KiB", sizeof large}};
     for (size_t i = 0; i < 3; i++) {
         const char *path = secret_file(cases[i].text, cases[i].length, 0600);

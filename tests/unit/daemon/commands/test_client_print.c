@@ -44,18 +44,18 @@ START_TEST(a_table_is_as_wide_as_it_must_be_and_never_wider_than_a_terminal)
         "\nopen findings\n"
         "FEATURE      SEGMENT  STATE      ACTION          SINCE (UTC)       WHAT\n"
         "price        arm=B    confirmed  route, enforce  2026-09-21 14:30  scale x99.48, cents\n"
-        "user_rating  all      suspected  -               2026-09-21 14:32  not diagnosed yet\n");
+        "user_rating  all      suspected  -               2026-09-21 14:32  not diagnosed\n");
 }
 END_TEST
 
 START_TEST(nothing_open_and_nothing_in_force_are_said)
 {
     assert_printed(ek_client_print_findings, "[]", "\nno open findings\n");
-    assert_printed(ek_client_print_plan, "{\"entries\":[]}", "\nnothing in force\n");
+    assert_printed(ek_client_print_plan, "{\"entries\":[]}", "\nno active routes\n");
     assert_printed(ek_client_print_plan,
                    "{\"entries\":[{\"feature\":\"price\",\"segment\":null,\"mitigation\":\"route\","
                    "\"mode\":\"canary\",\"percent\":12.5,\"source\":\"finding\"}]}",
-                   "\nplan in force\nFEATURE  SEGMENT  ACTION  MODE    OF LISTS  BY\n"
+                   "\nactive routes\nFEATURE  SEGMENT  ACTION  MODE    OF LISTS  BY\n"
                    "price    all      route   canary  12.5%     finding\n");
 }
 END_TEST
@@ -90,7 +90,7 @@ START_TEST(a_status_says_why_it_is_not_ready_and_since_when_it_is_paused)
                    "{\"ready\":false,\"missing_topics\":[\"a\",\"b\"],\"reason\":\"topic_missing\","
                    "\"paused\":{\"since_ms\":1790001058400,\"clock\":\"stream\",\"actor\":\"\"}}",
                    "ready              no: topic_missing, a, b\n"
-                   "paused             yes, since 2026-09-21 14:30 UTC of the stream\n");
+                   "paused             yes, since 2026-09-21 14:30 UTC in event time\n");
 }
 END_TEST
 
@@ -102,10 +102,9 @@ START_TEST(routes_that_a_guardrail_took_back_are_shown_with_it_and_its_figure)
         "null},{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"mitigation\":\"route\","
         "\"rolled_back\":"
         "{\"guardrail\":\"error_rate\",\"observed\":0.208,\"limit\":0.01}}]}";
-    static const char shown[] =
-        "\ntaken back, until 'evenkeel resume --feature' lets it begin anew\n"
-        "FEATURE  SEGMENT  ACTION  GUARDRAIL   FIGURE\n"
-        "price    arm=B    route   error_rate  0.208 of at most 0.01\n";
+    static const char shown[] = "\nrolled back, until 'evenkeel resume --feature'\n"
+                                "FEATURE  SEGMENT  ACTION  GUARDRAIL   FIGURE\n"
+                                "price    arm=B    route   error_rate  0.208 of at most 0.01\n";
     assert_printed(ek_client_print_rollbacks, routes, shown);
     assert_printed(ek_client_print_rollbacks,
                    "{\"routes\":[{\"feature\":\"price\",\"rolled_back\":null}]}", "");
@@ -118,9 +117,9 @@ START_TEST(what_waits_for_a_person_and_what_one_has_pinned_is_shown)
         ek_client_print_plan,
         "{\"entries\":[{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"mitigation\":\"route\","
         "\"mode\":\"enforce\",\"percent\":100,\"source\":\"finding\",\"fault_cleared\":true}]}",
-        "\nplan in force\nFEATURE  SEGMENT  ACTION  MODE     OF LISTS  BY\n"
+        "\nactive routes\nFEATURE  SEGMENT  ACTION  MODE     OF LISTS  BY\n"
         "price    arm=B    route   enforce  100%      finding\n"
-        "the fault of price is gone: end its route with 'evenkeel resume --feature price "
+        "the fault of price has cleared; end its route with 'evenkeel resume --feature price "
         "--segment arm=B'\n");
     assert_printed(ek_client_print_pins, "[]", "");
     assert_printed(
@@ -188,16 +187,16 @@ START_TEST(a_decision_is_a_sentence)
                    "price: pinned to none\n");
     assert_printed(ek_client_print_decision,
                    "{\"type\":\"unpin\",\"feature\":\"price\",\"segment\":null}",
-                   "price: no longer pinned\n");
+                   "price: unpinned\n");
     assert_printed(ek_client_print_resumed,
                    "{\"type\":\"resume\",\"feature\":\"price\",\"segment\":null}",
-                   "price: the route begins anew, or ends where its fault is gone\n");
+                   "price: the route restarts, or ends if its fault has cleared\n");
     assert_printed(ek_client_print_resumed, "{\"changed\":true,\"paused\":null}", "not paused\n");
     assert_printed(ek_client_print_paused, "{\"changed\":true,\"kept\":true,\"paused\":{}}",
                    "paused\n");
     assert_printed(ek_client_print_paused, "{\"changed\":false,\"kept\":false,\"paused\":{}}",
-                   "paused, as it was; a restart ends it, for nothing is kept without "
-                   "'state.topic'\n");
+                   "paused, as it was; a restart ends it, because 'state.topic' is not \"
+                   \"set\n\");
 }
 END_TEST
 
@@ -223,7 +222,7 @@ START_TEST(a_history_is_a_table_of_decisions)
         "                                                     plan 1\n"
         "2   2026-09-21 14:32  pause  -             ana       the ranking looks odd and\n"
         "                                                     nobody knows why\n");
-    assert_printed(ek_client_print_history, "[]", "nothing was decided\n");
+    assert_printed(ek_client_print_history, "[]", "no decisions\n");
 }
 END_TEST
 
@@ -241,16 +240,15 @@ START_TEST(ranks_are_a_table_of_orders)
         "FEATURE  SEGMENT  MODE        ORDER     LISTS  TAU   TOP10  PLACES  P95\n"
         "price    arm=B    canary 10%  wanted    900    0.61  0.70   3.40    0.52\n"
         "                              no route  0      -     -      -       -\n"
-        "price, arm=B: beyond the guardrail rank_change_p95, 0.52 of at most 0.5\n");
+        "price, arm=B: above the guardrail rank_change_p95, 0.52 of at most 0.5\n");
     assert_printed(
         ek_client_print_impact,
         "{\"routes\":[{\"feature\":\"price\",\"segment\":null,\"mode\":\"observe\",\"plan_vs_upstream\":null,"
         "\"rolled_back\":{\"guardrail\":\"error_rate\",\"observed\":0.2,\"limit\":0.01},"
         "\"would_roll_back\":null}]}",
         "FEATURE  SEGMENT  MODE  ORDER  LISTS  TAU  TOP10  PLACES  P95\n"
-        "price: taken back by the guardrail error_rate, 0.2 of at most 0.01\n");
-    assert_printed(ek_client_print_impact, "{\"routes\":[]}",
-                   "nothing is routed, and nothing would be\n");
+        "price: rolled back by the guardrail error_rate, 0.2 of at most 0.01\n");
+    assert_printed(ek_client_print_impact, "{\"routes\":[]}", "no routes, active or in shadow\n");
 }
 END_TEST
 

@@ -76,7 +76,7 @@ START_TEST(a_finding_that_ended_says_so)
     event(&t, "price-2", "confirmed", "price: two");
     event(&t, "price-1", "recovered", "price: back to normal");
     event(&t, "price-2", "dismissed", "price: explained by a segment");
-    ck_assert_str_eq(printed(&t), "    price: one - over\n    price: two - taken back\n");
+    ck_assert_str_eq(printed(&t), "    price: one - over\n    price: two - dismissed\n");
     ek_reported_findings_release(&t.findings);
 }
 END_TEST

@@ -86,13 +86,13 @@ START_TEST(what_is_wrong_is_told_by_its_line_and_without_the_token)
         const char *text, *said;
         long line;
     } bad[] = {
-        {"# nobody\n", "there is no token in it: put one in", 0},
-        {"\nsecret\n", "a token must have 16 to 200 characters: make one with", 2},
+        {"# nobody\n", "the file has no token; add one", 0},
+        {"\nsecret\n", "a token must have 16 to 200 characters; make one with", 2},
         {"ana secret\n", "a token must have 16 to 200 characters", 1},
-        {"ana 0123456789secret more\n", "more than a name and a token in one line", 1},
+        {"ana 0123456789secret more\n", "more than a name and a token in a line", 1},
         {"ana 0123456789secret\x01\x02\n", "must be of visible ASCII characters", 1},
         {"a-name-that-is-longer-than-the-sixty-four-characters-that-are-allowed 0123456789secret\n",
-         "the name in front of the token must have at most 64 characters", 1},
+         "the name before the token must have at most 64 characters", 1},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct ek_tokens *t = NULL;

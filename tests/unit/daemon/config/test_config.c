@@ -72,7 +72,7 @@ START_TEST(values_come_from_the_environment)
     ck_assert_str_eq(c->service_name, "a-hotels: [1-${X}-$5");
     ek_config_free(c);
     refused("service: {name: \"${EK_TEST_NONE}\"}\n",
-            "conf/run.yaml:4:17: environment variable 'EK_TEST_NONE' is not set: set it, or write "
+            "conf/run.yaml:4:17: environment variable 'EK_TEST_NONE' is not set; set it, or write "
             "$${ for ${");
     refused("service: {name: \"${EK\"}\n",
             "conf/run.yaml:4:17: '${' without a name and a closing brace");
@@ -113,16 +113,15 @@ START_TEST(a_fleet_has_two_topics_of_its_own_and_time_to_be_heard)
     ck_assert_str_eq(ticks, "seen");
     ek_config_free(c);
     refused("fleet: {topic: ranked}\n",
-            "conf/run.yaml:4:9: 'fleet.topic': topic 'ranked' is an output too: take another");
-    refused(
-        "fleet: {topic: hotels, evidence_topic: scored}\n",
-        "conf/run.yaml:4:24: 'fleet.evidence_topic': topic 'scored' is an input too: take another");
+            "conf/run.yaml:4:9: 'fleet.topic': topic 'ranked' is also an output; use another one");
+    refused("fleet: {topic: hotels, evidence_topic: scored}\n",
+            "conf/run.yaml:4:24: 'fleet.evidence_topic': topic 'scored' is also an input; use "
+            "another one");
     refused("fleet: {topic: hotels, evidence_topic: hotels}\n",
-            "conf/run.yaml:4:24: 'fleet.evidence_topic' is 'fleet.topic' too");
+            "conf/run.yaml:4:24: 'fleet.evidence_topic' is also 'fleet.topic'; use another one");
     refused("fleet: {topic: hotels, leader_timeout: 2s}\n",
             "conf/run.yaml:4:24: 'fleet.leader_timeout' is less than three times "
-            "'fleet.report_interval': an instance "
-            "would be cut off by a record that is late");
+            "'fleet.report_interval'; one late record would make the plan stale");
 }
 END_TEST
 
@@ -140,24 +139,24 @@ START_TEST(values_out_of_range_or_of_another_kind_are_refused)
             "conf/run.yaml:4:17: 'service.name' must be a text, not a list");
     refused("service: {name: \"\"}\n", "conf/run.yaml:4:17: 'service.name' is empty");
     refused("alerts:\n  - {kafka: {topic: a}}\n  - {kafka: {topic: b}}\n",
-            "conf/run.yaml:6:21: 'alerts.kafka.topic' is set twice");
+            "conf/run.yaml:6:21: duplicate key 'alerts.kafka.topic'");
 }
 END_TEST
 
 START_TEST(a_stage_may_not_feed_itself)
 {
-    refused(
-        "alerts:\n  - {kafka: {topic: scored}}\n",
-        "conf/run.yaml:5:14: 'alerts.kafka.topic': topic 'scored' is an input too: take another");
+    refused("alerts:\n  - {kafka: {topic: scored}}\n",
+            "conf/run.yaml:5:14: 'alerts.kafka.topic': topic 'scored' is also an input; use "
+            "another one");
     refused("state: {topic: scored}\n",
-            "conf/run.yaml:4:9: 'state.topic': topic 'scored' is an input too: take another");
+            "conf/run.yaml:4:9: 'state.topic': topic 'scored' is also an input; use another one");
     refused("state: {topic: ranked}\n",
-            "conf/run.yaml:4:9: 'state.topic': topic 'ranked' is an output too: take another");
-    refused(
-        "alerts:\n  - {kafka: {topic: ranked}}\n",
-        "conf/run.yaml:5:14: 'alerts.kafka.topic': topic 'ranked' is an output too: take another");
+            "conf/run.yaml:4:9: 'state.topic': topic 'ranked' is also an output; use another one");
+    refused("alerts:\n  - {kafka: {topic: ranked}}\n",
+            "conf/run.yaml:5:14: 'alerts.kafka.topic': topic 'ranked' is also an output; use "
+            "another one");
     refused("alerts:\n  - {kafka: {topic: \"a b\"}}\n",
-            "conf/run.yaml:5:14: 'alerts.kafka.topic': 'a b' is no topic name");
+            "conf/run.yaml:5:14: 'alerts.kafka.topic': invalid topic name 'a b'");
 }
 END_TEST
 
@@ -284,12 +283,12 @@ START_TEST(what_is_required_is_asked_for)
     struct ek_config *c = NULL;
     struct ek_error e;
     ck_assert_int_eq(ek_config_parse(&c, "x.yaml", "{}", 2, &e), EK_ECONFIG);
-    ck_assert_str_eq(e.message, "'input.brokers' is missing: set it");
+    ck_assert_str_eq(e.message, "'input.brokers' is missing; set it");
     static const char no_assets[] = "input: {brokers: b, topics: [scored], group: g}\n"
                                     "output: {topic: r, dead_letter_topic: d}\n";
     ck_assert_int_eq(ek_config_parse(&c, "x.yaml", no_assets, sizeof no_assets - 1, &e),
                      EK_ECONFIG);
-    ck_assert_str_eq(e.message, "'assets.manifest' is missing: set it");
+    ck_assert_str_eq(e.message, "'assets.manifest' is missing; set it");
 }
 END_TEST
 
@@ -435,7 +434,8 @@ START_TEST(what_exactly_once_depends_on_is_held_against_it)
 {
     not_with_exactly_once("limits: {in_flight_bytes: 31MiB}\n",
                           "run.yaml:4:10: 'limits.in_flight_bytes' is less than twice "
-                          "'limits.transaction_bytes': one is read while the other is committed");
+                          "'limits.transaction_bytes'; one transaction is read while "
+                          "another is committed");
     struct ek_config *c;
     ck_assert_int_eq(ek_config_new(&c, NULL), EK_OK);
     ck_assert_int_eq(ek_config_commit_interval_ms(c), 1000);

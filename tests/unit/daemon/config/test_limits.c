@@ -199,7 +199,7 @@ static int hold_days(int count, char said[SAID_BYTES])
 
 START_TEST(rules_have_64_modes_by_value_16_units_of_a_feature_and_times_of_ten_years)
 {
-    has_limit(modes_in, EK_MODE_IN_MAX, "'mode_in' must be at most 64 values");
+    has_limit(modes_in, EK_MODE_IN_MAX, "'mode_in' must have at most 64 values");
     has_limit(units_of_a_feature, EK_UNITS_MAX, "at most 16 units for one feature, not 17");
     has_limit(hold_days, EK_RULES_DAYS_MAX, "'min_duration' must be from 0ms to 3650d");
 }
@@ -238,8 +238,8 @@ static int instance(int length, char said[SAID_BYTES])
 
 START_TEST(names_of_a_group_and_of_an_instance_are_taken_whole_or_not_at_all)
 {
-    has_limit(group, EK_GROUP_BYTES_MAX, "'input.group' has at most 255 bytes");
-    has_limit(instance, EK_INSTANCE_BYTES - 1, "'service.instance' has at most 199 bytes");
+    has_limit(group, EK_GROUP_BYTES_MAX, "'input.group' must have at most 255 bytes");
+    has_limit(instance, EK_INSTANCE_BYTES - 1, "'service.instance' must have at most 199 bytes");
 }
 END_TEST
 

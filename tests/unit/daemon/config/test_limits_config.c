@@ -91,7 +91,7 @@ static int host(int bytes, char said[SAID_BYTES])
 
 START_TEST(a_topic_has_249_bytes_a_token_4000_an_address_2000_and_its_host_255)
 {
-    ck_limit(topic, TOPIC_MOST, "a.yaml:", "is no topic name");
+    ck_limit(topic, TOPIC_MOST, "a.yaml:", "invalid topic name");
     ck_limit(token, TOKEN_MOST, "a.yaml:", "'alerts.alertmanager.token' has more than 4000");
     ck_limit(url, URL_MOST, "", "");
     ck_limit(host, HOST_MOST, "", "");

@@ -116,20 +116,20 @@ START_TEST(each_missing_part_is_named)
 {
     struct ek_demo_report s = {0};
     tell(&s, 0, 0.61);
-    ck_assert_str_eq(ek_demo_report_fault(&s), "the price of arm B was not found");
+    ck_assert_str_eq(ek_demo_report_fault(&s), "the fault was not found");
     tell(&s, 1, 0.61);
-    ck_assert_str_eq(ek_demo_report_fault(&s), "the price of arm B was not routed");
+    ck_assert_str_eq(ek_demo_report_fault(&s), "the fault was not routed");
     tell(&s, 2, 0.61);
     ck_assert_str_eq(ek_demo_report_fault(&s), "the route did not end after the fault");
     tell(&s, 3, 0.60);
     ck_assert_str_eq(ek_demo_report_fault(&s),
-                     "the rankings are no better than an unguarded pipeline's");
+                     "the rankings are not better than without evenkeel");
     tell(&s, 3, 0.61);
     s.sent++;
-    ck_assert_str_eq(ek_demo_report_fault(&s), "not every search came back");
+    ck_assert_str_eq(ek_demo_report_fault(&s), "not all searches were returned");
     tell(&s, 3, 0.61);
     s.dead = 1;
-    ck_assert_str_eq(ek_demo_report_fault(&s), "not every search came back");
+    ck_assert_str_eq(ek_demo_report_fault(&s), "not all searches were returned");
     ek_demo_report_release(&s);
 }
 END_TEST
@@ -141,7 +141,7 @@ START_TEST(a_change_before_the_fault_spoils_the_story)
     tell(&s, 3, 0.61);
     ek_demo_report_result(&s, &r);
     s.sent++;
-    ck_assert_str_eq(ek_demo_report_fault(&s), "searches were changed before anything was wrong");
+    ck_assert_str_eq(ek_demo_report_fault(&s), "searches were changed before the fault");
     ek_demo_report_release(&s);
 }
 END_TEST
@@ -212,10 +212,10 @@ START_TEST(a_log_has_the_finding_the_route_and_both_rankings_without_colour)
         "search 1901, 151 after the fault began",
         "search 5030, 30 after the fault ended",
         "over the 3100 searches of arm B",
-        "plain model, unguarded               0.6000",
+        "plain model, without evenkeel        0.6000",
         "routable model, routed by evenkeel   0.6100  +0.0100",
-        "plain model, had nothing been broken 0.6200  +0.0200",
-        "Found, routed, better than unguarded, ended.",
+        "plain model, without the fault       0.6200  +0.0200",
+        "The fault was found, routed with better rankings, and the route ended.",
         "also reported: price, all traffic: dismissed, explained by a segment",
     };
     struct ek_demo_report s = {0};
@@ -277,7 +277,7 @@ START_TEST(a_story_that_failed_says_so)
     tell(&s, 0, 0.61);
     char *text = drawn(&s);
     ck_assert_ptr_nonnull(
-        strstr(text, "did not go as it should: the price of arm B was not found"));
+        strstr(text, "Unexpected result: the fault was not found"));
     ck_assert_ptr_nonnull(strstr(text, "never"));
     free(text);
     ek_demo_report_release(&s);

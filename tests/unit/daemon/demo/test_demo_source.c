@@ -101,7 +101,7 @@ START_TEST(a_search_that_was_never_sent_is_refused)
     open_bench(&other);
     ck_assert_int_eq(ek_demo_source_next(b.feed, false, 17, &bytes, &length, NULL), EK_OK);
     ck_assert_int_eq(ek_demo_source_evaluate(other.feed, bytes, length, false, &r, &e), EK_EFORMAT);
-    ck_assert_str_eq(e.message, "search 'q-0' came back and was never sent");
+    ck_assert_str_eq(e.message, "unknown search 'q-0' in the output");
     ck_assert_int_ne(ek_demo_source_evaluate(b.feed, "x", 1, false, &r, &e), EK_OK);
     close_bench(&b);
     close_bench(&other);

@@ -47,7 +47,7 @@ START_TEST(bad_segments_are_refused_with_a_reason)
         {"=A", "segment '=A': expected NAME=VALUE,VALUE..."},
         {"arm=", "segment 'arm=': an empty value"},
         {"arm=A,", "segment 'arm=A,': an empty value"},
-        {"app=1", "segment 'app=1': this dimension stands already"},
+        {"app=1", "segment 'app=1': duplicate dimension"},
     };
     struct ek_segment_sampler d = {0};
     struct ek_error e;

@@ -468,7 +468,7 @@ START_TEST(pins_that_contradict_each_other_are_refused_without_a_manifest_too)
     ck_assert_int_eq(ek_rules_parse(&r, NULL, "r.yaml", twice, strlen(twice), &e), EK_ECONFIG);
     ck_assert_str_eq(
         ek_error_text(&e, text, sizeof text),
-        "r.yaml:6:5: feature 'price' is pinned twice for the same segment, first at 3:5");
+        "r.yaml:6:5: duplicate pin of feature 'price' in the same segment, first at 3:5");
 }
 END_TEST
 

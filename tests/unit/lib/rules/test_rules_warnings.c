@@ -60,10 +60,10 @@ START_TEST(a_pin_that_has_run_out_is_told)
                                 "  - {feature: taxes, action: none}\n";
     ck_assert_str_eq(notes_at(rules, at("2027-01-31") - 1), "");
     ck_assert_str_eq(notes_at(rules, at("2027-01-31")),
-                     "2:44: the pin of 'price' ran out on 2027-01-31: take it out\n");
+                     "2:44: the pin of 'price' expired on 2027-01-31; remove it\n");
     ck_assert_str_eq(notes_at(rules, at("2027-02-01T12:00:00Z")),
-                     "2:44: the pin of 'price' ran out on 2027-01-31: take it out\n"
-                     "3:44: the pin of 'rating' ran out on 2027-02-01T12:00:00Z: take it out\n");
+                     "2:44: the pin of 'price' expired on 2027-01-31; remove it\n"
+                     "3:44: the pin of 'rating' expired on 2027-02-01T12:00:00Z; remove it\n");
 }
 END_TEST
 
@@ -78,10 +78,10 @@ START_TEST(what_is_said_of_a_feature_that_is_not_watched_is_told)
                  "  rating: {watch: true, mode: enforce, actions: {scale: alert}}\n"
                  "  taxes: {watch: false}\n",
                  0),
-        "3:31: 'mode' has no effect, for 'price' is not watched\n"
-        "3:49: 'mode_in' has no effect, for 'price' is not watched\n"
-        "4:20: 'actions' has no effect, for 'price' is not watched\n"
-        "4:44: 'canary' has no effect, for 'price' is not watched\n");
+        "3:31: 'mode' has no effect, because 'price' is not watched\n"
+        "3:49: 'mode_in' has no effect, because 'price' is not watched\n"
+        "4:20: 'actions' has no effect, because 'price' is not watched\n"
+        "4:44: 'canary' has no effect, because 'price' is not watched\n");
 }
 END_TEST
 
@@ -95,14 +95,14 @@ START_TEST(a_limit_that_lets_nothing_act_is_told_beside_what_should)
         {NO_ROUTES, ""},
         {NO_ROUTES "defaults: {mode: shadow}\n", ""},
         {NO_ROUTES "features: {price: {watch: false, mode: enforce}}\n",
-         "3:40: 'mode' has no effect, for 'price' is not watched\n"},
+         "3:40: 'mode' has no effect, because 'price' is not watched\n"},
         {"segments: [arm]\nlimits: {max_routed_features: 1}\ndefaults: {mode: enforce}\n", ""},
         {NO_ROUTES "defaults: {mode: enforce}\n",
-         "2:31: 'max_routed_features' is 0: nothing comes of 'enforce' at 3:18\n"},
+         "2:31: 'max_routed_features' is 0, so 'enforce' at 3:18 has no effect\n"},
         {NO_ROUTES "features: {price: {mode: canary}}\n",
-         "2:31: 'max_routed_features' is 0: nothing comes of 'canary' at 3:26\n"},
+         "2:31: 'max_routed_features' is 0, so 'canary' at 3:26 has no effect\n"},
         {NO_ROUTES "defaults: {mode_in: {arm: {A: shadow, B: enforce}}}\n",
-         "2:31: 'max_routed_features' is 0: nothing comes of 'enforce' at 3:42\n"},
+         "2:31: 'max_routed_features' is 0, so 'enforce' at 3:42 has no effect\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         ck_assert_str_eq(notes_at(cases[i].rules, 0), cases[i].said);

@@ -92,11 +92,11 @@ START_TEST(lines_that_are_none_are_refused)
         const char *text;
         enum ek_trec_kind kind;
         const char *want;
-    } bad[] = {{"a\n", EK_TREC_RUN, "a line has 1 parts"},
-               {"a b c d e f g\n", EK_TREC_RUN, "a line has 7 parts"},
-               {"a b\n", EK_TREC_QRELS, "a line has 2 parts"},
-               {"a 0 b nan\n", EK_TREC_QRELS, "label 'nan' is no number"},
-               {"a b 1\na b 2\n", EK_TREC_RUN, "document 'b' of query 'a' is there twice"}};
+    } bad[] = {{"a\n", EK_TREC_RUN, "the line has 1 parts"},
+               {"a b c d e f g\n", EK_TREC_RUN, "the line has 7 parts"},
+               {"a b\n", EK_TREC_QRELS, "the line has 2 parts"},
+               {"a 0 b nan\n", EK_TREC_QRELS, "invalid label 'nan'"},
+               {"a b 1\na b 2\n", EK_TREC_RUN, "duplicate document 'b' of query 'a'"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct ek_error e;
         ck_assert_ptr_null(read_text(bad[i].text, bad[i].kind, &e));
