@@ -43,7 +43,7 @@ if cmp -s v.msg mixed.msg; then fail "the fault changed nothing"; fi
 quiet "$EK" convert --manifest hotel.yaml --letor a.txt --fault price=x2,source=1 -o v.msg
 grep -qF "changed no list" chatter || fail "no warning: $(cat chatter)"
 refused 2 "--sources needs a number from 2 to 16, not 'A,B'" convert --manifest hotel.yaml --letor a.txt --sources A,B
-refused 2 "LETOR has no place for sources" generate hotel --sources 2
+refused 2 "LETOR text has no sources" generate hotel --sources 2
 
 # The upstream model scores the faulty values, so a fault also moves the scores.
 quiet "$EK" generate hotel --lists 200 --seed 5 -o train.txt

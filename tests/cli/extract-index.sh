@@ -71,5 +71,5 @@ refused 2 "did you mean 'english'?" extract --collection docs.jsonl --index x.ek
 refused 2 "cannot be compressed" extract --collection docs.jsonl --index x.ekx.gz
 refused 2 "needs bytes from 1MiB to 64GiB" extract --collection docs.jsonl --index x.ekx --memory 5
 refused 2 "--index is needed" extract --collection docs.jsonl
-refused 2 "--collection to build" extract --index x.ekx
+refused 2 "--collection (build an index)" extract --index x.ekx
 refused 2 "--stem needs --collection" extract --index a.ekx --queries q --stem english

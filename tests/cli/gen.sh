@@ -35,10 +35,10 @@ gzip -dc all.txt.gz | cmp - all.txt
 grep -qF "fault 'price=x100,arm=Z' changed no list" err || fail "no warning: $(cat err)"
 
 refused 2 "did you mean 'price'?" generate hotel --fault prise=x100 -o bad.txt
-refused 2 "no generator 'motel'" generate motel
-refused 2 "'hotel' is what there is" generate
+refused 2 "unknown generator 'motel'" generate motel
+refused 2 "a generator is needed: 'hotel'" generate
 refused 2 "--lists needs a whole number" generate hotel --lists many
 refused 2 "unknown format 'json'" generate hotel --format json
 refused 2 "unknown encoding 'text'" generate hotel --encoding text
-refused 2 "LETOR has no place for scores" generate hotel --upstream-model m.safetensors
+refused 2 "LETOR text has no scores" generate hotel --upstream-model m.safetensors
 [ ! -e bad.txt ] || fail "a refused run left a file"

@@ -77,10 +77,10 @@ assert all(w in text for w in ("price", "host_rate", "arctan", "merge for all"))
 
 refused 2 "--manifest and --letor or --profile are needed" normalize
 refused 2 "exclude each other" normalize -m features.yaml --letor train.txt --profile profile.ekp
-refused 2 "osm trains on lists" normalize -m features.yaml --profile profile.ekp --method osm
+refused 2 "--method osm needs --letor" normalize -m features.yaml --profile profile.ekp --method osm
 refused 2 "--vali needs --method osm" normalize -m features.yaml --letor train.txt --vali test.txt
 refused 2 "--apply and --output-data need each other" normalize -m features.yaml --letor train.txt --apply test.txt
-refused 2 "--output-manifest is needed" normalize -m features.yaml --letor train.txt --method merge --apply test.txt --output-data x
+refused 2 "it needs --output-manifest" normalize -m features.yaml --letor train.txt --method merge --apply test.txt --output-data x
 refused 2 "only one output can use standard output" normalize -m features.yaml --letor train.txt --json -o -
 refused 2 "minmix" normalize -m features.yaml --letor train.txt --method minmix
 refused 1 "this is a manifest, not LETOR" normalize -m features.yaml --letor features.yaml
@@ -108,7 +108,7 @@ echo "features: [{name: $long, index: 1, role: item}]" >long.yaml
 refused 2 "columns of feature '$long': with '.minmax'" \
 	normalize -m long.yaml --letor gone.txt --method merge --apply few.txt --output-data x --output-manifest y
 echo 'features: [{name: a, index: 1, role: item}, {name: a.log, index: 2, role: query}]' >taken.yaml
-refused 2 "columns of feature 'a': there is a feature 'a.log'" \
+refused 2 "columns of feature 'a': feature 'a.log' exists" \
 	normalize -m taken.yaml --letor gone.txt --method merge --apply few.txt --output-data x --output-manifest y
 # A manifest from a pipe is read once.
 "$EK" normalize -m - --letor train.txt --method zscore -o from-pipe.yaml <mine.yaml >out 2>err || fail "no pipe: $(cat err)"

@@ -144,26 +144,26 @@ done
 # Invalid arguments are rejected, with a hint if possible.
 refused 2 "--count 6: the manifest has 5 item features" select $files --count 6
 refused 2 "1 of the 5 item features are constant in the --train files, which leaves 4" select $files --count 5
-refused 2 "--share needs percents above 0 and up to 100" select $files --share 0
+refused 2 "--share needs percentages above 0 and up to 100" select $files --share 0
 refused 2 "only one output can use standard output" select $files --count 2 -o - --scatter -
 refused 2 "only one output can use standard output" select $files --count 2 -o - --json
 refused 2 "duplicate output 'x.svg'" select $files --count 2 --scatter x.svg --dendrogram ./x.svg
-refused 2 "--epochs is for" select $files --count 2 --epochs 3
-refused 2 "--repeats is for" select $files --count 2 --repeats 3
-refused 2 "--similarity does not go" select $files --count 2 --method nfs --similarity lists
-refused 2 "--repeats is for" select --watch --manifest shop.yaml --model m.safetensors --data vali.txt --repeats 2
+refused 2 "--epochs needs" select $files --count 2 --epochs 3
+refused 2 "--repeats needs" select $files --count 2 --repeats 3
+refused 2 "--similarity excludes" select $files --count 2 --method nfs --similarity lists
+refused 2 "--repeats needs" select --watch --manifest shop.yaml --model m.safetensors --data vali.txt --repeats 2
 refused 2 "--count 6: the manifest has 5" select $files --method nfs --count 6
 ! grep -q 're-ranker' err || fail "it trained first"
 refused 2 "which leaves 4" select $files --method nfs --count 5
 ! grep -q 're-ranker' err || fail "it trained first"
-refused 2 "must rise" select $files --share 10,5
+refused 2 "must increase" select $files --share 10,5
 refused 2 "--count and --share exclude each other" select $files --count 2 --share 5
-refused 2 "Say --count or one --share" select $files -o x.yaml
+refused 2 "needs --count or one --share" select $files -o x.yaml
 refused 2 "hcas" select $files --method hcass
 refused 2 "--method importance needs --model" select $files --method importance
 refused 2 "--watch needs --manifest, --model and --data" select --watch --manifest shop.yaml
-refused 2 "--watch chooses nothing" select --watch --manifest shop.yaml --model m.safetensors --data vali.txt --count 2
-refused 2 "there is no item feature or kind 'mian', did you mean 'main'?" \
+refused 2 "--watch excludes --method" select --watch --manifest shop.yaml --model m.safetensors --data vali.txt --count 2
+refused 2 "unknown item feature or kind 'mian', did you mean 'main'?" \
 	select --watch --manifest shop.yaml --model m.safetensors --data vali.txt --prior mian=0.5
 refused 2 "from 0 to 1" select --watch --manifest shop.yaml --model m.safetensors --data vali.txt --prior main=2
 sed 's/^[01]/0/' vali.txt >empty.txt

@@ -136,7 +136,7 @@ quiet "$EK" $eval --sources 2 --route-per-source price
 grep -q '; items of 2 random sources$' said && grep -q '^routed: none; routed by source: price$' said || fail "text: $(cat said)"
 refused 2 "--route-per-source needs --sources, because LETOR items have no source" $eval --route-per-source price
 refused 2 "LETOR items have no source; use --sources" $eval --fault price=x2,source=1
-refused 2 "there is no source 2, only 0 to 1" $eval --sources 2 --fault price=x2,source=2
+refused 2 "invalid source 2; sources are 0 to 1" $eval --sources 2 --fault price=x2,source=2
 refused 2 "--sources needs a number from 2 to 16, not '17'" $eval --sources 17
 
 sed 's/^[12] /0 /' a.txt >none.txt
@@ -227,12 +227,12 @@ quiet "$EK" inspect known.safetensors --json
 grep -q '"agreement":{"lists":100,"tau":{"mean":1,' said || fail "not kept: $(cat said)"
 quiet "$EK" eval --manifest hotel.yaml --model known.safetensors --data vali.msg --teacher upstream --json
 [ "$(figure_of)" = 1 ] || fail "another model was written: $(cat said)"
-refused 2 "with no route or broken" eval --manifest hotel.yaml --model m.safetensors --data vali.msg --teacher upstream -o x --route price
+refused 2 "-o excludes faults and mitigations" eval --manifest hotel.yaml --model m.safetensors --data vali.msg --teacher upstream -o x --route price
 refused 2 "it needs --teacher" $eval -o x
-refused 2 "which a teacher has not" eval --manifest hotel.yaml --model m.safetensors --data vali.msg --teacher upstream --gain exp
+refused 2 "so they exclude --teacher" eval --manifest hotel.yaml --model m.safetensors --data vali.msg --teacher upstream --gain exp
 refused 2 "--teacher takes one model" eval --manifest hotel.yaml --model m.safetensors taught.safetensors --data vali.msg --teacher upstream
 refused 1 "a.txt" eval --manifest hotel.yaml --model m.safetensors --data a.txt --teacher upstream
-refused 2 "learned with --loss listnet" train --manifest hotel.yaml --train train.msg --vali vali.msg --teacher upstream --loss listmle -o x
+refused 2 "--teacher needs --loss listnet" train --manifest hotel.yaml --train train.msg --vali vali.msg --teacher upstream --loss listmle -o x
 refused 1 "train.txt" train --manifest hotel.yaml --train train.txt --vali vali.msg --teacher upstream -o x
 
 # Errors.
@@ -253,7 +253,7 @@ refused 2 "did you mean 'train'?" trian
 refused 2 "--manifest, --train, --vali and -o are needed" train --manifest hotel.yaml --train train.txt
 refused 2 "did you mean 'price'?" $train -o x --routing static:prise
 refused 2 "feature 'chain' is not routable" $train -o x --routing static:chain
-refused 2 "named twice" $eval --route price,taxes,price
+refused 2 "duplicate feature 'price'" $eval --route price,taxes,price
 refused 2 "--list-free needs --log-input none" $train -o x --list-free --log-input always
 refused 2 "--hidden needs numbers" $train -o x --hidden 64,
 refused 2 "the share of lists with another scale is 0 to 1" $train -o x --scale-augmentation 1.5
@@ -261,7 +261,7 @@ refused 2 "samples and a cut-off are for the loss approxndcg" $train -o x --samp
 refused 2 "--optimizer: unknown value 'sgd'" $train -o x --optimizer sgd
 refused 2 "--loss: unknown value 'mse'" $train -o x --loss mse
 refused 2 "unknown metric 'auc'" $eval --metric auc
-refused 2 "needs the training lists as --reference" $eval --repair price
+refused 2 "needs --reference with the training lists" $eval --repair price
 refused 2 "feature 'price' has two treatments, route and blank" $eval --route all --blank price
 refused 2 "--repair without a factor needs --reference with the training lists" $eval --repair price
 refused 2 "did you mean 'price'?" $eval --impute prise

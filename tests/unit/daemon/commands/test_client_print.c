@@ -195,8 +195,8 @@ START_TEST(a_decision_is_a_sentence)
     assert_printed(ek_client_print_paused, "{\"changed\":true,\"kept\":true,\"paused\":{}}",
                    "paused\n");
     assert_printed(ek_client_print_paused, "{\"changed\":false,\"kept\":false,\"paused\":{}}",
-                   "paused, as it was; a restart ends it, because 'state.topic' is not \"
-                   \"set\n\");
+                   "paused, as it was; a restart ends it, because 'state.topic' is not "
+                   "set\n");
 }
 END_TEST
 
