@@ -11,7 +11,7 @@ ends() { # status, expected text, command...
 	shift 2
 	timeout 20 "$EK" "$@" >said 2>&1 </dev/null || status=$?
 	[ $status = "$want" ] || fail "status $status instead of $want: $*"
-	grep -qF "$words" said || fail "does not say '$words': $*"
+	grep -qF -- "$words" said || fail "does not say '$words': $*"
 }
 config() { # manifest, profile
 	cat >run.yaml <<END

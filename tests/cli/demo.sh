@@ -16,7 +16,7 @@ shown() {
 "$EK" demo >out 2>err || fail "status $?"
 shown "price, arm=B"
 shown "scale, query_feature:stay_nights"
-shown "anew before the fault / in arm A   0 / 0"
+shown "re-scored before fault / in arm A  0 / 0"
 shown "plain model, without evenkeel"
 shown "The fault was found, routed with better rankings, and the route ended."
 if grep -q "$(printf '\033')" out; then fail "color in a log"; fi

@@ -142,7 +142,7 @@ refused 1 "bad:1: query id 'q 1' has a blank or a '#'" $extract --queries bad -o
 printf '{"id": "a", "text": 3}\n' >bad
 refused 1 "bad:1: a query needs a 'text'" $extract --queries bad -o x.csv
 printf '{"id": "a", "text": "red"\n' >bad
-refused 1 "bad:1: no JSON object" $extract --queries bad -o x.csv
+refused 1 "bad:1: not a JSON object" $extract --queries bad -o x.csv
 python3 -c 'print("q1\t" + "red " * 257)' >bad
 refused 1 "bad:1: a query has at most 256 terms" $extract --queries bad -o x.csv
 printf 'q1\tunicorn\n' >bad

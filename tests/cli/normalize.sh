@@ -89,7 +89,7 @@ refused 1 "profile" normalize -m features.yaml --profile train.txt
 echo 'features: [{name: a, index: 1, role: item}]' >other.yaml
 refused 1 "profile.ekp" normalize -m other.yaml --profile profile.ekp
 head -5 train.txt | cut -d ' ' -f 1-3 | sed 's/1:/1:/' >few.txt
-refused 2 "too few to hold a fifth" normalize -m other.yaml --letor few.txt --method osm
+refused 2 "too few to hold out a fifth" normalize -m other.yaml --letor few.txt --method osm
 echo '{features: [{name: a, index: 1, role: item}]}' >braces.yaml
 refused 78 "written in braces" normalize -m braces.yaml --letor few.txt -o new.yaml
 [ ! -e new.yaml ] || fail "wrote a manifest all the same"

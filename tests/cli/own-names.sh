@@ -81,7 +81,7 @@ refused 1 "; unsaid.yaml has no 'message.encoding', whose default is 'msgpack', 
 status=0
 "$EK" check --manifest features.yaml --config unsaid.yaml --messages own.json --profile own.ekp tested.yaml >out 2>err || status=$?
 [ $status = 78 ] || fail "status $status"
-grep -qF "'json' would read it" out || fail "$(cat out)"
+grep -qF "'json' can read it" out || fail "$(cat out)"
 
 # A wrong path of the scores is reported even while nothing is routed.
 sed 's/rank.value/rank.valeu/' own.yaml >scoreless.yaml

@@ -35,5 +35,5 @@ refused 2 "--plot of messages needs --manifest" inspect messages.msgpack --plot 
 refused 2 "no feature 'prise' in the profile, did you mean 'price'?" inspect profile.ekp --plot prise
 refused 2 "no item feature 'prise' in features.yaml" inspect messages.msgpack --plot prise --manifest features.yaml
 refused 2 "a model has no distribution" inspect "$tests/golden/model.safetensors" --plot price
-refused 2 "--plot draws" inspect profile.ekp --plot price --json
+refused 2 "--plot excludes --json" inspect profile.ekp --plot price --json
 refused 2 "need --plot" inspect profile.ekp --manifest features.yaml

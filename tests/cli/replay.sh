@@ -17,7 +17,7 @@ status=0
 [ $status = 3 ] || fail "ended with $status: $(cat chatter)"
 grep -q 'message 700 forwarded unchanged: items\[0\]: no score' chatter || fail "$(cat chatter)"
 for line in '^replay: 701 messages, in' '^  unreadable  *0$' '^  not scorable  *1, forwarded unchanged$' \
-	'^  findings confirmed  *1$' '^    as forwarded  *0\.[0-9]* ' 'gain 2^y - 1' \
+	'^  findings confirmed  *1$' '^    forwarded  *0\.[0-9]* ' 'gain 2^y - 1' \
 	'^  ranks of [0-9]* lists with a planned action, compared with upstream' '^    planned actions  *-*0\.[0-9]* ' '^    the model alone  *1\.000 ' \
 	'^    price: values are multiplied by [0-9.]* (' 'amounts in cents instead'; do
 	grep -q "$line" chatter || fail "'$line' is not in: $(cat chatter)"

@@ -304,7 +304,8 @@ static void extract_args_parse(struct ek_extract_args *a, int argc, char **argv)
     static const char doc[] =
         "Build an index of a collection of texts, and compute features of queries and documents "
         "for training a ranking model.\v  evenkeel extract --collection docs.jsonl.zst --index "
-        "docs.ekx --stem english\n  evenkeel extract --index docs.ekx --queries q.tsv --qrels r.txt -o t.letor";
+        "docs.ekx --stem english\n  evenkeel extract --index docs.ekx --queries q.tsv --qrels "
+        "r.txt -o t.letor";
     static const struct argp argp = {OPTIONS, parse, "[FILE...]", doc, NULL, NULL, NULL};
     *a = (struct ek_extract_args){.stemmer = "none"};
     ek_cli_parse(&argp, argc, argv, 0, a);

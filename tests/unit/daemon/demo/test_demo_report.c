@@ -122,8 +122,7 @@ START_TEST(each_missing_part_is_named)
     tell(&s, 2, 0.61);
     ck_assert_str_eq(ek_demo_report_fault(&s), "the route did not end after the fault");
     tell(&s, 3, 0.60);
-    ck_assert_str_eq(ek_demo_report_fault(&s),
-                     "the rankings are not better than without evenkeel");
+    ck_assert_str_eq(ek_demo_report_fault(&s), "the rankings are not better than without evenkeel");
     tell(&s, 3, 0.61);
     s.sent++;
     ck_assert_str_eq(ek_demo_report_fault(&s), "not all searches were returned");
@@ -276,8 +275,7 @@ START_TEST(a_story_that_failed_says_so)
     struct ek_demo_report s = {0};
     tell(&s, 0, 0.61);
     char *text = drawn(&s);
-    ck_assert_ptr_nonnull(
-        strstr(text, "Unexpected result: the fault was not found"));
+    ck_assert_ptr_nonnull(strstr(text, "Unexpected result: the fault was not found"));
     ck_assert_ptr_nonnull(strstr(text, "never"));
     free(text);
     ek_demo_report_release(&s);
