@@ -114,7 +114,7 @@ refused 78 "wrong.yaml:2:18: unknown mode 'enforced'" \
 	replay --manifest hotel.yaml --profile p.ekp --messages in.msg --rules observe.yaml --compare wrong.yaml
 refused 78 "these are messages, not rules" \
 	replay --manifest hotel.yaml --profile p.ekp --messages in.msg --compare in.msg
-refused 2 "--compare has no --output and no --events" \
+refused 2 "--compare excludes --output and --events" \
 	replay --manifest hotel.yaml --profile p.ekp --messages in.msg --compare wrong.yaml --events -
 
 # Segment values from a producer are escaped on a terminal.

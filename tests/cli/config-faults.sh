@@ -59,8 +59,8 @@ ends 2 'is not like http://127.0.0.1:9464' status --url ftp://127.0.0.1:9464
 ends 1 '127.0.0.1:1: connection refused' status --url http://127.0.0.1:1
 config hotel.yaml profile.ekp
 echo 'http: {listen: off}' >>run.yaml
-ends 78 "'http.listen' is off: this instance cannot be asked" status -c run.yaml
-# A port in use is no error of the file: it may be free at the next start.
+ends 78 "'http.listen' is off, so the instance has no API" status -c run.yaml
+# A port that another has is no fault of the file: it may be free the next time.
 config hotel.yaml profile.ekp
 python3 - "$EK" <<'END' || fail 'a busy port is not told'
 import socket, subprocess, sys

@@ -164,7 +164,7 @@ done
 
 # A byte order mark and blanks before the first line have no effect; a NUL byte separates words.
 mark=$(printf '\357\273\277')
-same="-f some.yaml --top 5"
+same="--features some.yaml --top 5"
 "$EK" $extract $same --queries more.tsv --qrels qrels.txt >plain 2>chatter
 for f in more.tsv qrels.txt run.txt; do { printf %s "$mark"; cat $f; } >marked-$f; done
 "$EK" $extract $same --queries marked-more.tsv --qrels marked-qrels.txt >marked 2>chatter
@@ -196,7 +196,7 @@ refused 1 "nowhere/m.yaml" $extract --queries queries.tsv -o x.csv --manifest-ou
 [ ! -e x.csv ] || fail "rows without their manifest"
 if grep -q extracting err; then fail "told too late: $(cat err)"; fi
 mkdir folder.npz
-refused 1 "folder.npz: cannot be written" $extract --queries queries.tsv -o folder.npz
+refused 1 "folder.npz: cannot write" $extract --queries queries.tsv -o folder.npz
 if grep -q extracting err; then fail "told too late: $(cat err)"; fi
 : >real.npz
 ln -s real.npz link.npz

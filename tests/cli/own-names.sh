@@ -85,15 +85,15 @@ grep -qF "'json' can read it" out || fail "$(cat out)"
 
 # A wrong path of the scores is reported even while nothing is routed.
 sed 's/rank.value/rank.valeu/' own.yaml >scoreless.yaml
-none="note: scoreless.yaml:3:33: none of 1500 lists has 'rank.valeu' in its items, which 'message.score' is"
+none="note: scoreless.yaml:3:33: no item of 1500 lists has 'rank.valeu', the 'message.score'"
 quiet "$EK" profile --manifest features.yaml --messages own.json --config scoreless.yaml -o p.ekp
 grep -qF "$none" chatter || fail "$(cat chatter)"
 quiet "$EK" replay --manifest features.yaml --profile own.ekp --messages own.json --config scoreless.yaml
-grep -qF "none of 100 lists has 'rank.valeu'" chatter || fail "$(cat chatter)"
-sed '/cents/{p;s/cents/again/;p;s/again/"once more"/}' tested.yaml >thrice.yaml # each test reads the lists from the beginning
+grep -qF "no item of 100 lists has 'rank.valeu'" chatter || fail "$(cat chatter)"
+sed '/cents/{p;s/cents/again/;p;s/again/"once more"/}' tested.yaml >thrice.yaml # each test reads the lists from the first
 for rules in tested thrice; do
 	quiet "$EK" check --manifest features.yaml --config scoreless.yaml --messages own.json --profile own.ekp $rules.yaml
-	grep -o "none of [0-9]* lists has 'rank.valeu'" chatter >$rules.note || fail "$(cat chatter)"
+	grep -o "no item of [0-9]* lists has 'rank.valeu'" chatter >$rules.note || fail "$(cat chatter)"
 done
 cmp tested.note thrice.note
 grep -qF "lists has 'rank.valeu'" chatter || fail "$(cat chatter)"
@@ -107,5 +107,5 @@ quiet "$EK" profile --manifest features.yaml --messages own.json --config watche
 
 # Item messages are rejected where lists are required.
 sed 's/encoding: json/encoding: json, layout: item/' own.yaml >items.yaml
-refused 2 "by 'message.layout' of the configuration each message is an item" \
+refused 2 "each message is an item ('message.layout' of the configuration)" \
 	profile --manifest features.yaml --messages own.json --config items.yaml -o p.ekp

@@ -66,7 +66,7 @@ status=0
 # A profile of few lists warns about its limits.
 head -c 40000 train.txt | sed '$d' >few.txt
 "$EK" profile --manifest hotel.yaml --letor few.txt -o few.ekp 2>chatter || fail "$(cat chatter)"
-grep -q "the level of 'price' and 12 other features will not be watched: more than 200 lists" chatter ||
+grep -q "the level of 'price' and 12 other features is not monitored; more than 200 lists" chatter ||
 	fail "$(cat chatter)"
 "$EK" profile --manifest hotel.yaml --letor train.txt -o p.ekp 2>chatter || fail "$(cat chatter)"
 if grep -q 'not be watched' chatter; then fail "$(cat chatter)"; fi

@@ -26,7 +26,7 @@ has 'all(r[k] == json.load(open("made"))[k] for k in ("lists", "items", "strata"
 head -n 50 train.txt >few.txt
 quiet "$EK" profile --manifest hotel.yaml --letor few.txt -o few.ekp --json
 has '"price" in r["level_not_watched"] and r["output"] == "few.ekp"'
-grep -q "will not be watched" chatter || fail "people are not told"
+grep -q "not monitored" chatter || fail "people are not told"
 
 quiet "$EK" export --onnx "$tests/golden/model.safetensors" -o m.onnx --json
 has 'r["output"] == "m.onnx" and r["item_features"] == 13 and r["query_features"] == 8 and len(r["routable"]) == 10'

@@ -49,7 +49,7 @@ checks 78 worse.yaml
 [ "$(cat out)" = "worse.yaml:3:1: unknown key 'limts', did you mean 'limits'?" ] || fail "$(cat out)"
 printf 'version: 1\ntests: [{name: quiet, inject: none, expect: none}]\n' >none.yaml
 checks 78 none.yaml
-has 'these rules name no feature'
+has 'the rules name no feature'
 checks 0 -m features.yaml none.yaml
 
 # On recorded lists.

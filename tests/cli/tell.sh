@@ -44,7 +44,7 @@ refused 1 "nothing was accepted that could be reverted" revert 7 -c run.yaml
 refused 2 "a feature is needed" accept -c run.yaml
 refused 2 "unexpected 'rating'" accept price rating -c run.yaml
 refused 2 "--segment must be like arm=B" accept price --segment B -c run.yaml
-refused 2 "'one' is no version" revert one -c run.yaml
+refused 2 "invalid version 'one'" revert one -c run.yaml
 refused 2 "a version is needed" revert -c run.yaml
 refused 2 "--config or --url is needed" revert 1
 month=$(date -u +%Y-%m)
@@ -75,7 +75,7 @@ fleet: {topic: fl, report_interval: "${EK_NOT_SET}", leader_timeout: 2s}
 limits: {transaction_timeout: "${EK_NOT_SET}"}
 END
 "$EK" status -c part.yaml | grep -q '^paused             yes' || fail "asked for a tick"
-refused 78 "environment variable 'CREDENTIALS_DIRECTORY' is not set: systemd sets it for the unit alone" resume -c unit.yaml
+refused 78 "environment variable 'CREDENTIALS_DIRECTORY' is not set; systemd sets it only for the unit" resume -c unit.yaml
 CREDENTIALS_DIRECTORY=. quiet "$EK" resume -c unit.yaml
 quiet "$EK" pause -c unit.yaml --token-file tokens.txt
 quiet "$EK" resume -c unit.yaml --token-file tokens.txt
@@ -101,8 +101,8 @@ grep -qE '^1 +[0-9-]+ [0-9:]+ +pause +- +ana +plan 1; looks odd$' said || fail "
 grep -qE '^2 +[0-9-]+ [0-9:]+ +pin +price, arm=B +ana +none; miles in B$' said || fail "$(cat said)"
 [ "$("$EK" history -c run.yaml --last 5 --feature taxes)" = "no decisions" ] || fail "of a feature"
 refused 1 "no item feature 'a b&n=1'" history -c run.yaml --feature 'a b&n=1'
-refused 1 "'n' must be a positive integer" history -c run.yaml --n x
-# Files are reloaded, or rejected as a whole with all errors and positions.
+refused 1 "'n' must be a positive number" history -c run.yaml --last x
+# Files are read again, or refused as a whole with every fault at its place.
 [ "$("$EK" reload -c run.yaml)" = "reloaded: evidence, findings and routes go on" ] || fail "not reloaded"
 printf 'version: 1\nsegments: [arm]\ndefaults: {mod: observe, min_duration: 10}\n' >rules.yaml
 status=0

@@ -154,7 +154,7 @@ wait $pid || status=$?
 if [ $status = 0 ]; then # finished before the signal: its last checkpoint is final
 	rm parts.safetensors
 else
-	grep -q 'stopped in epoch [0-9]* of 60; --resume state.ckpt goes on' chatter || fail "stopped: $(cat chatter)"
+	grep -q 'stopped in epoch [0-9]* of 60; continue with --resume state.ckpt' chatter || fail "stopped: $(cat chatter)"
 	[ ! -e parts.safetensors ] || fail "a model of half a training was written"
 fi
 quiet "$EK" $train -o parts.safetensors --epochs 60 --resume state.ckpt
@@ -216,7 +216,7 @@ quiet "$EK" eval --manifest hotel.yaml --model m.safetensors --data vali.msg --t
 quiet "$EK" eval --manifest hotel.yaml --model m.safetensors --data vali.msg --teacher upstream --json --fault price=x100
 awk -v x="$(figure_of)" 'BEGIN { exit !(x < 0.95) }' || fail "a fault changes nothing: $(cat said)"
 quiet "$EK" eval --manifest hotel.yaml --model m.safetensors --data vali.msg --teacher upstream
-for line in '^beside the upstream scorer, mean and sd over 100 of 100 lists:$' '^  Kendall tau  *1\.0000  0\.0000$' \
+for line in '^compared with the upstream scorer, mean and sd over 100 of 100 lists:$' '^  Kendall tau  *1\.0000  0\.0000$' \
 	'^  NDCG@10 under its order  *1\.0000' '^  the same first item  *1\.0000'; do
 	grep -q "$line" said || fail "'$line' is not in: $(cat said)"
 done
