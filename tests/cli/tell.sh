@@ -114,7 +114,7 @@ printf 'version: 1\nsegments: [app]\n' >rules.yaml
 status=0
 "$EK" reload -c run.yaml >said 2>chatter || status=$?
 [ $status = 78 ] || fail "status $status: $(cat said chatter)"
-[ "$("$EK" reload -c run.yaml --reset-state)" = "reloaded: evidence, findings and routes begin anew" ] || fail "not anew"
+[ "$("$EK" reload -c run.yaml --reset-state)" = "reloaded: evidence, findings and routes are reset" ] || fail "not reset"
 "$EK" reload -c run.yaml --reset-state --json | grep -q '"state":"done","reload":5,.*"actor":"ana"' || fail "no JSON"
 refused 1 "a token is required" reload --url "http://127.0.0.1:$port"
 kill -TERM $pid
