@@ -71,7 +71,7 @@ static int save_with(struct ek_eval_args *a, struct ek_model *model,
     if (!f->lists)
         return ek_fail(&a->e, EK_EFORMAT,
                        "no list has different upstream scores, so there is no agreement");
-    model->fidelity = *f;
+    model->agreement = *f;
     return ek_model_save(model, a->output, &a->e);
 }
 

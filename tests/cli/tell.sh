@@ -101,7 +101,7 @@ grep -qE '^1 +[0-9-]+ [0-9:]+ +pause +- +ana +plan 1; looks odd$' said || fail "
 grep -qE '^2 +[0-9-]+ [0-9:]+ +pin +price, arm=B +ana +none; miles in B$' said || fail "$(cat said)"
 [ "$("$EK" history -c run.yaml --last 5 --feature taxes)" = "no decisions" ] || fail "of a feature"
 refused 1 "no item feature 'a b&n=1'" history -c run.yaml --feature 'a b&n=1'
-refused 1 "'n' must be a positive number" history -c run.yaml --last x
+refused 1 "'n' must be a positive integer" history -c run.yaml --last x
 # Files are read again, or refused as a whole with every fault at its place.
 [ "$("$EK" reload -c run.yaml)" = "reloaded: evidence, findings and routes go on" ] || fail "not reloaded"
 printf 'version: 1\nsegments: [arm]\ndefaults: {mod: observe, min_duration: 10}\n' >rules.yaml
