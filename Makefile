@@ -163,8 +163,9 @@ REFERENCE_PAGES := config.md rules.md metrics.md text-features.md
 $(B)/reference: $(B)/deploy/reference.o $(REFERENCE_OBJ) $(ARCHIVES)
 	$(call say,LD)
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
-reference: $(B)/reference ## docs/config.md, rules.md, metrics.md and text-features.md from the tables
+reference: $(B)/reference ## docs/config.md, rules.md, metrics.md, text-features.md and log-events.md from their tables
 	$(Q)for page in $(REFERENCE_PAGES); do $< $$page > docs/$$page || exit 1; done
+	$(Q)$(PYTHON) deploy/log_events.py > docs/log-events.md
 
 SONAME := libevenkeel.so.$(firstword $(subst ., ,$(VERSION)))
 $(B)/libevenkeel.so: $(LIB_OBJ) $(B)/sources.stamp deploy/evenkeel.map

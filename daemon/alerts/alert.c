@@ -22,9 +22,9 @@ static const struct kind KINDS[EK_ALERT_KINDS] = {
                                     EK_ALERT_CRITICAL},
     [EK_ALERT_LIMIT_REACHED] = {"limit-reached", "EvenkeelLimitReached", EK_ALERT_WARNING},
     [EK_ALERT_PAUSED] = {"paused", "EvenkeelPaused", EK_ALERT_WARNING},
-    [EK_ALERT_FLEET_CUT_OFF] = {"fleet-cut-off", "EvenkeelFleetPlanStale", EK_ALERT_CRITICAL},
-    [EK_ALERT_FLEET_NAME_SHARED] = {"fleet-name-shared", "EvenkeelFleetDuplicateInstance",
-                                    EK_ALERT_CRITICAL},
+    [EK_ALERT_FLEET_PLAN_STALE] = {"fleet-plan-stale", "EvenkeelFleetPlanStale", EK_ALERT_CRITICAL},
+    [EK_ALERT_FLEET_DUPLICATE_INSTANCE] = {"fleet-duplicate-instance",
+                                           "EvenkeelFleetDuplicateInstance", EK_ALERT_CRITICAL},
     [EK_ALERT_RELOAD_REFUSED] = {"reload-refused", "EvenkeelReloadRefused", EK_ALERT_WARNING},
     [EK_ALERT_MODEL_DRIFT] = {"model-drift", "EvenkeelModelDrift", EK_ALERT_WARNING},
     [EK_ALERT_TEST] = {"test", "EvenkeelTest", EK_ALERT_INFO},
@@ -246,9 +246,11 @@ static const char *const ACTIONS[EK_ALERT_KINDS] = {
     [EK_ALERT_LIMIT_REACHED] = "findings beyond the limit are reported without action",
     [EK_ALERT_PAUSED] =
         "all messages are forwarded unchanged until an operator resumes (evenkeel resume)",
-    [EK_ALERT_FLEET_CUT_OFF] = "the last plan stays in force; this instance receives no newer plan",
-    [EK_ALERT_FLEET_NAME_SHARED] = "reports of the process that started first are dropped; give "
-                                   "each process its own service.instance",
+    [EK_ALERT_FLEET_PLAN_STALE] =
+        "the last plan stays in force; this instance receives no newer plan",
+    [EK_ALERT_FLEET_DUPLICATE_INSTANCE] =
+        "reports of the process that started first are dropped; give "
+        "each process its own service.instance",
     [EK_ALERT_RELOAD_REFUSED] = "the previous version stays in force",
     [EK_ALERT_MODEL_DRIFT] = "no action; routes would rank with this model",
     [EK_ALERT_TEST] = "none; this alert tests the delivery",
@@ -268,10 +270,10 @@ static void add_other(struct line *l, const struct ek_alert *a)
     case EK_ALERT_PAUSED:
         add(l, "evenkeel is paused");
         break;
-    case EK_ALERT_FLEET_CUT_OFF:
+    case EK_ALERT_FLEET_PLAN_STALE:
         add(l, "instance %s receives no plan of its fleet", a->instance);
         break;
-    case EK_ALERT_FLEET_NAME_SHARED:
+    case EK_ALERT_FLEET_DUPLICATE_INSTANCE:
         add(l, "two processes of the fleet have the name %s", a->instance);
         break;
     case EK_ALERT_RELOAD_REFUSED:

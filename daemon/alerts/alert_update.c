@@ -163,7 +163,8 @@ static void read_drift(struct ek_alert_update *n, const struct ek_event_model_dr
 
 static void read_fleet(struct ek_alert_update *n, const struct ek_event_fleet *f)
 {
-    enum ek_alert_kind kind = f->name ? EK_ALERT_FLEET_NAME_SHARED : EK_ALERT_FLEET_CUT_OFF;
+    enum ek_alert_kind kind =
+        f->name ? EK_ALERT_FLEET_DUPLICATE_INSTANCE : EK_ALERT_FLEET_PLAN_STALE;
     ek_alert_copy(n->alert.instance, sizeof n->alert.instance, or_empty(f->instance));
     if (f->wrong)
         set_firing(n, kind, or_empty(f->text));

@@ -88,7 +88,7 @@ static const struct ek_family FAMILIES[] = {
      "Lists, alarms, findings and events above a limit.", "[limits](format/events.md)", NULL},
 
     {"evenkeel_feature_state", GAUGE, "feature segment",
-     "State of a feature: 0 as in training, 1 suspected, 2 confirmed.", "", "Features"},
+     "State of a feature: 0 ok, 1 suspected, 2 confirmed.", "", "Features"},
     {"evenkeel_feature_scale_ratio", GAUGE, "feature segment",
      "Geometric mean of the absolute values over that in training.",
      "100 when a price changes from dollars to cents", NULL},

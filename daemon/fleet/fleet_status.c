@@ -21,16 +21,18 @@ void ek_fleet_report_change(const struct ek_fleet_event_sink *m, const char *ins
         [EK_CHANGE_PLAN_STALE] = {"plan_stale",
                                   "no plan received from the fleet; the last plan stays in force"},
         [EK_CHANGE_PLAN_RECOVERED] = {"plan_recovered", "plans are received again"},
-        [EK_CHANGE_NAME_SHARED] = {"duplicate_instance", "two processes report under this name"},
-        [EK_CHANGE_NAME_FREE] = {"instance_unique", "one process has this name"}};
+        [EK_CHANGE_DUPLICATE_INSTANCE] = {"duplicate_instance",
+                                          "two processes report under this name"},
+        [EK_CHANGE_INSTANCE_UNIQUE] = {"instance_unique", "one process has this name"}};
     const struct ek_event v = {
         .kind = EK_EVENT_FLEET,
         .time_ms = ek_wall_ms(),
         .fleet = {.state = texts[change][0],
                   .instance = instance,
                   .text = texts[change][1],
-                  .wrong = change == EK_CHANGE_PLAN_STALE || change == EK_CHANGE_NAME_SHARED,
-                  .name = change == EK_CHANGE_NAME_SHARED || change == EK_CHANGE_NAME_FREE}};
+                  .wrong = change == EK_CHANGE_PLAN_STALE || change == EK_CHANGE_DUPLICATE_INSTANCE,
+                  .name = change == EK_CHANGE_DUPLICATE_INSTANCE ||
+                          change == EK_CHANGE_INSTANCE_UNIQUE}};
     ek_guard_service_add_event(m->guard, &v);
 }
 
@@ -51,9 +53,9 @@ static void report_name(struct ek_fleet_names *n, const char *name, int64_t now_
         if (*n->reported && now_ms - n->reported_ms <= EK_FLEET_EXPIRED_MS)
             return;
         if (*n->reported)
-            ek_fleet_report_change(m, n->reported, EK_CHANGE_NAME_FREE);
+            ek_fleet_report_change(m, n->reported, EK_CHANGE_INSTANCE_UNIQUE);
         if (*name)
-            ek_fleet_report_change(m, name, EK_CHANGE_NAME_SHARED);
+            ek_fleet_report_change(m, name, EK_CHANGE_DUPLICATE_INSTANCE);
         snprintf(n->reported, sizeof n->reported, "%s", name);
     }
     n->reported_ms = now_ms;

@@ -21,8 +21,8 @@ struct ek_fleet_event_sink {
 enum ek_fleet_change {
     EK_CHANGE_PLAN_STALE,
     EK_CHANGE_PLAN_RECOVERED,
-    EK_CHANGE_NAME_SHARED,
-    EK_CHANGE_NAME_FREE
+    EK_CHANGE_DUPLICATE_INSTANCE,
+    EK_CHANGE_INSTANCE_UNIQUE
 };
 
 /* Report an event (docs/format/events.md) of an instance. A dropped event is logged. */

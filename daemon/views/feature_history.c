@@ -13,7 +13,7 @@ struct track {
     int feature, cell;
     char *dimension, *value;
     int count;
-    struct ek_track_point sample[EK_TRACK_SAMPLES];
+    struct ek_trace_point sample[EK_TRACE_SAMPLES];
 };
 
 struct ek_feature_history {
@@ -93,9 +93,9 @@ static struct track *create_track(const struct ek_cells *cells, int feature, int
     return NULL;
 }
 
-static bool is_interesting(const struct ek_feature_history *t, const struct ek_track_point *p)
+static bool is_interesting(const struct ek_feature_history *t, const struct ek_trace_point *p)
 {
-    return p->state != EK_TRACK_WATCHED || (double)p->evidence_ln >= t->alarm_ln / 2;
+    return p->state != EK_TRACE_OK || (double)p->evidence_ln >= t->alarm_ln / 2;
 }
 
 /* Remove the sample that leaves the smallest gap in proportion to its age. The last NEWEST stay. */
@@ -106,7 +106,7 @@ static void thin(struct track *one)
     double best = (double)INFINITY;
     double now = (double)one->sample[one->count - 1].time_ms + 1000;
     for (int i = 1; i < one->count - NEWEST; i++) {
-        const struct ek_track_point *p = &one->sample[i];
+        const struct ek_trace_point *p = &one->sample[i];
         double gap = (double)(p[1].time_ms - p[-1].time_ms) / (now - (double)p->time_ms);
         gap *= p[0].state != p[-1].state ? 4 : 1; /* keep changes of state */
         if (gap < best) {
@@ -119,11 +119,11 @@ static void thin(struct track *one)
             (size_t)(one->count - least) * sizeof *one->sample);
 }
 
-static void add(struct track *one, const struct ek_track_point *p)
+static void add(struct track *one, const struct ek_trace_point *p)
 {
     if (one->count && one->sample[one->count - 1].query == p->query)
         return; /* no new lists */
-    if (one->count == EK_TRACK_SAMPLES)
+    if (one->count == EK_TRACE_SAMPLES)
         thin(one);
     one->sample[one->count++] = *p;
 }
@@ -145,7 +145,7 @@ static struct track **find_place(struct ek_feature_history *t)
         return &t->track[t->count++];
     for (int i = 0; i < t->count; i++) {
         struct track *one = t->track[i];
-        const struct ek_track_point *p = &one->sample[one->count - 1];
+        const struct ek_trace_point *p = &one->sample[one->count - 1];
         if (is_interesting(t, p))
             continue;
         if (!least || p->evidence_ln < (*least)->sample[(*least)->count - 1].evidence_ln)
@@ -155,7 +155,7 @@ static struct track **find_place(struct ek_feature_history *t)
 }
 
 static void start_track(struct ek_feature_history *t, const struct ek_cells *cells, int feature,
-                        int cell, const struct ek_track_point *p)
+                        int cell, const struct ek_trace_point *p)
 {
     if (t->count == EK_FEATURE_HISTORY_SIZE && !is_interesting(t, p))
         return;
@@ -175,7 +175,7 @@ static void advance_tracks(struct ek_feature_history *t, const struct ek_detecto
     const struct ek_cells *cells = ek_detector_registry(d);
     for (int i = 0; i < t->count; i++) {
         struct track *one = t->track[i];
-        struct ek_track_point p;
+        struct ek_trace_point p;
         if (one->cell < ek_cells_count(cells) &&
             is_segment(one, ek_cells_dimension_name(cells, one->cell),
                        ek_cells_value(cells, one->cell)) &&
@@ -194,11 +194,11 @@ static void scan_features(struct ek_feature_history *t, const struct ek_detector
 {
     const struct ek_cells *cells = ek_detector_registry(d);
     int pairs = ek_cells_count(cells) * features;
-    int checks = pairs < EK_TRACK_CHECKS ? pairs : EK_TRACK_CHECKS;
+    int checks = pairs < EK_TRACE_CHECKS ? pairs : EK_TRACE_CHECKS;
     if (t->count == pairs)
         return; /* all have tracks */
     for (int i = 0; i < checks; i++, t->next++) {
-        struct ek_track_point p;
+        struct ek_trace_point p;
         t->next = t->next < pairs ? t->next : 0;
         int feature = t->next % features, cell = t->next / features;
         if (!ek_detector_get_point(d, feature, cell, &p))
@@ -222,7 +222,7 @@ void ek_feature_history_step(struct ek_feature_history *t, const struct ek_detec
 
 enum column { TIME, QUERY, EVIDENCE, FACTOR, LOW, HIGH, STATE, COLUMNS };
 
-static void add_value(const struct ek_track_point *p, enum column column, struct ek_json_writer *w)
+static void add_value(const struct ek_trace_point *p, enum column column, struct ek_json_writer *w)
 {
     switch (column) {
     case TIME:
@@ -244,14 +244,14 @@ static void add_value(const struct ek_track_point *p, enum column column, struct
         ek_json_add_rounded(w, NULL, exp((double)p->high_ln), DIGITS);
         break;
     default:
-        ek_json_add_text(w, NULL, ek_track_state_name(p->state));
+        ek_json_add_text(w, NULL, ek_trace_state_name(p->state));
     }
 }
 
 static int write_track(const struct ek_feature_history *t, const struct track *one,
                        struct ek_buf *out)
 {
-    static const char *const names[] = {"time_ms",    "query",       "evidence_ln", "factor",
+    static const char *const names[] = {"time_ms",    "list",        "evidence_ln", "factor",
                                         "factor_low", "factor_high", "state"};
     struct ek_json_writer w;
     ek_json_init(&w, out);

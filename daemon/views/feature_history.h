@@ -2,7 +2,7 @@
  *
  * Each step adds a sample for every feature and cell while there is capacity, otherwise for those
  * with an open change or at least half the evidence (in ln) of an alarm. A track holds
- * EK_TRACK_SAMPLES samples; older ones are thinned out. Threads: any, except _step, which belongs
+ * EK_TRACE_SAMPLES samples; older ones are thinned out. Threads: any, except _step, which belongs
  * to the guard's thread; it never waits for a reader but skips the sample.
  */
 #ifndef EK_DAEMON_VIEWS_FEATURE_HISTORY_H
@@ -13,8 +13,8 @@
 
 enum {
     EK_FEATURE_HISTORY_SIZE = 512,
-    EK_TRACK_SAMPLES = 240,
-    EK_TRACK_CHECKS = 2048 /* features without a track checked per step */
+    EK_TRACE_SAMPLES = 240,
+    EK_TRACE_CHECKS = 2048 /* features without a track checked per step */
 };
 
 struct ek_feature_history;

@@ -8,9 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-const char *ek_track_state_name(enum ek_track_state s)
+const char *ek_trace_state_name(enum ek_trace_state s)
 {
-    static const char *const names[] = {"watched", "suspected", "confirmed"};
+    static const char *const names[] = {"ok", "suspected", "confirmed"};
     return names[s];
 }
 
@@ -19,12 +19,10 @@ double ek_detector_alarm_ln(const struct ek_detector *d)
     return log((double)d->level.alarm);
 }
 
-static void fill_point(const struct ek_episode *e, struct ek_track_point *out)
+static void fill_point(const struct ek_episode *e, struct ek_trace_point *out)
 {
     bool confirmed = e->phase == EK_PHASE_CONFIRMED;
-    out->state = confirmed       ? EK_TRACK_CONFIRMED
-                 : e->unreported ? EK_TRACK_WATCHED
-                                 : EK_TRACK_SUSPECTED;
+    out->state = confirmed ? EK_TRACE_CONFIRMED : e->unreported ? EK_TRACE_OK : EK_TRACE_SUSPECTED;
     if (!confirmed || !ek_episode_has_level(e))
         return;
     out->factor_ln = (float)e->diagnosis.level.shift_ln;
@@ -33,14 +31,14 @@ static void fill_point(const struct ek_episode *e, struct ek_track_point *out)
 }
 
 bool ek_detector_get_point(const struct ek_detector *d, int feature, int cell,
-                           struct ek_track_point *out)
+                           struct ek_trace_point *out)
 {
     uint64_t lists = ek_history_count(d->history);
     if (!lists || cell >= d->cell_capacity)
         return false;
     const float *r = ek_evidence_r(d->evidence, cell, feature);
     const struct ek_episode *e = ek_episode_at(d, cell, feature);
-    *out = (struct ek_track_point){
+    *out = (struct ek_trace_point){
         .query = ek_history_row(d->history, lists - 1)->query,
         .time_ms = ek_history_row(d->history, lists - 1)->time_ms,
         .evidence_ln = logf(ek_bet_total(r, d->reader->tables->weight).all),

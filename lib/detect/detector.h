@@ -85,14 +85,14 @@ int ek_detector_diagnosis_count(const struct ek_detector *d);
  *
  * Plain values, NaN if undefined. Takes about 50 ns. Same thread as the detector.
  */
-enum ek_track_state { EK_TRACK_WATCHED, EK_TRACK_SUSPECTED, EK_TRACK_CONFIRMED };
-/* Return "watched", "suspected" or "confirmed". */
-const char *ek_track_state_name(enum ek_track_state s);
+enum ek_trace_state { EK_TRACE_OK, EK_TRACE_SUSPECTED, EK_TRACE_CONFIRMED };
+/* Return "ok", "suspected" or "confirmed". */
+const char *ek_trace_state_name(enum ek_trace_state s);
 
-struct ek_track_point {
+struct ek_trace_point {
     uint64_t query; /* of the last list of any cell */
     int64_t time_ms;
-    enum ek_track_state state;
+    enum ek_trace_state state;
     float evidence_ln;     /* ln of the alarm statistic */
     float factor_ln;       /* of a confirmed shift */
     float low_ln, high_ln; /* 95% interval of factor_ln */
@@ -100,7 +100,7 @@ struct ek_track_point {
 
 /* Set *out. Return false before the first list. */
 bool ek_detector_get_point(const struct ek_detector *d, int feature, int cell,
-                           struct ek_track_point *out);
+                           struct ek_trace_point *out);
 /* Return the alarm threshold of evidence_ln. */
 double ek_detector_alarm_ln(const struct ek_detector *d);
 

@@ -250,7 +250,7 @@ static int write_drift(struct ek_buf *b, const struct ek_agreement_view *v)
     const double *now = v->now, *trained = v->trained;
     int rc = ek_buf_printf(
         b,
-        "model and upstream %s: over %d lists since query %" PRIu64
+        "model and upstream %s: over %d lists since list %" PRIu64
         " Kendall tau is %.3f (when the model was made %.3f), NDCG@10 under the upstream order "
         "%.3f "
         "(%.3f), the first item the same in %.0f%% (%.0f%%)",

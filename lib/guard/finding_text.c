@@ -111,7 +111,7 @@ int ek_finding_text(struct ek_buf *out, const struct ek_manifest *m, const struc
     if (f->state == EK_RECOVERED)
         return add_recovery(out, m, f, decision);
     add_class(out, m, f);
-    ek_buf_printf(out, " since query %" PRIu64, f->since_query);
+    ek_buf_printf(out, " since list %" PRIu64, f->since_query);
     if (f->state == EK_SUSPECTED)
         return ek_buf_printf(out, " (%s); not confirmed yet", f->signal);
     add_unit(out, f);

@@ -96,7 +96,7 @@ static void set_mode(const struct ek_plan_entry *e, char *text, size_t size)
         snprintf(text, size, "enforced");
         return;
     case EK_MODE_CANARY:
-        snprintf(text, size, "in a canary of %.4g%% of the queries", percent(e->percent));
+        snprintf(text, size, "in a canary of %.4g%% of the lists", percent(e->percent));
         return;
     case EK_MODE_SHADOW:
         snprintf(text, size, "in shadow, so that no output changes");
@@ -146,11 +146,11 @@ static void report_step(struct reporting *t, const struct ek_plan_entry *from,
     char why[WHY_BYTES];
     if (e->percent > from->percent)
         snprintf(why, sizeof why,
-                 "from %.4g%% to %.4g%% of the queries: %" PRIu64
+                 "from %.4g%% to %.4g%% of the lists: %" PRIu64
                  " lists were tried, and nothing of 'abort_if' was exceeded",
                  percent(from->percent), percent(e->percent), r ? r->tried : 0);
     else
-        snprintf(why, sizeof why, "from %.4g%% to %.4g%% of the queries: the rules have it so now",
+        snprintf(why, sizeof why, "from %.4g%% to %.4g%% of the lists: the rules have it so now",
                  percent(from->percent), percent(e->percent));
     report_decision(t, EK_DECIDED_STEP, e, r, why);
 }

@@ -41,7 +41,7 @@ struct ek_decision_record ek_decision_get(enum ek_decision_kind what)
                                        .figure = NAN,
                                        .limit = NAN,
                                        .percent = -1,
-                                       .who = "evenkeel"};
+                                       .who = "system"};
 }
 
 static const char **text_of(struct ek_decision_record *m, int i)

@@ -61,7 +61,7 @@ struct ek_decision_record {
     double factor, factor_low, factor_high, share; /* NaN: none */
     double figure, limit;                          /* of a guardrail or limit; NaN: none */
     int percent;                                   /* hundredths; -1: none */
-    const char *who;                               /* actor: "evenkeel" or a user */
+    const char *who;                               /* actor: "system" or a user */
     const char *why;                               /* reason, a sentence */
     const char *request;                           /* id of the operator command */
     const char *instance;                          /* if it concerns one instance only */
@@ -71,7 +71,7 @@ struct ek_decision_record {
 
 struct ek_decisions;
 
-/* Return an empty record of this kind with the actor "evenkeel". */
+/* Return an empty record of this kind with the actor "system". */
 struct ek_decision_record ek_decision_get(enum ek_decision_kind what);
 
 int ek_decisions_new(struct ek_decisions **out); /* Return 0, or EK_ENOMEM. */

@@ -71,7 +71,7 @@ class Fleet(unittest.TestCase):
                          [("size", 900000, "ana", "sizes are broken")])
         decision, = plan["decisions"]
         self.assertEqual([decision[k] for k in ("number", "what", "before", "after", "rail", "who", "feature", "value")],
-                         [9, "rollback", 41, 42, "rank_change_p95", "evenkeel", "size", "B"])
+                         [9, "rollback", 41, 42, "rank_change_p95", "system", "size", "B"])
         self.assertEqual((plan["normal"], plan["profile"]), (4, 0x1234))
         self.assertEqual([(a["version"], a["feature"], a["cell"], a["shift_ln"], a["since"], a["who"]) for a in plan["accepts"]],
                          [(1, "price", {"arm": "B"}, .75, 550000, "ana"), (2, "size", None, -2.5, 570000, "")])

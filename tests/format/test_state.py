@@ -117,7 +117,7 @@ class StateWithAccept(unittest.TestCase):
     def test_its_history_has_the_accept(self):
         history = self.read["history"]
         self.assertEqual([(n, d["what"], d["who"]) for n, d in sorted(history.items())],
-                         [(1, "route", "evenkeel"), (2, "end", "evenkeel"), (3, "accept", "ana")])
+                         [(1, "route", "system"), (2, "end", "system"), (3, "accept", "ana")])
         one = history[3]
         self.assertEqual((one["accept"], one["normal"]), (1, 1))
         self.assertEqual((one["feature"], one["dimension"], one["value"]), ("price", "arm", "B"))
@@ -191,5 +191,5 @@ class Orders(unittest.TestCase):
 
     def test_its_history_has_what_was_said(self):
         self.assertEqual([(d["what"], d["who"], d["why"]) for _, d in sorted(self.read["history"].items())
-                          if d["who"] != "evenkeel"],
+                          if d["who"] != "system"],
                          [("pin", "ana", "odd"), ("pin", None, None), ("pause", "bo", "looks odd")])

@@ -93,7 +93,7 @@ class KillSwitch(unittest.TestCase):
         self.assertEqual(len(out) + len(WORLD.read(target + ".dead")), len(frames))
         told = [json.loads(f.value) for f in WORLD.read(alerts)]
         decisions = [(t["type"], t["actor"], t["reason"]) for t in told if t["event"] == "decision"]
-        self.assertEqual(decisions[0][:2], ("route", "evenkeel"))
+        self.assertEqual(decisions[0][:2], ("route", "system"))
         self.assertEqual(decisions[1:], [("pause", "ana", "it looks odd"), ("resume", "ana", None)])
 
 

@@ -248,17 +248,17 @@ class RolloutStory(Case):
         print()
         for d in history:
             print("   ", d["sequence"], d["type"], *cell_of(d) if "feature" in d else "", d["actor"], d["plan"], d["reason"])
-        steps = [("step", "evenkeel", f"from {a}% to {b}% of the queries: ") for a, b in zip(STEPS, STEPS[1:])]
-        wanted = [("route", "evenkeel", "a finding asks for route: it is in shadow"),
-                  ("route", "evenkeel", "by the rules it is now in a canary of 5% of the queries"), *steps,
-                  ("step", "evenkeel", "by the rules it is now enforced"), ("end", "evenkeel", self.OVER),
-                  ("relapse", "evenkeel", "the fault has come back 1 time: route is enforced, and holds 4 min"),
-                  ("end", "evenkeel", self.OVER),
-                  ("relapse", "evenkeel", "the fault has come back 2 times: route is enforced, and holds 6 min"),
-                  ("end", "evenkeel", "a pin goes before it"),
-                  ("route", "evenkeel", "a finding asks for route: it is enforced"),
-                  ("end", "evenkeel", self.OVER), ("accept", "ana", "cents from now on"),
-                  ("revert", "ana", "it was none"), ("relapse", "evenkeel", "the fault has come back 3 times")]
+        steps = [("step", "system", f"from {a}% to {b}% of the lists: ") for a, b in zip(STEPS, STEPS[1:])]
+        wanted = [("route", "system", "a finding asks for route: it is in shadow"),
+                  ("route", "system", "by the rules it is now in a canary of 5% of the lists"), *steps,
+                  ("step", "system", "by the rules it is now enforced"), ("end", "evenkeel", self.OVER),
+                  ("relapse", "system", "the fault has come back 1 time: route is enforced, and holds 4 min"),
+                  ("end", "system", self.OVER),
+                  ("relapse", "system", "the fault has come back 2 times: route is enforced, and holds 6 min"),
+                  ("end", "system", "a pin goes before it"),
+                  ("route", "system", "a finding asks for route: it is enforced"),
+                  ("end", "system", self.OVER), ("accept", "ana", "cents from now on"),
+                  ("revert", "ana", "it was none"), ("relapse", "system", "the fault has come back 3 times")]
         for d, (what, who, why) in zip(history, wanted):
             self.assertEqual((d["type"], d["actor"]), (what, who), d)
             self.assertRegex(str(d["reason"]), "^" + str(why), d)

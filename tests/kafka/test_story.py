@@ -141,7 +141,7 @@ class Story:
         clean = quality(labeled, labeled)
         spoiled = quality([self.given[n][1] for n in faulty], labeled)
         kept = quality([served[n] for n in faulty], labeled)
-        print(f"\n    {self.feature}: {len(faulty)} faulty lists since query {since}: "
+        print(f"\n    {self.feature}: {len(faulty)} faulty lists since list {since}: "
               f"NDCG@10 clean {clean:.4f}, unrouted {spoiled:.4f}, routed {kept:.4f}")
         self.assertGreater(kept, spoiled)
         self.assertGreater(kept, clean - 0.003)

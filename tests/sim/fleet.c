@@ -37,7 +37,7 @@ static const char RULES[] =
 enum fault { TENTH, ONE_PARTITION, DYING_DECIDER, FAULTS };
 static const char *const FAULT[FAULTS] = {"x2 in a tenth of the lists, everywhere",
                                           "x100 in one partition of the thousand",
-                                          "x2 in a tenth, and the decider dies at the alarm"};
+                                          "x2 in a tenth, and the leader dies at the alarm"};
 
 struct record {
     uint8_t *bytes;

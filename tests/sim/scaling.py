@@ -40,8 +40,8 @@ def sizes(runs):
         each = run["bytes"] / run["features"] / run["cells"]
         rows.append([str(run["features"]), str(run["cells"]), size(run["bytes"]), f"{each:.0f}", size(run["zstd"]),
                      f"{size(INSTANCES * run['bytes'])}/s", f"{run['take_ms']:.2f} ms"])
-    return table(["item features", "cells", "a tick", "bytes per feature and cell", "as zstd", f"{INSTANCES} instances, a tick a second",
-                  "the decider takes one in"], rows)
+    return table(["item features", "segments", "a report", "bytes per feature and segment", "as zstd", f"{INSTANCES} instances, a report a second",
+                  "the leader merges one in"], rows)
 
 
 FOUND = re.compile(r"^eight instances find (.+) in ([\d.]+) lists each, on average; to be held: (\d+)$", re.M)

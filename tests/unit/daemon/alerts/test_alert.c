@@ -431,18 +431,18 @@ START_TEST(what_else_goes_wrong_is_an_alert_until_it_is_over)
          EK_ALERT_MODEL_DRIFT, "");
     says("{\"event\":\"fleet\",\"state\":\"plan_stale\"," TIME
          ",\"instance\":\"a\",\"text\":\"no plan\"}",
-         EK_ALERT_FIRES, EK_ALERT_FLEET_CUT_OFF,
+         EK_ALERT_FIRES, EK_ALERT_FLEET_PLAN_STALE,
          "instance a receives no plan of its fleet since 21 Sep 14:32 UTC: no plan; the last plan "
          "stays in force; this instance receives no newer plan");
     says("{\"event\":\"fleet\",\"state\":\"plan_recovered\"," TIME "}", EK_ALERT_ENDS,
-         EK_ALERT_FLEET_CUT_OFF, "");
+         EK_ALERT_FLEET_PLAN_STALE, "");
     says("{\"event\":\"fleet\",\"state\":\"duplicate_instance\"," TIME
          ",\"instance\":\"a\",\"text\":\"both tell\"}",
-         EK_ALERT_FIRES, EK_ALERT_FLEET_NAME_SHARED,
+         EK_ALERT_FIRES, EK_ALERT_FLEET_DUPLICATE_INSTANCE,
          "two processes of the fleet have the name a since 21 Sep 14:32 UTC: both tell; reports of "
          "the process that started first are dropped; give each process its own service.instance");
     says("{\"event\":\"fleet\",\"state\":\"instance_unique\"," TIME ",\"instance\":\"a\"}",
-         EK_ALERT_ENDS, EK_ALERT_FLEET_NAME_SHARED, "");
+         EK_ALERT_ENDS, EK_ALERT_FLEET_DUPLICATE_INSTANCE, "");
     says("{\"event\":\"decision\",\"type\":\"step\",\"feature\":\"price\"}", EK_ALERT_NO_UPDATE,
          EK_ALERT_DRIFT, "");
 }

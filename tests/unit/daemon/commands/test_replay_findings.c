@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char CENTS[] = "price, arm=B: values are multiplied by 100 (98 to 102) since query "
+static const char CENTS[] = "price, arm=B: values are multiplied by 100 (98 to 102) since list "
                             "1225; looks like amounts in cents instead of whole units";
 
 static void event(struct ek_fit_target *t, const char *episode, const char *state, const char *text)
@@ -43,10 +43,9 @@ START_TEST(a_confirmed_finding_is_told_with_its_last_sentence)
     ck_assert_int_eq(
         ek_replay_findings_add(&t, event_from("{\"event\":\"plan\",\"version\":1,\"entries\":[]}")),
         EK_OK);
-    ck_assert_str_eq(
-        printed(&t),
-        "    price, arm=B: values are multiplied by 100 (98 to 102) since query 1225;\n"
-        "      looks like amounts in cents instead of whole units\n");
+    ck_assert_str_eq(printed(&t),
+                     "    price, arm=B: values are multiplied by 100 (98 to 102) since list 1225;\n"
+                     "      looks like amounts in cents instead of whole units\n");
     ek_reported_findings_release(&t.findings);
 }
 END_TEST

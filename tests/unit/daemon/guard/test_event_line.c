@@ -68,10 +68,10 @@ START_TEST(a_rollback_is_a_warning_with_its_guardrail)
 {
     assert_line(
         "{\"event\":\"decision\",\"sequence\":3,\"list\":9,\"type\":\"rollback\","
-        "\"actor\":\"evenkeel\",\"plan\":{\"before\":1,\"after\":2},\"feature\":\"price\","
+        "\"actor\":\"system\",\"plan\":{\"before\":1,\"after\":2},\"feature\":\"price\","
         "\"segment\":null,\"mitigation\":\"route\",\"guardrail\":\"rank_change_p95\","
         "\"observed\":0.6,\"limit\":0.5}",
-        " level=warn event=route_rolled_back type=rollback actor=evenkeel feature=price "
+        " level=warn event=route_rolled_back type=rollback actor=system feature=price "
         "mitigation=route guardrail=rank_change_p95 observed=0.6 limit=0.5 sequence=3 list=9 "
         "plan_version=2\n");
 }

@@ -329,7 +329,7 @@ START_TEST(the_event_names_the_values)
     ck_assert_ptr_nonnull(strstr(json, "\"trigger\":\"new value\""));
     ck_assert_ptr_nonnull(strstr(json, "\"mitigation\":\"alert\""));
     ck_assert_ptr_nonnull(strstr(json, "\"text\":\"kind: value 99 is "));
-    ck_assert_ptr_nonnull(strstr(json, "% of a list (not in training) since query "));
+    ck_assert_ptr_nonnull(strstr(json, "% of a list (not in training) since list "));
     ek_buf_release(&text);
     teardown(&b);
 }

@@ -50,7 +50,7 @@ START_TEST(a_factor_is_told_with_what_it_looks_like)
 {
     struct ek_finding f = scale(0, 100);
     ck_assert_str_eq(say("version: 1", f, ROUTE),
-                     "price: values are multiplied by 100 (99 to 101) since query 17; looks like "
+                     "price: values are multiplied by 100 (99 to 101) since list 17; looks like "
                      "amounts in cents instead of whole units; action: route");
     f.dimension = "arm";
     f.value = "B";
@@ -59,7 +59,7 @@ START_TEST(a_factor_is_told_with_what_it_looks_like)
     observed.mode = EK_MODE_OBSERVE;
     ck_assert_str_eq(say("version: 1", f, observed),
                      "price, arm=B: values are multiplied by 100 (99 to 101) in 52% of the lists "
-                     "since query 17; looks like amounts in cents instead of whole units; action: "
+                     "since list 17; looks like amounts in cents instead of whole units; action: "
                      "route, not enforced");
 }
 END_TEST
@@ -84,7 +84,7 @@ START_TEST(a_factor_that_is_a_query_feature_is_told_by_its_name)
     f.query_feature = 0;
     ck_assert_str_eq(
         say("version: 1", f, ROUTE),
-        "price: values are multiplied by nights, list by list, since query 17; action: route");
+        "price: values are multiplied by nights, list by list, since list 17; action: route");
 }
 END_TEST
 
@@ -94,7 +94,7 @@ START_TEST(every_class_and_state_has_its_words)
     for (int c = 0; c < EK_CLASS_COUNT; c++) {
         f.class = (enum ek_class)c;
         ck_assert_ptr_null(strstr(say("version: 1", f, ROUTE), "null"));
-        ck_assert_ptr_nonnull(strstr(say("version: 1", f, ROUTE), " since query 17"));
+        ck_assert_ptr_nonnull(strstr(say("version: 1", f, ROUTE), " since list 17"));
     }
     f.class = EK_MISSING;
     f.fewer = 1;
@@ -105,7 +105,7 @@ START_TEST(every_class_and_state_has_its_words)
     f.reason = "smaller than report_threshold";
     f.state = EK_SUSPECTED;
     ck_assert_str_eq(say("version: 1", f, ROUTE),
-                     "price: something has changed since query 17 (level up); not confirmed yet");
+                     "price: something has changed since list 17 (level up); not confirmed yet");
     f.state = EK_DISMISSED;
     ck_assert_str_eq(say("version: 1", f, ROUTE),
                      "price: no finding after all, smaller than report_threshold");

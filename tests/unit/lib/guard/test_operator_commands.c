@@ -193,7 +193,7 @@ START_TEST(a_pin_runs_out_in_stream_time)
     ck_assert_int_eq(b->routed[0] + b->routed[1], 25);
     ck_assert_int_eq(b->decisions, 1);
     ck_decided(b, 0,
-               "\"time_ms\":1035000,\"type\":\"expired\",\"actor\":\"evenkeel\","
+               "\"time_ms\":1035000,\"type\":\"expired\",\"actor\":\"system\","
                "\"plan\":{\"before\":1,\"after\":2},\"feature\":\"price\",\"segment\":null");
     ck_decided(b, 0, "\"reason\":\"the pin of ana has run out: miles\"");
     struct ek_error e = {0};
@@ -449,7 +449,7 @@ START_TEST(what_is_found_during_a_pause_is_not_enforced_until_it_is_over)
     ck_has(b->found, "\"mitigation\":\"route\",\"mode\":\"enforce\",\"incident_id\"");
     ck_has(b->plan, "\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"mitigation\":\"route\"");
     ck_assert_int_eq(b->decisions, 2);
-    ck_decided(b, 0, "\"type\":\"route\",\"actor\":\"evenkeel\"");
+    ck_decided(b, 0, "\"type\":\"route\",\"actor\":\"system\"");
     ck_decided(b, 1, "\"type\":\"resume\",\"actor\":\"bo\"");
     forget(b);
     pause(b, true);

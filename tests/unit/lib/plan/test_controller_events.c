@@ -236,7 +236,7 @@ START_TEST(another_mode_of_the_rules_is_told_as_what_it_does)
     told_of(&s, EK_CONFIRMED, 1000);
     ck_assert_str_eq(told_under(&s, "shadow", 5000), "");
     ck_assert_str_eq(told_under(&s, "canary", 5000),
-                     "route: by the rules it is now in a canary of 5% of the queries\n");
+                     "route: by the rules it is now in a canary of 5% of the lists\n");
     ck_assert_str_eq(told_under(&s, "enforce", 5000), "step: by the rules it is now enforced\n");
     ck_assert_str_eq(told_under(&s, "shadow", 5000),
                      "end: by the rules it is now in shadow, so that no output changes\n");

@@ -120,7 +120,7 @@ START_TEST(a_decision_reads_as_json)
     m.instance = "hotels-0";
     assert_json(&m,
                 "{\"event\":\"decision\",\"sequence\":4,\"list\":0,\"time_ms\":0,"
-                "\"type\":\"rollback\",\"actor\":\"evenkeel\",\"plan\":{\"before\":0,\"after\":0}"
+                "\"type\":\"rollback\",\"actor\":\"system\",\"plan\":{\"before\":0,\"after\":0}"
                 ",\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"mitigation\":\"route\","
                 "\"percent\":12.5,\"finding_id\":\"price-17\",\"class\":\"scale\",\"factor\":100.3,"
                 "\"fraction\":1,\"guardrail\":\"rank_change_p95\",\"observed\":0.625,\"limit\":0.5,"
@@ -129,7 +129,7 @@ START_TEST(a_decision_reads_as_json)
     m.feature = "price";
     m.dimension = "app"; /* a value without a separate cell */
     assert_json(&m, "{\"event\":\"decision\",\"sequence\":0,\"list\":0,\"time_ms\":0,"
-                    "\"type\":\"pin\",\"actor\":\"evenkeel\",\"plan\":{\"before\":0,\"after\":0},"
+                    "\"type\":\"pin\",\"actor\":\"system\",\"plan\":{\"before\":0,\"after\":0},"
                     "\"feature\":\"price\",\"segment\":{\"app\":\"(other)\"},\"reason\":null}");
     m = ek_decision_get(EK_DECIDED_REVERT);
     m.who = "";

@@ -330,7 +330,7 @@ START_TEST(a_canary_grows_when_its_time_and_its_lists_have_come)
     s->now += 100 * MINUTE;
     ck_assert(!settle(s)); /* `max` */
     ck_assert_int_eq(count_did(s, EK_DECIDED_STEP), 2);
-    ck_assert_ptr_nonnull(strstr(s->why[1], "from 5% to 25% of the queries: 200 lists"));
+    ck_assert_ptr_nonnull(strstr(s->why[1], "from 5% to 25% of the lists: 200 lists"));
     free_scene(s);
 }
 END_TEST
