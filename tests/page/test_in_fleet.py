@@ -94,7 +94,7 @@ class InFleet(unittest.TestCase):
         b = self.browser
         self.decider(signal.SIGSTOP)
         self.addCleanup(self.decider, signal.SIGCONT)
-        b.until_text("Cut off from its fleet", "#headline")
+        b.until_text("Stale plan: nothing received from the fleet", "#headline")
         self.assertTrue(self.fleet()["plan_stale"])
         self.begin("Pause")
         self.fill("reason", "odd")
@@ -112,4 +112,4 @@ class InFleet(unittest.TestCase):
         b.until_text(f"Paused: all instances, by {self.name}.", "#dialog")
         b.click("#dialog button")
         b.until_text("Paused by ana: all lists are forwarded unchanged", "#headline")
-        b.until("no longer cut off", "return !document.querySelector('#headline').innerText.includes('Cut off')")
+        b.until("no longer stale", "return !document.querySelector('#headline').innerText.includes('Stale plan')")

@@ -100,4 +100,4 @@ class Rare(opened.Opened):
             self.browser.until_text(more.get("message", "No messages are read"), "#headline")
             self.assertIn("price in arm=B is", self.browser.text("#headline"))
         heard.say(self.browser)
-        self.browser.until_text("routed", "#headline .chip")
+        self.browser.until_text("mitigated", "#headline .chip")

@@ -51,13 +51,13 @@ class Shown(unittest.TestCase):
     def calm(self):
         b = self.browser
         b.until_text("Nothing is wrong", "h1")
-        b.until_text("calm", "#headline .chip")
+        b.until_text("OK", "#headline .chip")
         b.until_text("1,000 lists seen")
         b.until("all rows", "return document.querySelectorAll('#features tbody tr').length === arguments[0]",
                 len(self.scene.json("/api/v1/features")["features"]))
         self.assertEqual(b.texts("#problems .card"), [])
         self.assertEqual(b.text("#service"), "hotels")
-        watch.accessible_everywhere(self, b, "calm")
+        watch.accessible_everywhere(self, b, "ok")
 
     def suspected(self):
         b = self.browser
@@ -70,10 +70,10 @@ class Shown(unittest.TestCase):
         self.assertEqual((f["feature"], f["segment"], f["mode"]), ("price", {"arm": "B"}, "enforce"))
         b.until_text(f"price in arm=B is {three(f['factor'])} times what it was", "h1")
         answers = dict(zip(b.texts("#problems dt"), b.texts("#problems dd")))
-        self.assertEqual(list(answers), ["What", "Since", "Certainty", "Action", "Without it"])
+        self.assertEqual(list(answers), ["What", "Since", "Certainty", "Mitigation", "Without mitigation"])
         self.assertIn("looks like amounts in cents", answers["What"])
         self.assertIn(f"{three(f['factor_low'])}\u2013{three(f['factor_high'])}", answers["Certainty"])
-        self.assertIn("Routed: the lists in arm=B", answers["Action"])
+        self.assertIn("Routed: the lists in arm=B", answers["Mitigation"])
         since = datetime.datetime.fromtimestamp(f["since_ms"] / 1000, datetime.timezone.utc)
         self.assertIn(since.astimezone(zoneinfo.ZoneInfo(ZONE)).strftime("%H:%M:%S"), answers["Since"])
         self.assertEqual(b.run("return document.querySelector('#problems time').title"), since.strftime("%Y-%m-%d %H:%M:%S UTC"))
@@ -147,7 +147,7 @@ class Shown(unittest.TestCase):
         with open(self.scene.rules, encoding="utf-8") as file:
             rules = file.read()
         for mode, chip, says in (("shadow", "shadow", "Nothing in shadow"), ("observe", "observed", "Nothing in observe"),
-                                 ("canary", "canary", "Canary: "), ("enforce", "routed", "Routed: ")):
+                                 ("canary", "canary", "Canary: "), ("enforce", "mitigated", "Routed: ")):
             self.scene.reload(rules.replace("mode: enforce, units", f"mode: {mode}, units"))
             self.browser.until_text(says, "#problems")
             self.browser.until_text(chip, "#headline .chip")

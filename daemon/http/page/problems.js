@@ -19,6 +19,8 @@ const INSTEAD = {
   route_per_source: "are ranked without the level of each source's",
 };
 
+const DONE = { route: "Routed", route_normalized: "Routed", repair: "Repaired", blank: "Blanked", route_per_source: "Routed" };
+
 export function doingText({ feature, segment, state }, doing, paused) {
   const lists = segment ? `the lists ${inPlace(segment)}` : "all lists";
   if (state === "suspected") return "Nothing yet.";
@@ -27,7 +29,7 @@ export function doingText({ feature, segment, state }, doing, paused) {
   if (!ROUTES.includes(doing.mitigation)) return doing.source === "person" || doing.source === "rules" ? "Nothing, because of a pin." : "Nothing: the rules only report.";
   const what = `${lists} ${INSTEAD[doing.mitigation]} ${feature}`;
   switch (doing.mode) {
-    case "enforce": return `Routed: ${what}.`;
+    case "enforce": return `${DONE[doing.mitigation]}: ${what}.`;
     case "canary": return `Canary: ${doing.percent}% of ${what}; the others are forwarded unchanged.`;
     case "shadow": return "Nothing in shadow: all lists are forwarded unchanged, and the effect of the route is measured.";
     default: return "Nothing in observe: all lists are forwarded unchanged. In enforce they would be routed.";

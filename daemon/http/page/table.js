@@ -57,7 +57,7 @@ function wanted(rows) {
 }
 
 const STATES = ["nothing found", "suspected", "confirmed"];
-const LEVELS = ["calm", "suspected", "found"];
+const LEVELS = ["ok", "suspected", "confirmed"];
 
 function modeOf(r) {
   if (r.entry) {
@@ -74,7 +74,7 @@ function factorOf(r) {
 }
 
 function rowFor(r) {
-  const level = r.state === 2 && r.entry && ["enforce", "canary"].includes(r.entry.mode) ? "acting" : LEVELS[r.state];
+  const level = r.state === 2 && r.entry && ["enforce", "canary"].includes(r.entry.mode) ? "mitigated" : LEVELS[r.state];
   const missing = r.seen ? percent(r.seen.missing) : "\u2013";
   return h("tr", null,
     h("th", { scope: "row" }, h("a", { href: featurePage(r.name), "data-key": `row ${r.name}` }, r.name)),

@@ -29,8 +29,8 @@ function paused(of) {
     text: ["Since ", when(of.since_ms), of.reason ? `: ${of.reason}. ` : ". ", "The instance continues to observe; resume restarts routing."] };
 }
 
-function cutOff(fleet) {
-  return { level: "broken", word: "cut off", title: "Cut off from its fleet",
+function stalePlan(fleet) {
+  return { level: "broken", word: "stale plan", title: "Stale plan: nothing received from the fleet",
     text: [`The last plan was received ${Math.round(fleet.plan_age_ms / 1000)} s ago and stays in force. Findings of other instances are not received here.`] };
 }
 
@@ -39,7 +39,7 @@ const AGREEMENT = [["tau", "Kendall tau is", number], ["ndcg@10", "NDCG@10 under
 function drifted(model) {
   const figures = AGREEMENT.map(([key, words, as]) => [words, as, (model.statistics || {})[key] || {}]).filter(([, , f]) => f.current !== null && f.current !== undefined)
     .map(([words, as, f]) => `${words} ${as(f.current)} (reference ${as(f.reference)})`);
-  return { level: "found", word: "model drift", title: "Model and upstream no longer agree",
+  return { level: "confirmed", word: "model drift", title: "Model and upstream no longer agree",
     text: [figures.length ? `Over the last lists ${items(figures)}. ` : "", "Routed lists get the order of the model, which differs from that of the upstream scorer. ",
       "If the scorer was changed on purpose, capture healthy traffic and train with --teacher upstream; if not, one of its inputs changed without a finding."] };
 }
@@ -49,12 +49,12 @@ function notices(known) {
   const { ready, status } = known, all = [];
   if (ready && ready.ready === false) all.push(notReady(ready));
   if (status && status.paused) all.push(paused(status.paused));
-  if (status && status.fleet && status.fleet.plan_stale) all.push(cutOff(status.fleet));
+  if (status && status.fleet && status.fleet.plan_stale) all.push(stalePlan(status.fleet));
   if (status && status.model && status.model.state === "drifted") all.push(drifted(status.model));
   return all;
 }
 
-const WORDS = { enforce: "routed", canary: "canary", shadow: "shadow", observe: "observed" };
+const WORDS = { enforce: "mitigated", canary: "canary", shadow: "shadow", observe: "observed" };
 
 export function wordOf(p) {
   if (p.state === "suspected") return "suspected";
@@ -64,7 +64,7 @@ export function wordOf(p) {
 }
 
 const acts = (p) => ROUTES.includes(p.doing.mitigation) && ["enforce", "canary"].includes(p.doing.mode) && !p.doing.rolled_back;
-const levelOf = (p) => (p.state === "suspected" ? "suspected" : acts(p) ? "acting" : "found");
+const levelOf = (p) => (p.state === "suspected" ? "suspected" : acts(p) ? "mitigated" : "confirmed");
 
 function titleOf(p) {
   const names = p.features.length > 3 ? `${p.features.slice(0, 3).join(", ")} and ${p.features.length - 3} more` : items(p.features);
@@ -101,8 +101,8 @@ export function card(p) {
       line("What", whatHappened(p) + "."),
       line("Since", when(p.since_ms), long(p.since_ms), ` (list ${whole(p.since_list)})`),
       line("Certainty", surely(p)),
-      line("Action", p.doing.text),
-      line("Without it", withoutOf(p))));
+      line("Mitigation", p.doing.text),
+      line("Without mitigation", withoutOf(p))));
 }
 
 function recovered(known) {
@@ -122,13 +122,13 @@ function quiet(known) {
   const end = recovered(known);
   if (end) return { level: "recovered", word: "recovered", title: "Nothing is wrong any more",
     text: [`${end.feature || "A route"} ${end.feature ? inPlace(end.segment) + " " : ""}is as in training again; its route ended at `, when(end.time_ms), ". All lists are forwarded unchanged."] };
-  return { level: "calm", word: "calm", title: "Nothing is wrong", text: ["No feature has a finding, and all lists are forwarded unchanged."] };
+  return { level: "ok", word: "OK", title: "Nothing is wrong", text: ["No feature has a finding, and all lists are forwarded unchanged."] };
 }
 
 // State without findings, next to a notice that covers forwarding.
 function unfound(known) {
   const rest = quiet(known);
-  return rest.level === "calm" ? { ...rest, title: "No feature has a finding", text: [] } : rest;
+  return rest.level === "ok" ? { ...rest, title: "No feature has a finding", text: [] } : rest;
 }
 
 function found(list) {
@@ -157,7 +157,7 @@ const wordy = (v) => h("p", null, h("span", { class: `chip ${v.level}` }, v.word
 export function showVerdict(known, whole_page) {
   const { list, head, others } = verdict(known);
   byId("verdict").className = head.level;
-  document.title = `${head.level === "calm" ? "" : head.word + " \u2013 "}${(known.status && known.status.service) || "evenkeel"}`;
+  document.title = `${head.level === "ok" ? "" : head.word + " \u2013 "}${(known.status && known.status.service) || "evenkeel"}`;
   show(byId("headline"), h("p", { class: "eyebrow" }, h("span", { class: `chip ${head.level}` }, head.word)), h("h1", null, head.title),
     head.text.length ? h("p", null, ...head.text) : null, ...others.map(wordy));
   if (known.status) byId("service").textContent = known.status.service;
