@@ -155,7 +155,7 @@ static const struct ek_family FAMILIES[] = {
      "raise `alerting.max_active`", NULL},
 
     {"evenkeel_kafka_errors_total", COUNTER, "class", "Errors of the Kafka clients, by class.",
-     "`retriable`, `message`, `abort`, `fatal`; `credentials`, `tls`, `authorization`: "
+     "`retriable`, `message`, `abortable`, `fatal`; `credentials`, `tls`, `authorization`: "
      "[security](operations.md#security)",
      "Kafka"},
     {"evenkeel_rebalances_total", COUNTER, "", "Assignments and revocations of partitions.", "",

@@ -135,7 +135,7 @@ static int out_of_memory(struct ek_error *e)
 static int allocate(struct ek_list_stats_builder *r)
 {
     size_t features = (size_t)r->features;
-    if (ek_list_sums_new(&r->sums, r->features))
+    if (ek_list_moments_new(&r->sums, r->features))
         return EK_ENOMEM;
     r->tables = ek_calloc(1, sizeof *r->tables);
     r->pivot = ek_calloc_aligned((size_t)r->sums->padded, sizeof *r->pivot);
@@ -206,7 +206,7 @@ int ek_list_stats_builder_new_paired(struct ek_list_stats_builder **out,
 
 static void free_shared(struct ek_list_stats_builder *r)
 {
-    ek_list_sums_free(r->sums);
+    ek_list_moments_free(r->sums);
     ek_free(r->tables);
     ek_free(r->pivot);
     ek_free(r->bets);
@@ -230,7 +230,7 @@ static void read_items(struct ek_list_stats_builder *r, const struct ek_list *q)
     char scratch[EK_STRATUM_TEXT];
     struct ek_text name = ek_stratum_name(&r->field, q, scratch);
     r->stratum = ek_profile_stratum(r->profile, name.text, name.length);
-    ek_list_sums_compute(r->sums, q->x, q->items, r->pivot);
+    ek_list_moments_compute(r->sums, q->x, q->items, r->pivot);
     ek_list_stats_compute(r->sums, q->items, r->pivot, r->record);
     const float *level = r->level + (size_t)r->stratum * (size_t)r->features;
     for (int f = 0; f < r->features; f++)

@@ -51,7 +51,7 @@ struct ek_list_stats_builder {
     float *pivot;                 /* [padded] */
     float *level;                 /* [S, F] */
     int *category, categories;    /* item numbers of the category features */
-    struct ek_list_sums *sums;
+    struct ek_list_moments *sums;
     /* The list last read. For an empty list only the keys are set. */
     uint64_t repeat_key, relative_key; /* dedup.h; repeat_key is 0 without repeats */
     int stratum;                       /* index in the profile */

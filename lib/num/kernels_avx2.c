@@ -3,7 +3,7 @@
 #include "num/dense_isa.h"
 #include "num/gemm_isa.h"
 #include "num/list_stats_isa.h"
-#include "num/list_sums_isa.h"
+#include "num/list_moments_isa.h"
 #include "num/ln_isa.h"
 #include "num/sketch_internal.h"
 
@@ -31,7 +31,7 @@
 #include "num/bet_steps_body.h"
 #include "num/dense_body.h"
 #include "num/gemm_body.h"
-#include "num/list_sums_body.h"
+#include "num/list_moments_body.h"
 #include "num/list_stats_body.h"
 #include "num/ln_body.h"
 #include "num/sketch_add_body.h"

@@ -22,7 +22,7 @@ ek_list_stats_fn *ek_list_stats_fn_get(enum ek_isa isa)
     }
 }
 
-void ek_list_stats_compute(const struct ek_list_sums *sums, int rows, const float *pivot,
+void ek_list_stats_compute(const struct ek_list_moments *sums, int rows, const float *pivot,
                            struct ek_list_stats *records)
 {
     ek_list_stats_fn_get(ek_isa_best())(sums, rows, pivot, records);

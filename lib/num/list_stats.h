@@ -11,7 +11,7 @@
 #define EK_NUM_LIST_STATS_H
 
 #include "num/bet_steps.h"
-#include "num/list_sums.h"
+#include "num/list_moments.h"
 
 #include <stdint.h>
 
@@ -26,7 +26,7 @@ struct ek_list_stats {
 
 /* Compute records [features of sums] from the sums of a list of `rows` items. `pivot` must be the
  * one passed to the sums. */
-void ek_list_stats_compute(const struct ek_list_sums *sums, int rows, const float *pivot,
+void ek_list_stats_compute(const struct ek_list_moments *sums, int rows, const float *pivot,
                            struct ek_list_stats *records);
 
 /* Reduce a record to the statistics of a category feature, the missing fraction. Codes have no

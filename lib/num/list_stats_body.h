@@ -1,5 +1,5 @@
 /* List statistics kernel for any vector width. The including file defines EK_LANES and EK_KERNEL
- * and includes list_sums_body.h first, for its vector types and block layout. */
+ * and includes list_moments_body.h first, for its vector types and block layout. */
 static const float stats_nan = __builtin_nanf("");
 
 static inline __attribute__((always_inline)) lanes_f stats_load(const float *p, int first)
@@ -46,7 +46,7 @@ _Static_assert(sizeof(struct ek_list_stats) == 4 * sizeof(int32_t) &&
                    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "a record is written as four words");
 
-static void stats_block(const struct ek_list_sums *s, int first, int rows, const float *pivot,
+static void stats_block(const struct ek_list_moments *s, int first, int rows, const float *pivot,
                         struct ek_list_stats *records)
 {
     lanes_f k = stats_load(s->usable, first), missing = stats_load(s->missing, first);
@@ -64,7 +64,7 @@ static void stats_block(const struct ek_list_sums *s, int first, int rows, const
                sizeof *records);
 }
 
-void EK_KERNEL(ek_list_stats)(const struct ek_list_sums *s, int rows, const float *pivot,
+void EK_KERNEL(ek_list_stats)(const struct ek_list_moments *s, int rows, const float *pivot,
                               struct ek_list_stats *records)
 {
     if (s->features < EK_LANES) {

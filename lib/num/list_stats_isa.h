@@ -9,7 +9,7 @@
 #include "num/isa.h"
 #include "num/list_stats.h"
 
-typedef void ek_list_stats_fn(const struct ek_list_sums *sums, int rows, const float *pivot,
+typedef void ek_list_stats_fn(const struct ek_list_moments *sums, int rows, const float *pivot,
                               struct ek_list_stats *records);
 
 /* Reference kernel, also used for fewer features than lanes. */

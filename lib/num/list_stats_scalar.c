@@ -38,7 +38,7 @@ static float spread_of(float sum, float squares, float k)
     return variance > EK_VARIANCE_MIN ? 0.5f * ln_of(variance) : EK_SPREAD_MIN;
 }
 
-void ek_list_stats_scalar(const struct ek_list_sums *sums, int rows, const float *pivot,
+void ek_list_stats_scalar(const struct ek_list_moments *sums, int rows, const float *pivot,
                           struct ek_list_stats *records)
 {
     for (int f = 0; f < sums->features; f++) {

@@ -4,7 +4,7 @@
 #include "tests/check.h"
 
 #include "num/dense.h"
-#include "num/list_sums.h"
+#include "num/list_moments.h"
 #include "num/sketch.h"
 #include "num/windows.h"
 
@@ -106,12 +106,12 @@ END_TEST
 static int use_kernels(struct ek_error *e)
 {
     static const float weight[6] = {1, 2, 3, 4, 5, 6};
-    struct ek_list_sums *sums = NULL;
+    struct ek_list_moments *sums = NULL;
     struct ek_dense *layer = NULL;
-    int rc = ek_list_sums_new(&sums, 136);
+    int rc = ek_list_moments_new(&sums, 136);
     if (!rc)
         rc = ek_dense_new(&layer, 3, 2, weight, NULL);
-    ek_list_sums_free(sums);
+    ek_list_moments_free(sums);
     ek_dense_free(layer);
     return rc ? ek_fail(e, (enum ek_code)rc, "no memory for kernels") : EK_OK;
 }

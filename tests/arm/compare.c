@@ -4,7 +4,7 @@
 #include "base/rng.h"
 #include "num/dense_isa.h"
 #include "num/list_stats_isa.h"
-#include "num/list_sums_isa.h"
+#include "num/list_moments_isa.h"
 #include "num/ln_isa.h"
 #include "num/sketch_internal.h"
 #include "tests/bet_world.h"
@@ -49,26 +49,26 @@ static void fill(struct ek_rng *r, float *x, size_t count)
 /* Compare sums and the values derived from them. */
 static int same_sums(struct ek_rng *r, enum ek_isa isa, int features)
 {
-    struct ek_list_sums *a, *b;
+    struct ek_list_moments *a, *b;
     float *x = memory((size_t)features * ROWS, sizeof *x), pivot[FEATURES + 16];
     static struct ek_list_stats of_a[FEATURES], of_b[FEATURES];
     int same = 1;
-    if (ek_list_sums_new(&a, features) || ek_list_sums_new(&b, features))
+    if (ek_list_moments_new(&a, features) || ek_list_moments_new(&b, features))
         abort();
     for (int i = 0; i < ROUNDS; i++) {
         fill(r, x, (size_t)features * ROWS);
         for (int f = 0; f < features; f++)
             pivot[f] = (float)(3 * ek_rng_normal(r));
-        ek_list_sums_scalar(a, x, ROWS, pivot);
-        ek_list_sums_fn_get(isa)(b, x, ROWS, pivot);
+        ek_list_moments_scalar(a, x, ROWS, pivot);
+        ek_list_moments_fn_get(isa)(b, x, ROWS, pivot);
         same &= !memcmp(a->memory, b->memory, (size_t)a->padded * SUMS_ARRAYS * sizeof(float));
         ek_list_stats_scalar(a, ROWS, pivot, of_a);
         ek_list_stats_fn_get(isa)(b, ROWS, pivot, of_b);
         for (int f = 0; f < features; f++)
             same &= !memcmp(&of_a[f], &of_b[f], RECORD_BYTES);
     }
-    ek_list_sums_free(a);
-    ek_list_sums_free(b);
+    ek_list_moments_free(a);
+    ek_list_moments_free(b);
     ek_free(x);
     return same;
 }

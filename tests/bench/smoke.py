@@ -56,7 +56,7 @@ class Case(unittest.TestCase):
 class Benches(Case):
     def test_write_lines_that_anyone_can_read(self):
         path = self.path("bench.jsonl")
-        subprocess.run([os.path.join(BUILD, "bench"), "--seconds", "0", "--out", path, "list_sums", "codec"], check=True,
+        subprocess.run([os.path.join(BUILD, "bench"), "--seconds", "0", "--out", path, "list_moments", "codec"], check=True,
                        stdout=subprocess.DEVNULL)
         rows = self.read(path)
         for r in rows:

@@ -21,7 +21,7 @@ static int allocate(struct ek_profile_fit *fit)
     fit->name = ek_calloc(EK_STRATA_MAX, sizeof *fit->name);
     fit->category = ek_calloc((size_t)fit->features, sizeof *fit->category);
     if (!fit->name || !fit->category || !(fit->name[fit->names++] = ek_strdup("")) ||
-        ek_list_sums_new(&fit->sums, fit->features) ||
+        ek_list_moments_new(&fit->sums, fit->features) ||
         ek_sketch_set_new(&fit->sketches, fit->features, NULL) ||
         !(fit->pivot = ek_calloc_aligned((size_t)fit->sums->padded, sizeof *fit->pivot)))
         return EK_ENOMEM;
@@ -65,7 +65,7 @@ void ek_profile_fit_free(struct ek_profile_fit *fit)
     ek_free(fit->stratum);
     ek_free(fit->key);
     ek_free(fit->pivot);
-    ek_list_sums_free(fit->sums);
+    ek_list_moments_free(fit->sums);
     ek_sketch_set_free(fit->sketches);
     ek_free(fit);
 }
@@ -166,7 +166,7 @@ int ek_profile_fit_add(struct ek_profile_fit *fit, const struct ek_list *q, stru
     if (rc)
         return rc;
     struct ek_list_stats *row = fit->record + fit->queries * (size_t)fit->features;
-    ek_list_sums_compute(fit->sums, q->x, q->items, fit->pivot);
+    ek_list_moments_compute(fit->sums, q->x, q->items, fit->pivot);
     ek_list_stats_compute(fit->sums, q->items, fit->pivot, row);
     if (add_categories(fit, q, fit->stratum[fit->queries], row))
         return out_of_memory(e);

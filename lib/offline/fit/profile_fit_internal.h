@@ -21,7 +21,7 @@ struct ek_profile_fit {
     int names;
     bool keep; /* store the lists in the profile */
     float *pivot;
-    struct ek_list_sums *sums;
+    struct ek_list_moments *sums;
     struct ek_sketch_set *sketches;
     struct ek_category_fit **category; /* [features]; NULL: not a category */
     struct ek_category_list list;

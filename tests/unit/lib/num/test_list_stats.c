@@ -13,7 +13,7 @@ enum { FEATURES_MAX = 70, PADDED = FEATURES_MAX + 16 };
 enum { RECORD_BYTES = offsetof(struct ek_list_stats, usable) + sizeof(uint16_t) };
 
 /* Draw sums of lists with many, few or no values, equal values, and counts above the maximum. */
-static void draw(struct ek_list_sums *s, int rows, struct ek_rng *r)
+static void draw(struct ek_list_moments *s, int rows, struct ek_rng *r)
 {
     for (int f = 0; f < s->features; f++) {
         int missing = ek_rng_uniform_int(r, 3) ? 0 : (int)ek_rng_uniform_int(r, (uint32_t)rows + 1);
@@ -43,8 +43,8 @@ START_TEST(every_instruction_set_gives_the_same_bits)
     for (int f = 0; f < PADDED; f++)
         pivot[f] = (float)ek_rng_normal(&r);
     for (int features = 1; features <= FEATURES_MAX; features++) {
-        struct ek_list_sums *s;
-        ck_assert_int_eq(ek_list_sums_new(&s, features), 0);
+        struct ek_list_moments *s;
+        ck_assert_int_eq(ek_list_moments_new(&s, features), 0);
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
             draw(s, sizes[i], &r);
             ek_list_stats_scalar(s, sizes[i], pivot, want);
@@ -58,7 +58,7 @@ START_TEST(every_instruction_set_gives_the_same_bits)
                 ck_assert_msg(got[features].usable == 0x101, "nothing is written behind the end");
             }
         }
-        ek_list_sums_free(s);
+        ek_list_moments_free(s);
     }
 }
 END_TEST
@@ -68,11 +68,11 @@ static struct ek_list_stats of(const float *x, int rows)
 {
     float pivot[16] = {0};
     struct ek_list_stats record;
-    struct ek_list_sums *s;
-    ck_assert_int_eq(ek_list_sums_new(&s, 1), 0);
-    ek_list_sums_compute(s, x, rows, pivot);
+    struct ek_list_moments *s;
+    ck_assert_int_eq(ek_list_moments_new(&s, 1), 0);
+    ek_list_moments_compute(s, x, rows, pivot);
     ek_list_stats_compute(s, rows, pivot, &record);
-    ek_list_sums_free(s);
+    ek_list_moments_free(s);
     return record;
 }
 

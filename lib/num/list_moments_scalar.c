@@ -1,4 +1,4 @@
-#include "num/list_sums_isa.h"
+#include "num/list_moments_isa.h"
 
 #include <string.h>
 
@@ -53,7 +53,8 @@ static void add_value(struct sums *s, int32_t bits, float pivot)
     }
 }
 
-void ek_list_sums_scalar(struct ek_list_sums *to, const float *x, int rows, const float *pivot)
+void ek_list_moments_scalar(struct ek_list_moments *to, const float *x, int rows,
+                            const float *pivot)
 {
     for (int f = 0; f < to->features; f++) {
         struct sums s = {.last = EK_BITS_NAN};

@@ -2,7 +2,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/rng.h"
-#include "num/list_sums_isa.h"
+#include "num/list_moments_isa.h"
 #include "tests/check.h"
 
 #include <float.h>
@@ -29,29 +29,29 @@ static float any_float(struct ek_rng *r)
     }
 }
 
-static void same_bits(const struct ek_list_sums *a, const struct ek_list_sums *b)
+static void same_bits(const struct ek_list_moments *a, const struct ek_list_moments *b)
 {
     ck_assert_mem_eq(a->memory, b->memory, (size_t)a->padded * 9 * sizeof(float));
 }
 
 static void compare(enum ek_isa isa, int features, int rows, struct ek_rng *r)
 {
-    struct ek_list_sums *want, *got;
+    struct ek_list_moments *want, *got;
     float *x = ek_calloc((size_t)(features * rows), sizeof *x);
     float *pivot = ek_calloc((size_t)features + 16, sizeof *pivot);
-    ck_assert_int_eq(ek_list_sums_new(&want, features), 0);
-    ck_assert_int_eq(ek_list_sums_new(&got, features), 0);
+    ck_assert_int_eq(ek_list_moments_new(&want, features), 0);
+    ck_assert_int_eq(ek_list_moments_new(&got, features), 0);
     for (int i = 0; i < features * rows; i++)
         x[i] = any_float(r);
     for (int f = 0; f < features; f++)
         pivot[f] = (float)(5 * ek_rng_normal(r));
-    ek_list_sums_scalar(want, x, rows, pivot);
-    ek_list_sums_fn_get(isa)(got, x, rows, pivot);
+    ek_list_moments_scalar(want, x, rows, pivot);
+    ek_list_moments_fn_get(isa)(got, x, rows, pivot);
     same_bits(want, got);
-    ek_list_sums_compute(got, x, rows, pivot);
+    ek_list_moments_compute(got, x, rows, pivot);
     same_bits(want, got);
-    ek_list_sums_free(want);
-    ek_list_sums_free(got);
+    ek_list_moments_free(want);
+    ek_list_moments_free(got);
     ek_free(x);
     ek_free(pivot);
 }
@@ -72,9 +72,9 @@ START_TEST(a_value_is_counted_as_what_it_is)
 {
     static const float x[] = {2.f, -2.f, 0.f, -0.f, 1e-40f, NAN, -NAN, INFINITY, -INFINITY};
     float pivot[16] = {0};
-    struct ek_list_sums *s;
-    ck_assert_int_eq(ek_list_sums_new(&s, 1), 0);
-    ek_list_sums_compute(s, x, sizeof x / sizeof *x, pivot);
+    struct ek_list_moments *s;
+    ck_assert_int_eq(ek_list_moments_new(&s, 1), 0);
+    ek_list_moments_compute(s, x, sizeof x / sizeof *x, pivot);
     ck_assert(s->usable[0] == 2);
     ck_assert(s->negative[0] == 1);
     ck_assert(s->zero[0] == 3);
@@ -82,7 +82,7 @@ START_TEST(a_value_is_counted_as_what_it_is)
     ck_assert(s->infinite[0] == 2);
     ck_assert(s->tied[0] == 0);
     ck_assert(fabs(s->ln[0] - 2 * log(2)) < 2e-6);
-    ek_list_sums_free(s);
+    ek_list_moments_free(s);
 }
 END_TEST
 
@@ -90,11 +90,11 @@ START_TEST(a_tie_looks_through_missing_values)
 {
     static const float x[] = {NAN, 5.f, NAN, 5.f, 5.f, 0.f, 0.f, -0.f, INFINITY, INFINITY};
     float pivot[16] = {0};
-    struct ek_list_sums *s;
-    ck_assert_int_eq(ek_list_sums_new(&s, 1), 0);
-    ek_list_sums_compute(s, x, sizeof x / sizeof *x, pivot);
+    struct ek_list_moments *s;
+    ck_assert_int_eq(ek_list_moments_new(&s, 1), 0);
+    ek_list_moments_compute(s, x, sizeof x / sizeof *x, pivot);
     ck_assert(s->tied[0] == 4);
-    ek_list_sums_free(s);
+    ek_list_moments_free(s);
 }
 END_TEST
 
@@ -102,51 +102,51 @@ START_TEST(logarithms_are_right_over_the_whole_range)
 {
     enum { FEATURES = 256, STEPS = 400 };
     float x[FEATURES], pivot[FEATURES];
-    struct ek_list_sums *s;
+    struct ek_list_moments *s;
     struct ek_rng r;
     ek_rng_seed(&r, 2);
-    ck_assert_int_eq(ek_list_sums_new(&s, FEATURES), 0);
+    ck_assert_int_eq(ek_list_moments_new(&s, FEATURES), 0);
     for (int i = 0; i < STEPS; i++) {
         for (int f = 0; f < FEATURES; f++) {
             float magnitude = (float)exp(-87 + 175.5 * ek_rng_uniform(&r));
             x[f] = ek_rng_uniform_int(&r, 2) ? magnitude : -magnitude;
             pivot[f] = (float)(log(fabs(x[f])) + 3 * ek_rng_normal(&r));
         }
-        ek_list_sums_compute(s, x, 1, pivot);
+        ek_list_moments_compute(s, x, 1, pivot);
         for (int f = 0; f < FEATURES; f++) {
             double want = log(fabs((double)x[f])) - (double)pivot[f];
             ck_assert_double_eq_tol(s->ln[f], want, 1e-6 + 1e-7 * fabs(want));
             ck_assert_double_eq_tol(s->ln2[f], want * want, 3e-6 * (1 + want * want));
         }
     }
-    ek_list_sums_free(s);
+    ek_list_moments_free(s);
 }
 END_TEST
 
 START_TEST(what_is_beyond_the_features_stays_zero)
 {
     float x[2 * 17], pivot[32];
-    struct ek_list_sums *s;
-    ck_assert_int_eq(ek_list_sums_new(&s, 17), 0);
+    struct ek_list_moments *s;
+    ck_assert_int_eq(ek_list_moments_new(&s, 17), 0);
     ck_assert_int_eq(s->padded, 32);
     for (int i = 0; i < 34; i++)
         x[i] = 3;
     for (int i = 0; i < 32; i++)
         pivot[i] = 1;
-    ek_list_sums_compute(s, x, 2, pivot);
+    ek_list_moments_compute(s, x, 2, pivot);
     for (int f = 17; f < 32; f++)
         ck_assert(s->ln[f] == 0 && s->usable[f] == 0 && s->zero[f] == 0 && s->tied[f] == 0);
     ck_assert(s->tied[16] == 1 && s->usable[16] == 2);
-    ek_list_sums_free(s);
+    ek_list_moments_free(s);
 }
 END_TEST
 
 START_TEST(a_senseless_number_of_features_is_refused)
 {
-    struct ek_list_sums *s = NULL;
-    ck_assert_int_eq(ek_list_sums_new(&s, 0), EK_ELIMIT);
-    ck_assert_int_eq(ek_list_sums_new(&s, -1), EK_ELIMIT);
-    ck_assert_int_eq(ek_list_sums_new(&s, 0x7fffffff), EK_ELIMIT);
+    struct ek_list_moments *s = NULL;
+    ck_assert_int_eq(ek_list_moments_new(&s, 0), EK_ELIMIT);
+    ck_assert_int_eq(ek_list_moments_new(&s, -1), EK_ELIMIT);
+    ck_assert_int_eq(ek_list_moments_new(&s, 0x7fffffff), EK_ELIMIT);
     ck_assert_ptr_null(s);
 }
 END_TEST
@@ -154,7 +154,7 @@ END_TEST
 Suite *suite_list_sums(void)
 {
     return ek_suite(
-        "list_sums", every_instruction_set_gives_the_same_bits, a_value_is_counted_as_what_it_is,
+        "list_moments", every_instruction_set_gives_the_same_bits, a_value_is_counted_as_what_it_is,
         a_tie_looks_through_missing_values, logarithms_are_right_over_the_whole_range,
         what_is_beyond_the_features_stays_zero, a_senseless_number_of_features_is_refused);
 }

@@ -9,12 +9,12 @@
  * The error of one difference d is below 1e-6 + 1e-7 |d|. Pivots must be finite. Every instruction
  * set returns the same bits: rows are added in order and no operation is fused.
  */
-#ifndef EK_NUM_LIST_SUMS_H
-#define EK_NUM_LIST_SUMS_H
+#ifndef EK_NUM_LIST_MOMENTS_H
+#define EK_NUM_LIST_MOMENTS_H
 
 #include <stddef.h>
 
-struct ek_list_sums {
+struct ek_list_moments {
     int features, padded; /* padded: elements per array, a multiple of 16; the rest stays 0 */
     float *ln, *ln2;      /* sums over usable values */
     float *usable, *zero, *missing, *negative, *infinite, *tied; /* counts */
@@ -24,10 +24,11 @@ struct ek_list_sums {
 
 /* Create sums for `features` features. Return 0, EK_ENOMEM, or EK_ELIMIT for an invalid number of
  * features. */
-int ek_list_sums_new(struct ek_list_sums **out, int features);
-void ek_list_sums_free(struct ek_list_sums *s);
+int ek_list_moments_new(struct ek_list_moments **out, int features);
+void ek_list_moments_free(struct ek_list_moments *s);
 /* Replace the sums by those of `rows` rows. `pivot` [padded] is usually the training mean of ln|x|.
  */
-void ek_list_sums_compute(struct ek_list_sums *s, const float *x, int rows, const float *pivot);
+void ek_list_moments_compute(struct ek_list_moments *s, const float *x, int rows,
+                             const float *pivot);
 
 #endif

@@ -51,7 +51,7 @@ static inline __attribute__((always_inline)) void store(float *to, lanes_f v)
     *(unaligned_f *)to = v;
 }
 
-static void do_block(struct ek_list_sums *to, int first, const float *x, int rows,
+static void do_block(struct ek_list_moments *to, int first, const float *x, int rows,
                      const float *pivot)
 {
     struct block s;
@@ -72,10 +72,11 @@ static void do_block(struct ek_list_sums *to, int first, const float *x, int row
     store(to->last + first, (lanes_f)s.last);
 }
 
-void EK_KERNEL(ek_list_sums)(struct ek_list_sums *s, const float *x, int rows, const float *pivot)
+void EK_KERNEL(ek_list_moments)(struct ek_list_moments *s, const float *x, int rows,
+                                const float *pivot)
 {
     if (s->features < EK_LANES) {
-        EK_NARROWER(ek_list_sums)(s, x, rows, pivot);
+        EK_NARROWER(ek_list_moments)(s, x, rows, pivot);
         return;
     }
     int first = 0;

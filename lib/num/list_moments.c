@@ -1,19 +1,19 @@
-#include "num/list_sums.h"
+#include "num/list_moments.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "num/list_sums_isa.h"
+#include "num/list_moments_isa.h"
 
 #include <limits.h>
 
 enum { ARRAYS = 9, PADDING = 16 };
 
-int ek_list_sums_new(struct ek_list_sums **out, int features)
+int ek_list_moments_new(struct ek_list_moments **out, int features)
 {
     if (features < 1 || features > INT_MAX - PADDING)
         return EK_ELIMIT;
     int padded = (features + PADDING - 1) / PADDING * PADDING;
-    struct ek_list_sums *s = ek_calloc(1, sizeof *s);
+    struct ek_list_moments *s = ek_calloc(1, sizeof *s);
     if (!s)
         return EK_ENOMEM;
     float *m = ek_calloc_aligned((size_t)padded * ARRAYS, sizeof *m);
@@ -32,31 +32,32 @@ int ek_list_sums_new(struct ek_list_sums **out, int features)
     return EK_OK;
 }
 
-void ek_list_sums_free(struct ek_list_sums *s)
+void ek_list_moments_free(struct ek_list_moments *s)
 {
     if (s)
         ek_free(s->memory);
     ek_free(s);
 }
 
-ek_list_sums_fn *ek_list_sums_fn_get(enum ek_isa isa)
+ek_list_moments_fn *ek_list_moments_fn_get(enum ek_isa isa)
 {
     switch (isa) {
 #if defined(__x86_64__)
     case EK_ISA_AVX512:
-        return ek_list_sums_avx512;
+        return ek_list_moments_avx512;
     case EK_ISA_AVX2:
-        return ek_list_sums_avx2;
+        return ek_list_moments_avx2;
 #elif defined(__aarch64__)
     case EK_ISA_NEON:
-        return ek_list_sums_neon;
+        return ek_list_moments_neon;
 #endif
     default:
-        return ek_list_sums_portable;
+        return ek_list_moments_portable;
     }
 }
 
-void ek_list_sums_compute(struct ek_list_sums *s, const float *x, int rows, const float *pivot)
+void ek_list_moments_compute(struct ek_list_moments *s, const float *x, int rows,
+                             const float *pivot)
 {
-    ek_list_sums_fn_get(ek_isa_best())(s, x, rows, pivot);
+    ek_list_moments_fn_get(ek_isa_best())(s, x, rows, pivot);
 }

@@ -1,7 +1,7 @@
 /* Sums over lists of 20 items: every instruction set in one run. */
 #include "base/alloc.h"
 #include "base/rng.h"
-#include "num/list_sums_isa.h"
+#include "num/list_moments_isa.h"
 #include "tests/bench/bench.h"
 
 #include <math.h>
@@ -11,8 +11,8 @@ enum { FEATURES = 136, ROWS = 20, LISTS = 100 };
 
 struct work {
     const float *x, *pivot;
-    struct ek_list_sums *sums;
-    ek_list_sums_fn *kernel;
+    struct ek_list_moments *sums;
+    ek_list_moments_fn *kernel;
 };
 
 static void all_lists(void *context)
@@ -37,32 +37,32 @@ static void read_all(void *context)
 void bench_list_sums(struct ek_bench *b)
 {
     struct ek_rng r;
-    struct ek_list_sums *sums;
+    struct ek_list_moments *sums;
     float *x = ek_bench_memory((size_t)LISTS * ROWS * FEATURES, sizeof *x);
     float *pivot = ek_bench_memory(FEATURES + 16, sizeof *pivot);
     ek_rng_seed(&r, 1);
     for (size_t i = 0; i < (size_t)LISTS * ROWS * FEATURES; i++)
         x[i] = (float)exp(3 + 1.5 * ek_rng_normal(&r));
-    if (ek_list_sums_new(&sums, FEATURES))
+    if (ek_list_moments_new(&sums, FEATURES))
         abort();
     struct work work[EK_ISAS];
     struct ek_contender all[EK_ISAS + 2];
     static const char *const names[EK_ISAS] = {"ours, portable", "ours, neon", "ours, avx2",
                                                "ours, avx512"};
     int count = 0;
-    work[0] = (struct work){x, pivot, sums, ek_list_sums_compute};
+    work[0] = (struct work){x, pivot, sums, ek_list_moments_compute};
     all[count++] = (struct ek_contender){NULL, all_lists, work};
     for (enum ek_isa isa = EK_ISA_PORTABLE; isa < ek_isa_best(); isa++) {
         if (!ek_isa_has(isa))
             continue;
-        work[count] = (struct work){x, pivot, sums, ek_list_sums_fn_get(isa)};
+        work[count] = (struct work){x, pivot, sums, ek_list_moments_fn_get(isa)};
         all[count] = (struct ek_contender){names[isa], all_lists, work + count};
         count++;
     }
     all[count++] = (struct ek_contender){"limit: read all", read_all, work};
     ek_bench_case(b, "136 features, 20 items", "ns/value", (double)LISTS * ROWS * FEATURES, all,
                   count);
-    ek_list_sums_free(sums);
+    ek_list_moments_free(sums);
     ek_free(x);
     ek_free(pivot);
 }

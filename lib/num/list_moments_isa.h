@@ -1,29 +1,30 @@
-/* Kernels of list_sums.h for each instruction set; for dispatch and tests.
+/* Kernels of list_moments.h for each instruction set; for dispatch and tests.
  *
  * Every kernel returns the bits of the scalar one. Call a kernel only if ek_isa_has returns 1 for
  * it.
  */
-#ifndef EK_NUM_LIST_SUMS_ISA_H
-#define EK_NUM_LIST_SUMS_ISA_H
+#ifndef EK_NUM_LIST_MOMENTS_ISA_H
+#define EK_NUM_LIST_MOMENTS_ISA_H
 
 #include "num/isa.h"
-#include "num/list_sums.h"
+#include "num/list_moments.h"
 
 #include <stdint.h>
 
-typedef void ek_list_sums_fn(struct ek_list_sums *s, const float *x, int rows, const float *pivot);
+typedef void ek_list_moments_fn(struct ek_list_moments *s, const float *x, int rows,
+                                const float *pivot);
 
 /* Reference kernel, also used for fewer features than lanes. */
-ek_list_sums_fn ek_list_sums_scalar;
-ek_list_sums_fn ek_list_sums_portable;
+ek_list_moments_fn ek_list_moments_scalar;
+ek_list_moments_fn ek_list_moments_portable;
 #if defined(__x86_64__)
-ek_list_sums_fn ek_list_sums_avx2, ek_list_sums_avx512;
+ek_list_moments_fn ek_list_moments_avx2, ek_list_moments_avx512;
 #elif defined(__aarch64__)
-ek_list_sums_fn ek_list_sums_neon;
+ek_list_moments_fn ek_list_moments_neon;
 #endif
 
 /* Return the kernel for `isa`, or the portable one if this build has none. */
-ek_list_sums_fn *ek_list_sums_fn_get(enum ek_isa isa);
+ek_list_moments_fn *ek_list_moments_fn_get(enum ek_isa isa);
 
 /* ln m for m in [sqrt(1/2), sqrt(2)) as t + t^2 Q(t), t = m - 1. Minimax polynomial, |error| <
  * 3e-7. */
