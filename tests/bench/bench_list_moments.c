@@ -34,7 +34,7 @@ static void read_all(void *context)
     ek_bench_use(sum);
 }
 
-void bench_list_sums(struct ek_bench *b)
+void bench_list_moments(struct ek_bench *b)
 {
     struct ek_rng r;
     struct ek_list_moments *sums;

@@ -151,7 +151,7 @@ START_TEST(a_senseless_number_of_features_is_refused)
 }
 END_TEST
 
-Suite *suite_list_sums(void)
+Suite *suite_list_moments(void)
 {
     return ek_suite(
         "list_moments", every_instruction_set_gives_the_same_bits, a_value_is_counted_as_what_it_is,
