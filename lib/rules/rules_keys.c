@@ -247,7 +247,7 @@ static const struct ek_key_row KEYS[] = {
      .choices = "none", .help = "segment of the finding; `none`: all traffic"},
     {"tests.*.expect.after_lists", EK_KEY_INT, IN_TEST(queries), .low = 1, .high = 1000000,
      .built_in = "500", .help = "maximum number of faulty lists until confirmation"},
-    {"tests.*.lists", EK_KEY_INT, IN_TEST(queries), .read = ek_rules_read_after_lists, .low = 1,
+    {"tests.*.lists", EK_KEY_INT, IN_TEST(queries), .read = ek_rules_read_lists, .low = 1,
      .high = 1000000, .built_in = "2000", .help = "with `expect: none`: number of lists to check"},
 };
 

@@ -218,13 +218,13 @@ int ek_rules_read_expect(struct ek_key_source *s, const struct ek_key_row *k,
     return ek_keys_read(s, k->path, n);
 }
 
-int ek_rules_read_after_lists(struct ek_key_source *s, const struct ek_key_row *k,
+int ek_rules_read_lists(struct ek_key_source *s, const struct ek_key_row *k,
                               const struct ek_node *n)
 {
     if (test_of(s)->nothing)
         return ek_key_store(s, k, n);
     return ek_node_fail(s->yaml, n, s->e,
-                        "'queries' is for 'expect: none': use 'after_lists' under 'expect'");
+                        "'lists' is for 'expect: none': use 'after_lists' under 'expect'");
 }
 
 static int check_test_twice(const struct ek_key_source *s, const struct ek_node *map)

@@ -46,6 +46,6 @@ ek_key_read ek_rules_read_pins, ek_rules_read_pin_feature, ek_rules_read_pin_act
     ek_rules_read_pin_segment;
 ek_key_read ek_rules_read_tests, ek_rules_read_inject, ek_rules_read_target, ek_rules_read_fault,
     ek_rules_read_faulty_segment, ek_rules_read_expect, ek_rules_read_class,
-    ek_rules_read_found_segment, ek_rules_read_after_lists;
+    ek_rules_read_found_segment, ek_rules_read_lists;
 
 #endif
