@@ -219,7 +219,7 @@ int ek_rules_read_expect(struct ek_key_source *s, const struct ek_key_row *k,
 }
 
 int ek_rules_read_lists(struct ek_key_source *s, const struct ek_key_row *k,
-                              const struct ek_node *n)
+                        const struct ek_node *n)
 {
     if (test_of(s)->nothing)
         return ek_key_store(s, k, n);
