@@ -187,7 +187,8 @@ static inline void event_fleet(struct ek_event_fleet *f, json_t *o)
     f->state = event_text(o, "state");
     f->instance = event_text(o, "instance");
     f->text = event_text(o, "text");
-    f->name = event_says(o, "state", "duplicate_instance") || event_says(o, "state", "instance_unique");
+    f->name =
+        event_says(o, "state", "duplicate_instance") || event_says(o, "state", "instance_unique");
     f->wrong = event_says(o, "state", "plan_stale") || event_says(o, "state", "duplicate_instance");
 }
 

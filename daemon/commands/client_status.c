@@ -188,8 +188,8 @@ int ek_client_print_rollbacks_within(const struct ek_buf *answer, struct ek_row_
         room->lines -= TITLE_LINES;
     if (good && some_rolled_back(routes) && (!room || room->lines > 0)) {
         fputs("\nrolled back, until 'evenkeel resume --feature'\n", to);
-        good = ek_client_print_table(routes, titles, sizeof titles / sizeof *titles, add_rolled_back,
-                                     room, to);
+        good = ek_client_print_table(routes, titles, sizeof titles / sizeof *titles,
+                                     add_rolled_back, room, to);
     }
     yyjson_doc_free(doc);
     return good ? EK_OK : EK_EFORMAT;

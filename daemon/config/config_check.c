@@ -111,7 +111,8 @@ static int check_topics(const struct finishing *f)
                        ek_fail(f->e, EK_ECONFIG,
                                "'%s': topic '%s' is also the output; use another one", dead,
                                c->dead_letter_topic));
-    if (!rc && (same(c->alert_topic, c->output_topic) || same(c->alert_topic, c->dead_letter_topic)))
+    if (!rc &&
+        (same(c->alert_topic, c->output_topic) || same(c->alert_topic, c->dead_letter_topic)))
         rc = add_fault(f, alerts,
                        ek_fail(f->e, EK_ECONFIG,
                                "'%s': topic '%s' is also an output; use another one", alerts,

@@ -117,8 +117,8 @@ void ek_histogram_build(const struct ek_sketch *training, const struct ek_sketch
 
 static int add_pair(const char *name, float training, float recent, struct ek_buf *out)
 {
-    return ek_buf_printf(out, ",\"%s\":{\"training\":%.4g,\"current\":%.4g}", name, (double)training,
-                         (double)recent);
+    return ek_buf_printf(out, ",\"%s\":{\"training\":%.4g,\"current\":%.4g}", name,
+                         (double)training, (double)recent);
 }
 
 /* Append one bin. Negative bins are written from the largest |x|, so values ascend. */

@@ -232,8 +232,10 @@ START_TEST(ranks_are_a_table_of_orders)
         ek_client_print_impact,
         "{\"plan_version\":7,\"routes\":[{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},"
         "\"mode\":\"canary\","
-        "\"percent\":10,\"plan_vs_upstream\":{\"lists\":900,\"tau\":0.61,\"top10_overlap\":0.7,\"places\":3.4,"
-        "\"change\":0.31,\"change_p95\":0.52},\"output_vs_upstream\":null,\"model_vs_upstream\":{\"lists\":0,\"tau\":"
+        "\"percent\":10,\"plan_vs_upstream\":{\"lists\":900,\"tau\":0.61,\"top10_overlap\":0.7,"
+        "\"places\":3.4,"
+        "\"change\":0.31,\"change_p95\":0.52},\"output_vs_upstream\":null,\"model_vs_upstream\":{"
+        "\"lists\":0,\"tau\":"
         "null},"
         "\"would_roll_back\":{\"guardrail\":\"rank_change_p95\",\"observed\":0.52,\"limit\":0.5}}]"
         "}",
@@ -241,13 +243,13 @@ START_TEST(ranks_are_a_table_of_orders)
         "price    arm=B    canary 10%  wanted    900    0.61  0.70   3.40    0.52\n"
         "                              no route  0      -     -      -       -\n"
         "price, arm=B: above the guardrail rank_change_p95, 0.52 of at most 0.5\n");
-    assert_printed(
-        ek_client_print_impact,
-        "{\"routes\":[{\"feature\":\"price\",\"segment\":null,\"mode\":\"observe\",\"plan_vs_upstream\":null,"
-        "\"rolled_back\":{\"guardrail\":\"error_rate\",\"observed\":0.2,\"limit\":0.01},"
-        "\"would_roll_back\":null}]}",
-        "FEATURE  SEGMENT  MODE  ORDER  LISTS  TAU  TOP10  PLACES  P95\n"
-        "price: rolled back by the guardrail error_rate, 0.2 of at most 0.01\n");
+    assert_printed(ek_client_print_impact,
+                   "{\"routes\":[{\"feature\":\"price\",\"segment\":null,\"mode\":\"observe\","
+                   "\"plan_vs_upstream\":null,"
+                   "\"rolled_back\":{\"guardrail\":\"error_rate\",\"observed\":0.2,\"limit\":0.01},"
+                   "\"would_roll_back\":null}]}",
+                   "FEATURE  SEGMENT  MODE  ORDER  LISTS  TAU  TOP10  PLACES  P95\n"
+                   "price: rolled back by the guardrail error_rate, 0.2 of at most 0.01\n");
     assert_printed(ek_client_print_impact, "{\"routes\":[]}", "no routes, active or in shadow\n");
 }
 END_TEST

@@ -172,7 +172,8 @@ START_TEST(while_paused_headers_that_cannot_be_read_are_left_out_and_told)
         ck_assert(next(tap, &r));
         ck_assert(has(&r, "ek-action", "paused"));
         bool bare = i == 2 || i == 3;
-        ck_assert_msg(bare ? has(&r, "ek-truncated", "headers") : !find(&r, "ek-truncated"), "%d", i);
+        ck_assert_msg(bare ? has(&r, "ek-truncated", "headers") : !find(&r, "ek-truncated"), "%d",
+                      i);
     }
     ek_merged_consumer_free(tap);
     end(&s);
