@@ -1,5 +1,5 @@
-"""The vocabulary of the glossary: no former name of anything a user sees, no banned verb in an exported function, and
-no link to a missing entry of docs/glossary.md."""
+"""The vocabulary of the glossary: no former name of anything a user sees, no banned verb in an exported function, no
+link to a missing entry of docs/glossary.md, and one long option for each short one."""
 import re
 
 from tree import line_of
@@ -42,11 +42,14 @@ OPTIONS = r"(?<![\w-])--(perturb|judge|likeness|chance|spread|average|shift|base
 SKIPPED = ("docs/dev/decisions/", "tests/bad/", "tests/gates/gate_vocabulary.py", "lib/vendor/")
 VERBS = {"tell", "say", "hear", "take", "give", "lay", "turn", "settle", "look", "go", "come", "keep", "own", "ask", "put",
          "let", "forget", "wish"}
+# Long options that count the same things.
+SAME = {"n": "lists", "lists": "n"}
 
 _WORD = re.compile(r"(?<![\w-])(?:evenkeel_)?(" + "|".join(WORDS) + r")(?:_total|_seconds)?(?![\w-])")
 _KEY = re.compile(r"(?<![\w./-])(" + "|".join(map(re.escape, KEYS)) + r")(?![\w-])")
 _FIELD = re.compile(r'(?:\\"(' + "|".join(FIELDS) + r')\\":|ek_json_\w+\([^;"]*"(' + "|".join(FIELDS) + r')")')
 _OPTION = re.compile(OPTIONS)
+_SHORT = re.compile(r"\"([a-z][a-z-]*)\",\s*'(\w)',")
 _FUNCTION = re.compile(r"\b(ek_[a-z0-9_]+)\s*\(")
 _GLOSSARY = re.compile(r"\]\((?:\.\./)*(?:docs/)?glossary\.md#([\w-]+)\)")
 
@@ -98,8 +101,20 @@ def link_faults(tree):
                 yield f"{name}:{line_of(tree.text(name), match.start())}: no entry '{match.group(1)}' in docs/glossary.md"
 
 
+def option_faults(tree):
+    """Yield short options with another long option than in the first file that has it."""
+    first = {}
+    for name in tree.files("*.c", "*.h", folders=("daemon",)):
+        for match in _SHORT.finditer(tree.text(name)):
+            option, letter = match.groups()
+            other = first.setdefault(letter, option)
+            if option not in (other, SAME.get(other, other)):
+                yield f"{name}:{line_of(tree.text(name), match.start())}: '-{letter}' is --{option} here and --{other} elsewhere"
+
+
 def faults(tree):
     yield from word_faults(tree)
+    yield from option_faults(tree)
     yield from verb_faults(tree)
     yield from link_faults(tree)
     tree.note = f"{len(WORDS) + len(KEYS) + len(FIELDS)} former names"
@@ -112,6 +127,7 @@ SEEDS = [
     ("a former field", "daemon/http/overview.c", 'const char *ek_seeded = "{\\"doing\\":1}";\n', "former field 'doing'"),
     ("a former key of a canary", "docs/operations.md", "canary: {percent: 5}\n", "former key of a canary 'percent'"),
     ("a former option", "docs/evaluation.md", "Run it with `--perturb x`.\n", "former option 'perturb'"),
+    ("another short option", "daemon/commands/replay.c", "/* {\"page\", 'p', */\n", "'-p' is --p"),
     ("a banned verb", "lib/base/hash.h", "void ek_hash_tell(int number);\n", "'ek_hash_tell' has the verb 'tell'"),
     ("a link to a missing entry", "docs/operations.md", "See [bell](glossary.md#bell).\n", "no entry 'bell'"),
 ]
