@@ -34,7 +34,7 @@ quiet "$EK" profile --manifest features.yaml --messages usual.json --stratify-by
 quiet "$EK" profile --manifest features.yaml --messages own.json --stratify-by market --config own.yaml -o own.ekp
 cmp usual.ekp own.ekp
 quiet "$EK" replay --manifest features.yaml --profile own.ekp --messages own.json --config own.yaml --json
-grep -q '"messages":1500,"untouched":1500,"rescored":0,"unreadable":0' said || fail "$(cat said)"
+grep -q '"messages":1500,"unchanged":1500,"rescored":0,"undecodable":0' said || fail "$(cat said)"
 "$EK" inspect --plot price --manifest features.yaml usual.json >usual.plot
 "$EK" inspect --plot price --manifest features.yaml --config own.yaml own.json | cmp - usual.plot
 for names in usual own; do

@@ -32,7 +32,7 @@ printf 'version: 1\ndefaults: {mode: shadow}\n' >shadow.yaml
 "$EK" replay --manifest hotel.yaml --profile p.ekp --rules shadow.yaml --model m.safetensors \
 	--messages in.msg --json >shadow.json 2>chatter || fail "$(cat chatter)"
 grep -q '^    planned actions  *0\.[0-9]* ' chatter || fail "$(cat chatter)"
-grep -q '"untouched":701,"rescored":0,.*"ranks_by_plan":{"lists":[1-9]' shadow.json || fail "$(cat shadow.json)"
+grep -q '"unchanged":701,"rescored":0,.*"ranks_by_plan":{"lists":[1-9]' shadow.json || fail "$(cat shadow.json)"
 # Rules of another baseline than the profile's are refused.
 printf 'version: 1\ndefaults: {stratify_by: market}\n' >market.yaml
 status=0
