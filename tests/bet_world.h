@@ -17,6 +17,8 @@ struct ek_bet_world {
     float rows[EK_SYNTHETIC_ROWS][EK_BET_ROW], nothing[EK_SYNTHETIC_ROWS][EK_BET_ROW];
     float spread[EK_SYNTHETIC_ROWS][EK_BET_ROW], cap[EK_CAPS][EK_BET_ROW];
     const float *table[EK_SYNTHETIC_PADDED], *level[EK_SYNTHETIC_PADDED];
+    const float *spreads[EK_SYNTHETIC_PADDED];
+    float band[EK_SYNTHETIC_PADDED], most_level[EK_SYNTHETIC_PADDED];
     float inv_sd_of[EK_BET_COUNTS][EK_SYNTHETIC_PADDED],
         spread_hi[EK_BET_SIZES][EK_SYNTHETIC_PADDED];
     float r[EK_SYNTHETIC_PADDED], inv_sd[EK_SYNTHETIC_PADDED],
@@ -55,6 +57,9 @@ static inline void ek_synthetic_lists_law(struct ek_bet_world *w, int f, struct 
         law->line[1][i] = i % 2 ? .02f : -.01f;
     }
     w->table[f] = w->rows[0];
+    w->spreads[f] = w->spread[0];
+    w->band[f] = .02f + .01f * (float)(f % 3);
+    w->most_level[f] = .06f * (float)(f % 4);
     for (int k = 0; k < EK_BET_COUNTS; k++)
         w->inv_sd_of[k][f] = ek_rng_uniform_int(r, 20) ? (float)(1 + 4 * ek_rng_uniform(r)) : 0;
     for (int c = 0; c < EK_BET_SIZES; c++)
@@ -83,7 +88,7 @@ static inline void ek_synthetic_lists_make(struct ek_bet_world *w, struct ek_rng
         .law = w->law,
         .table = w->table,
         .nothing = w->nothing[0],
-        .spread = (const float(*)[EK_BET_ROW])w->spread,
+        .spread = w->spreads,
         .cap = (const float(*)[EK_BET_ROW])w->cap,
         .spread_unknown = 1e9f,
         .inv_sd_of = w->inv_sd_of[0],
@@ -127,9 +132,10 @@ static inline void ek_synthetic_lists_run(enum ek_isa isa, uint64_t seed, int li
     const struct ek_bet_cell cell = {s->r,
                                      s->mu,
                                      s->all,
+                                     w->band,
                                      s->queries,
                                      (const float(*)[EK_BET_LANES])w->bet_scale,
-                                     {200, .002f, 2, .18f},
+                                     {200, .002f, 2, w->most_level},
                                      s->product};
     struct ek_bet_cell plain = cell;
     plain.product = NULL;

@@ -54,7 +54,7 @@ int ek_category_find(const struct ek_category_table *t, float value)
     return low < t->count && t->value[low] == value ? low : -1;
 }
 
-enum { FORMAT_VERSION = 2, SCALARS = 4 };
+enum { FORMAT_VERSION = 3, SCALARS = 4 };
 #define DESCRIPTION "evenkeel_profile"
 
 static int copy_names(struct ek_profile *p, const struct ek_manifest *m)
@@ -72,12 +72,13 @@ static int allocate(struct ek_profile *p)
     p->name = ek_calloc(features, sizeof *p->name);
     p->baseline = ek_calloc(features, sizeof *p->baseline);
     p->level = ek_calloc(features * strata, sizeof *p->level);
+    p->band = ek_calloc(features * strata, sizeof *p->band);
     p->density = ek_calloc(features * EK_DENSITY_BINS, sizeof *p->density);
     p->calibration = ek_calloc(features * strata * EK_CALIBRATED, sizeof *p->calibration);
     p->sketch = ek_calloc(features, sizeof *p->sketch);
     p->category = ek_calloc(features, sizeof *p->category);
-    if (!p->stratum || !p->name || !p->baseline || !p->level || !p->density || !p->calibration ||
-        !p->sketch || !p->category)
+    if (!p->stratum || !p->name || !p->baseline || !p->level || !p->band || !p->density ||
+        !p->calibration || !p->sketch || !p->category)
         return EK_ENOMEM;
     for (int f = 0; f < p->features; f++)
         if (ek_sketch_new(&p->sketch[f]))
@@ -94,7 +95,6 @@ int ek_profile_new(struct ek_profile **out, const struct ek_manifest *m, int str
     p->features = m->item_count;
     p->strata = strata;
     p->manifest_hash = m->hash;
-    p->related_lists = 1;
     if (allocate(p) || copy_names(p, m) || !(p->stratum[0] = ek_strdup("")) ||
         (field && !(p->field = ek_strdup(field)))) {
         ek_profile_free(p);
@@ -127,6 +127,7 @@ void ek_profile_free(struct ek_profile *p)
     ek_free(p->field);
     ek_free(p->baseline);
     ek_free(p->level);
+    ek_free(p->band);
     ek_free(p->density);
     ek_free(p->calibration);
     ek_free(p);
@@ -152,7 +153,11 @@ static const struct column COLUMNS[] = {
     {"spread_mean", EK_F32, 2, {0, EK_SIZE_CLASSES}, MEMBER(spread_mean)},
     {"spread_sd", EK_F32, 2, {0, EK_SIZE_CLASSES}, MEMBER(spread_sd)},
     {"share", EK_F32, 2, {0, EK_SHARES}, MEMBER(share)},
-    {"related", EK_F32, 1, {0}, MEMBER(related)},
+    {"season", EK_F32, 2, {0, EK_SEASON}, MEMBER(season)},
+    {"design_effect", EK_F32, 2, {0, EK_RESPECTS}, MEMBER(deff)},
+    {"band", EK_F32, 1, {0}, MEMBER(band)},
+    {"range", EK_F32, 1, {0}, MEMBER(range)},
+    {"share_wander", EK_F32, 2, {0, EK_SHARES}, MEMBER(share_wander)},
     {"z_rank", EK_U8, 3, {0, 2, EK_Z_BINS}, MEMBER(z_rank)},
     {"spread_rank", EK_U8, 4, {0, EK_SIZE_CLASSES, 2, EK_SPREAD_BINS}, MEMBER(spread_rank)},
 };
@@ -247,7 +252,7 @@ static void write_description(struct ek_json_writer *w, const struct ek_profile 
     ek_json_add_integer(w, "items", (int64_t)p->items);
     ek_json_add_text(w, "manifest", hash);
     ek_json_add_integer(w, "queries", (int64_t)p->queries);
-    ek_json_add_integer(w, "related_lists", p->related_lists);
+    ek_json_add_integer(w, "span_ms", p->span_ms);
     write_texts(w, "strata", p->stratum, p->strata);
     ek_json_add_integer(w, "version", FORMAT_VERSION);
     ek_json_close(w, '}');
@@ -333,6 +338,9 @@ int ek_profile_save(const struct ek_profile *p, const char *path, struct ek_erro
         rc = add_array(t, "level", EK_F32, features, strata, p->level,
                        features * strata * sizeof *p->level);
     if (!rc)
+        rc = add_array(t, "stratum_band", EK_F32, features, strata, p->band,
+                       features * strata * sizeof *p->band);
+    if (!rc)
         rc = add_array(t, "density", EK_F32, features, EK_DENSITY_BINS, p->density,
                        features * EK_DENSITY_BINS * sizeof *p->density);
     if (!rc)
@@ -391,9 +399,7 @@ static int read_description(struct ek_profile *p, yyjson_val *root, const char *
     p->strata = (int)yyjson_arr_size(strata);
     p->queries = (uint64_t)yyjson_get_sint(yyjson_obj_get(root, "queries"));
     p->items = (uint64_t)yyjson_get_sint(yyjson_obj_get(root, "items"));
-    p->related_lists = (int)yyjson_get_sint(yyjson_obj_get(root, "related_lists"));
-    if (p->related_lists < 1)
-        return bad(path, e, "'related_lists'");
+    p->span_ms = yyjson_get_sint(yyjson_obj_get(root, "span_ms"));
     int rc = allocate(p);
     if (!rc && field && !(p->field = ek_strdup(field)))
         rc = EK_ENOMEM;
@@ -492,7 +498,7 @@ static int profile_read_categories(const struct ek_tensors *t, struct ek_profile
 }
 
 /* Limits of valid values. ln of the largest float is 88.7, so LN_MOST exceeds all levels. */
-static const float LN_MOST = 200, RELATED_MOST = 1.001f, CALIBRATION_MOST = 1e4f;
+static const float LN_MOST = 200, DEFF_MOST = 1e6f, CALIBRATION_MOST = 1e4f;
 
 /* Return whether all values are in [low, high]. */
 static bool is_within(const float *x, size_t count, float low, float high)
@@ -531,7 +537,15 @@ static const char *find_invalid_array(const struct ek_baseline *b)
         return "spread_sd";
     if (!is_within(b->share, EK_SHARES, 0, 1))
         return "share";
-    return is_within(&b->related, 1, 0, RELATED_MOST) ? NULL : "related";
+    if (!is_within(b->season, EK_SEASON, -LN_MOST, LN_MOST))
+        return "season";
+    if (!is_within(b->deff, EK_RESPECTS, 0, DEFF_MOST))
+        return "design_effect";
+    if (!is_within(&b->band, 1, 0, LN_MOST))
+        return "band";
+    if (!is_within(&b->range, 1, 0, LN_MOST))
+        return "range";
+    return is_within(b->share_wander, EK_SHARES, 0, 1) ? NULL : "share_wander";
 }
 
 static const char *find_invalid_category(const struct ek_category_table *t)
@@ -560,6 +574,8 @@ static const char *find_invalid(const struct ek_profile *p)
         return fault;
     if (!is_within(p->level, features * strata, -LN_MOST, LN_MOST))
         return "level";
+    if (!is_within(p->band, features * strata, 0, LN_MOST))
+        return "stratum_band";
     if (!positive(p->density, features * EK_DENSITY_BINS))
         return "density";
     if (!is_within(p->calibration, features * strata * EK_CALIBRATED, 1, CALIBRATION_MOST))
@@ -588,6 +604,8 @@ static int read_all(const struct ek_tensors *t, struct ek_profile *p, const char
         rc = read_columns(t, p, e);
     if (!rc)
         rc = read_array(t, "level", features, (size_t)p->strata, p->level, e);
+    if (!rc)
+        rc = read_array(t, "stratum_band", features, (size_t)p->strata, p->band, e);
     if (!rc)
         rc = read_array(t, "density", features, EK_DENSITY_BINS, p->density, e);
     if (!rc)
@@ -684,6 +702,16 @@ int ek_profile_stratum(const struct ek_profile *p, const char *name, size_t leng
     return 0;
 }
 
+float ek_season_at(const float season[EK_SEASON], double day)
+{
+    double sum = 0;
+    for (int i = 0; i < EK_SEASON / 2; i++) {
+        double angle = 2 * M_PI * (i + 1) * day;
+        sum += (double)season[2 * i] * cos(angle) + (double)season[2 * i + 1] * sin(angle);
+    }
+    return (float)sum;
+}
+
 static uint64_t text_hash(const char *text, uint64_t seed)
 {
     return text ? ek_hash(text, strlen(text) + 1, seed) : ek_hash("", 0, seed);
@@ -717,8 +745,9 @@ uint64_t ek_profile_hash(const struct ek_profile *p)
     for (int s = 0; s < p->strata; s++)
         h = text_hash(p->stratum[s], h);
     h = ek_hash(&p->queries, sizeof p->queries, h);
-    h = ek_hash(&p->related_lists, sizeof p->related_lists, h);
+    h = ek_hash(&p->span_ms, sizeof p->span_ms, h);
     h = floats_hash(p->level, laws, h);
+    h = floats_hash(p->band, laws, h);
     h = floats_hash(p->calibration, laws * EK_CALIBRATED, h);
     h = floats_hash(p->density, features * EK_DENSITY_BINS, h);
     for (int f = 0; f < p->features; f++)

@@ -12,9 +12,11 @@
 
 #include "assets/profile_lists.h"
 #include "base/error.h"
+#include "num/bet_bins.h"
 #include "num/sketch.h"
 #include "schema/manifest.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -51,6 +53,14 @@ enum {
     EK_DENSITY_BINS = 1600, /* residual in [-16, 16], steps of 0.02 */
     EK_STRATA_MAX = 4096,
     EK_CALIBRATED = 24, /* bets of the detector */
+    EK_SEASON = 6,      /* cosine and sine of 24, 12 and 8 hours */
+};
+/* What the dependence between lists is measured on. */
+enum {
+    EK_RESPECT_LEVEL,
+    EK_RESPECT_SPREAD,
+    EK_RESPECT_SHARES, /* one per share */
+    EK_RESPECTS = EK_RESPECT_SHARES + EK_SHARES
 };
 
 /* spread_hi of a size class with too few training lists; spread_mean and spread_sd are then
@@ -67,9 +77,12 @@ struct ek_baseline {
     float spread_hi[EK_SIZE_CLASSES]; /* 99.5% quantile of the ln spread */
     float spread_mean[EK_SIZE_CLASSES], spread_sd[EK_SIZE_CLASSES];
     float share[EK_SHARES];
-    float related; /* correlation of lists with the same query features: maximum over residual,
-                    * spread and shares */
-    uint8_t z_rank[2][EK_Z_BINS]; /* direction (up, down), bin -> row of the bets' tables */
+    float season[EK_SEASON];       /* of the level, by the time of day (UTC) */
+    float deff[EK_RESPECTS];       /* design effect: lists worth one independent list; below 1: 1 */
+    float band;                    /* how far the level wanders from the tracked one (ln) */
+    float range;                   /* how far the level wanders from its mean (ln) */
+    float share_wander[EK_SHARES]; /* how far a share wanders from its mean */
+    uint8_t z_rank[2][EK_Z_BINS];  /* direction (up, down), bin -> row of the bets' tables */
     uint8_t spread_rank[EK_SIZE_CLASSES][2][EK_SPREAD_BINS];
 };
 
@@ -78,6 +91,22 @@ static inline float ek_baseline_inv_sd(const struct ek_baseline *b, int usable)
 {
     return b->inv_sd[usable < EK_SD_SIZES ? usable : EK_SD_SIZES - 1];
 }
+
+/* Return a dead-band of the level (ln), at least 2%. */
+static inline float ek_band_least(float band)
+{
+    return band > EK_DEAD_BAND_LEVEL_LN ? band : EK_DEAD_BAND_LEVEL_LN;
+}
+static inline float ek_baseline_band(const struct ek_baseline *b)
+{
+    return ek_band_least(b->band);
+}
+
+/* Event time that training must span to know the season of the day: two days but for an hour. */
+#define EK_DAYS_MS (2 * INT64_C(86400000) - 3600000)
+
+/* Return the level of a season at a time of day in 0..1 (ln). */
+float ek_season_at(const float season[EK_SEASON], double day);
 
 /* Return the size class: 0 for fewer than 6 values, 1 for fewer than 13, else 2. */
 static inline int ek_size_class(int usable)
@@ -90,18 +119,25 @@ struct ek_profile {
     int features; /* F */
     int strata;   /* S >= 1; stratum 0: any other value */
     uint64_t queries, items;
-    int related_lists; /* mean number of lists with the same query features; at least 1 */
-    char *field;       /* field of the strata; NULL: one stratum */
-    char **stratum;    /* [S]; stratum[0] is "" */
-    char **name;       /* [F] */
+    int64_t span_ms;              /* event time from the first to the last list, 0: unknown */
+    char *field;                  /* field of the strata; NULL: one stratum */
+    char **stratum;               /* [S]; stratum[0] is "" */
+    char **name;                  /* [F] */
     struct ek_baseline *baseline; /* [F] */
     float *level;                 /* [F, S] */
+    float *band;                  /* [F, S] how far the level of a stratum wanders (ln) */
     float *calibration; /* [F, S, EK_CALIBRATED] expectation of each bet in a stratum, at least 1 */
     float *density;     /* [F, EK_DENSITY_BINS] of the residual, sums to 1 / bin width */
     struct ek_sketch **sketch;          /* [F] */
     struct ek_category_table *category; /* [F]; strata 0: not a category */
     struct ek_profile_lists *lists;     /* NULL: not in the file, or not loaded */
 };
+
+/* Return whether training tells how the level goes with the time of day. */
+static inline bool ek_profile_has_days(const struct ek_profile *p)
+{
+    return p->span_ms >= EK_DAYS_MS;
+}
 
 /* Create an empty profile. Names are copied from the manifest. Return 0 or EK_ENOMEM. */
 int ek_profile_new(struct ek_profile **out, const struct ek_manifest *m, int strata,

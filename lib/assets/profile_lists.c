@@ -7,10 +7,10 @@
 #include <string.h>
 
 /* Arrays per list, in the order of the file. */
-enum { LEVEL, SPREAD, SHARE, USABLE, RELATIVE, STRATUM, BY_LIST };
+enum { LEVEL, SPREAD, SHARE, USABLE, TIME, STRATUM, BY_LIST };
 enum { PAIR, WEIGHT, TIMES, BY_PAIR };
-static const char *const LIST_NAMES[BY_LIST] = {"list_level",  "list_spread",   "list_share",
-                                                "list_usable", "list_relative", "list_stratum"};
+static const char *const LIST_NAMES[BY_LIST] = {"list_level",  "list_spread", "list_share",
+                                                "list_usable", "list_time",   "list_stratum"};
 static const char *const PAIR_NAMES[BY_PAIR] = {"count_pair", "count_weight", "count_times"};
 static const char OFFSET[] = "count_offset", LISTS[] = "count_lists";
 
@@ -37,7 +37,7 @@ void ek_profile_lists_free(struct ek_profile_lists *l)
     }
     ek_free(l->category);
     ek_free(l->record);
-    ek_free(l->relative);
+    ek_free(l->time_ms);
     ek_free(l->stratum);
     ek_free(l);
 }
@@ -45,9 +45,9 @@ void ek_profile_lists_free(struct ek_profile_lists *l)
 static void list_shape(int which, size_t queries, size_t features, size_t shape[3], int *dims,
                        enum ek_dtype *dtype)
 {
-    static const enum ek_dtype TYPES[BY_LIST] = {EK_F32, EK_F32, EK_U8, EK_U16, EK_U64, EK_U16};
+    static const enum ek_dtype TYPES[BY_LIST] = {EK_F32, EK_F32, EK_U8, EK_U16, EK_I64, EK_U16};
     *dtype = TYPES[which];
-    *dims = which >= RELATIVE ? 1 : which == SHARE ? 3 : 2;
+    *dims = which >= TIME ? 1 : which == SHARE ? 3 : 2;
     shape[0] = queries;
     shape[1] = features;
     shape[2] = EK_SHARES;
@@ -65,7 +65,7 @@ static void write_records(const struct ek_profile_lists *l, struct ek_tensor *co
         usable[i] = l->record[i].usable;
         memcpy(share, l->record[i].share, EK_SHARES);
     }
-    memcpy(array[RELATIVE]->data, l->relative, l->queries * sizeof *l->relative);
+    memcpy(array[TIME]->data, l->time_ms, l->queries * sizeof *l->time_ms);
     for (size_t q = 0; q < l->queries; q++)
         ((uint16_t *)array[STRATUM]->data)[q] = (uint16_t)l->stratum[q];
 }
@@ -175,7 +175,7 @@ static int load_records(struct ek_profile_lists *l, int strata,
             return no_training(LIST_NAMES[STRATUM], e);
         l->stratum[q] = stratum[q];
     }
-    memcpy(l->relative, array[RELATIVE]->data, l->queries * sizeof *l->relative);
+    memcpy(l->time_ms, array[TIME]->data, l->queries * sizeof *l->time_ms);
     return EK_OK;
 }
 
@@ -194,9 +194,9 @@ static int read_records(const struct ek_tensors *t, const struct ek_profile *p,
     }
     l->queries = p->queries;
     l->record = ek_calloc(l->queries * (size_t)l->features, sizeof *l->record);
-    l->relative = ek_calloc(l->queries, sizeof *l->relative);
+    l->time_ms = ek_calloc(l->queries, sizeof *l->time_ms);
     l->stratum = ek_calloc(l->queries, sizeof *l->stratum);
-    if (!l->record || !l->relative || !l->stratum)
+    if (!l->record || !l->time_ms || !l->stratum)
         return ek_fail(e, EK_ENOMEM, "out of memory");
     return load_records(l, p->strata, array, e);
 }

@@ -23,7 +23,7 @@ struct ek_profile_lists {
     size_t queries;
     int features;
     struct ek_list_stats *record;        /* [queries, features] */
-    uint64_t *relative;                  /* [queries] hash of the query features */
+    int64_t *time_ms;                    /* [queries] -1: unknown */
     int *stratum;                        /* [queries] index in the profile */
     struct ek_category_counts *category; /* [features] */
 };

@@ -120,6 +120,7 @@ static int category_init(struct ek_category *k, const struct ek_profile *p, int 
 {
     k->feature = feature;
     k->table = &p->category[feature];
+    k->power = (float)(1 / ek_bet_deff(&p->baseline[feature], 0));
     k->bound = ek_calloc((size_t)p->strata, sizeof *k->bound);
     k->row = ek_calloc(EK_HISTORY, sizeof *k->row);
     if (!k->bound || !k->row)
@@ -281,10 +282,18 @@ static float category_rise(float usual)
     return fminf(fmaxf(SHARE_RATIO * usual, usual + SHARE_MOVE), 1 - SHARE_ROOM * (1 - usual));
 }
 
+/* Temper a bet by the design effect (evalue_tests.h). */
+static float tempered(const struct ek_category *k, float e)
+{
+    return k->power < 1 ? powf(e, k->power) : e;
+}
+
 static float unknown_bet(const struct ek_category *k, const struct ek_category_row *row, int which)
 {
     float bound = k->bound[row->stratum], stake = UNKNOWN_STAKE[which];
-    return bound > UNKNOWN_MOST || !row->count ? 1 : 1 - stake + stake * row->unknown / bound;
+    return bound > UNKNOWN_MOST || !row->count
+               ? 1
+               : tempered(k, 1 - stake + stake * row->unknown / bound);
 }
 
 static float share_bet(const struct ek_category *k, int cell, float value, int stratum, float share)
@@ -292,13 +301,13 @@ static float share_bet(const struct ek_category *k, int cell, float value, int s
     float usual = ek_category_usual(k, cell, ek_category_find(k->table, value), stratum).most;
     if (usual > SHARE_MOST)
         return 1;
-    return 1 - SHARE_STAKE + SHARE_STAKE * share / category_rise(usual);
+    return tempered(k, 1 - SHARE_STAKE + SHARE_STAKE * share / category_rise(usual));
 }
 
 static float missing_bet(const struct ek_category *k, int cell, int value, int stratum, float share)
 {
     float bound = category_fall(ek_category_usual(k, cell, value, stratum).least);
-    return bound > 0 ? 1 - GONE_STAKE + GONE_STAKE * (1 - share) / (1 - bound) : 1;
+    return bound > 0 ? tempered(k, 1 - GONE_STAKE + GONE_STAKE * (1 - share) / (1 - bound)) : 1;
 }
 
 static float share_in(const struct ek_category_list *l, float value)

@@ -22,6 +22,7 @@ struct ek_category_evidence {
 
 struct ek_category {
     int feature;
+    float power; /* of the bets: 1 / design effect */
     const struct ek_category_table *table;
     float *bound;                              /* [S] bound of the share of unknown values */
     int heavy[EK_CATEGORY_HEAVY], heavy_count; /* values frequent enough to detect their absence */

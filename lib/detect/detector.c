@@ -54,8 +54,6 @@ bool ek_detector_get_point(const struct ek_detector *d, int feature, int cell,
 enum {
     EXPIRY_LISTS = 1024 /* lists between two searches for episodes without lists */
 };
-/* Correlation of related lists above which only one of them is evidence. */
-static const float SIMILARITY = .15f;
 
 static int out_of_memory(struct ek_error *e)
 {
@@ -130,17 +128,16 @@ static int allocate(struct ek_detector *d, int cells)
         (d->baseline >= 0 && ek_cell_calibration_new(&d->calibrations, d->features)))
         return EK_ENOMEM;
     d->watched = ek_calloc(features, sizeof *d->watched);
-    d->similar = ek_calloc(features, sizeof *d->similar);
     d->bet_scale = ek_calloc(features * (size_t)d->profile->strata, sizeof *d->bet_scale);
     size_t blocks = (features + EK_BET_BLOCK - 1) / EK_BET_BLOCK;
+    d->padded = (int)blocks * EK_BET_BLOCK;
+    d->band = ek_calloc_aligned((size_t)d->padded * (size_t)d->profile->strata, sizeof *d->band);
     d->evident = ek_calloc(blocks, sizeof *d->evident);
-    d->evident_default[0] = ek_calloc(blocks, sizeof *d->evident_default[0]);
-    d->evident_default[1] = ek_calloc(blocks, sizeof *d->evident_default[1]);
+    d->evident_default = ek_calloc(blocks, sizeof *d->evident_default);
     d->alarm = ek_calloc(features, sizeof *d->alarm);
     d->open = ek_calloc(features, sizeof *d->open);
     d->recovered_row = ek_calloc(features, sizeof *d->recovered_row);
     d->repeats = ek_calloc(1, sizeof *d->repeats);
-    d->relatives = ek_calloc(1, sizeof *d->relatives);
     d->episode = ek_calloc(EK_EPISODES_MAX, sizeof *d->episode);
     d->finding = ek_calloc(EK_FINDINGS_MAX, sizeof *d->finding);
     d->window = ek_calloc(EK_HISTORY, sizeof *d->window);
@@ -150,10 +147,10 @@ static int allocate(struct ek_detector *d, int cells)
     d->offset = ek_calloc(EK_HISTORY, sizeof *d->offset);
     d->tail = ek_calloc(EK_HISTORY, sizeof *d->tail);
     d->slope = ek_calloc((size_t)d->query_features, sizeof *d->slope);
-    if (!d->watched || !d->similar || !d->bet_scale || !d->evident || !d->evident_default[0] ||
-        !d->evident_default[1] || !d->alarm || !d->open || !d->recovered_row || !d->repeats ||
-        !d->relatives || !d->episode || !d->finding || !d->window || !d->window_level || !d->rows ||
-        !d->residual || !d->offset || !d->tail || !d->slope)
+    if (!d->watched || !d->bet_scale || !d->band || !d->evident || !d->evident_default ||
+        !d->alarm || !d->open || !d->recovered_row || !d->repeats || !d->episode || !d->finding ||
+        !d->window || !d->window_level || !d->rows || !d->residual || !d->offset || !d->tail ||
+        !d->slope)
         return EK_ENOMEM;
     return ek_detector_reserve_cells(d, 1);
 }
@@ -171,6 +168,8 @@ static void transpose_calibration(struct ek_detector *d)
     const struct ek_profile *p = d->profile;
     for (int f = 0; f < d->features; f++)
         for (int s = 0; s < p->strata; s++) {
+            float band = p->band[f * p->strata + s], all = ek_baseline_band(&p->baseline[f]);
+            d->band[s * d->padded + f] = s && band > all ? band : all;
             size_t from = (size_t)f * (size_t)p->strata + (size_t)s;
             size_t to = (size_t)s * (size_t)d->features + (size_t)f;
             for (int i = 0; i < EK_BETS; i++)
@@ -191,10 +190,9 @@ static void load_profile(struct ek_detector *d)
 {
     for (int f = 0; f < d->features; f++) {
         d->watched[f] = is_watched(d, f);
-        d->similar[f] = d->profile->baseline[f].related > SIMILARITY;
-        for (int relative = 0; relative < 2; relative++)
-            if (d->watched[f] && !(relative && d->similar[f]))
-                ek_make_evident(d->evident_default[relative], f);
+        if (d->watched[f])
+            ek_make_evident(d->evident_default, f);
+        ek_evidence_set_range(d->evidence, f, d->profile->baseline[f].range);
     }
     transpose_calibration(d);
 }
@@ -254,16 +252,14 @@ void ek_detector_free(struct ek_detector *d)
     ek_cells_free(d->cells);
     ek_categories_free(d->categories);
     ek_free(d->watched);
-    ek_free(d->similar);
     ek_free(d->bet_scale);
+    ek_free(d->band);
     ek_free(d->evident);
-    ek_free(d->evident_default[0]);
-    ek_free(d->evident_default[1]);
+    ek_free(d->evident_default);
     ek_free(d->alarm);
     ek_free(d->open);
     ek_free(d->recovered_row);
     ek_free(d->repeats);
-    ek_free(d->relatives);
     ek_free(d->episode);
     ek_free(d->finding);
     ek_free(d->window);
@@ -302,15 +298,14 @@ static bool is_idle(const struct ek_detector *d, int cell)
 
 /* Update the open episodes of a cell. Return the features for which the list is evidence. */
 static const uint16_t *update_cell(struct ek_detector *d, int cell,
-                                   const struct ek_list_stats_builder *list, const float *query,
-                                   int relative)
+                                   const struct ek_list_stats_builder *list, const float *query)
 {
     const struct ek_list_stats *record = list->record;
     if (is_idle(d, cell))
-        return d->evident_default[relative];
+        return d->evident_default;
     const uint16_t *episode_of = d->episode_of + ek_detector_cell_slot(d, cell, 0);
     size_t blocks = (size_t)list->list_bets->padded / EK_BET_BLOCK;
-    memcpy(d->evident, d->evident_default[relative], blocks * sizeof *d->evident);
+    memcpy(d->evident, d->evident_default, blocks * sizeof *d->evident);
     for (int f = 0; f < d->features; f++) {
         if (!(episode_of[f] | d->open[f]))
             continue;
@@ -326,8 +321,7 @@ static const uint16_t *update_cell(struct ek_detector *d, int cell,
 
 /* Add the list to the evidence of one cell. Cells of one stratum have their own calibration. */
 static void update_evidence(struct ek_detector *d, int cell,
-                            const struct ek_list_stats_builder *read, const float *query,
-                            int relative)
+                            const struct ek_list_stats_builder *read, const float *query)
 {
     size_t stratum = (size_t)read->stratum * (size_t)d->features;
     struct ek_evidence_list list = {
@@ -336,8 +330,9 @@ static void update_evidence(struct ek_detector *d, int cell,
         .weight = d->reader->tables->weight,
         .cells = d->evidence,
         .cell = cell,
-        .evident = update_cell(d, cell, read, query, relative),
+        .band = ek_detector_band(d, cell, read->stratum),
         .track_lists = cell ? EK_TRACK_LISTS : d->track_lists,
+        .evident = update_cell(d, cell, read, query),
         .sum = d->evidence_sum,
     };
     int own = d->calibrations && ek_cells_dimension(d->cells, cell) == d->baseline;
@@ -351,19 +346,19 @@ static void update_evidence(struct ek_detector *d, int cell,
 }
 
 static void add_evidence(struct ek_detector *d, const struct ek_list_stats_builder *read,
-                         const float *query, int relative)
+                         const float *query)
 {
     for (int i = 0; i <= ek_cells_dimensions(d->cells); i++)
         if (d->cell_of[i] >= 0)
-            update_evidence(d, d->cell_of[i], read, query, relative);
+            update_evidence(d, d->cell_of[i], read, query);
 }
 
-static void update_categories(struct ek_detector *d, int cell, int relative)
+static void update_categories(struct ek_detector *d, int cell)
 {
     for (int i = 0; i < ek_categories_count(d->categories); i++) {
         int f = ek_categories_feature(d->categories, i);
         if (ek_episode_at(d, cell, f) || ek_detector_is_foreign(d, cell, f) ||
-            (relative && ek_detector_is_similar(d, f)) || !is_relevant(d, f, cell))
+            !is_relevant(d, f, cell))
             continue;
         int bet = ek_categories_add(d->categories, i, cell, &d->level);
         if (bet >= 0)
@@ -371,11 +366,11 @@ static void update_categories(struct ek_detector *d, int cell, int relative)
     }
 }
 
-static void add_category_evidence(struct ek_detector *d, int relative)
+static void add_category_evidence(struct ek_detector *d)
 {
     for (int i = 0; i <= ek_cells_dimensions(d->cells); i++)
         if (d->cell_of[i] >= 0)
-            update_categories(d, d->cell_of[i], relative);
+            update_categories(d, d->cell_of[i]);
 }
 
 /* Append the list to the history. Return its query features in the history. */
@@ -391,7 +386,9 @@ static const float *add_history(struct ek_detector *d, const struct ek_list *q,
     memcpy(row->cell, d->cell_of, sizeof row->cell);
     memcpy(query, q->query, (size_t)d->query_features * sizeof *query);
     memcpy(records, read->record, (size_t)d->features * sizeof *records);
-    d->track_lists = ek_track_lists(ek_history_lists_per_day(d->history));
+    d->track_lists = ek_profile_has_days(d->profile)
+                         ? EK_TRACK_LISTS
+                         : ek_track_lists(ek_history_lists_per_day(d->history));
     ek_categories_add_row(d->categories, read->stratum, ek_history_count(d->history) - 1);
     return query;
 }
@@ -405,17 +402,13 @@ static int is_repeat(struct ek_detector *d, const struct ek_list_stats_builder *
 static void update_list(struct ek_detector *d, const struct ek_list *q,
                         struct ek_list_stats_builder *read, int64_t time_ms)
 {
-    uint32_t relatives = ek_dedup_count(d->relatives, read->relative_key, d->queries);
     if (d->level_offsets.count)
         ek_level_offset_list(&d->level_offsets, d->cell_of, 1 + ek_cells_dimensions(d->cells),
                              read);
     const float *query = add_history(d, q, read, time_ms);
     ek_scheduler_refill(d);
-    /* One in `related_lists` related lists counts, or a constant key would suppress all evidence.
-     * */
-    int relative = relatives % (uint32_t)d->profile->related_lists != 0;
-    add_evidence(d, read, query, relative);
-    add_category_evidence(d, relative);
+    add_evidence(d, read, query);
+    add_category_evidence(d);
     if (ek_history_count(d->history) % EXPIRY_LISTS == 0)
         ek_episodes_remove_expired(d);
 }

@@ -99,15 +99,17 @@ struct ek_detector {
     const struct ek_rules *rules;
     int features, query_features;
     struct ek_list_stats_builder *reader; /* for ek_detector_observe */
-    bool *watched, *similar;              /* [F] */
+    bool *watched;                        /* [F] */
     float (*bet_scale)[EK_BETS];          /* [S, F] 1 / calibration */
-    uint16_t *evident_default[2]; /* features for which a list [0], or a related list [1], is
-                                   * evidence without open episodes; bits as in evidence.h */
-    uint16_t *evident;            /* scratch: the same for one list */
-    struct ek_alarm *alarm;       /* [F] scratch */
+    float *band; /* [S, padded] dead bands of the levels of strata; row 0: of all traffic */
+    int padded;  /* features, rounded up to blocks */
+    uint16_t *evident_default; /* features for which a list is evidence without open episodes; bits
+                                * as in evidence.h */
+    uint16_t *evident;         /* scratch: the same for one list */
+    struct ek_alarm *alarm;    /* [F] scratch */
     struct ek_alarm_level level;
     float track_lists; /* current half-life of the tracked level of all traffic */
-    struct ek_dedup *repeats, *relatives;
+    struct ek_dedup *repeats;
     struct ek_history *history;
     struct ek_cells *cells;
     int cell_capacity;
@@ -153,13 +155,6 @@ int ek_detector_watch_count(const struct ek_detector *d);
 void ek_detector_reset_reused(struct ek_detector *d);
 /* Grow all arrays to `cells` cells. Return 0 or EK_ENOMEM. */
 int ek_detector_reserve_cells(struct ek_detector *d, int cells);
-/* Return whether residuals of related lists are correlated. Only the first related list is then
- * evidence. */
-static inline bool ek_detector_is_similar(const struct ek_detector *d, int feature)
-{
-    return d->similar[feature];
-}
-
 /* Set *w and d->window_row to the lists of a cell since row `since`, without lists that other
  * episodes explain. Valid until the next window. Return their number. */
 int ek_detector_window(struct ek_detector *d, int feature, int cell, uint64_t since,
@@ -190,6 +185,13 @@ static inline float ek_detector_level(const struct ek_detector *d, int cell, int
 {
     float all = ek_evidence_mu(d->evidence, 0, feature);
     return cell ? all + ek_evidence_mu(d->evidence, cell, feature) : all;
+}
+
+/* Return the dead-bands [padded] of the levels of a cell's lists, which are of the stratum. */
+static inline const float *ek_detector_band(const struct ek_detector *d, int cell, int stratum)
+{
+    int own = cell && ek_cells_dimension(d->cells, cell) == d->baseline;
+    return d->band + (own ? (size_t)stratum * (size_t)d->padded : 0);
 }
 
 static inline const struct ek_feature_rule *ek_detector_rule(const struct ek_detector *d,
@@ -289,6 +291,11 @@ int ek_diagnosis_is_current(struct ek_detector *d, struct ek_episode *e);
 /* Add shift_ln to the tracked level of the episode's cell. Segments with an open episode of the
  * feature keep their absolute level, because their change is measured against it. */
 void ek_episode_follow(struct ek_detector *d, const struct ek_episode *e, double shift_ln);
+/* Return the design effect of the level of the episode's feature, at least 1. */
+double ek_episode_design_effect(const struct ek_detector *d, const struct ek_episode *e);
+/* Keep the level of all traffic within its range in training, so that a change is measured against
+ * training and not against a level that has followed it. */
+void ek_episode_bound_level(struct ek_detector *d, const struct ek_episode *e);
 /* Return whether nearly all lists moved by less than report_threshold, as healthy traffic does. */
 int ek_episode_is_small_shift(const struct ek_detector *d, const struct ek_episode *e,
                               const struct ek_alignment *level);

@@ -309,7 +309,6 @@ static void lists_serialize(struct ek_detector *d, struct ek_serialize *s)
         ek_serialize_require(s, d->cell_of[i] >= -1 && d->cell_of[i] < ek_cells_count(d->cells));
     ek_serialize_raw(s, d->exceeded.count, EK_BOUNDS * sizeof *d->exceeded.count);
     ek_dedup_serialize(d->repeats, s, d->queries);
-    ek_dedup_serialize(d->relatives, s, d->queries);
     ek_history_count_serialize(d->history, s);
     ek_categories_kind_serialize(d->categories, s);
 }

@@ -99,7 +99,6 @@ enum {
     BEFORE = 2048,    /* maximum number of lists for the level before the change */
     MEASURED = 320    /* newest moved lists that determine a level */
 };
-static const float SAME_LEVEL = 2;     /* half-lives within which the level is nearly constant */
 static const double SINCE_SHARE = .99; /* a single list may be an exception */
 /* Standard deviations (ln): error of the tracked level, and drift of healthy traffic over a full
  * history. */
@@ -118,8 +117,10 @@ static double compute_bet(const struct ek_detector *d, int feature, int cell, in
     float bets[EK_BETS];
     if (bet >= EK_BETS)
         return ek_categories_bet(d->categories, feature, cell, bet, d->window_row[i]);
-    ek_bets_compute(d->reader->tables, &d->reader->bets[feature], &d->profile->baseline[feature],
-                    &w->record[i], w->record[i].r - w->mu, bets);
+    int stratum = ek_history_row(d->history, d->window_row[i])->stratum;
+    float band = ek_detector_band(d, cell, stratum)[feature];
+    ek_bets_compute(&d->reader->bets[feature], &d->profile->baseline[feature], band, &w->record[i],
+                    w->record[i].r - w->mu, bets);
     return (double)bets[bet];
 }
 
@@ -170,36 +171,72 @@ void ek_episode_follow(struct ek_detector *d, const struct ek_episode *e, double
     }
 }
 
-/* Set the cell's level to its value just before the change. The tracked level lags behind the daily
- * season and has absorbed part of a small shift. */
+double ek_episode_design_effect(const struct ek_detector *d, const struct ek_episode *e)
+{
+    return fmax((double)d->profile->baseline[e->feature].deff[EK_RESPECT_LEVEL], 1);
+}
+
+/* Return how far the level may be from the tracked one (ln). */
+static double wander(const struct ek_detector *d, const struct ek_episode *e)
+{
+    double band = (double)ek_baseline_band(&d->profile->baseline[e->feature]);
+    return e->cell ? 2 * TRACKED_ERROR : fmin(band, 2 * TRACKED_ERROR);
+}
+
+/* Set the cell's level to its value just before the change. The tracked level lags behind slow
+ * drift and has absorbed part of a small shift. */
 static void set_level_before(struct ek_detector *d, struct ek_episode *e)
 {
     uint64_t from = d->recovered_row[e->feature] <= e->since_row ? d->recovered_row[e->feature] : 0;
-    uint64_t same_day = (uint64_t)(SAME_LEVEL * d->track_lists);
     struct ek_residuals h;
     struct ek_window w;
-    if (e->since_row > from + same_day)
-        from = e->since_row - same_day;
     ek_detector_window(d, e->feature, e->cell, from, &w);
     while (w.count && d->window_row[w.count - 1] >= e->since_row)
         w.count--;
     int n = collect_residuals(&w, w.count > BEFORE ? w.count - BEFORE : 0);
     ek_residuals_get(&h, w.scratch, n);
-    double level = ek_align_level(ek_profile_density(d->profile, e->feature), &h, TRACKED_ERROR,
-                                  &e->level_error);
-    ek_episode_follow(d, e, level);
+    double far = wander(d, e), known = far / 2;
+    double level =
+        ek_align_level(ek_profile_density(d->profile, e->feature), &h, known, &e->level_error);
+    e->level_error = fmin(e->level_error * sqrt(ek_episode_design_effect(d, e)), known);
+    ek_episode_follow(d, e, e->cell ? level : fmin(fmax(level, -far), far));
 }
 
-/* Return the prior of a level. Related lists are correlated, so the design effect of cluster
- * sampling applies (Kish 1965). */
+/* Remove the mean of the levels of a dimension's segments, which are relative to all traffic: they
+ * have followed a part of a ramp of all traffic. */
+static void center_segments(struct ek_detector *d, const struct ek_episode *e, int dimension)
+{
+    double sum = 0, lists = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int cell = 1; cell < ek_cells_count(d->cells); cell++) {
+            if (ek_cells_dimension(d->cells, cell) != dimension ||
+                ek_episode_at(d, cell, e->feature))
+                continue;
+            double weight = *ek_evidence_list_count(d->evidence, cell, e->feature);
+            if (pass && lists > 0)
+                ek_evidence_shift(d->evidence, cell, e->feature, (float)(-sum / lists));
+            sum += pass ? 0 : weight * (double)ek_evidence_mu(d->evidence, cell, e->feature);
+            lists += pass ? 0 : weight;
+        }
+}
+
+void ek_episode_bound_level(struct ek_detector *d, const struct ek_episode *e)
+{
+    double range = (double)d->profile->baseline[e->feature].range;
+    double mu = (double)ek_evidence_mu(d->evidence, 0, e->feature);
+    for (int i = 0; !e->cell && i < ek_cells_dimensions(d->cells); i++)
+        center_segments(d, e, i);
+    if (!e->cell && range > 0 && fabs(mu) > range)
+        ek_episode_follow(d, e, copysign(range, mu) - mu);
+}
+
+/* Return the prior of a level. Lists that depend on one another count as fewer (Kish 1965). */
 static struct ek_align_known get_prior(const struct ek_detector *d, const struct ek_episode *e)
 {
     double since = (double)(ek_history_count(d->history) - e->since_row) / EK_HISTORY;
-    double related = d->profile->baseline[e->feature].related;
-    double families = ek_detector_is_similar(d, e->feature) ? d->profile->related_lists - 1 : 0;
     double whole = log(ek_detector_rule(d, e->feature)->action_threshold);
-    return (struct ek_align_known){hypot(e->level_error, WANDER * since), 1 + families * related,
-                                   whole};
+    return (struct ek_align_known){hypot(e->level_error, WANDER * since),
+                                   ek_episode_design_effect(d, e), whole};
 }
 
 /* Fit the current level to the newest lists that include MEASURED moved ones. This excludes earlier
@@ -227,7 +264,7 @@ static void classify(const struct ek_detector *d, struct ek_episode *e, const st
 
 int ek_diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w)
 {
-    if (e->phase == EK_PHASE_SUSPECTED)
+    if (e->phase == EK_PHASE_SUSPECTED && !(e->attempts + e->uncertain + e->waits))
         set_level_before(d, e);
     if (!ek_detector_window(d, e->feature, e->cell, e->since_row, w))
         return -1;

@@ -20,6 +20,15 @@ enum {
     RECOVERY_TIMEOUT = 1024, /* lists after which an unfinished recovery is reset */
 };
 
+/* Return the shift that the lists must contradict: the end of the interval that is closer to
+ * normal, at least half of the shift. A factor that was measured too large makes faulty lists look
+ * normal. */
+static double shift_to_leave(const struct ek_alignment *level)
+{
+    return level->shift_ln > 0 ? fmax(level->low_ln, level->shift_ln / 2)
+                               : fmin(level->high_ln, level->shift_ln / 2);
+}
+
 /* Return the bet of one list on recovery of the level: the density in training over the density of
  * the finding. */
 static double level_recovery_bet(const struct ek_detector *d, const struct ek_episode *e,
@@ -34,7 +43,8 @@ static double level_recovery_bet(const struct ek_detector *d, const struct ek_ep
         moved = ek_density_at(density, value > 0 && isfinite(value) ? r - logf(value) : r);
     } else {
         double q = e->diagnosis.level.share;
-        moved = (1 - q) * normal + q * ek_density_at(density, r - e->diagnosis.level.shift_ln);
+        moved =
+            (1 - q) * normal + q * ek_density_at(density, r - shift_to_leave(&e->diagnosis.level));
     }
     return fmin(fmax(normal / moved, RECOVERY_LEAST), RECOVERY_MOST);
 }
@@ -157,6 +167,7 @@ static int is_normal(struct ek_detector *d, struct ek_episode *e,
     if (ek_episode_has_level(e) || is_mixture(&e->diagnosis)) {
         double bet = is_mixture(&e->diagnosis) ? spread_recovery_bet(d, e, record)
                                                : level_recovery_bet(d, e, record, r, query);
+        bet = pow(bet, 1 / ek_episode_design_effect(d, e));
         track_recovery(d, e, log(bet));
         e->recovery = (e->recovery + 1) * bet;
         return e->recovery > RECOVERY_LEVEL;
@@ -415,6 +426,7 @@ static void confirm_episode(struct ek_detector *d, struct ek_episode *e)
     if (ek_episode_has_level(e) && e->query_feature < 0) {
         struct ek_diagnosis first = e->diagnosis;
         struct ek_window w;
+        ek_episode_bound_level(d, e);
         ek_refine_since(d, e);
         if (ek_diagnose(d, e, &w) <= 0)
             e->diagnosis = first;

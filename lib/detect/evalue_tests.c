@@ -2,6 +2,7 @@
 #include "detect/evalue_tests.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 static const double Y_LOW = -3.5, Y_STEP = 1.0 / 32;
@@ -107,7 +108,7 @@ static void fill_level(float table[EK_TABLE_ROWS][EK_BET_ROW], double far_p,
     for (int i = 0; i < EK_TABLE_ROWS; i++) {
         double y = ek_table_y(i);
         float *row = table[i];
-        row[0] = (float)likelihood_ratio(.43, y);
+        row[0] = (float)likelihood_ratio(.32, y);
         row[1] = (float)(.97 * (.05 + .95 * likelihood_ratio(1.3, y)) + .03 * atom(rare, i));
         row[2] = (float)(.9 + .1 * likelihood_ratio(1.8, fmin(y, 3.1)));
         row[3] = (float)(.985 + .015 * atom(far, i));
@@ -128,7 +129,7 @@ static void fill_nothing(float table[EK_TABLE_ROWS][EK_BET_ROW])
 
 static void bet_weights_fill(float *weight)
 {
-    static const double level[EK_LEVEL_BETS] = {7, 4, 3, .5, .25, 1};
+    static const double level[EK_LEVEL_BETS] = {12, 4, 3, .5, .25, 1};
     const double spread = 1, spread_far = .5, cautious = .5, bold = .25;
     double total = 0;
     for (int i = 0; i < EK_LEVEL_BETS; i++)
@@ -150,7 +151,7 @@ void ek_bet_tables_fill(struct ek_bet_tables *t)
     struct atom rare = make_atom(1.1e-3);
     double below[EK_TABLE_ROWS + 1];
     fill_below(below);
-    memset(t, 0, sizeof *t);
+    memset(t, 0, offsetof(struct ek_bet_tables, tempered_level));
     for (int class = 0; class < EK_FAR_CLASSES; class ++)
         fill_level(t->level[class], FAR_P[class], below);
     fill_nothing(t->level[EK_FAR_NOTHING]);
@@ -174,7 +175,76 @@ const float ek_bet_caps[EK_CAPS][EK_BET_ROW] = {
 };
 /* Stakes of the two bets on a share. */
 static const double CAUTIOUS = .4, BOLD = .85;
-static const double NEARLY_ALL = .98; /* a larger share cannot rise noticeably */
+static const double NEARLY_ALL = .98; /* a share that cannot rise */
+enum { STAKE_STEPS = 30, TEMPERS_PER_TWO = 4, LEVEL_SOME = 2 };
+static const double WHOLE_USER = 16;
+static const double TEMPER_SLACK = 1.03;
+
+double ek_temper_deff(int step)
+{
+    return exp2((double)step / TEMPERS_PER_TWO);
+}
+
+int ek_temper_step(double deff)
+{
+    double step = deff > TEMPER_SLACK ? ceil(TEMPERS_PER_TWO * log2(deff / TEMPER_SLACK)) : 0;
+    return step < EK_TEMPER_STEPS - 1 ? (int)step : EK_TEMPER_STEPS - 1;
+}
+
+/* Bets on some of the lists gather over thousands of lists: the design effect of 1,024 is a part of
+ * theirs, where many users search at a time. A user has some ten lists. */
+static double effect_of_some(double deff)
+{
+    return fmin(deff * deff, fmax(deff, WHOLE_USER));
+}
+
+/* Which design effect of a baseline bounds a bet. */
+static int respect_of(int bet)
+{
+    if (bet >= EK_BET_SHARES)
+        return EK_RESPECT_SHARES + (bet - EK_BET_SHARES) % EK_SHARES;
+    return ek_bet_is_level(bet) ? EK_RESPECT_LEVEL : EK_RESPECT_SPREAD;
+}
+
+double ek_bet_deff(const struct ek_baseline *b, int bet)
+{
+    double deff = ek_temper_deff(ek_temper_step((double)b->deff[respect_of(bet)]));
+    bool some = bet < EK_BET_SHARES && (bet % EK_BET_DOWN == EK_BET_SPREAD_FAR ||
+                                        (ek_bet_is_level(bet) && bet % EK_BET_DOWN >= LEVEL_SOME));
+    return some ? effect_of_some(deff) : deff;
+}
+
+/* Lanes from `some` on are bets on some of the lists. */
+static void temper(const float (*from)[EK_BET_ROW], float (*to)[EK_BET_ROW], double deff, int some)
+{
+    for (int i = 0; i < EK_TABLE_ROWS; i++)
+        for (int lane = 0; lane < EK_BET_ROW; lane++) {
+            double e = (double)from[i][lane], m = lane < some ? deff : effect_of_some(deff);
+            to[i][lane] = from[i][lane] < EK_ABOVE_BETS ? (float)pow(e, 1 / m) : EK_ABOVE_BETS;
+        }
+}
+
+static const float (*level_table(struct ek_bet_tables *t, int class, int step))[EK_BET_ROW]
+{
+    const float(*plain)[EK_BET_ROW] = (const float(*)[EK_BET_ROW])t->level[class];
+    if (!step)
+        return plain;
+    if (!t->has_level[class][step])
+        temper(plain, t->tempered_level[class][step], ek_temper_deff(step), LEVEL_SOME);
+    t->has_level[class][step] = 1;
+    return (const float(*)[EK_BET_ROW])t->tempered_level[class][step];
+}
+
+static const float (*spread_table(struct ek_bet_tables *t, int step))[EK_BET_ROW]
+{
+    const float(*plain)[EK_BET_ROW] = (const float(*)[EK_BET_ROW])t->spread;
+    if (!step)
+        return plain;
+    if (!t->has_spread[step])
+        temper(plain, t->tempered_spread[step], ek_temper_deff(step), EK_BET_SPREAD_FAR);
+    t->has_spread[step] = 1;
+    return (const float(*)[EK_BET_ROW])t->tempered_spread[step];
+}
 
 double ek_z_edge(int bin)
 {
@@ -187,21 +257,52 @@ double ek_spread_edge(int bin)
     return bin == 0 ? -1e9 : -6 + bin / 14.0;
 }
 
-/* Set a bet with expectation at most 1 while the expected share is at most `bound`. */
-static void bet_on_rise(double stake, double usual, float *a, float *b)
+/* Largest stake up to `stake` of a bet worth 1 - stake + stake `whole` in lists that are wholly so,
+ * and 1 - stake + stake `none` in others, whose m-th power expects at most 1 when a part `usual` of
+ * the lists is wholly so: of all laws with that mean, these lists have the largest power. */
+static double safe_stake(double stake, double usual, double none, double whole, double deff)
 {
+    double low = 0, high = stake;
+    for (int i = 0; deff > 1 && i < STAKE_STEPS; i++) {
+        double middle = i ? (low + high) / 2 : stake;
+        double power = (1 - usual) * pow(1 - middle + middle * none, deff) +
+                       usual * pow(1 - middle + middle * whole, deff);
+        if (power > 1)
+            high = middle;
+        else
+            low = middle;
+        if (!i && power <= 1)
+            return stake;
+    }
+    return deff > 1 ? low : stake;
+}
+
+/* What a bet on a share needs to know of it. */
+struct share_law {
+    double usual, wander, deff;
+};
+
+/* Expects at most 1 while the share is at most `bound`. */
+static void bet_on_rise(double stake, const struct share_law *law, float *a, float *b)
+{
+    double usual = law->usual;
     double bound = usual > .5 ? 1 - .5 * (1 - usual) : fmax(1.5 * usual, usual + .02);
-    if (usual > NEARLY_ALL)
+    bound = fmax(bound, usual + law->wander);
+    if (usual > NEARLY_ALL || bound >= 1)
         return;
+    stake = safe_stake(stake, usual, 0, 1 / bound, law->deff);
     *a = (float)(1 - stake);
     *b = (float)(stake / bound / EK_SHARE_WHOLE);
 }
 
-static void bet_on_fall(double stake, double usual, float *a, float *b)
+static void bet_on_fall(double stake, const struct share_law *law, float *a, float *b)
 {
+    double usual = law->usual;
     double bound = fmin(usual > .5 ? usual - .5 * (1 - usual) : usual / 1.5, usual - .02);
+    bound = fmin(bound, usual - law->wander);
     if (usual < .05 || bound <= 0)
         return;
+    stake = safe_stake(stake, usual, 1 / (1 - bound), 0, law->deff);
     *a = (float)(1 - stake + stake / (1 - bound));
     *b = (float)(-stake / (1 - bound) / EK_SHARE_WHOLE);
 }
@@ -216,19 +317,24 @@ static bool is_fall_bet(int share, double usual, bool cautious)
            (usual > NEARLY_ALL || (usual > .5 && !cautious));
 }
 
-void ek_feature_bets_fill(struct ek_feature_bets *f, const struct ek_bet_tables *t,
+void ek_feature_bets_fill(struct ek_feature_bets *f, struct ek_bet_tables *t,
                           const struct ek_baseline *b)
 {
-    f->level = t->level[ek_far_class(b->queries)];
+    double deff = fmax((double)b->deff[EK_RESPECT_LEVEL], 1);
+    uint64_t lists = (uint64_t)((double)b->queries / deff);
+    f->level = level_table(t, ek_far_class(lists), ek_temper_step(deff));
+    f->spread = spread_table(t, ek_temper_step((double)b->deff[EK_RESPECT_SPREAD]));
     for (int i = 0; i < 2 * EK_SHARES; i++) {
         int share = i % EK_SHARES;
         double stake = i < EK_SHARES ? CAUTIOUS : BOLD;
+        const struct share_law law = {(double)b->share[share], (double)b->share_wander[share],
+                                      ek_bet_deff(b, EK_BET_SHARES + i)};
         f->line[0][i] = 1;
         f->line[1][i] = 0;
-        if (is_fall_bet(share, b->share[share], i < EK_SHARES))
-            bet_on_fall(stake, b->share[share], &f->line[0][i], &f->line[1][i]);
+        if (is_fall_bet(share, law.usual, i < EK_SHARES))
+            bet_on_fall(stake, &law, &f->line[0][i], &f->line[1][i]);
         else
-            bet_on_rise(stake, b->share[share], &f->line[0][i], &f->line[1][i]);
+            bet_on_rise(stake, &law, &f->line[0][i], &f->line[1][i]);
     }
 }
 
@@ -258,12 +364,11 @@ static enum ek_bet_cap find_cap(float spread_hi, int usable, float spread)
                                                                                : EK_CAP_LONELY;
 }
 
-static void level_bets(const struct ek_feature_bets *f, const struct ek_baseline *b,
+static void level_bets(const struct ek_feature_bets *f, const struct ek_baseline *b, float band,
                        const struct ek_list_stats *record, float r, float *e)
 {
     float inv_sd = ek_baseline_inv_sd(b, record->usable);
-    int bin[2] = {ek_z_bin((r - EK_DEAD_BAND_LEVEL_LN) * inv_sd),
-                  ek_z_bin((-r - EK_DEAD_BAND_LEVEL_LN) * inv_sd)};
+    int bin[2] = {ek_z_bin((r - band) * inv_sd), ek_z_bin((-r - band) * inv_sd)};
     float spread_hi = b->spread_hi[ek_size_class(record->usable)];
     const float *cap = ek_bet_caps[find_cap(spread_hi, record->usable, record->spread)];
     for (int side = 0; side < 2; side++)
@@ -271,7 +376,7 @@ static void level_bets(const struct ek_feature_bets *f, const struct ek_baseline
             e[side * EK_BET_DOWN + i] = fminf(f->level[b->z_rank[side][bin[side]]][i], cap[i]);
 }
 
-static void spread_bets(const struct ek_bet_tables *t, const struct ek_baseline *b,
+static void spread_bets(const struct ek_feature_bets *f, const struct ek_baseline *b,
                         const struct ek_list_stats *record, float *e)
 {
     const uint8_t(*rank)[EK_SPREAD_BINS] = b->spread_rank[ek_size_class(record->usable)];
@@ -279,7 +384,7 @@ static void spread_bets(const struct ek_bet_tables *t, const struct ek_baseline 
                   ek_spread_bin(record->spread + EK_DEAD_BAND_SPREAD_LN)};
     for (int side = 0; side < 2; side++)
         for (int i = EK_BET_SPREAD_UP; i <= EK_BET_SPREAD_FAR; i++)
-            e[side * EK_BET_DOWN + i] = t->spread[rank[side][bin[side]]][i];
+            e[side * EK_BET_DOWN + i] = f->spread[rank[side][bin[side]]][i];
 }
 
 /* Shares are rounded down; a bet on a fall uses the next higher share, which is conservative. */
@@ -290,16 +395,15 @@ static float share_bet(const struct ek_feature_bets *f, int i, uint8_t share)
     return share > EK_SHARE_WHOLE ? 1 : a + b * (float)at;
 }
 
-void ek_bets_compute(const struct ek_bet_tables *t, const struct ek_feature_bets *f,
-                     const struct ek_baseline *b, const struct ek_list_stats *record,
-                     float residual, float *e)
+void ek_bets_compute(const struct ek_feature_bets *f, const struct ek_baseline *b, float band,
+                     const struct ek_list_stats *record, float residual, float *e)
 {
     for (int i = 0; i < EK_BET_SHARES; i++)
         e[i] = 1;
     if (record->usable > 0)
-        level_bets(f, b, record, residual, e);
+        level_bets(f, b, band, record, residual, e);
     if (record->usable >= 3)
-        spread_bets(t, b, record, e);
+        spread_bets(f, b, record, e);
     for (int i = 0; i < EK_BET_ROW; i++)
         e[EK_BET_SHARES + i] = share_bet(f, i, record->share[i % EK_SHARES]);
 }

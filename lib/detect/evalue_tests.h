@@ -40,7 +40,8 @@ enum {
     EK_TABLE_ROWS = 256,
     EK_FAR_CLASSES = 6,
     EK_FAR_NOTHING = EK_FAR_CLASSES, /* table for lists without a level; all bets are 1 */
-    EK_LEVEL_TABLES
+    EK_LEVEL_TABLES,
+    EK_TEMPER_STEPS = 33 /* design effects 1, 2^(1/4), ... 256 */
 };
 
 /* Upper bound of all bets. */
@@ -52,19 +53,28 @@ struct ek_bet_tables {
     float level[EK_LEVEL_TABLES][EK_TABLE_ROWS][EK_BET_ROW];
     float spread[EK_TABLE_ROWS][EK_BET_ROW];
     float weight[EK_BETS]; /* sums to 1 */
+    /* The same to the power 1 / design effect, by step behind the first; filled on demand. */
+    uint8_t has_level[EK_FAR_CLASSES][EK_TEMPER_STEPS], has_spread[EK_TEMPER_STEPS];
+    float tempered_level[EK_FAR_CLASSES][EK_TEMPER_STEPS][EK_TABLE_ROWS][EK_BET_ROW];
+    float tempered_spread[EK_TEMPER_STEPS][EK_TABLE_ROWS][EK_BET_ROW];
 };
 
 /* Parameters of the bets of one feature, in addition to its baseline. */
 struct ek_feature_bets {
-    const float (*level)[EK_BET_ROW]; /* table of the feature's class */
-    float line[2][EK_BET_ROW];        /* share bets: a + b share */
+    const float (*level)[EK_BET_ROW], (*spread)[EK_BET_ROW]; /* tables of the feature */
+    float line[2][EK_BET_ROW];                               /* share bets: a + b share */
 };
 
 /* Return Phi(x) and its inverse, to about 1e-12. */
 double ek_normal_cdf(double x);
 double ek_normal_quantile(double p);
 
+/* Fill all but the tempered tables, which need zeroed memory. */
 void ek_bet_tables_fill(struct ek_bet_tables *t);
+/* Return the step of a design effect, rounded up unless within 3%; and the design effect of a
+ * step. */
+int ek_temper_step(double deff);
+double ek_temper_deff(int step);
 /* Return the lower bound of y of a table row. */
 double ek_table_y(int row);
 /* Return the row of a p-value, rounded toward smaller bets. */
@@ -78,8 +88,11 @@ double ek_far_p(int class);
 double ek_z_edge(int bin);
 double ek_spread_edge(int bin);
 
-void ek_feature_bets_fill(struct ek_feature_bets *f, const struct ek_bet_tables *t,
+/* Fill the bets of a feature, and the tables of its design effects. */
+void ek_feature_bets_fill(struct ek_feature_bets *f, struct ek_bet_tables *t,
                           const struct ek_baseline *b);
+/* Return the design effect that a bet is tempered by. */
+double ek_bet_deff(const struct ek_baseline *b, int bet);
 
 /* Set the parameters of a feature for the kernels of num/bet_steps.h. */
 void ek_evalue_null_init(struct ek_evalue_null *law, const struct ek_feature_bets *f,
@@ -87,10 +100,10 @@ void ek_evalue_null_init(struct ek_evalue_null *law, const struct ek_feature_bet
 /* Upper bounds of the level bets, and values of the spread bets for an unknown spread. */
 extern const float ek_bet_caps[EK_CAPS][EK_BET_ROW];
 
-/* Compute the bets of one list before calibration. Reference implementation of num/bet_steps.h. */
-void ek_bets_compute(const struct ek_bet_tables *t, const struct ek_feature_bets *f,
-                     const struct ek_baseline *b, const struct ek_list_stats *record,
-                     float residual, float *e /* [EK_BETS] */);
+/* Compute the bets of one list before calibration, with a dead band of the level (ln). Reference
+ * implementation of num/bet_steps.h. e [EK_BETS]. */
+void ek_bets_compute(const struct ek_feature_bets *f, const struct ek_baseline *b, float band,
+                     const struct ek_list_stats *record, float residual, float *e);
 
 /* Return whether a bet is on the level. */
 bool ek_bet_is_level(int bet);

@@ -134,9 +134,7 @@ void ek_cell_calibration_merge(struct ek_cell_calibration *h, int cell,
 
 static const float LN_2 = 0.6931472f;
 static const double TRACK_DAYS = 1 / 40.0;
-static const float TRACK_MAX_LN = 0.18232156f; /* ln 1.2 */
-static const float TRACK_CLIP = 2;             /* standard deviations */
-static const float PROFILE_LISTS = 200;        /* weight of the profile, in lists */
+static const float START_LISTS = 200; /* weight of the initial level of a segment, in lists */
 
 /* Arrays are [cells, padded]. */
 struct ek_evidence_cells {
@@ -144,7 +142,8 @@ struct ek_evidence_cells {
     float (*r)[EK_BETS];
     float *mu;
     uint32_t *queries;
-    float *none; /* [padded] zeros, the reference level of all traffic */
+    float *none;           /* [padded] zeros, the reference level of all traffic */
+    float *range, *around; /* [padded] bounds of the level: of all traffic, of a segment */
 };
 
 struct ek_alarm_level ek_alarm_level_compute(double queries, int features, int dimensions)
@@ -173,10 +172,14 @@ int ek_evidence_cells_new(struct ek_evidence_cells **out, int features)
     s->features = features;
     s->padded = (features + EK_BET_BLOCK - 1) / EK_BET_BLOCK * EK_BET_BLOCK;
     s->none = ek_calloc_aligned((size_t)s->padded, sizeof *s->none);
-    if (!s->none) {
-        ek_free(s);
+    s->range = ek_calloc_aligned((size_t)s->padded, sizeof *s->range);
+    s->around = ek_calloc_aligned((size_t)s->padded, sizeof *s->around);
+    if (!s->none || !s->range || !s->around) {
+        ek_evidence_cells_free(s);
         return EK_ENOMEM;
     }
+    for (int f = 0; f < s->padded; f++)
+        s->range[f] = s->around[f] = EK_TRACK_RANGE_LN;
     *out = s;
     return EK_OK;
 }
@@ -189,7 +192,19 @@ void ek_evidence_cells_free(struct ek_evidence_cells *s)
     ek_free(s->mu);
     ek_free(s->queries);
     ek_free(s->none);
+    ek_free(s->range);
+    ek_free(s->around);
     ek_free(s);
+}
+
+void ek_evidence_set_range(struct ek_evidence_cells *s, int feature, float range_ln)
+{
+    s->range[feature] = range_ln > EK_TRACK_RANGE_LN ? range_ln : EK_TRACK_RANGE_LN;
+}
+
+static float range_of(const struct ek_evidence_cells *s, int cell, int feature)
+{
+    return cell ? s->around[feature] : s->range[feature];
 }
 
 static size_t slot(const struct ek_evidence_cells *s, int cell, int feature)
@@ -302,9 +317,11 @@ int ek_evidence_update(const struct ek_evidence_list *l, const struct ek_alarm_l
         .r = s->r + at,
         .mu = s->mu + at,
         .all = l->cell ? s->mu : s->none,
+        .band = l->band,
         .queries = s->queries + at,
         .bet_scale = l->bet_scale,
-        .track = {PROFILE_LISTS, LN_2 / l->track_lists, TRACK_CLIP, TRACK_MAX_LN},
+        .track = {l->cell ? START_LISTS : INFINITY, LN_2 / l->track_lists, EK_TRACK_CLIP,
+                  l->cell ? s->around : s->range},
         .product = l->sum ? ek_evidence_sum_products(l->sum, l->cell) : NULL,
     };
     int alarms = 0;
@@ -322,15 +339,15 @@ void ek_evidence_restart(struct ek_evidence_cells *s, int cell, int feature)
 void ek_evidence_shift(struct ek_evidence_cells *s, int cell, int feature, float shift_ln)
 {
     float *mu = &s->mu[slot(s, cell, feature)];
-    *mu = clamp(*mu + shift_ln, TRACK_MAX_LN);
+    *mu = clamp(*mu + shift_ln, range_of(s, cell, feature));
 }
 
-static void evidence_serialize(struct ek_evidence *s, struct ek_serialize *snap)
+static void evidence_serialize(struct ek_evidence *s, struct ek_serialize *snap, float range)
 {
     ek_serialize_raw(snap, s->r, sizeof s->r);
     ek_serialize_raw(snap, &s->mu, sizeof s->mu);
     ek_serialize_u32(snap, &s->queries);
-    ek_serialize_require(snap, s->mu >= -TRACK_MAX_LN && s->mu <= TRACK_MAX_LN);
+    ek_serialize_require(snap, s->mu >= -range && s->mu <= range);
 }
 
 void ek_evidence_cells_serialize(struct ek_evidence_cells *s, int cell, struct ek_serialize *snap)
@@ -339,7 +356,7 @@ void ek_evidence_cells_serialize(struct ek_evidence_cells *s, int cell, struct e
         size_t at = slot(s, cell, f);
         struct ek_evidence one = {.mu = s->mu[at], .queries = s->queries[at]};
         memcpy(one.r, s->r[at], sizeof one.r);
-        evidence_serialize(&one, snap);
+        evidence_serialize(&one, snap, range_of(s, cell, f));
         memcpy(s->r[at], one.r, sizeof one.r);
         s->mu[at] = one.mu;
         s->queries[at] = one.queries;
@@ -363,7 +380,7 @@ void ek_evidence_cells_merge(struct ek_evidence_cells *s, int cell,
             s->mu[to] =
                 clamp((float)((here * (double)s->mu[to] + there * (double)others->mu[from]) /
                               (here + there)),
-                      TRACK_MAX_LN);
+                      range_of(s, cell, f));
         s->queries[to] = sum_of(s->queries[to], others->queries[from]);
     }
 }

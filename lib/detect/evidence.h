@@ -4,9 +4,9 @@
  * has expectation at most 1, so R_i - n is a supermartingale and the mean time to a false alarm is
  * at least A lists (Shiryaev 1963, Roberts 1966).
  *
- * The tracked level follows slow drift within +-ln 1.2 and stops while the level bets are
- * suspicious. The level of all traffic follows the daily season, so its half-life is a fraction of
- * a day. The level of a segment is relative to it and has no season.
+ * The tracked level follows slow drift within +-ln 1.2, or as far as training drifted, and stops
+ * while the level bets are suspicious. The level of all traffic starts at training. The level of a
+ * segment is relative to it and starts unknown.
  *
  * A cell takes 104 bytes per feature, features rounded up to whole blocks of num/bet_steps.h.
  */
@@ -34,12 +34,17 @@ struct ek_alarm_level {
  * and once per segment dimension. */
 struct ek_alarm_level ek_alarm_level_compute(double queries, int features, int dimensions);
 
-/* Half-lives of the tracked level, in lists. */
+/* Half-lives of the tracked level, in lists. A short one follows faults; how far the level wanders
+ * from one that lags by the long one is the dead-band, which training measures. */
 enum { EK_TRACK_LISTS_MIN = 300, EK_TRACK_LISTS = 2500 };
-/* Return the half-life for all traffic, in lists: a fortieth of a day (0: unknown), within
- * [EK_TRACK_LISTS_MIN, EK_TRACK_LISTS]. With a daily season of 15% the level then lags by at most
- * 3.4%, of which the dead band covers 2%. A shorter half-life would follow faults. */
+/* Return the half-life for all traffic if training does not cover the days, in lists: a fortieth of
+ * a day (0: unknown), within [EK_TRACK_LISTS_MIN, EK_TRACK_LISTS]. With a daily season of 15% the
+ * level then lags by at most 3.4%, of which the dead band covers 2%. */
 float ek_track_lists(double lists_per_day);
+/* Bound of the tracked level (ln 1.2). */
+#define EK_TRACK_RANGE_LN 0.18232156f
+/* Bound of the residual of one step of the tracked level, in standard deviations. */
+#define EK_TRACK_CLIP 2.0f
 
 /* State of all features in all cells. */
 struct ek_evidence_cells;
@@ -64,6 +69,7 @@ struct ek_evidence_list {
     const float *weight;               /* [EK_BETS] of the tables */
     struct ek_evidence_cells *cells;
     int cell;
+    const float *band;           /* [features], padded: dead bands of the levels (ln) */
     const uint16_t *evident;     /* bit mask per block: features that the list is evidence for */
     float track_lists;           /* half-life of the tracked level */
     struct ek_evidence_sum *sum; /* also receives the bets, for a fleet; NULL: none */
@@ -91,6 +97,9 @@ struct ek_alarm {
 int ek_evidence_update(const struct ek_evidence_list *list, const struct ek_alarm_level *level,
                        struct ek_alarm *alarm);
 
+/* Let the level of all traffic move so far from training (ln), if that exceeds EK_TRACK_RANGE_LN.
+ */
+void ek_evidence_set_range(struct ek_evidence_cells *s, int feature, float range_ln);
 /* Reset R of a feature; the tracked level stays. */
 void ek_evidence_restart(struct ek_evidence_cells *s, int cell, int feature);
 /* Add to the tracked level, within its bounds. */

@@ -31,7 +31,7 @@ _Static_assert((int)EK_BET_Z_BINS == EK_Z_BINS && (int)EK_BET_SPREAD_BINS == EK_
 struct owner {
     struct ek_bet_list list; /* must be first */
     struct ek_evalue_null *law;
-    const float **table;
+    const float **table, **spread;
     float *inv_sd_of, *spread_hi;
 };
 
@@ -40,9 +40,10 @@ static int reserve_training(struct owner *o, size_t padded)
     struct ek_bet_list *l = &o->list;
     l->law = o->law = ek_calloc_aligned(padded, sizeof *o->law);
     l->table = o->table = ek_calloc(padded, sizeof *o->table);
+    l->spread = o->spread = ek_calloc(padded, sizeof *o->spread);
     l->inv_sd_of = o->inv_sd_of = ek_calloc_aligned(padded * EK_SD_SIZES, sizeof *o->inv_sd_of);
     l->spread_hi = o->spread_hi = ek_calloc_aligned(padded * EK_SIZE_CLASSES, sizeof *o->spread_hi);
-    return o->law && o->table && o->inv_sd_of && o->spread_hi ? EK_OK : EK_ENOMEM;
+    return o->law && o->table && o->spread && o->inv_sd_of && o->spread_hi ? EK_OK : EK_ENOMEM;
 }
 
 static int reserve_list(struct ek_bet_list *l)
@@ -63,6 +64,7 @@ static void fill_tables(struct owner *o, const struct ek_feature_bets *bets,
     for (int f = 0; f < l->features; f++) {
         ek_evalue_null_init(&o->law[f], &bets[f], &baseline[f]);
         o->table[f] = bets[f].level[0];
+        o->spread[f] = bets[f].spread[0];
         for (int i = 0; i < EK_SD_SIZES; i++)
             o->inv_sd_of[i * l->padded + f] = baseline[f].inv_sd[i];
         for (int i = 0; i < EK_SIZE_CLASSES; i++)
@@ -82,7 +84,6 @@ int ek_list_bets_new(struct ek_bet_list **out, const struct ek_bet_tables *table
     l->features = features;
     l->padded = (features + EK_BET_BLOCK - 1) / EK_BET_BLOCK * EK_BET_BLOCK;
     l->nothing = tables->level[EK_FAR_NOTHING][0];
-    l->spread = tables->spread;
     l->cap = ek_bet_caps;
     l->spread_unknown = EK_SPREAD_UNKNOWN;
     if (reserve_training(o, (size_t)l->padded) || reserve_list(l)) {
@@ -117,6 +118,7 @@ void ek_list_bets_free(struct ek_bet_list *l)
         return;
     ek_free(o->law);
     ek_free(o->table);
+    ek_free(o->spread);
     ek_free(o->inv_sd_of);
     ek_free(o->spread_hi);
     ek_free(l->level);
@@ -147,6 +149,35 @@ static int allocate(struct ek_list_stats_builder *r)
                                                                                     : EK_ENOMEM;
 }
 
+int ek_day_bin(int64_t time_ms)
+{
+    static const int64_t DAY_MS = 86400000;
+    return time_ms < 0 ? -1 : (int)(time_ms % DAY_MS * EK_DAY_BINS / DAY_MS);
+}
+
+static bool has_season(const struct ek_profile *p)
+{
+    for (int f = 0; f < p->features; f++)
+        for (int i = 0; i < EK_SEASON; i++)
+            if (p->baseline[f].season[i] != 0)
+                return true;
+    return false;
+}
+
+static int load_season(struct ek_list_stats_builder *r)
+{
+    if (!has_season(r->profile))
+        return EK_OK;
+    r->season = ek_calloc((size_t)r->features * EK_DAY_BINS, sizeof *r->season);
+    if (!r->season)
+        return EK_ENOMEM;
+    for (int bin = 0; bin < EK_DAY_BINS; bin++)
+        for (int f = 0; f < r->features; f++)
+            r->season[bin * r->features + f] =
+                ek_season_at(r->profile->baseline[f].season, (bin + .5) / EK_DAY_BINS);
+    return EK_OK;
+}
+
 /* The profile is ordered by feature; a list needs all features of its stratum together. */
 static int load_profile(struct ek_list_stats_builder *r)
 {
@@ -160,7 +191,8 @@ static int load_profile(struct ek_list_stats_builder *r)
         if (p->category[f].strata)
             r->category[r->categories++] = f;
     }
-    return ek_list_bets_new(&r->list_bets, r->tables, r->bets, p->baseline, r->features);
+    int rc = load_season(r);
+    return rc ? rc : ek_list_bets_new(&r->list_bets, r->tables, r->bets, p->baseline, r->features);
 }
 
 int ek_list_stats_builder_new(struct ek_list_stats_builder **out, const struct ek_manifest *m,
@@ -211,6 +243,7 @@ static void free_shared(struct ek_list_stats_builder *r)
     ek_free(r->pivot);
     ek_free(r->bets);
     ek_free(r->level);
+    ek_free(r->season);
     ek_free(r->category);
 }
 
@@ -235,6 +268,9 @@ static void read_items(struct ek_list_stats_builder *r, const struct ek_list *q)
     const float *level = r->level + (size_t)r->stratum * (size_t)r->features;
     for (int f = 0; f < r->features; f++)
         r->record[f].r -= level[f];
+    int bin = r->season ? ek_day_bin(q->time_ms) : -1;
+    for (int f = 0; bin >= 0 && f < r->features; f++)
+        r->record[f].r -= r->season[bin * r->features + f];
     for (int i = 0; i < r->categories; i++)
         ek_list_stats_compute_category(&r->record[r->category[i]]);
     ek_bet_list_update(r->list_bets, r->record);
@@ -248,7 +284,6 @@ int ek_list_stats_builder_read(struct ek_list_stats_builder *r, const struct ek_
                        "a list has %d item and %d query features, the manifest %d and %d",
                        q->item_features, q->query_features, r->features, r->query_features);
     r->repeat_key = r->same ? ek_dedup_key(q, r->same) : 0;
-    r->relative_key = ek_relative_key(q);
     if (q->items > 0)
         read_items(r, q);
     return EK_OK;

@@ -10,6 +10,9 @@
 #include <stdbool.h>
 
 enum { EK_STRATUM_TEXT = 64 };
+enum { EK_DAY_BINS = 96 }; /* of the season */
+/* Return the bin of a time, or -1 if the time is unknown (negative). */
+int ek_day_bin(int64_t time_ms);
 
 struct ek_stratum_field {
     const char *name;  /* NULL: one stratum */
@@ -50,12 +53,13 @@ struct ek_list_stats_builder {
     struct ek_feature_bets *bets; /* [F] */
     float *pivot;                 /* [padded] */
     float *level;                 /* [S, F] */
+    float *season;                /* [EK_DAY_BINS, F] of the level; NULL: none */
     int *category, categories;    /* item numbers of the category features */
     struct ek_list_moments *sums;
     /* The list last read. For an empty list only the keys are set. */
-    uint64_t repeat_key, relative_key; /* dedup.h; repeat_key is 0 without repeats */
-    int stratum;                       /* index in the profile */
-    struct ek_list_stats *record;      /* [F] residuals relative to the stratum */
+    uint64_t repeat_key;          /* dedup.h; 0 without repeats */
+    int stratum;                  /* index in the profile */
+    struct ek_list_stats *record; /* [F] residuals relative to the stratum */
     struct ek_bet_list *list_bets;
 };
 

@@ -299,7 +299,6 @@ static int merge_lists(struct ek_detector *into, const struct ek_detector *from,
         rc = ek_categories_merge_rows(into->categories, from->categories, order);
     if (!rc) {
         ek_dedup_merge(into->repeats, from->repeats, into->queries, from->queries);
-        ek_dedup_merge(into->relatives, from->relatives, into->queries, from->queries);
         merge_accepts(into, from, order, to);
         merge_episodes(into, from, order, to);
         into->walk.cell = -1; /* cached rows are stale */

@@ -203,7 +203,7 @@ static int add_row(struct ek_fleet_diagnosis *c, const struct ek_fleet_pool *poo
     q->time_ms = row->time_ms;
     read->record[0] = row->record;
     read->stratum = row->stratum;
-    read->repeat_key = read->relative_key = row->key; /* the instance has removed duplicates */
+    read->repeat_key = row->key; /* the instance has removed duplicates */
     ek_bet_list_update(read->list_bets, read->record);
     int rc = ek_detector_update(c->detector, q, read, row->time_ms, NULL);
     while (ek_detector_next(c->detector, &told))

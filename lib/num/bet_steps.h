@@ -43,15 +43,15 @@ struct ek_evalue_null {
 /* Bets of one list. All pointers are borrowed. */
 struct ek_bet_list {
     int features, padded;
-    const struct ek_evalue_null *law;  /* by feature */
-    const float *const *table;         /* by feature: rows [256][8] of the level bets; lanes 6 and 7
-                                        * exceed all bets */
-    const float *nothing;              /* the same for lists without a level */
-    const float (*spread)[EK_BET_ROW]; /* rows of the bets on spread, in lanes 6 and 7 */
-    const float (*cap)[EK_BET_ROW];    /* [EK_CAPS] */
-    float spread_unknown;              /* spread_hi of an unknown spread */
-    const float *inv_sd_of;            /* [EK_BET_COUNTS, padded] 1 / sd of the residual */
-    const float *spread_hi;            /* [EK_BET_SIZES, padded] */
+    const struct ek_evalue_null *law; /* by feature */
+    const float *const *table;        /* by feature: rows [256][8] of the level bets; lanes 6 and 7
+                                       * exceed all bets */
+    const float *nothing;             /* the same for lists without a level */
+    const float *const *spread;       /* by feature: rows of the bets on spread, in lanes 6 and 7 */
+    const float (*cap)[EK_BET_ROW];   /* [EK_CAPS] */
+    float spread_unknown;             /* spread_hi of an unknown spread */
+    const float *inv_sd_of;           /* [EK_BET_COUNTS, padded] 1 / sd of the residual */
+    const float *spread_hi;           /* [EK_BET_SIZES, padded] */
     /* Of the current list, by feature, padded. */
     const float **level;         /* rows of the level bets */
     float *r;                    /* residual relative to the stratum; NaN: none */
@@ -67,9 +67,10 @@ void ek_bet_list_update(struct ek_bet_list *l, const struct ek_list_stats *recor
 
 /* Parameters of the tracked level. A step is at most `clip` standard deviations times the rate. */
 struct ek_bet_track {
-    float first;   /* weight of the initial level, in lists */
-    float slowest; /* smallest rate */
-    float clip, most;
+    float first;       /* weight of the initial level, in lists */
+    float slowest;     /* smallest rate */
+    float clip;        /* standard deviations */
+    const float *most; /* by feature, padded: bound of |mu| */
 };
 
 /* Product of the bets of several lists, per lane: bits of a mantissa in [1, 2), and an exponent, so
@@ -87,6 +88,7 @@ struct ek_bet_cell {
     float (*r)[EK_BET_LANES];
     float *mu;         /* tracked level */
     const float *all;  /* level of all traffic, to which mu is relative; zeros for all traffic */
+    const float *band; /* dead band of the level (ln) */
     uint32_t *queries; /* counted lists */
     const float (*bet_scale)[EK_BET_LANES]; /* factors of the bets; not padded */
     struct ek_bet_track track;

@@ -142,7 +142,8 @@ BET_INLINE void bet_update_sides(struct ek_bet_list *l, int first, int n,
 {
     enum { UP = EK_BET_LEVEL_LANES, DOWN = EK_BET_ROW + UP, PAIR = EK_BET_ROW - UP };
     const struct ek_evalue_null *law = l->law + first;
-    const float(*const cap)[EK_BET_ROW] = l->cap, (*const spread)[EK_BET_ROW] = l->spread;
+    const float(*const cap)[EK_BET_ROW] = l->cap;
+    const float *const *spread = l->spread + first;
     float(*const all)[EK_BET_LANES] = l->most + first;
     struct bet_sides s;
     bet_find_sides(&s, l, c, spread_hi);
@@ -154,8 +155,8 @@ BET_INLINE void bet_update_sides(struct ek_bet_list *l, int first, int n,
         if (c->usable[i] < 3)
             continue;
         const uint8_t(*rank)[2] = law[i].spread[s.class[i]];
-        memcpy(most + UP, &spread[rank[s.up[i]][0]][UP], PAIR * sizeof *most);
-        memcpy(most + DOWN, &spread[rank[s.down[i]][1]][UP], PAIR * sizeof *most);
+        memcpy(most + UP, &spread[i][rank[s.up[i]][0] * EK_BET_ROW + UP], PAIR * sizeof *most);
+        memcpy(most + DOWN, &spread[i][rank[s.down[i]][1] * EK_BET_ROW + UP], PAIR * sizeof *most);
     }
 }
 
@@ -205,18 +206,19 @@ BET_INLINE void bet_find(struct bet_places *p, const struct ek_bet_list *l,
 {
     const struct ek_bet_track track = c->track;
     const float *r = l->r + first, *all = c->all + first, *mu = c->mu + first;
-    const float *inv_sds = l->inv_sd + first;
+    const float *inv_sds = l->inv_sd + first, *bands = c->band + first;
+    const float *mosts = track.most + first;
     uint32_t *queries = c->queries + first;
     for (int i = 0; i < EK_BET_BLOCK; i++) {
-        float residual = r[i] - all[i] - mu[i], inv_sd = inv_sds[i];
+        float residual = r[i] - all[i] - mu[i], inv_sd = inv_sds[i], band = bands[i];
         int32_t counts = (mask & bet_bit[i]) != 0;
-        p->up[i] = ek_z_bin((residual - EK_DEAD_BAND_LEVEL_LN) * inv_sd);
-        p->down[i] = ek_z_place_down(ek_z_bin((-residual - EK_DEAD_BAND_LEVEL_LN) * inv_sd));
+        p->up[i] = ek_z_bin((residual - band) * inv_sd);
+        p->down[i] = ek_z_place_down(ek_z_bin((-residual - band) * inv_sd));
         queries[i] += (uint32_t)counts;
         float rate = 1 / ((float)queries[i] + track.first);
         float step = (rate > track.slowest ? rate : track.slowest) *
                      bet_clamp(residual * inv_sd, track.clip) / inv_sd;
-        float to = bet_clamp(mu[i] + step, track.most);
+        float to = bet_clamp(mu[i] + step, mosts[i]);
         moved[i] = counts & (inv_sd > 0) ? to : mu[i];
     }
 }

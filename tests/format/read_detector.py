@@ -76,13 +76,10 @@ def lists(r, size):
     queries = r.one("Q")
     of_last = r.take(f"{1 + size['dimensions']}h")
     beyond = r.take(f"{size['limits']}Q")
-    remembered = []
-    for _ in range(2):
-        slots = [r.take("iIII")[0] for _ in range(r.one("i", 0, 4096))]
-        if slots != sorted(set(slots)) or (slots and not 0 <= slots[0] <= slots[-1] < 4096):
-            raise Damaged("slots that do not rise")
-        remembered.append(len(slots))
-    return {"queries": queries, "cells": of_last, "beyond": beyond, "repeats": remembered[0], "relatives": remembered[1]}
+    slots = [r.take("iIII")[0] for _ in range(r.one("i", 0, 4096))]
+    if slots != sorted(set(slots)) or (slots and not 0 <= slots[0] <= slots[-1] < 4096):
+        raise Damaged("slots that do not rise")
+    return {"queries": queries, "cells": of_last, "beyond": beyond, "repeats": len(slots)}
 
 
 def row(r, size, cell_count):

@@ -15,7 +15,9 @@ CODES = {"F32": ("f", 4), "U8": ("B", 1), "U64": ("Q", 8)}
 SHAPES = {"level": ("F32", "F", "S"), "feature_level": ("F32", "F"), "sd": ("F32", "F"),
           "inv_sd": ("F32", "F", 64), "queries": ("U64", "F"), "log_mean": ("F32", "F"),
           "log_sd": ("F32", "F"), "spread_mean": ("F32", "F", 3), "spread_sd": ("F32", "F", 3),
-          "spread_hi": ("F32", "F", 3), "share": ("F32", "F", 4), "related": ("F32", "F"),
+          "spread_hi": ("F32", "F", 3), "share": ("F32", "F", 4), "season": ("F32", "F", 6),
+          "design_effect": ("F32", "F", 6), "band": ("F32", "F"), "range": ("F32", "F"),
+          "share_wander": ("F32", "F", 4), "stratum_band": ("F32", "F", "S"),
           "z_rank": ("U8", "F", 2, 257), "spread_rank": ("U8", "F", 3, 2, 129),
           "density": ("F32", "F", 1600), "calibration": ("F32", "F", "24 S")}
 CATEGORY = ("category_offset", "category_value", "category_share", "category_unknown")
@@ -69,7 +71,7 @@ def category(found, names, strata, f):
 def read(data):
     """Return a dict: version, manifest, queries, features by name with level, fraction, density sum, counts."""
     found, description = arrays(data)
-    if description["version"] != 2:
+    if description["version"] != 3:
         raise Damaged(f"version {description['version']}")
     names, strata = description["features"], description["strata"]
     check_shapes(found, len(names), len(strata))
@@ -85,6 +87,9 @@ def read(data):
             "density": .02 * sum(found["density"][2][1600 * f:1600 * (f + 1)]),
             "values": sum(counts.values()),
             "queries": found["queries"][2][f],
+            "design_effect": found["design_effect"][2][6 * f:6 * f + 6],
+            "band": found["band"][2][f],
+            "range": found["range"][2][f],
             "category": category(found, names, len(strata), f),
         }
     return {**description, "features": features}

@@ -41,6 +41,9 @@ class Profile(unittest.TestCase):
         self.assertAlmostEqual(price["density"], 1, delta=.01)
         self.assertTrue(all(3 < level < 7 for level in price["levels"].values()))
         self.assertEqual(price["share"][:3], (0, 0, 0))
+        self.assertEqual(price["design_effect"][:4], (1, 1, 1, 1))
+        self.assertAlmostEqual(price["band"], .0198026, delta=1e-6)
+        self.assertAlmostEqual(price["range"], .1823216, delta=1e-6)
 
     def test_numbers_have_no_table_of_values(self):
         found, _ = read_profile.arrays(self.data)

@@ -27,7 +27,7 @@ struct world {
     struct ek_bet_tables tables;
     struct ek_baseline baseline;
     struct ek_feature_bets bets;
-    float level, density[EK_DENSITY_BINS], calibration[EK_CALIBRATED], bet_scale[EK_BETS];
+    float band, level, density[EK_DENSITY_BINS], calibration[EK_CALIBRATED], bet_scale[EK_BETS];
 };
 
 /* Draw from Student's t with 4 degrees of freedom and variance 1 with probability `tail`, else from
@@ -80,21 +80,27 @@ static void train(struct world *w, struct ek_rng *r)
     struct ek_list_stats *record = ek_calloc(TRAINING, sizeof *record);
     double *values = ek_calloc(TRAINING, sizeof *values), scratch[2 + 2 * EK_BETS];
     int *stratum = ek_calloc(TRAINING, sizeof *stratum);
-    int *before = ek_calloc(TRAINING, sizeof *before);
+    int64_t *time_ms = ek_calloc(TRAINING, sizeof *time_ms);
+    uint32_t *order = ek_calloc(TRAINING, sizeof *order);
+    float season[EK_DAY_BINS];
     for (int q = 0; q < TRAINING; q++) {
         record[q] = list(r, &w->law, 0, 1);
-        before[q] = -1;
+        time_ms[q] = -1;
+        order[q] = (uint32_t)q;
     }
-    struct ek_baseline_fit fit = {TRAINING, record,  stratum,     1,           &w->tables,
-                                  values,   scratch, scratch + 1, scratch + 2, before};
-    ek_baseline_fit_feature(&fit, &w->baseline, &w->level, w->density, w->calibration);
+    const size_t start[] = {0, TRAINING};
+    const struct ek_list_groups view = {order, start, 1};
+    struct ek_baseline_fit fit = {TRAINING,    record,      stratum, 1, &w->tables, values, scratch,
+                                  scratch + 1, scratch + 2, &view,   1, time_ms,    false,  season};
+    ek_baseline_fit_feature(&fit, &w->baseline, &w->level, &w->band, w->density, w->calibration);
     ek_feature_bets_fill(&w->bets, &w->tables, &w->baseline);
     for (int i = 0; i < EK_BETS; i++)
         w->bet_scale[i] = 1 / w->calibration[i];
     ek_free(record);
     ek_free(values);
     ek_free(stratum);
-    ek_free(before);
+    ek_free(time_ms);
+    ek_free(order);
 }
 
 static struct world *world(struct ek_rng *r)
@@ -142,7 +148,7 @@ static void add_world(const struct world *w, struct ek_rng *r, enum drift kind, 
     for (int i = 0; i < LISTS; i++) {
         struct ek_list_stats o = list(r, &w->law, drift_at(kind, i, evidence), 1.4);
         float e[EK_BETS];
-        ek_bets_compute(&w->tables, &w->bets, &w->baseline, &o, o.r - w->level, e);
+        ek_bets_compute(&w->bets, &w->baseline, EK_DEAD_BAND_LEVEL_LN, &o, o.r - w->level, e);
         for (int b = 0; b < EK_BETS; b++) {
             e[b] *= w->bet_scale[b];
             mean[b] += e[b] / LISTS;
@@ -188,7 +194,7 @@ START_TEST(a_shift_beyond_the_dead_band_is_what_lifts_a_bet)
     for (int i = 0; i < LISTS; i++) {
         struct ek_list_stats o = list(&r, &w->law, .18, 1);
         float e[EK_BETS];
-        ek_bets_compute(&w->tables, &w->bets, &w->baseline, &o, o.r - w->level, e);
+        ek_bets_compute(&w->bets, &w->baseline, EK_DEAD_BAND_LEVEL_LN, &o, o.r - w->level, e);
         sum += e[0] / LISTS;
     }
     ck_assert(sum > 1.05);
@@ -204,6 +210,7 @@ static int alarms(const struct world *w, struct ek_rng *r, enum drift kind,
     struct ek_alarm alarm;
     int count = 0;
     uint16_t evident = 1;
+    float band[EK_BET_BLOCK] = {ek_baseline_band(&w->baseline)};
     if (ek_list_bets_new(&bets, &w->tables, &w->bets, &w->baseline, 1) ||
         ek_evidence_cells_new(&cells, 1) || ek_evidence_cells_reserve(cells, 1))
         ck_abort();
@@ -211,6 +218,7 @@ static int alarms(const struct world *w, struct ek_rng *r, enum drift kind,
                                    .bet_scale = (const float(*)[EK_BETS])w->bet_scale,
                                    .weight = w->tables.weight,
                                    .cells = cells,
+                                   .band = band,
                                    .evident = &evident,
                                    .track_lists = EK_TRACK_LISTS};
     for (int i = 0; i < LISTS; i++) {

@@ -42,7 +42,7 @@ static void say(const struct world *w, struct ek_rng *r, double shift, float *e)
     int k = 1 + (int)ek_rng_uniform_int(r, 20);
     struct ek_list_stats list = {
         .usable = (uint16_t)k, .spread = b->spread_mean[ek_size_class(k)], .share = {0, 0, 0, 0}};
-    ek_bets_compute(&w->tables, &w->bets, b, &list,
+    ek_bets_compute(&w->bets, b, EK_DEAD_BAND_LEVEL_LN, &list,
                     (float)(shift + ek_rng_normal(r) / b->inv_sd[k]), e);
 }
 

@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
-#include "detect/dedup.h"
+#include "offline/fit/dependence_fit.h"
 #include "offline/fit/profile_fit_internal.h"
 #include "offline/fit/stratum_fit.h"
 
@@ -63,7 +63,13 @@ void ek_profile_fit_free(struct ek_profile_fit *fit)
     ek_free(fit->field_name);
     ek_free(fit->record);
     ek_free(fit->stratum);
-    ek_free(fit->key);
+    ek_free(fit->time_ms);
+    for (int i = 0; i < fit->dimensions; i++) {
+        for (int v = 0; v < fit->dimension[i].values; v++)
+            ek_free(fit->dimension[i].value[v]);
+        ek_free(fit->dimension[i].name);
+        ek_free(fit->dimension[i].of);
+    }
     ek_free(fit->pivot);
     ek_list_moments_free(fit->sums);
     ek_sketch_set_free(fit->sketches);
@@ -87,10 +93,16 @@ static int reserve_lists(struct ek_profile_fit *fit, size_t more)
     if (!stratum)
         return EK_ENOMEM;
     fit->stratum = stratum;
-    uint64_t *key = ek_realloc(fit->key, capacity, sizeof *key);
-    if (!key)
+    int64_t *time_ms = ek_realloc(fit->time_ms, capacity, sizeof *time_ms);
+    if (!time_ms)
         return EK_ENOMEM;
-    fit->key = key;
+    fit->time_ms = time_ms;
+    for (int i = 0; i < fit->dimensions; i++) {
+        int16_t *of = ek_realloc(fit->dimension[i].of, capacity, sizeof *of);
+        if (!of)
+            return EK_ENOMEM;
+        fit->dimension[i].of = of;
+    }
     fit->capacity = capacity;
     return EK_OK;
 }
@@ -139,6 +151,52 @@ static int find_stratum(struct ek_profile_fit *fit, const struct ek_list *q, int
     return ek_profile_fit_stratum(fit, name, stratum, e);
 }
 
+/* The number of a segment value; -1 beyond those that have one. */
+static int number_of(struct ek_segment_values *d, struct ek_text value)
+{
+    for (int i = 0; i < d->values; i++)
+        if (!ek_text_compare(value, d->value[i]))
+            return i;
+    if (d->values == EK_FIT_VALUES_MAX ||
+        !(d->value[d->values] = ek_strndup(value.text, value.length)))
+        return -1;
+    return d->values++;
+}
+
+/* The dimensions of the first lists are those that are looked at. */
+static int add_dimension(struct ek_profile_fit *fit, struct ek_text name)
+{
+    struct ek_segment_values *d = &fit->dimension[fit->dimensions];
+    if (!(d->of = ek_calloc(fit->capacity, sizeof *d->of)))
+        return EK_ENOMEM;
+    if (!(d->name = ek_strndup(name.text, name.length))) {
+        ek_free(d->of);
+        d->of = NULL;
+        return EK_ENOMEM;
+    }
+    for (size_t q = 0; q < fit->capacity; q++)
+        d->of[q] = -1;
+    fit->dimensions++;
+    return EK_OK;
+}
+
+static int add_segments(struct ek_profile_fit *fit, const struct ek_list *q)
+{
+    for (int i = 0; i < fit->dimensions; i++)
+        fit->dimension[i].of[fit->queries] = -1;
+    for (int i = 0; i < q->segment_count; i++) {
+        struct ek_text name = q->segments[i].name, value = q->segments[i].value;
+        int at = 0;
+        while (at < fit->dimensions && ek_text_compare(name, fit->dimension[at].name) != 0)
+            at++;
+        if (at == fit->dimensions && at < EK_FIT_DIMENSIONS && add_dimension(fit, name))
+            return EK_ENOMEM;
+        if (at < fit->dimensions)
+            fit->dimension[at].of[fit->queries] = (int16_t)number_of(&fit->dimension[at], value);
+    }
+    return EK_OK;
+}
+
 static int add_categories(struct ek_profile_fit *fit, const struct ek_list *q, int stratum,
                           struct ek_list_stats *row)
 {
@@ -172,7 +230,9 @@ int ek_profile_fit_add(struct ek_profile_fit *fit, const struct ek_list *q, stru
         return out_of_memory(e);
     for (int f = 0; fit->queries == 0 && f < fit->features; f++)
         fit->pivot[f] = row[f].usable ? row[f].r : 0; /* reduces cancellation in later lists */
-    fit->key[fit->queries] = ek_relative_key(q);
+    if (add_segments(fit, q))
+        return out_of_memory(e);
+    fit->time_ms[fit->queries] = q->time_ms >= 0 ? q->time_ms : -1;
     fit->queries++;
     fit->items += (uint64_t)q->items;
     return EK_OK;
@@ -210,67 +270,147 @@ static int sort_strata(struct ek_profile_fit *fit, struct ek_profile *p)
     return rc;
 }
 
-/* Set before[q] to the last recent list with the query features of list q, or -1, and
- * p->related_lists. */
-static int find_relatives(const struct ek_profile_fit *fit, struct ek_profile *p, int *before)
+/* Lists of every group in their order: of[q] is the group of a list, -1: none. */
+static int group_lists(struct ek_list_groups *view, size_t queries, int groups,
+                       int (*group_of)(const void *of, size_t q), const void *of)
 {
-    struct ek_dedup *seen = ek_calloc(1, sizeof *seen);
-    int *last = ek_calloc(EK_REPEAT_SLOTS, sizeof *last);
-    size_t fresh = 0;
-    int rc = seen && last ? EK_OK : EK_ENOMEM;
-    for (size_t q = 0; !rc && q < fit->queries; q++) {
-        size_t slot = fit->key[q] % EK_REPEAT_SLOTS;
-        before[q] = ek_dedup_count(seen, fit->key[q], q) ? last[slot] : -1;
-        fresh += before[q] < 0;
-        last[slot] = (int)q;
+    uint32_t *order = ek_calloc(queries, sizeof *order);
+    size_t *start = ek_calloc((size_t)groups + 2, sizeof *start);
+    if (!order || !start) {
+        ek_free(order);
+        ek_free(start);
+        return EK_ENOMEM;
     }
+    for (size_t q = 0; q < queries; q++)
+        if (group_of(of, q) >= 0)
+            start[group_of(of, q) + 2]++;
+    for (int g = 0; g < groups; g++)
+        start[g + 2] += start[g + 1];
+    for (size_t q = 0; q < queries; q++)
+        if (group_of(of, q) >= 0)
+            order[start[group_of(of, q) + 1]++] = (uint32_t)q;
+    *view = (struct ek_list_groups){order, start, groups};
+    return EK_OK;
+}
+
+static int only_group(const void *of, size_t q)
+{
+    (void)of;
+    (void)q;
+    return 0;
+}
+
+static int stratum_group(const void *of, size_t q)
+{
+    return ((const int *)of)[q];
+}
+
+static int value_group(const void *of, size_t q)
+{
+    return ((const int16_t *)of)[q];
+}
+
+static int view_lists(const struct ek_profile_fit *fit, int strata, struct ek_list_groups *view)
+{
+    int rc = group_lists(&view[0], fit->queries, 1, only_group, NULL);
     if (!rc)
-        p->related_lists = (int)((fit->queries + fresh - 1) / fresh);
-    ek_free(seen);
-    ek_free(last);
+        rc = group_lists(&view[1], fit->queries, strata, stratum_group, fit->stratum);
+    for (int i = 0; !rc && i < fit->dimensions; i++)
+        rc = group_lists(&view[2 + i], fit->queries, fit->dimension[i].values, value_group,
+                         fit->dimension[i].of);
     return rc;
 }
 
+/* Scratch of the fit of all features. */
+struct scratch {
+    struct ek_list_groups view[EK_FIT_VIEWS];
+    struct ek_list_stats *column;
+    double *values, *strata;
+    struct ek_bet_tables *tables;
+    struct ek_dependence *dependence;
+    float season[EK_DAY_BINS];
+};
+
+static int scratch_init(struct scratch *s, const struct ek_profile_fit *fit, int strata)
+{
+    memset(s, 0, sizeof *s);
+    s->column = ek_calloc(fit->queries, sizeof *s->column);
+    s->values = ek_calloc(fit->queries, sizeof *s->values);
+    s->strata = ek_calloc((2 + 2 * EK_BETS) * (size_t)strata, sizeof *s->strata);
+    s->tables = ek_calloc(1, sizeof *s->tables);
+    s->dependence = ek_calloc((size_t)fit->features, sizeof *s->dependence);
+    if (!s->column || !s->values || !s->strata || !s->tables || !s->dependence)
+        return EK_ENOMEM;
+    ek_bet_tables_fill(s->tables);
+    return view_lists(fit, strata, s->view);
+}
+
+static void scratch_release(struct scratch *s)
+{
+    for (int i = 0; i < EK_FIT_VIEWS; i++) {
+        ek_free((void *)s->view[i].order);
+        ek_free((void *)s->view[i].start);
+    }
+    ek_free(s->column);
+    ek_free(s->values);
+    ek_free(s->strata);
+    ek_free(s->tables);
+    ek_free(s->dependence);
+}
+
+/* The fit of one feature. */
+static struct ek_baseline_fit begin_feature(const struct ek_profile_fit *fit,
+                                            const struct ek_profile *p, struct scratch *s, int f)
+{
+    for (size_t q = 0; q < fit->queries; q++)
+        s->column[q] = fit->record[q * (size_t)fit->features + (size_t)f];
+    return (struct ek_baseline_fit){.queries = fit->queries,
+                                    .record = s->column,
+                                    .stratum = fit->stratum,
+                                    .strata = p->strata,
+                                    .tables = s->tables,
+                                    .values = s->values,
+                                    .sum = s->strata,
+                                    .count = s->strata + p->strata,
+                                    .moments = s->strata + 2 * p->strata,
+                                    .view = s->view,
+                                    .views = 2 + fit->dimensions,
+                                    .time_ms = fit->time_ms,
+                                    .has_days = ek_profile_has_days(p),
+                                    .season = s->season};
+}
+
+static void fit_sketch(const struct ek_profile_fit *fit, struct ek_profile *p, int f)
+{
+    struct ek_sketch_summary summary;
+    ek_sketch_set_get(fit->sketches, f, p->sketch[f]);
+    ek_sketch_summarize(p->sketch[f], &summary);
+    p->baseline[f].log_mean = isnan(summary.log_mean) ? 0 : (float)summary.log_mean;
+    p->baseline[f].log_sd = isnan(summary.log_sd) ? 0 : (float)summary.log_sd;
+}
+
+/* Dependence is pooled over the features, so they are gone through twice. */
 static int fit_features(struct ek_profile_fit *fit, struct ek_profile *p)
 {
-    struct ek_list_stats *column = ek_calloc(fit->queries, sizeof *column);
-    double *values = ek_calloc(fit->queries, sizeof *values);
-    double *strata = ek_calloc((2 + 2 * EK_BETS) * (size_t)p->strata, sizeof *strata);
-    struct ek_bet_tables *tables = ek_calloc(1, sizeof *tables);
-    int *before = ek_calloc(fit->queries, sizeof *before);
-    int rc = column && values && strata && tables && before ? EK_OK : EK_ENOMEM;
-    if (!rc)
-        rc = find_relatives(fit, p, before);
-    if (!rc)
-        ek_bet_tables_fill(tables);
+    struct scratch s;
+    int rc = scratch_init(&s, fit, p->strata);
     for (int f = 0; !rc && f < fit->features; f++) {
-        for (size_t q = 0; q < fit->queries; q++)
-            column[q] = fit->record[q * (size_t)fit->features + (size_t)f];
-        struct ek_baseline_fit one = {.queries = fit->queries,
-                                      .record = column,
-                                      .stratum = fit->stratum,
-                                      .strata = p->strata,
-                                      .tables = tables,
-                                      .values = values,
-                                      .sum = strata,
-                                      .count = strata + p->strata,
-                                      .moments = strata + 2 * p->strata,
-                                      .before = before};
-        struct ek_sketch_summary summary;
+        struct ek_baseline_fit one = begin_feature(fit, p, &s, f);
+        float *level = p->level + (size_t)f * (size_t)p->strata;
+        ek_baseline_fit_moments(&one, &p->baseline[f], level);
+        ek_dependence_measure(&one, level, &p->baseline[f], &s.dependence[f]);
+    }
+    if (!rc)
+        rc = ek_dependence_pool(s.dependence, fit->features, p->baseline);
+    for (int f = 0; !rc && f < fit->features; f++) {
+        struct ek_baseline_fit one = begin_feature(fit, p, &s, f);
         size_t first = (size_t)f * (size_t)p->strata;
-        ek_baseline_fit_feature(&one, &p->baseline[f], p->level + first,
+        ek_baseline_fit_feature(&one, &p->baseline[f], p->level + first, p->band + first,
                                 p->density + (size_t)f * EK_DENSITY_BINS,
                                 p->calibration + first * EK_CALIBRATED);
-        ek_sketch_set_get(fit->sketches, f, p->sketch[f]);
-        ek_sketch_summarize(p->sketch[f], &summary);
-        p->baseline[f].log_mean = isnan(summary.log_mean) ? 0 : (float)summary.log_mean;
-        p->baseline[f].log_sd = isnan(summary.log_sd) ? 0 : (float)summary.log_sd;
+        fit_sketch(fit, p, f);
     }
-    ek_free(column);
-    ek_free(values);
-    ek_free(strata);
-    ek_free(before);
-    ek_free(tables);
+    scratch_release(&s);
     return rc;
 }
 
@@ -297,10 +437,10 @@ static int move_lists(struct ek_profile_fit *fit, struct ek_profile *p, const in
             return EK_ENOMEM;
     l->queries = fit->queries;
     l->record = fit->record;
-    l->relative = fit->key;
+    l->time_ms = fit->time_ms;
     l->stratum = fit->stratum;
     fit->record = NULL;
-    fit->key = NULL;
+    fit->time_ms = NULL;
     fit->stratum = NULL;
     fit->queries = fit->capacity = 0;
     return EK_OK;
@@ -334,6 +474,7 @@ int ek_profile_fit_finish(struct ek_profile_fit *fit, struct ek_profile **out, s
         return rc;
     p->queries = fit->queries;
     p->items = fit->items;
+    p->span_ms = ek_training_span(fit->time_ms, fit->queries);
     if (fit_all(fit, p)) {
         ek_profile_free(p);
         return out_of_memory(e);
@@ -395,7 +536,7 @@ static void add_records(struct ek_profile_fit *fit, const struct ek_profile_list
         fit->pivot[f] = l->record[f].usable ? l->record[f].r : 0;
     memcpy(fit->record + fit->queries * features, l->record,
            l->queries * features * sizeof *l->record);
-    memcpy(fit->key + fit->queries, l->relative, l->queries * sizeof *l->relative);
+    memcpy(fit->time_ms + fit->queries, l->time_ms, l->queries * sizeof *l->time_ms);
     for (size_t q = 0; q < l->queries; q++)
         fit->stratum[fit->queries + q] = number[l->stratum[q]];
     fit->queries += l->queries;

@@ -6,6 +6,10 @@
 #include "detect/list_stats_builder.h"
 #include "offline/fit/category_fit.h"
 #include "offline/fit/profile_fit.h"
+#include "offline/fit/stratum_fit.h"
+
+/* Segment values whose lists are looked at by themselves. */
+enum { EK_FIT_DIMENSIONS = EK_FIT_VIEWS - 2, EK_FIT_VALUES_MAX = 256 };
 
 struct ek_profile_fit {
     const struct ek_manifest *manifest;
@@ -15,9 +19,15 @@ struct ek_profile_fit {
     size_t queries, capacity;
     uint64_t items;
     struct ek_list_stats *record; /* [capacity, features] */
-    uint64_t *key;                /* [capacity] of the query features */
-    int *stratum;                 /* [capacity] in order of appearance; 0 without the field */
-    char **name;                  /* [names]; name[0] is "" */
+    int64_t *time_ms;             /* [capacity] -1: unknown */
+    struct ek_segment_values {
+        char *name, *value[EK_FIT_VALUES_MAX];
+        int values;
+        int16_t *of; /* [capacity] number of the value, -1: none */
+    } dimension[EK_FIT_DIMENSIONS];
+    int dimensions;
+    int *stratum; /* [capacity] in order of appearance; 0 without the field */
+    char **name;  /* [names]; name[0] is "" */
     int names;
     bool keep; /* store the lists in the profile */
     float *pivot;

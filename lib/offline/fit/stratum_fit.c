@@ -1,6 +1,7 @@
 #include "offline/fit/stratum_fit.h"
 
 #include "assets/residual_grid.h"
+#include "offline/fit/dependence_fit.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,14 +10,11 @@
 enum {
     STRATUM_PRIOR = 20, /* weight of the overall level in the level of a stratum, in lists */
     LISTS_FOR_SPREAD = 500,
-    PAIRS_FOR_RELATED = 200,
-    BURST_LISTS = 16,
     SMOOTH_HALF = 15, /* bins */
 };
 static const double SMOOTH_SD = 5; /* bins */
 static const double CLIPPED_SQUARE = 25, BETWEEN_MIN = 1e-3, WITHIN_MIN = 1e-6;
 static const double SPREAD_SD_MIN = 0.02, SPREAD_QUANTILE = 0.995;
-static const double BURSTY = 1.5;
 static const double SPREAD_FLOOR = 1e-3, BULK = 0.01;
 static const double DOUBT = 2, LISTS_WITHOUT_DOUBT = 4000;
 
@@ -102,13 +100,14 @@ static void fit_variance(const struct ek_baseline_fit *fit, const float *level,
     b->queries = (uint64_t)lists;
 }
 
-/* Return P(X >= x) if `count` of n training lists have X >= x: the add-one estimate, and for few
- * lists an upper confidence bound, because an underestimated tail causes false alarms
- * permanently. */
-static double tail_probability(size_t count, size_t n)
+/* Return P(X >= x) if `count` of n training lists, worth n / deff independent ones, have X >= x:
+ * the add-one estimate, and for few lists an upper confidence bound, because an underestimated tail
+ * causes false alarms permanently. */
+static double tail_probability(size_t count, size_t n, double deff)
 {
-    double seen = (double)count + 1, doubt = fmax(DOUBT * (1 - (double)n / LISTS_WITHOUT_DOUBT), 0);
-    return fmin((seen + doubt * sqrt(seen)) / ((double)n + 1), 1);
+    double seen = (double)count + 1;
+    double doubt = fmax(DOUBT * (1 - (double)n / deff / LISTS_WITHOUT_DOUBT), 0);
+    return fmin((seen + doubt * sqrt(seen * deff)) / ((double)n + 1), 1);
 }
 
 /* Set rank to the table row of every bin, from p[i] = P(X >= lower edge of bin i): by the middle of
@@ -124,7 +123,7 @@ static void fill_ranks(const double *p, int bins, double floor_p, uint8_t *rank)
 /* Compute the expectations of the bets of `table` if row rank[i] has the mass of bin i, and raise
  * most [lanes] to them. */
 static void raise_expectations(const uint8_t *rank, const double *p, int bins,
-                               const float (*table)[EK_BET_ROW], int from, int to, double *most)
+                               float (*table)[EK_BET_ROW], int from, int to, double *most)
 {
     for (int lane = from; lane < to; lane++) {
         double sum = 0, mass = 0;
@@ -140,7 +139,8 @@ static void raise_expectations(const uint8_t *rank, const double *p, int bins,
 static void fit_level_ranks(const struct ek_baseline_fit *fit, const float *level,
                             struct ek_baseline *b, double *most)
 {
-    int class = ek_far_class(b->queries);
+    double deff = fmax((double)b->deff[EK_RESPECT_LEVEL], 1);
+    int class = ek_far_class((uint64_t)((double)b->queries / deff));
     for (int direction = 0; direction < 2; direction++) {
         size_t n = 0;
         double p[EK_Z_BINS];
@@ -155,7 +155,7 @@ static void fit_level_ranks(const struct ek_baseline_fit *fit, const float *leve
         qsort(fit->values, n, sizeof *fit->values, by_value);
         for (int i = 0; i < EK_Z_BINS; i++) {
             size_t above = n - lower_bound(fit->values, n, ek_z_edge(i));
-            p[i] = tail_probability(above, n);
+            p[i] = tail_probability(above, n, deff);
         }
         fill_ranks(p, EK_Z_BINS, ek_far_p(class), b->z_rank[direction]);
         raise_expectations(b->z_rank[direction], p, EK_Z_BINS, fit->tables->level[class], 0,
@@ -174,8 +174,8 @@ static void spread_ranks(const struct ek_baseline_fit *fit, const double *s, siz
         size_t above = n - lower_bound(s, n, ek_spread_edge(i));
         double next = i + 1 < EK_SPREAD_BINS ? ek_spread_edge(i + 1) : 1e9;
         size_t below = lower_bound(s, n, nextafter(next, INFINITY));
-        up[i] = tail_probability(above, n);
-        down[EK_SPREAD_BINS - 1 - i] = tail_probability(below, n);
+        up[i] = tail_probability(above, n, 1);
+        down[EK_SPREAD_BINS - 1 - i] = tail_probability(below, n, 1);
     }
     fill_ranks(up, EK_SPREAD_BINS, SPREAD_FLOOR, rank[0]);
     fill_ranks(down, EK_SPREAD_BINS, SPREAD_FLOOR, reversed);
@@ -221,73 +221,6 @@ static void fit_spreads(const struct ek_baseline_fit *fit, struct ek_baseline *b
     }
 }
 
-/* Return one statistic of a list: a share, the spread or the residual; NaN if unknown. */
-static double list_statistic(const struct ek_baseline_fit *fit, const float *level, int which,
-                             size_t q)
-{
-    const struct ek_list_stats *o = &fit->record[q];
-    if (which < EK_SHARES)
-        return o->share[which] == EK_SHARE_UNKNOWN ? NAN : (double)o->share[which] / EK_SHARE_WHOLE;
-    if (which == EK_SHARES)
-        return o->usable >= 3 ? o->spread : NAN;
-    return o->usable ? clip(ek_baseline_fit_residual(fit, level, q), -5, 5) : NAN;
-}
-
-/* Return the variance of sums over BURST_LISTS consecutive lists, relative to independent lists. It
- * is 1 if lists with the same query features are spread over the stream, and up to their number if
- * they are consecutive. */
-static double variance_ratio(const struct ek_baseline_fit *fit, const float *level, int which,
-                             double mean)
-{
-    double block = 0, blocks = 0, squares = 0, known = 0;
-    for (size_t q = 0; q < fit->queries; q++) {
-        double a = list_statistic(fit, level, which, q) - mean;
-        if (!isnan(a)) {
-            block += a;
-            squares += a * a;
-            known++;
-        }
-        if ((q + 1) % BURST_LISTS == 0) {
-            blocks += block * block;
-            block = 0;
-        }
-    }
-    return squares > 1e-6 * known ? blocks / squares : 1;
-}
-
-/* Return the correlation of one statistic between related lists. It is 0 if related lists are not
- * consecutive: the query features are then only coarse, and lists nearly independent. */
-static double related_correlation(const struct ek_baseline_fit *fit, const float *level, int which)
-{
-    double sum = 0, products = 0, squares = 0, pairs = 0;
-    for (size_t q = 0; q < fit->queries; q++) {
-        int relative = fit->before[q];
-        double a = list_statistic(fit, level, which, q);
-        double b = relative < 0 ? NAN : list_statistic(fit, level, which, (size_t)relative);
-        if (isnan(a) || isnan(b))
-            continue;
-        sum += .5 * (a + b);
-        products += a * b;
-        squares += .5 * (a * a + b * b);
-        pairs++;
-    }
-    double mean = pairs ? sum / pairs : 0, variance = squares - pairs * mean * mean;
-    if (pairs < PAIRS_FOR_RELATED || variance < 1e-6 * pairs)
-        return 0;
-    if (variance_ratio(fit, level, which, mean) < BURSTY)
-        return 0;
-    return (products - pairs * mean * mean) / variance;
-}
-
-static void fit_related(const struct ek_baseline_fit *fit, const float *level,
-                        struct ek_baseline *b)
-{
-    double most = 0;
-    for (int which = 0; which <= EK_SHARES + 1; which++)
-        most = fmax(most, related_correlation(fit, level, which));
-    b->related = (float)most;
-}
-
 static void fit_shares(const struct ek_baseline_fit *fit, struct ek_baseline *b)
 {
     for (int i = 0; i < EK_SHARES; i++) {
@@ -325,34 +258,40 @@ static void fit_density(const struct ek_baseline_fit *fit, const float *level, f
 }
 
 enum { LISTS_FOR_CALIBRATION = 30 };
+static const double CALIBRATION_MOST = 1e4;
 
-/* Sum the bets and their squares by stratum. */
+/* Sum the bets to the power of their design effect, and the squares, by stratum: the product of so
+ * many equal lists. */
 static void sum_bets(const struct ek_baseline_fit *fit, const struct ek_baseline *b,
                      const float *level)
 {
     struct ek_feature_bets bets;
+    double deff[EK_BETS];
     ek_feature_bets_fill(&bets, fit->tables, b);
+    for (int i = 0; i < EK_BETS; i++)
+        deff[i] = ek_bet_deff(b, i);
     memset(fit->count, 0, (size_t)fit->strata * sizeof *fit->count);
     memset(fit->moments, 0, (size_t)fit->strata * 2 * EK_BETS * sizeof *fit->moments);
     for (size_t q = 0; q < fit->queries; q++) {
         double *sum = fit->moments + (size_t)fit->stratum[q] * 2 * EK_BETS;
         float e[EK_BETS];
-        ek_bets_compute(fit->tables, &bets, b, &fit->record[q],
+        ek_bets_compute(&bets, b, ek_baseline_band(b), &fit->record[q],
                         (float)ek_baseline_fit_residual(fit, level, q), e);
         for (int i = 0; i < EK_BETS; i++) {
-            sum[i] += e[i];
-            sum[EK_BETS + i] += (double)e[i] * e[i];
+            double plain = deff[i] > 1 ? pow((double)e[i], deff[i]) : (double)e[i];
+            sum[i] += plain;
+            sum[EK_BETS + i] += plain * plain;
         }
         fit->count[fit->stratum[q]]++;
     }
 }
 
-static double shrink_mean(double sum, double squares, double count)
+static double shrink_mean(double sum, double squares, double count, double deff)
 {
     if (count < LISTS_FOR_CALIBRATION)
         return 1;
     double mean = sum / count, excess = mean - 1;
-    double variance = fmax(squares / count - mean * mean, 0) / (count - 1);
+    double variance = deff * fmax(squares / count - mean * mean, 0) / (count - 1);
     return excess > 0 ? 1 + fmax(excess - variance / excess, 0) : 1;
 }
 
@@ -366,24 +305,43 @@ static void calibration_fit(const struct ek_baseline_fit *fit, const struct ek_b
     sum_bets(fit, b, level);
     for (int s = 0; s < fit->strata; s++) {
         const double *sum = fit->moments + (size_t)s * 2 * EK_BETS;
-        for (int i = 0; i < EK_BETS; i++)
-            calibration[s * EK_CALIBRATED + i] =
-                (float)fmax(shrink_mean(sum[i], sum[EK_BETS + i], fit->count[s]), least[i]);
+        for (int i = 0; i < EK_BETS; i++) {
+            double deff = ek_bet_deff(b, i);
+            double mean =
+                fmax(shrink_mean(sum[i], sum[EK_BETS + i], fit->count[s], deff), least[i]);
+            calibration[s * EK_CALIBRATED + i] = (float)fmin(pow(mean, 1 / deff), CALIBRATION_MOST);
+        }
     }
 }
 
-void ek_baseline_fit_feature(const struct ek_baseline_fit *fit, struct ek_baseline *b, float *level,
-                             float *density, float *calibration)
+static void fit_moments(const struct ek_baseline_fit *fit, struct ek_baseline *b, float *level,
+                        double *most)
 {
-    double overall = median_level(fit), most[EK_BETS] = {0};
+    double overall = median_level(fit);
     b->level = (float)overall;
     fit_levels(fit, overall, level);
     level[0] = fit->strata > 1 ? (float)overall : level[0];
+    memset(fit->season, 0, EK_DAY_BINS * sizeof *fit->season);
     fit_variance(fit, level, b);
-    fit_level_ranks(fit, level, b, most);
+    ek_dependence_fit_season(fit, level, b);
+    fit_variance(fit, level, b);
     fit_spreads(fit, b, most);
-    fit_related(fit, level, b);
     fit_shares(fit, b);
+}
+
+void ek_baseline_fit_moments(const struct ek_baseline_fit *fit, struct ek_baseline *b, float *level)
+{
+    double most[EK_BETS] = {0};
+    fit_moments(fit, b, level, most);
+}
+
+void ek_baseline_fit_feature(const struct ek_baseline_fit *fit, struct ek_baseline *b, float *level,
+                             float *band, float *density, float *calibration)
+{
+    double most[EK_BETS] = {0};
+    fit_moments(fit, b, level, most);
+    ek_dependence_fit_wander(fit, level, b, band);
+    fit_level_ranks(fit, level, b, most);
     fit_density(fit, level, density);
     calibration_fit(fit, b, level, most, calibration);
 }

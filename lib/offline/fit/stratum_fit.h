@@ -8,10 +8,19 @@
 
 #include "assets/profile.h"
 #include "detect/evalue_tests.h"
+#include "detect/list_stats_builder.h"
 #include "num/list_stats.h"
 
 /* Up to this number of training lists, shifts of the level are not tested. */
 enum { EK_LISTS_FOR_LEVEL = 200 };
+
+/* Training lists by the values of a field, in the order of training within each. */
+struct ek_list_groups {
+    const uint32_t *order; /* list numbers, group after group */
+    const size_t *start;   /* [groups + 1] in order */
+    int groups;
+};
+enum { EK_FIT_VIEWS = 6 };
 
 /* Inputs and scratch of the fit of one feature. */
 struct ek_baseline_fit {
@@ -19,23 +28,32 @@ struct ek_baseline_fit {
     const struct ek_list_stats *record; /* [queries] of the feature */
     const int *stratum;                 /* [queries], 0 .. strata-1 */
     int strata;
-    const struct ek_bet_tables *tables;
-    double *values;      /* [queries] scratch */
-    double *sum, *count; /* [strata] scratch */
-    double *moments;     /* [strata, 2, EK_BETS] scratch */
-    const int *before;   /* [queries] an earlier list with the same query features, or -1 */
+    struct ek_bet_tables *tables;
+    double *values;                    /* [queries] scratch */
+    double *sum, *count;               /* [strata] scratch */
+    double *moments;                   /* [strata, 2, EK_BETS] scratch */
+    const struct ek_list_groups *view; /* [views] all lists; by stratum, group by its number; by
+                                        * each segment dimension */
+    int views;
+    const int64_t *time_ms; /* [queries] -1: unknown */
+    bool has_days;          /* training tells the season */
+    float *season;          /* [EK_DAY_BINS] of the feature, 0 without one */
 };
 
 /* Return the residual of list q, which must have a usable value. level [strata]. */
 static inline double ek_baseline_fit_residual(const struct ek_baseline_fit *fit, const float *level,
                                               size_t q)
 {
-    return fit->record[q].r - level[fit->stratum[q]];
+    int bin = ek_day_bin(fit->time_ms[q]);
+    return fit->record[q].r - level[fit->stratum[q]] - (bin < 0 ? 0 : fit->season[bin]);
 }
 
-/* Set level [strata], density [EK_DENSITY_BINS], calibration [strata, EK_CALIBRATED] and *b except
- * its log_mean and log_sd. */
+/* Set level [strata], and the variances, season, spreads and shares of *b. */
+void ek_baseline_fit_moments(const struct ek_baseline_fit *fit, struct ek_baseline *b,
+                             float *level);
+/* Set level, band [strata], density [EK_DENSITY_BINS], calibration [strata, EK_CALIBRATED] and *b
+ * except its log_mean, log_sd and design effects, which must be set. */
 void ek_baseline_fit_feature(const struct ek_baseline_fit *fit, struct ek_baseline *b, float *level,
-                             float *density, float *calibration);
+                             float *band, float *density, float *calibration);
 
 #endif

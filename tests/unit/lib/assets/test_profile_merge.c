@@ -72,10 +72,11 @@ static void are_the_same(const struct ek_profile *a, const struct ek_profile *b)
     ck_assert_int_eq(a->strata, b->strata);
     ck_assert_uint_eq(a->queries, b->queries);
     ck_assert_uint_eq(a->items, b->items);
-    ck_assert_int_eq(a->related_lists, b->related_lists);
+    ck_assert_int_eq(a->span_ms, b->span_ms);
     for (size_t s = 0; s < strata; s++)
         ck_assert_str_eq(a->stratum[s], b->stratum[s]);
     are_near(a->level, b->level, features * strata, "level");
+    are_near(a->band, b->band, features * strata, "stratum_band");
     are_near(a->calibration, b->calibration, features * strata * EK_CALIBRATED, "calibration");
     for (int f = 0; f < a->features; f++) {
         const struct ek_baseline *x = &a->baseline[f], *y = &b->baseline[f];
@@ -85,6 +86,11 @@ static void are_the_same(const struct ek_profile *a, const struct ek_profile *b)
         are_near(x->inv_sd, y->inv_sd, EK_SD_SIZES, "inv_sd");
         are_near(x->spread_mean, y->spread_mean, EK_SIZE_CLASSES, "spread_mean");
         are_near(x->share, y->share, EK_SHARES, "share");
+        are_near(x->season, y->season, EK_SEASON, "season");
+        are_near(x->deff, y->deff, EK_RESPECTS, "design_effect");
+        are_near(&x->band, &y->band, 1, "band");
+        are_near(&x->range, &y->range, 1, "range");
+        are_near(x->share_wander, y->share_wander, EK_SHARES, "share_wander");
         ck_assert_uint_eq(ek_sketch_total(a->sketch[f]), ek_sketch_total(b->sketch[f]));
         ck_assert_int_eq(c->count, d->count);
         are_near(c->value, d->value, (size_t)c->count, "category_value");

@@ -138,7 +138,7 @@ static const float *far_list(const struct fixture *x, int k, float spread)
 {
     static float e[EK_BETS];
     struct ek_list_stats list = {.usable = (uint16_t)k, .spread = spread};
-    ek_bets_compute(&x->t, &x->bets, &x->b, &list, 6, e);
+    ek_bets_compute(&x->bets, &x->b, EK_DEAD_BAND_LEVEL_LN, &list, 6, e);
     return e;
 }
 
@@ -173,6 +173,7 @@ START_TEST(evidence_grows_under_a_shift_and_the_winner_says_which)
     struct ek_alarm_level level = ek_alarm_level_compute(1e7, 1, 0);
     struct ek_list_stats record = {.r = -4.6f, .usable = 10, .spread = 0, .share = {0, 0, 0, 0}};
     float bet_scale[1][EK_BETS];
+    float band[EK_BET_BLOCK] = {EK_DEAD_BAND_LEVEL_LN};
     uint16_t evident = 1;
     int lists = 0, alarms = 0;
     ck_assert(!ek_list_bets_new(&bets, &x->t, &x->bets, &x->b, 1) &&
@@ -181,6 +182,7 @@ START_TEST(evidence_grows_under_a_shift_and_the_winner_says_which)
                                     .bet_scale = (const float(*)[EK_BETS])bet_scale,
                                     .weight = x->t.weight,
                                     .cells = cells,
+                                    .band = band,
                                     .evident = &evident,
                                     .track_lists = EK_TRACK_LISTS};
     struct ek_alarm alarm;

@@ -33,6 +33,7 @@ static struct {
     struct ek_feature_bets bets[FEATURES];
     float bet_scale[FEATURES][EK_BETS];
     struct ek_list_stats record[FEATURES];
+    float band[48], most[48];
 } x;
 
 static void train(struct ek_rng *r)
@@ -52,6 +53,10 @@ static void train(struct ek_rng *r)
             b->z_rank[i % 2][i / 2] = (uint8_t)ek_rng_uniform_int(r, 256);
         for (size_t i = 0; i < sizeof b->spread_rank; i++)
             ((uint8_t *)b->spread_rank)[i] = (uint8_t)ek_rng_uniform_int(r, 256);
+        for (int i = 0; i < EK_RESPECTS; i++)
+            b->deff[i] = ek_rng_uniform_int(r, 2) ? (float)(1 + 20 * ek_rng_uniform(r)) : 0;
+        x.band[f] = (float)(.02 + .1 * ek_rng_uniform(r));
+        x.most[f] = .18f;
         ek_feature_bets_fill(&x.bets[f], &x.tables, b);
         for (int i = 0; i < EK_BETS; i++)
             x.bet_scale[f][i] = (float)(1 - .2 * ek_rng_uniform(r));
@@ -78,16 +83,17 @@ START_TEST(a_step_multiplies_with_the_bets_of_the_list_and_so_do_the_products)
         const struct ek_bet_cell cell = {s.r,
                                          s.mu,
                                          s.all,
+                                         x.band,
                                          s.queries,
                                          (const float(*)[EK_BETS])x.bet_scale,
-                                         {200, .002f, 2, .18f},
+                                         {200, .002f, 2, x.most},
                                          s.product};
         ek_synthetic_lists_draw(x.record, &r);
         ek_bet_list_update(list, x.record);
         for (int block = 0; block < 3; block++)
             ek_bet_step(list, &cell, block, block < 2 ? 0xffff : 1, s.largest, moved);
         for (int f = 0; f < FEATURES; f++) {
-            ek_bets_compute(&x.tables, &x.bets[f], &x.baseline[f], &x.record[f],
+            ek_bets_compute(&x.bets[f], &x.baseline[f], x.band[f], &x.record[f],
                             x.record[f].r - s.mu[f], want);
             for (int b = 0; b < EK_BETS; b++)
                 want[b] *= x.bet_scale[f][b];
@@ -111,9 +117,10 @@ START_TEST(a_feature_that_is_not_meant_stays_as_it_was)
     const struct ek_bet_cell cell = {s.r,
                                      s.mu,
                                      s.all,
+                                     w.band,
                                      s.queries,
                                      (const float(*)[EK_BET_LANES])w.bet_scale,
-                                     {200, .002f, 2, .18f},
+                                     {200, .002f, 2, w.most_level},
                                      NULL};
     uint32_t queries = s.queries[3];
     memcpy(before, s.r[3], sizeof before);
@@ -157,7 +164,7 @@ static const float *on_shares(const uint8_t *share)
     static float e[EK_BETS];
     struct ek_list_stats record = {.r = NAN, .spread = NAN};
     memcpy(record.share, share, sizeof record.share);
-    ek_bets_compute(&x.tables, &x.bets[0], &x.baseline[0], &record, 0, e);
+    ek_bets_compute(&x.bets[0], &x.baseline[0], x.band[0], &record, 0, e);
     return e + EK_BET_SHARES;
 }
 

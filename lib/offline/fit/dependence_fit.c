@@ -1,0 +1,437 @@
+#include "offline/fit/dependence_fit.h"
+
+#include "base/alloc.h"
+#include "detect/evidence.h"
+#include "detect/list_stats_builder.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    WINDOW = 4096,      /* lists whose linear trend is removed */
+    SHORTEST = 16,      /* blocks */
+    BLOCKS_LEAST = 4,   /* of a window */
+    FEATURES_LEAST = 8, /* to have something in common */
+    WANDER_LISTS = 1024,
+    WANDER_LEAST = 128,
+    WANDER_BLOCKS = 8, /* to know how far a level wanders */
+    LISTS_LEAST = 512,
+};
+static const double CHANCE = 3, SURPRISING = 3.5; /* standard errors */
+static const double LARGE = .125;                 /* part of the lists */
+static const double CLIP = 4, SPREAD_CLIP = 1;    /* standard deviations; ln */
+static const double DEFF_MOST = 256, MAD_NORMAL = 1.4826;
+static const double RANGE_LEAST = .03, SEASON_LEAST = .004;
+
+static double clip(double x, double most)
+{
+    return fmin(fmax(x, -most), most);
+}
+
+/* A list in one respect; NaN: nothing. */
+static double respect_of(const struct ek_baseline_fit *fit, const float *level,
+                         const struct ek_baseline *b, int which, size_t q)
+{
+    const struct ek_list_stats *o = &fit->record[q];
+    if (which == EK_RESPECT_LEVEL)
+        return o->usable ? clip(ek_baseline_fit_residual(fit, level, q) *
+                                    (double)ek_baseline_inv_sd(b, o->usable),
+                                CLIP)
+                         : NAN;
+    if (which == EK_RESPECT_SPREAD) {
+        int class = ek_size_class(o->usable);
+        return o->usable >= 3 && b->spread_hi[class] < EK_SPREAD_UNKNOWN
+                   ? clip((double)(o->spread - b->spread_mean[class]), SPREAD_CLIP)
+                   : NAN;
+    }
+    uint8_t share = o->share[which - EK_RESPECT_SHARES];
+    return share == EK_SHARE_UNKNOWN ? NAN : (double)share / EK_SHARE_WHOLE;
+}
+
+/* Lists of a group that say something, in their order, into fit->values. */
+static size_t series_of(const struct ek_baseline_fit *fit, const float *level,
+                        const struct ek_baseline *b, int which, const struct ek_list_groups *view,
+                        int group)
+{
+    size_t n = 0;
+    for (size_t i = view->start[group]; i < view->start[group + 1]; i++) {
+        double x = respect_of(fit, level, b, which, view->order[i]);
+        if (!isnan(x))
+            fit->values[n++] = x;
+    }
+    return n;
+}
+
+static double mean_of(const double *x, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += x[i];
+    return n ? sum / (double)n : 0;
+}
+
+static double variance_of(const double *x, size_t n)
+{
+    double mean = mean_of(x, n), sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (x[i] - mean) * (x[i] - mean);
+    return n ? sum / (double)n : 0;
+}
+
+/* Sum of squares of block means around their linear trend. */
+static double around_trend(const double *mean, int blocks)
+{
+    double sum = 0, product = 0, squares = 0, middle = .5 * (blocks - 1);
+    for (int i = 0; i < blocks; i++) {
+        sum += mean[i];
+        product += (i - middle) * mean[i];
+        squares += (i - middle) * (i - middle);
+    }
+    double slope = product / squares, left = 0;
+    for (int i = 0; i < blocks; i++) {
+        double away = mean[i] - sum / blocks - slope * (i - middle);
+        left += away * away;
+    }
+    return left;
+}
+
+static void add_windows(const double *x, size_t n, double variance, size_t window, size_t block,
+                        struct ek_variance_ratio *sum)
+{
+    double mean[WINDOW / SHORTEST];
+    int blocks = (int)(window / block);
+    for (size_t first = 0; first + window <= n; first += window) {
+        for (int i = 0; i < blocks; i++)
+            mean[i] = mean_of(x + first + (size_t)i * block, block);
+        sum->excess += around_trend(mean, blocks) * (double)block / variance;
+        sum->freedom += blocks - 2;
+    }
+}
+
+static size_t window_of(size_t n)
+{
+    size_t window = WINDOW;
+    while (window > n / 2)
+        window /= 2;
+    return window;
+}
+
+/* Sums of the groups with `least` to `most` of the lists. */
+static void measure_view(const struct ek_baseline_fit *fit, const float *level,
+                         const struct ek_baseline *b, int which, int view, double least,
+                         double most, struct ek_variance_ratio sum[EK_BLOCK_LENGTHS])
+{
+    const struct ek_list_groups *of = &fit->view[view];
+    for (int g = 0; g < of->groups; g++) {
+        double part = (double)(of->start[g + 1] - of->start[g]) / (double)fit->queries;
+        if (part < least || part >= most)
+            continue;
+        size_t n = series_of(fit, level, b, which, of, g), window = window_of(n);
+        double variance = variance_of(fit->values, n);
+        if (n < LISTS_LEAST || variance < 1e-9)
+            continue;
+        for (int i = 0; i < EK_BLOCK_LENGTHS; i++)
+            if ((size_t)(SHORTEST << i) * BLOCKS_LEAST <= window)
+                add_windows(fit->values, n, variance, window, (size_t)(SHORTEST << i), &sum[i]);
+    }
+}
+
+void ek_dependence_measure(const struct ek_baseline_fit *fit, const float *level,
+                           const struct ek_baseline *b, struct ek_dependence *out)
+{
+    memset(out, 0, sizeof *out);
+    for (int which = 0; which < EK_RESPECTS; which++)
+        for (int view = 0; view < fit->views; view++) {
+            int slice = view ? 2 * view - 1 : 0;
+            measure_view(fit, level, b, which, view, LARGE, 2, out->ratio[which][slice]);
+            if (view)
+                measure_view(fit, level, b, which, view, 0, LARGE, out->ratio[which][slice + 1]);
+        }
+}
+
+static double excess_of(const struct ek_variance_ratio *r)
+{
+    return r->freedom > 0 ? r->excess / r->freedom - 1 : 0;
+}
+
+static double error_of(const struct ek_variance_ratio *r)
+{
+    return r->freedom > 0 ? sqrt(2 / r->freedom) : INFINITY;
+}
+
+/* What the features have in common: excess over 1, and variance between features. */
+struct pooled {
+    double excess, variance;
+};
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median_of(double *x, int n)
+{
+    qsort(x, (size_t)n, sizeof *x, by_size);
+    return n ? (x[(n - 1) / 2] + x[n / 2]) / 2 : 0;
+}
+
+/* scratch [features] */
+static struct pooled pool_of(const struct ek_dependence *of, int features, int which, int slice,
+                             int length, double *scratch)
+{
+    int n = 0;
+    double error = 0;
+    for (int f = 0; f < features; f++) {
+        const struct ek_variance_ratio *r = &of[f].ratio[which][slice][length];
+        if (!(r->freedom > 0))
+            continue;
+        scratch[n++] = excess_of(r);
+        error = fmax(error, error_of(r));
+    }
+    if (n < FEATURES_LEAST)
+        return (struct pooled){0, 0};
+    double middle = median_of(scratch, n);
+    for (int i = 0; i < n; i++)
+        scratch[i] = fabs(scratch[i] - middle);
+    double sd = MAD_NORMAL * median_of(scratch, n);
+    bool varied = sd * sd > error * error * (1 + CHANCE * sqrt(2. / n));
+    return (struct pooled){fmax(middle - error, 0), varied ? sd * sd - error * error : 0};
+}
+
+/* Whether independent lists hardly have that ratio (chi-square; Wilson and Hilferty 1931). */
+static bool is_surprising(const struct ek_variance_ratio *r)
+{
+    double part = 2 / (9 * r->freedom);
+    return cbrt(r->excess / r->freedom) > 1 - part + SURPRISING * sqrt(part);
+}
+
+/* Design effect by blocks of one length. */
+static double effect_of(const struct ek_variance_ratio *r, const struct pooled *p)
+{
+    double own = excess_of(r), error = error_of(r), excess = p->excess;
+    if (!(r->freedom > 0))
+        return 1;
+    if (p->variance > 0)
+        excess += p->variance / (p->variance + error * error) * (own - excess);
+    if (is_surprising(r))
+        excess = fmax(excess, own);
+    return 1 + fmax(excess, 0) / (1 + error); /* the largest of all lengths counts */
+}
+
+/* Features without a level (categories) have the upper quartile of the others' design effects. */
+static void common_effect(struct ek_baseline *b, int features, double *effect, int n)
+{
+    qsort(effect, (size_t)n, sizeof *effect, by_size);
+    for (int f = 0; n && f < features; f++)
+        if (!b[f].queries)
+            b[f].deff[EK_RESPECT_LEVEL] = (float)effect[3 * (n - 1) / 4];
+}
+
+int ek_dependence_pool(const struct ek_dependence *of, int features, struct ek_baseline *b)
+{
+    double *scratch = ek_calloc((size_t)features, sizeof *scratch);
+    if (!scratch)
+        return EK_ENOMEM;
+    for (int which = 0; which < EK_RESPECTS; which++) {
+        for (int f = 0; f < features; f++)
+            b[f].deff[which] = 1;
+        for (int slice = 0; slice < EK_FIT_SLICES; slice++)
+            for (int i = 0; i < EK_BLOCK_LENGTHS; i++) {
+                struct pooled p = pool_of(of, features, which, slice, i, scratch);
+                for (int f = 0; f < features; f++) {
+                    double effect = effect_of(&of[f].ratio[which][slice][i], &p);
+                    b[f].deff[which] =
+                        (float)fmin(fmax(effect, (double)b[f].deff[which]), DEFF_MOST);
+                }
+            }
+    }
+    int n = 0;
+    for (int f = 0; f < features; f++)
+        if (b[f].queries)
+            scratch[n++] = (double)b[f].deff[EK_RESPECT_LEVEL];
+    common_effect(b, features, scratch, n);
+    ek_free(scratch);
+    return EK_OK;
+}
+
+/* The largest mean of neighbors in x [n], as far as it is no chance: the variance of the means is
+ * that of independent lists, of the design effect, and of the wander. */
+static double wander_of(const double *x, size_t n, double middle, double deff)
+{
+    size_t block = WANDER_LISTS;
+    while (block > WANDER_LEAST && n / block < WANDER_BLOCKS)
+        block /= 2;
+    size_t blocks = n / block;
+    double most = 0, squares = 0, noise = variance_of(x, n) * deff / (double)block;
+    for (size_t i = 0; i < blocks; i++) {
+        double mean = mean_of(x + i * block, block) - middle;
+        most = fmax(most, fabs(mean));
+        squares += mean * mean / (double)blocks;
+    }
+    bool chance = squares <= noise * (1 + CHANCE * sqrt(2 / fmax((double)blocks, 1)));
+    return blocks < WANDER_BLOCKS || chance ? 0 : most * sqrt(1 - noise / squares);
+}
+
+/* Residuals in ln of the lists of a group, and with `range` >= 0 what is left of them behind the
+ * tracked level. */
+static size_t residuals_of(const struct ek_baseline_fit *fit, const float *level,
+                           const struct ek_baseline *b, int view, int group, double range)
+{
+    const double rate = log(2) / EK_TRACK_LISTS;
+    double mu = 0;
+    size_t n = 0;
+    const struct ek_list_groups *of = &fit->view[view];
+    for (size_t i = of->start[group]; i < of->start[group + 1]; i++) {
+        size_t q = of->order[i];
+        if (!fit->record[q].usable)
+            continue;
+        double sd = 1 / (double)ek_baseline_inv_sd(b, fit->record[q].usable);
+        double r = clip(ek_baseline_fit_residual(fit, level, q), CLIP * sd);
+        fit->values[n++] = range < 0 ? r : r - mu;
+        if (range >= 0)
+            mu = clip(mu + rate * clip(r - mu, (double)EK_TRACK_CLIP * sd), range);
+    }
+    return n;
+}
+
+static void fit_level_wander(const struct ek_baseline_fit *fit, const float *level,
+                             struct ek_baseline *b, float *band)
+{
+    double deff = (double)b->deff[EK_RESPECT_LEVEL], range, own;
+    size_t n = residuals_of(fit, level, b, 0, 0, -1);
+    range = fmax(wander_of(fit->values, n, 0, deff), RANGE_LEAST);
+    b->range = n >= WANDER_LISTS * WANDER_BLOCKS ? (float)range : EK_TRACK_RANGE_LN;
+    n = residuals_of(fit, level, b, 0, 0, fmax(range, (double)EK_TRACK_RANGE_LN));
+    own = wander_of(fit->values, n, 0, deff);
+    b->band = ek_band_least((float)own);
+    b->range = fmaxf(b->range, b->band);
+    for (int s = 0; s < fit->strata; s++) {
+        n = s ? residuals_of(fit, level, b, 1, s, (double)EK_TRACK_RANGE_LN) : 0;
+        own = wander_of(fit->values, n, 0, deff);
+        band[s] = fmaxf((float)own, b->band);
+    }
+}
+
+static void fit_share_wander(const struct ek_baseline_fit *fit, const float *level,
+                             struct ek_baseline *b, int share)
+{
+    int which = EK_RESPECT_SHARES + share;
+    double most = 0;
+    for (int view = 0; view < (fit->strata > 1 ? 2 : 1); view++)
+        for (int g = 0; g < fit->view[view].groups; g++) {
+            size_t n = series_of(fit, level, b, which, &fit->view[view], g);
+            double middle = mean_of(fit->values, n);
+            most = fmax(most, wander_of(fit->values, n, middle, (double)b->deff[which]));
+        }
+    b->share_wander[share] = (float)fmin(most, 1);
+}
+
+void ek_dependence_fit_wander(const struct ek_baseline_fit *fit, const float *level,
+                              struct ek_baseline *b, float *band)
+{
+    for (int i = 0; i < EK_SHARES; i++)
+        fit_share_wander(fit, level, b, i);
+    fit_level_wander(fit, level, b, band);
+}
+
+enum { TERMS = 1 + EK_SEASON };
+
+/* Solve a x = y, symmetric and positive; y becomes x. 0: singular. */
+static int solve(double a[TERMS][TERMS], double y[TERMS])
+{
+    for (int i = 0; i < TERMS; i++) {
+        if (a[i][i] < 1e-6)
+            return 0;
+        for (int j = i + 1; j < TERMS; j++) {
+            double part = a[j][i] / a[i][i];
+            for (int k = i; k < TERMS; k++)
+                a[j][k] -= part * a[i][k];
+            y[j] -= part * y[i];
+        }
+    }
+    for (int i = TERMS - 1; i >= 0; i--) {
+        for (int k = i + 1; k < TERMS; k++)
+            y[i] -= a[i][k] * y[k];
+        y[i] /= a[i][i];
+    }
+    return 1;
+}
+
+static void terms_of(int bin, double term[TERMS])
+{
+    term[0] = 1;
+    for (int i = 0; i < EK_SEASON / 2; i++) {
+        double angle = 2 * M_PI * (i + 1) * (bin + .5) / EK_DAY_BINS;
+        term[1 + 2 * i] = cos(angle);
+        term[2 + 2 * i] = sin(angle);
+    }
+}
+
+int64_t ek_training_span(const int64_t *time_ms, size_t queries)
+{
+    int64_t first = INT64_MAX, last = -1;
+    for (size_t q = 0; q < queries; q++) {
+        if (time_ms[q] < 0)
+            return 0;
+        first = time_ms[q] < first ? time_ms[q] : first;
+        last = time_ms[q] > last ? time_ms[q] : last;
+    }
+    return last < 0 ? 0 : last - first;
+}
+
+/* Least squares on the harmonics of the day. Returns the number of lists, 0 if it failed. */
+static double fit_harmonics(const struct ek_baseline_fit *fit, const float *level,
+                            const struct ek_baseline *b, double x[TERMS], double *variance)
+{
+    double a[TERMS][TERMS] = {{0}}, term[TERMS], n = 0, squares = 0;
+    double sums[EK_DAY_BINS] = {0}, counts[EK_DAY_BINS] = {0};
+    for (size_t q = 0; q < fit->queries; q++) {
+        if (!fit->record[q].usable)
+            continue;
+        double sd = 1 / (double)ek_baseline_inv_sd(b, fit->record[q].usable);
+        double r = clip(ek_baseline_fit_residual(fit, level, q), CLIP * sd);
+        int bin = ek_day_bin(fit->time_ms[q]);
+        sums[bin] += r;
+        counts[bin]++;
+        squares += r * r;
+        n++;
+    }
+    memset(x, 0, TERMS * sizeof *x);
+    for (int bin = 0; bin < EK_DAY_BINS; bin++) {
+        terms_of(bin, term);
+        for (int i = 0; i < TERMS; i++) {
+            x[i] += term[i] * sums[bin];
+            for (int j = 0; j < TERMS; j++)
+                a[i][j] += term[i] * term[j] * counts[bin];
+        }
+    }
+    *variance = n > 0 ? squares / n : 0;
+    return n >= LISTS_LEAST && solve(a, x) ? n : 0;
+}
+
+void ek_dependence_fit_season(const struct ek_baseline_fit *fit, const float *level,
+                              struct ek_baseline *b)
+{
+    double x[TERMS], variance, power = 0;
+    memset(b->season, 0, sizeof b->season);
+    memset(fit->season, 0, EK_DAY_BINS * sizeof *fit->season);
+    double n = fit->has_days ? fit_harmonics(fit, level, b, x, &variance) : 0;
+    if (!(n > 0))
+        return;
+    struct ek_variance_ratio ratio[EK_BLOCK_LENGTHS] = {{0, 0}};
+    double deff = 1;
+    measure_view(fit, level, b, EK_RESPECT_LEVEL, 0, 0, 2, ratio);
+    for (int i = 0; i < EK_BLOCK_LENGTHS; i++)
+        deff = fmax(deff, 1 + excess_of(&ratio[i]));
+    for (int i = 1; i < TERMS; i++)
+        power += .5 * x[i] * x[i];
+    double noise = EK_SEASON * variance * deff / n;
+    if (power <= noise * (1 + CHANCE * sqrt(2. / EK_SEASON)) || power < SEASON_LEAST * SEASON_LEAST)
+        return;
+    for (int i = 0; i < EK_SEASON; i++)
+        b->season[i] = (float)(x[1 + i] * (1 - noise / power));
+    for (int bin = 0; bin < EK_DAY_BINS; bin++)
+        fit->season[bin] = ek_season_at(b->season, (bin + .5) / EK_DAY_BINS);
+}
