@@ -26,7 +26,7 @@ enum {
      * write after a string; SLACK covers that. */
     GROWTH = 3,
     CONTAINER_HEAD = 5,
-    /* The shortest key with a number, and its separator: "":0, */
+    /* The shortest key with a place, and its separator: "":0, */
     BYTES_OF_PLACE = 5,
     SLACK = 4096,
     SHORT_TEXT_MOST = 31,
@@ -330,10 +330,13 @@ struct writer {
         return failed ? failed : object(o);
     }
 
-    error_code container(od::value &v, od::json_type type)
+    /* `token` is at the bracket. */
+    error_code container(od::value &v, od::json_type type, bool keyed)
     {
         if (!depth)
             return simdjson::DEPTH_ERROR;
+        if (keyed && type == od::json_type::array)
+            note_place({token, 1});
         depth--;
         error_code failed = type == od::json_type::array ? array(v) : inner_object(v);
         depth++;
@@ -357,7 +360,7 @@ struct writer {
         case od::json_type::boolean:
             return boolean(v);
         default:
-            return container(v, type);
+            return container(v, type, keyed);
         }
     }
 };

@@ -41,8 +41,8 @@ void ek_json_free(struct ek_json *json);
 
 /* Return the object as msgpack, valid until the next parse. */
 const uint8_t *ek_json_wire(const struct ek_json *json, size_t *length);
-/* Get the position in the text of the keyed number or null at `offset` of the msgpack. Return false
- * if none. */
+/* Get the position in the text of the keyed number or null at `offset` of the msgpack, or that of
+ * the bracket of a keyed array. Return false if none. */
 bool ek_json_place(const struct ek_json *json, size_t offset, struct ek_place *place);
 
 /* Write the shortest decimal that parses to the same number. Return its length, or 0 if not finite.

@@ -608,6 +608,7 @@ static int read_items(struct ek_decode *d)
 static int read_features(struct ek_decode *d)
 {
     struct ek_list *q = d->q;
+    q->values_at[d->item] = (uint32_t)(d->w.p - d->w.start);
     return decode_values(d, &d->c->item_names, q->x + (size_t)d->item * (size_t)q->item_features,
                          q->item_features);
 }
