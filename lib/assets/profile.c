@@ -77,8 +77,10 @@ static int allocate(struct ek_profile *p)
     p->calibration = ek_calloc(features * strata * EK_CALIBRATED, sizeof *p->calibration);
     p->sketch = ek_calloc(features, sizeof *p->sketch);
     p->category = ek_calloc(features, sizeof *p->category);
+    p->known = ek_calloc(features * EK_KNOWN_VALUES_MAX, sizeof *p->known);
+    p->known_count = ek_calloc(features, sizeof *p->known_count);
     if (!p->stratum || !p->name || !p->baseline || !p->level || !p->band || !p->density ||
-        !p->calibration || !p->sketch || !p->category)
+        !p->calibration || !p->sketch || !p->category || !p->known || !p->known_count)
         return EK_ENOMEM;
     for (int f = 0; f < p->features; f++)
         if (ek_sketch_new(&p->sketch[f]))
@@ -123,6 +125,8 @@ void ek_profile_free(struct ek_profile *p)
         ek_category_table_release(&p->category[f]);
     ek_profile_lists_free(p->lists);
     ek_free(p->category);
+    ek_free(p->known);
+    ek_free(p->known_count);
     ek_free(p->sketch);
     ek_free(p->field);
     ek_free(p->baseline);
@@ -327,6 +331,28 @@ static int profile_add_categories(struct ek_tensors *t, const struct ek_profile 
     return EK_OK;
 }
 
+static bool has_known(const struct ek_profile *p)
+{
+    for (int f = 0; f < p->features; f++)
+        if (p->known_count[f])
+            return true;
+    return false;
+}
+
+static int add_known(struct ek_tensors *t, const struct ek_profile *p)
+{
+    const size_t features = (size_t)p->features, shape[] = {features, EK_KNOWN_VALUES_MAX};
+    if (!has_known(p))
+        return EK_OK;
+    struct ek_tensor *count = ek_tensors_add(t, "known_count", EK_U8, 1, shape);
+    struct ek_tensor *value = count ? ek_tensors_add(t, "known_value", EK_F32, 2, shape) : NULL;
+    if (!value)
+        return EK_ENOMEM;
+    memcpy(count->data, p->known_count, features);
+    memcpy(value->data, p->known, features * EK_KNOWN_VALUES_MAX * sizeof *p->known);
+    return EK_OK;
+}
+
 int ek_profile_save(const struct ek_profile *p, const char *path, struct ek_error *e)
 {
     struct ek_tensors *t = NULL;
@@ -350,6 +376,8 @@ int ek_profile_save(const struct ek_profile *p, const char *path, struct ek_erro
         rc = add_sketches(t, p);
     if (!rc)
         rc = profile_add_categories(t, p);
+    if (!rc)
+        rc = add_known(t, p);
     if (!rc)
         rc = ek_profile_add_lists(t, p);
     if (!rc)
@@ -559,6 +587,14 @@ static const char *find_invalid_category(const struct ek_category_table *t)
     return is_within(t->unknown, strata, 0, 1) ? NULL : "category_unknown";
 }
 
+static bool is_rising(const float *x, int count)
+{
+    bool good = count <= EK_KNOWN_VALUES_MAX;
+    for (int i = 0; good && i < count; i++)
+        good = isfinite(x[i]) && (!i || x[i - 1] < x[i]);
+    return good;
+}
+
 /* Return the name of the first array with invalid values (not finite, out of range, out of order),
  * or NULL. The detector divides by some of these and searches names by bisection, so a damaged file
  * must be rejected here. */
@@ -580,10 +616,28 @@ static const char *find_invalid(const struct ek_profile *p)
         return "density";
     if (!is_within(p->calibration, features * strata * EK_CALIBRATED, 1, CALIBRATION_MOST))
         return "calibration";
+    for (int f = 0; f < p->features; f++)
+        if (!is_rising(p->known + (size_t)f * EK_KNOWN_VALUES_MAX, p->known_count[f]))
+            return "known_value";
     for (size_t s = 1; s < strata; s++)
         if (strcmp(p->stratum[s - 1], p->stratum[s]) >= 0)
             return "strata";
     return NULL;
+}
+
+/* Read the known values, which profiles of earlier versions do not have. */
+static int read_known(const struct ek_tensors *t, struct ek_profile *p, struct ek_error *e)
+{
+    const struct ek_tensor *count;
+    size_t features = (size_t)p->features;
+    if (!ek_tensors_find(t, "known_count"))
+        return EK_OK;
+    int rc = ek_tensors_expect(t, "known_count", EK_U8, 1, &features, &count, e);
+    if (!rc)
+        rc = read_array(t, "known_value", features, EK_KNOWN_VALUES_MAX, p->known, e);
+    if (!rc)
+        memcpy(p->known_count, count->data, features);
+    return rc;
 }
 
 static int read_all(const struct ek_tensors *t, struct ek_profile *p, const char *path,
@@ -615,6 +669,8 @@ static int read_all(const struct ek_tensors *t, struct ek_profile *p, const char
         rc = read_sketches(t, p, path, e);
     if (!rc)
         rc = profile_read_categories(t, p, e);
+    if (!rc)
+        rc = read_known(t, p, e);
     const char *fault = rc ? NULL : find_invalid(p);
     return fault ? ek_fail_at(e, EK_EFORMAT, path, 0, 0,
                               "'%s' of the profile holds what no training gives", fault)

@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 enum { EK_CATEGORIES_MAX = 1024, EK_CATEGORY_CELLS_MAX = 1 << 20 };
+enum { EK_KNOWN_VALUES_MAX = 64 }; /* per feature */
 
 struct ek_category_table {
     int count, strata; /* V, S; strata 0: not a category */
@@ -130,6 +131,8 @@ struct ek_profile {
     float *density;     /* [F, EK_DENSITY_BINS] of the residual, sums to 1 / bin width */
     struct ek_sketch **sketch;          /* [F] */
     struct ek_category_table *category; /* [F]; strata 0: not a category */
+    float *known; /* [F, EK_KNOWN_VALUES_MAX] all values of a feature of few values, rising */
+    uint8_t *known_count;               /* [F] 0: too many, a category, or not in the file */
     struct ek_profile_lists *lists;     /* NULL: not in the file, or not loaded */
 };
 

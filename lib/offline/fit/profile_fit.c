@@ -21,6 +21,7 @@ static int allocate(struct ek_profile_fit *fit)
     fit->name = ek_calloc(EK_STRATA_MAX, sizeof *fit->name);
     fit->category = ek_calloc((size_t)fit->features, sizeof *fit->category);
     if (!fit->name || !fit->category || !(fit->name[fit->names++] = ek_strdup("")) ||
+        ek_known_fit_new(&fit->known, fit->manifest) ||
         ek_list_moments_new(&fit->sums, fit->features) ||
         ek_sketch_set_new(&fit->sketches, fit->features, NULL) ||
         !(fit->pivot = ek_calloc_aligned((size_t)fit->sums->padded, sizeof *fit->pivot)))
@@ -59,6 +60,7 @@ void ek_profile_fit_free(struct ek_profile_fit *fit)
         ek_category_fit_free(fit->category[f]);
     ek_free(fit->category);
     ek_category_list_release(&fit->list);
+    ek_known_fit_free(fit->known);
     ek_free(fit->name);
     ek_free(fit->field_name);
     ek_free(fit->record);
@@ -220,6 +222,7 @@ int ek_profile_fit_add(struct ek_profile_fit *fit, const struct ek_list *q, stru
         return EK_OK;
     if (reserve_lists(fit, 1) || ek_sketch_set_add(fit->sketches, q->x, q->items))
         return out_of_memory(e);
+    ek_known_fit_add(fit->known, q);
     int rc = find_stratum(fit, q, &fit->stratum[fit->queries], e);
     if (rc)
         return rc;
@@ -418,6 +421,7 @@ static int fit_features(struct ek_profile_fit *fit, struct ek_profile *p)
 static int fit_categories(const struct ek_profile_fit *fit, struct ek_profile *p, const int *number)
 {
     int rc = EK_OK;
+    ek_known_fit_finish(fit->known, p);
     for (int f = 0; !rc && f < fit->features; f++)
         if (fit->category[f])
             rc = ek_category_fit_finish(fit->category[f], number, p->strata, &p->category[f]);
@@ -518,6 +522,7 @@ static int find_strata(struct ek_profile_fit *fit, const struct ek_profile *p, i
 static int add_values(struct ek_profile_fit *fit, const struct ek_profile *p, const int *number)
 {
     const struct ek_profile_lists *l = p->lists;
+    ek_known_fit_merge(fit->known, p);
     for (int f = 0; f < fit->features; f++) {
         if (ek_sketch_set_add_sketch(fit->sketches, f, p->sketch[f]))
             return EK_ENOMEM;

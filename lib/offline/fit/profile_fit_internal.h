@@ -5,6 +5,7 @@
 #include "detect/category.h"
 #include "detect/list_stats_builder.h"
 #include "offline/fit/category_fit.h"
+#include "offline/fit/known_fit.h"
 #include "offline/fit/profile_fit.h"
 #include "offline/fit/stratum_fit.h"
 
@@ -35,6 +36,7 @@ struct ek_profile_fit {
     struct ek_sketch_set *sketches;
     struct ek_category_fit **category; /* [features]; NULL: not a category */
     struct ek_category_list list;
+    struct ek_known_fit *known;
 };
 
 /* Set *stratum to the number of a stratum, adding it if it is new; 0 for the empty name. Return 0,

@@ -1,0 +1,21 @@
+/* Known values of a profile: all distinct values of each feature that has at most
+ * EK_KNOWN_VALUES_MAX, such as stars. Infinite and missing values do not count. */
+#ifndef EK_OFFLINE_FIT_KNOWN_FIT_H
+#define EK_OFFLINE_FIT_KNOWN_FIT_H
+
+#include "assets/profile.h"
+#include "lists/list.h"
+
+struct ek_known_fit;
+
+/* Create an empty set for the item features of a manifest, without its categories. Return 0, or
+ * EK_ENOMEM. */
+int ek_known_fit_new(struct ek_known_fit **out, const struct ek_manifest *m);
+void ek_known_fit_free(struct ek_known_fit *k);
+/* Add the values of a list. */
+void ek_known_fit_add(struct ek_known_fit *k, const struct ek_list *q);
+/* Add the values of a profile; features without known values have none afterwards. */
+void ek_known_fit_merge(struct ek_known_fit *k, const struct ek_profile *p);
+void ek_known_fit_finish(const struct ek_known_fit *k, struct ek_profile *p);
+
+#endif
