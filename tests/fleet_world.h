@@ -71,8 +71,11 @@ static inline struct ek_leader *fleet_decider(struct fleet *f, int number)
 {
     char name[16];
     snprintf(name, sizeof name, "node-%d", number);
-    const struct ek_leader_setup setup = {
-        f->world.manifest, f->world.profile, f->world.rules, true, name, 0};
+    const struct ek_leader_setup setup = {.manifest = f->world.manifest,
+                                          .profile = f->world.profile,
+                                          .rules = f->world.rules,
+                                          .means = {.model = true},
+                                          .name = name};
     ck_assert_int_eq(ek_leader_new(&f->decider[number], &setup, NULL), EK_OK);
     return f->decider[number];
 }

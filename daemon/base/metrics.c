@@ -43,6 +43,8 @@ static const struct series COUNTERS[] = {
     {"evenkeel_score_failures_total", "", EK_COUNT_SCORE_FAILED},
     {"evenkeel_shadow_scored_lists_total", "", EK_COUNT_SHADOW_SCORED},
     {"evenkeel_shadow_scoring_skipped_lists_total", "", EK_COUNT_SHADOW_SKIPPED},
+    {"evenkeel_repaired_values_total", "{effect=\"written\"}", EK_COUNT_REPAIRED_VALUES},
+    {"evenkeel_repaired_values_total", "{effect=\"withheld\"}", EK_COUNT_WITHHELD_REPAIRS},
     {"evenkeel_undecodable_forwarded_total", "", EK_COUNT_UNDECODABLE_FORWARDED},
     {"evenkeel_truncated_messages_total", "", EK_COUNT_TRUNCATED},
     {"evenkeel_events_total", "", EK_COUNT_EVENTS},

@@ -33,6 +33,8 @@ enum ek_counter {
     EK_COUNT_SHADOW_SKIPPED,
     EK_COUNT_SCORE_FAILED,          /* forwarded unchanged, since scoring failed */
     EK_COUNT_UNDECODABLE_FORWARDED, /* forwarded unchanged while paused */
+    EK_COUNT_REPAIRED_VALUES,       /* feature values written repaired */
+    EK_COUNT_WITHHELD_REPAIRS,      /* feature values not repaired because of the mode */
     EK_COUNT_TRUNCATED,             /* acknowledged without a part of the message */
     EK_COUNT_EVENTS,
     EK_COUNT_DETECTED,

@@ -40,6 +40,9 @@ static const struct ek_family FAMILIES[] = {
      "includes messages with a topic that does not accept the larger output", NULL},
     {"evenkeel_undecodable_forwarded_total", COUNTER, "",
      "Undecodable messages forwarded unchanged while paused.", "", NULL},
+    {"evenkeel_repaired_values_total", COUNTER, "effect",
+     "Feature values repaired with output.writes: features, by effect.",
+     "`written`, or `withheld` by shadow or a canary", NULL},
     {"evenkeel_truncated_messages_total", COUNTER, "",
      "Acknowledged messages sent without part of their contents.",
      "the header `ek-truncated` lists the parts; most are dead letters [beyond the size "

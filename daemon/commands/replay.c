@@ -34,7 +34,8 @@ static bool enforces(const struct ek_rules *rules)
 static void report_init(struct ek_replay_report *r, const struct ek_assets *assets)
 {
     memset(r, 0, sizeof *r);
-    r->model = assets->model != NULL;
+    r->model = ek_assets_means(assets).model;
+    r->writes_features = assets->writes_features;
     r->enforce = enforces(assets->rules);
     ek_list_init(&r->input);
     ek_list_init(&r->output);
@@ -173,9 +174,15 @@ static void print_quality(const struct ek_replay_report *r, FILE *to)
 static void report_print(const struct ek_replay_report *r, FILE *to)
 {
     fprintf(to,
-            "  unchanged                %" PRIu64 "\n  re-scored                %" PRIu64 "\n"
+            "  unchanged                %" PRIu64 "\n  %-24s %" PRIu64 "\n"
             "  unreadable               %" PRIu64 "\n",
-            r->untouched, r->rescored, r->unreadable);
+            r->untouched, r->writes_features ? "repaired" : "re-scored",
+            r->writes_features ? r->repaired : r->rescored, r->unreadable);
+    if (r->writes_features)
+        fprintf(to,
+                "  values repaired          %" PRIu64 "\n"
+                "  values left by the mode  %" PRIu64 "\n",
+                r->values, r->withheld);
     if (r->unscored)
         fprintf(to, "  not scorable             %" PRIu64 ", forwarded unchanged\n", r->unscored);
     fprintf(to,
@@ -185,7 +192,7 @@ static void report_print(const struct ek_replay_report *r, FILE *to)
     ek_replay_findings_print(&r->reported, to);
     print_ranks(r, to);
     print_quality(r, to);
-    if (r->enforce && !r->model)
+    if (r->enforce && !r->model && !r->writes_features)
         fputs("  The rules enforce, but without --model there are no routes.\n", to);
 }
 
@@ -198,6 +205,11 @@ static void report_print_json(const struct ek_replay_report *r, FILE *to)
             ",\"plan_changes\":%" PRIu64 ",\"model\":%s,\"enforce\":%s,",
             r->messages, r->untouched, r->rescored, r->unreadable, r->unscored, r->confirmed,
             r->plans, r->model ? "true" : "false", r->enforce ? "true" : "false");
+    if (r->writes_features)
+        fprintf(to,
+                "\"repaired_lists\":%" PRIu64 ",\"repaired_values\":%" PRIu64
+                ",\"withheld_values\":%" PRIu64 ",",
+                r->repaired, r->values, r->withheld);
     print_ranks_json("ranks_by_plan", &r->plan_ranks, to);
     print_ranks_json("ranks_by_model", &r->model_ranks, to);
     fprintf(to,
@@ -211,11 +223,11 @@ static void report_print_json(const struct ek_replay_report *r, FILE *to)
         fputs("null}\n", to);
 }
 
-enum { KEY_EXIT_CODE = 256, KEY_JSON, KEY_LAYOUT, KEY_COMPARE, UNREADABLE_SHOWN = 5 };
+enum { KEY_EXIT_CODE = 256, KEY_JSON, KEY_LAYOUT, KEY_COMPARE, KEY_WRITES, UNREADABLE_SHOWN = 5 };
 
 struct arguments {
     const char *manifest, *profile, *rules, *model, *messages, *output, *events, *compare, *config;
-    bool exit_code, json, layout_given;
+    bool exit_code, json, layout_given, writes_given, writes_features;
     enum ek_message_layout layout;
     struct ek_field_mapping field_mapping;
 };
@@ -225,6 +237,8 @@ static const struct argp_option OPTIONS[] = {
     {"profile", 'p', "FILE", 0, "Profile (.ekp)", 0},
     {"rules", 'r', "FILE", 0, "Rules (YAML); default: observe only", 0},
     {"model", 'M', "FILE", 0, "Routable model; without it there are no routes", 0},
+    {"writes", KEY_WRITES, "VALUES", 0,
+     "scores: new scores from the model; features: repaired feature values (scores)", 0},
     {"messages", 'i', "FILE", 0, "Messages or a capture; default: standard input", 0},
     EK_FIELD_MAPPING_OPTION,
     {"layout", KEY_LAYOUT, "KIND", 0, "Contents of a message: list or item (list)", 0},
@@ -260,6 +274,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         a->layout_given = true;
         if (ek_layout_parse(arg, &a->layout, &e))
             argp_error(state, "%s", e.message);
+        return 0;
+    case KEY_WRITES:
+        a->writes_given = true;
+        a->writes_features = !strcmp(arg, "features");
+        if (!a->writes_features && strcmp(arg, "scores") != 0)
+            argp_error(state, "--writes: '%s' is not one of: scores, features", arg);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -326,14 +346,19 @@ static int forward(struct replay *r, struct ek_record *record, struct ek_error *
     const void *bytes = ek_guard_score(r->guard, &length, e);
     if (!bytes && e->code == EK_ENOMEM)
         return EK_ENOMEM;
+    r->report.values += ek_guard_context(r->guard)->changed;
+    r->report.withheld += ek_guard_context(r->guard)->would_change;
     if (!bytes && ++r->report.unscored <= UNREADABLE_SHOWN)
         complain(r, "forwarded unchanged", e);
     if (!bytes || bytes == record->bytes) {
         r->report.untouched++;
         return EK_OK;
     }
-    int rc = report_add_rescored(&r->report, r->assets->codec, record->bytes, record->length, bytes,
-                                 length, e);
+    int rc = r->report.writes_features
+                 ? EK_OK
+                 : report_add_rescored(&r->report, r->assets->codec, record->bytes, record->length,
+                                       bytes, length, e);
+    r->report.repaired += r->report.writes_features;
     record->bytes = bytes;
     record->length = length;
     return rc;
@@ -355,7 +380,7 @@ static void check_scores(struct replay *r, const struct ek_record *record)
 {
     enum { CHECKED_LISTS = 100 };
     struct ek_list *q = &r->report.input;
-    if (r->report.messages < CHECKED_LISTS &&
+    if (!r->report.writes_features && r->report.messages < CHECKED_LISTS &&
         !ek_codec_decode(r->assets->codec, record->bytes, record->length, q, NULL))
         ek_score_check_missing(&r->scores, q);
 }
@@ -458,6 +483,12 @@ static void explain(const struct arguments *a, const char *rules, struct ek_erro
         ek_kind_explain(a->model, EK_KIND_MODEL, e);
 }
 
+static bool writes_features(const struct arguments *a)
+{
+    const struct ek_config *c = a->field_mapping.config;
+    return a->writes_given ? a->writes_features : c && c->output_writes == EK_WRITES_FEATURES;
+}
+
 static int load(const struct arguments *a, const char *rules, struct ek_assets **out,
                 struct ek_error *e)
 {
@@ -470,6 +501,7 @@ static int load(const struct arguments *a, const char *rules, struct ek_assets *
         return ek_cli_config_fault(e);
     }
     (*out)->assembly.salt = ek_instance_salt();
+    (*out)->writes_features = writes_features(a);
     return EK_OK;
 }
 

@@ -25,6 +25,8 @@ struct ek_replay_report {
     /* of lists covered by a plan: by its actions, and by the model without routes */
     struct ek_rank_sums plan_ranks, model_ranks;
     uint64_t labeled; /* part of the re-scored lists */
+    bool writes_features;
+    uint64_t repaired, values, withheld; /* lists; values written; left because of the mode */
     struct ek_metric_mean before, after;
     bool model, enforce; /* a model exists; the rules have a mode that acts */
     struct ek_list input, output;

@@ -32,6 +32,7 @@ enum { EK_WORKERS_MAX = 16, EK_FLEET_TOPIC_BYTES = 300 };
 enum ek_offset_reset { EK_OFFSET_RESET_EARLIEST, EK_OFFSET_RESET_LATEST };
 enum ek_core_dumps { EK_CORE_DUMPS_AUTO, EK_CORE_DUMPS_ALLOWED };
 enum ek_delivery { EK_AT_LEAST_ONCE, EK_EXACTLY_ONCE };
+enum ek_output_writes { EK_WRITES_SCORES, EK_WRITES_FEATURES };
 
 struct ek_property {
     char *name, *value;
@@ -65,6 +66,7 @@ struct ek_config {
     char *list_items, *log_means, *source;
     char *item_id, *score, *features, *label;
     char *output_topic, *dead_letter_topic;
+    int64_t output_writes; /* enum ek_output_writes */
     struct ek_property_list output_librdkafka;
     char *model, *profile, *manifest, *rules;
     char *fleet_topic, *fleet_evidence_topic; /* NULL: no fleet; NULL: derived from fleet_topic */

@@ -75,6 +75,7 @@ int ek_config_assets(struct ek_assets **out, const struct ek_config *c,
                                    &limits, &report, e);
     if (!rc) {
         (*out)->cells = (int)c->max_segments;
+        (*out)->writes_features = c->output_writes == EK_WRITES_FEATURES;
         (*out)->assembly = (struct ek_assembly_limits){.queries = (int)c->assembly_max_lists,
                                                        .items = (int)c->items_max,
                                                        .bytes = (size_t)c->assembly_max_bytes,

@@ -129,7 +129,7 @@ static struct ek_error place_of(const struct ek_config *c)
 
 bool ek_score_check_expected(const struct ek_config *c)
 {
-    return c->model || place_of(c).line;
+    return c->output_writes == EK_WRITES_SCORES && (c->model || place_of(c).line);
 }
 
 static bool has_score(const struct ek_list *q)

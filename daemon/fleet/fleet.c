@@ -100,7 +100,7 @@ static int create_leader(const struct ek_fleet *f, struct ek_asset_ref *assets,
     const struct ek_leader_setup setup = {.manifest = a->manifest,
                                           .profile = a->profile,
                                           .rules = a->rules,
-                                          .have_model = a->model != NULL,
+                                          .means = ek_assets_means(a),
                                           .name = f->name,
                                           .places = (int)f->tools.config->max_fleet_segments};
     int rc = ek_leader_new(&out->leader, &setup, e);

@@ -112,7 +112,7 @@ static void gate_look(struct ek_hold_queue *g, void (*look)(void *context), void
     pthread_mutex_unlock(&g->lock);
 }
 
-enum { QUEUE_FULL_WAIT_NS = 1000000, WORDS = EK_LIST_PAUSED + 1 };
+enum { QUEUE_FULL_WAIT_NS = 1000000, WORDS = EK_LIST_REPAIRED + 1 };
 
 /* One thread's output. Messages without headers share header lists, which are rebuilt for each
  * plan. */
@@ -120,6 +120,7 @@ struct ek_output_writer {
     struct ek_output *o;
     uint64_t plan;
     rd_kafka_headers_t *ready[WORDS]; /* by outcome; NULL: not built */
+    const char *repair; /* header of the next message; NULL: none */
     /* Exactly once only. The lists belong to the holder of the gate's lock, or to the thread that
      * closed it. */
     struct ek_hold_queue *gate;
@@ -324,10 +325,10 @@ static rd_kafka_headers_t *with_plan(rd_kafka_headers_t *headers, uint64_t plan,
     return headers;
 }
 
-/* Return true if the output has new scores. */
+/* Return true if the output has new scores or repaired features. */
 static bool is_scored(enum ek_list_outcome word)
 {
-    return word == EK_LIST_CANARY || word == EK_LIST_ROUTED;
+    return word == EK_LIST_CANARY || word == EK_LIST_ROUTED || word == EK_LIST_REPAIRED;
 }
 
 /* Return the message's headers `own` (may be NULL) with the plan headers appended, or NULL if out
@@ -335,7 +336,11 @@ static bool is_scored(enum ek_list_outcome word)
 static rd_kafka_headers_t *plan_headers(struct ek_output_writer *t, rd_kafka_headers_t *own,
                                         uint64_t plan, enum ek_list_outcome word)
 {
-    if (own)
+    if (t->repair)
+        own = own ? own : rd_kafka_headers_new(3);
+    if (t->repair && own)
+        ek_kafka_add_header(own, "ek-repair", t->repair);
+    if (own || t->repair)
         return with_plan(own, plan, word);
     if (t->plan != plan)
         drop_headers(t);
@@ -393,6 +398,11 @@ static int refused_by_topic(struct ek_output_writer *output_writer, struct ek_in
     return ek_output_writer_forward(output_writer, t, t->bytes, t->length, plan, EK_LIST_PASSED, e);
 }
 
+void ek_output_writer_set_repair(struct ek_output_writer *output_writer, const char *repair)
+{
+    output_writer->repair = repair;
+}
+
 int ek_output_writer_forward(struct ek_output_writer *output_writer, struct ek_inflight *t,
                              const void *bytes, size_t length, uint64_t plan,
                              enum ek_list_outcome word, struct ek_error *e)
@@ -417,6 +427,7 @@ int ek_output_writer_forward(struct ek_output_writer *output_writer, struct ek_i
                             .bytes = bytes,
                             .length = length,
                             .headers = plan_headers(output_writer, own, plan, word)};
+    output_writer->repair = NULL;
     if (unreadable)
         send_without_headers(o, t, p.headers);
     int rc = send_output(output_writer, &p, &refused);

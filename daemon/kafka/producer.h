@@ -45,6 +45,8 @@ void ek_output_writer_free(struct ek_output_writer *t);
 int ek_output_writer_forward(struct ek_output_writer *o, struct ek_inflight *t, const void *bytes,
                              size_t length, uint64_t plan, enum ek_list_outcome word,
                              struct ek_error *e);
+/* Set header ek-repair of the next ek_output_writer_forward; NULL: none. */
+void ek_output_writer_set_repair(struct ek_output_writer *o, const char *repair);
 /* Send the source message to the dead-letter topic with the error in headers. Parts that the topic
  * rejects are omitted. */
 int ek_output_writer_dead_letter(struct ek_output_writer *o, struct ek_inflight *t,

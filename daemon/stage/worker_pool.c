@@ -280,6 +280,9 @@ static int forward(struct worker *w, struct ek_inflight *t, struct ek_context *c
     }
     if (scored && c->routing.desired)
         sample(w, c);
+    ek_metrics_count(tools->metrics, EK_COUNT_REPAIRED_VALUES, c->changed);
+    ek_metrics_count(tools->metrics, EK_COUNT_WITHHELD_REPAIRS, c->would_change);
+    ek_output_writer_set_repair(w->output_writer, ek_context_repair_note(c));
     int rc = ek_output_writer_forward(w->output_writer, t, bytes, length,
                                       ek_context_plan_version(c), c->outcome, e);
     if (!rc)

@@ -30,6 +30,7 @@ struct ek_finding {
     int fewer;   /* for EK_MISSING and EK_ZERO: fewer such values than in training */
     int passing; /* the newest lists are not affected: no route starts */
     double factor, factor_low, factor_high, error_ln, share, spread_ratio, exponent;
+    double offset, offset_error; /* of EK_OFFSET, in the unit of the feature; 0: unknown */
     int unit_count;
     struct ek_unit_match unit[EK_UNIT_MATCHES]; /* matching conversions, most likely first */
     int query_feature;                          /* the factor is its value; -1: constant factor */

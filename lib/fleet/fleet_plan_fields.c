@@ -48,16 +48,21 @@ static enum ek_mode walk_mode(struct ek_serialize *w, enum ek_mode m)
     return (enum ek_mode)ek_wire_word(w, ek_mode_name(m), ek_mode_parse);
 }
 
+/* Added to the percentage of an entry that a repair follows. */
+enum { WITH_REPAIR = 1 << 14 };
+
 void ek_fleet_entry_walk(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                          struct ek_fleet_entry *e)
 {
     struct ek_plan_entry *is = &e->is;
     uint64_t min_duration_ms = (uint64_t)is->min_duration_ms;
+    int percent = is->percent | (is->repair.by == EK_REPAIR_UNKNOWN ? 0 : WITH_REPAIR);
     walk_place(w, d, &e->place);
     is->treatment.action = walk_action(w, is->treatment.action);
     ek_serialize_f64(w, &is->treatment.value);
     is->mode = walk_mode(w, is->mode);
-    ek_wire_int(w, &is->percent, EK_PERCENT_WHOLE);
+    ek_wire_int(w, &percent, WITH_REPAIR + EK_PERCENT_WHOLE);
+    is->percent = percent & ~WITH_REPAIR;
     is->by = (enum ek_plan_source)ek_wire_word(w, ek_plan_source_name(is->by), by_parse);
     ek_serialize_f64(w, &is->repair.factor);
     ek_wire_text(w, &e->query_feature, EK_FLEET_NAME_MAX);
@@ -67,7 +72,9 @@ void ek_fleet_entry_walk(struct ek_serialize *w, const struct ek_fleet_dimension
     is->min_duration_ms = (int64_t)min_duration_ms;
     ek_wire_u32(w, &is->turns);
     ek_record_reader_require(w, isfinite(is->treatment.value) && is->since_ms >= 0 &&
-                                    is->until_ms >= -1);
+                                    is->until_ms >= -1 && is->percent <= EK_PERCENT_WHOLE);
+    if (percent & WITH_REPAIR)
+        ek_plan_repair_serialize(&is->repair, w);
 }
 
 void ek_fleet_mode_walk(struct ek_serialize *w, const struct ek_fleet_dimensions *d,

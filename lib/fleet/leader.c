@@ -99,11 +99,16 @@ static bool figures_of(void *context, int feature, int place, struct ek_rollout_
 {
     struct ek_leader *d = context;
     const struct ek_plan *p = ek_controller_plan(d->control);
-    for (int i = 0; i < p->count; i++)
+    int i;
+    for (i = 0; i < p->count; i++)
         if (p->entry[i].feature == feature && p->entry[i].cell == place &&
             p->entry[i].by == EK_BY_FINDING)
-            return ek_fleet_guardrails_stats(d->rails, &p->entry[i], d->clock_ms, out);
-    return false;
+            break;
+    if (i == p->count || !ek_fleet_guardrails_stats(d->rails, &p->entry[i], d->clock_ms, out))
+        return false;
+    if (d->setup.means.features) /* repaired lists are not compared */
+        out->tried = out->acted + out->earlier;
+    return true;
 }
 
 static void figures_begin(void *context, int feature, int place)
@@ -168,7 +173,7 @@ static int new_control(struct ek_leader *d, struct ek_error *e)
 {
     const struct ek_controller_setup setup = {.manifest = d->setup.manifest,
                                               .rules = d->setup.rules,
-                                              .have_model = d->setup.have_model,
+                                              .means = d->setup.means,
                                               .cells = {.dimension_of = dimension_of,
                                                         .name_of = name_of,
                                                         .value_of = value_of,

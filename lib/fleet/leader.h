@@ -37,7 +37,7 @@ struct ek_leader_setup {
     const struct ek_manifest *manifest;
     const struct ek_profile *profile;
     const struct ek_rules *rules;
-    bool have_model;  /* without a model no feature is routed */
+    struct ek_means means;
     const char *name; /* instance name, at most EK_FLEET_NAME_MAX bytes; copied */
     int places;       /* maximum number of pooled cells; 0: EK_FLEET_PLACES_DEFAULT_MAX */
 };

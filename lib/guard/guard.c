@@ -9,6 +9,7 @@
 #include "guard/guard_control.h"
 #include "guard/guard_fleet.h"
 #include "guard/guard_internal.h"
+#include "guard/guard_trials.h"
 #include "guard/guard_items.h"
 #include "guard/operator_commands.h"
 #include "plan/limit_counters.h"
@@ -129,7 +130,7 @@ int ek_guard_make(struct ek_guard *g, const struct ek_assets *assets, struct ek_
         rc = ek_context_new_with(&g->own, assets, ek_detector_reader(g->detector), e);
     if (!rc && ek_codec_layout(assets->codec) == EK_LAYOUT_ITEM)
         rc = ek_guard_items_new(g, e);
-    if (!rc && assets->model && !assets->model->trained.routed)
+    if (!rc && ek_assets_means(assets).model && !assets->model->trained.routed)
         rc = ek_agreement_watch_new(&g->agreement, assets->model, assets->rules->false_alarms, e);
     if (!rc)
         rc = ek_comparisons_new(&g->trials, e);
@@ -274,15 +275,14 @@ int ek_guard_process_findings(struct ek_guard *g, uint64_t query)
 void ek_guard_treat(const struct ek_guard *g, struct ek_context *c, const struct ek_plan *plan,
                     const int16_t *cells, int count)
 {
-    const struct ek_manifest *m = g->assets->manifest;
     c->plan_version = plan->version;
     c->routing.acted = c->routing.desired = 0;
     c->routing.outcome = plan->paused ? EK_LIST_PAUSED : EK_LIST_PASSED;
-    if (!plan->count || !c->scorer)
+    if (!plan->count || !(c->scorer || c->writer))
         return;
     struct ek_plan_list list = {cells, count, ek_canary_bucket(&c->query),
-                                ek_scorer_uses_sources(c->scorer, &c->query)};
-    ek_plan_apply(plan, &list, m->routable_of_item, m->routable_count, &c->routing);
+                                c->scorer && ek_scorer_uses_sources(c->scorer, &c->query)};
+    ek_plan_apply(plan, &list, c->slot_of_item, c->slots, &c->routing);
     ek_context_note_entries(c, plan);
     ek_guard_treat_accepted(g, c, plan, cells, count);
 }
@@ -427,6 +427,11 @@ int ek_guard_observe(struct ek_guard *g, const void *message, size_t length, int
 const void *ek_guard_score(struct ek_guard *g, size_t *length, struct ek_error *e)
 {
     return ek_context_score(g->own, length, e);
+}
+
+const struct ek_context *ek_guard_context(const struct ek_guard *g)
+{
+    return g->own;
 }
 
 const char *ek_guard_action(const struct ek_guard *g)

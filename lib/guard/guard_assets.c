@@ -75,7 +75,8 @@ static int gather(struct ek_guard *g, struct before *b, struct ek_error *e)
 static struct ek_decision decide(const struct ek_guard *g, const struct ek_finding *f)
 {
     const struct ek_assets *a = g->assets;
-    return ek_decide(a->rules, a->manifest, a->model != NULL, f);
+    const struct ek_means means = ek_assets_means(a);
+    return ek_decide(a->rules, a->manifest, &means, f);
 }
 
 static void note_decisions(const struct ek_guard *g, struct before *b)

@@ -132,7 +132,7 @@ int ek_guard_control_new(struct ek_guard *g, struct ek_error *e)
     const struct ek_assets *a = g->assets;
     const struct ek_controller_setup setup = {.manifest = a->manifest,
                                               .rules = a->rules,
-                                              .have_model = a->model != NULL,
+                                              .means = ek_assets_means(a),
                                               .cells = {.dimension_of = dimension_of,
                                                         .name_of = name_of,
                                                         .value_of = value_of,

@@ -91,6 +91,8 @@ bool ek_guard_stats_get(void *context, int feature, int cell, struct ek_rollout_
         return false;
     *out = ek_comparisons_stats(g->trials, entry);
     out->drifted = ek_guard_has_drifted(g);
+    if (g->assets->writes_features) /* repaired lists are not compared */
+        out->tried = out->acted + out->earlier;
     return true;
 }
 

@@ -16,9 +16,9 @@
 static void note_repair(struct ek_plan_repair *repair, enum ek_action would, double shift_ln)
 {
     if (would == EK_ACT_NONE)
-        *repair = (struct ek_plan_repair){exp(shift_ln), -1};
+        *repair = (struct ek_plan_repair){.factor = exp(shift_ln), .query_feature = -1};
     else if (repair->query_feature >= 0)
-        *repair = (struct ek_plan_repair){(double)NAN, -1};
+        *repair = (struct ek_plan_repair){.factor = (double)NAN, .query_feature = -1};
     else
         repair->factor *= exp(shift_ln);
 }
@@ -37,7 +37,7 @@ void ek_guard_treat_accepted(const struct ek_guard *g, struct ek_context *c,
 {
     const struct ek_manifest *m = g->assets->manifest;
     const struct ek_level_offsets *r = levels_of(g, plan);
-    if (!r->count || !c->routing.desired)
+    if (!r->count || !c->routing.desired || g->assets->writes_features)
         return;
     for (int f = 0; f < m->item_count; f++) {
         int k = m->routable_of_item[f];
@@ -74,7 +74,8 @@ static bool would_act(void *context, const struct ek_finding *f)
 {
     const struct ek_guard *g = context;
     const struct ek_assets *a = g->assets;
-    struct ek_decision d = ek_decide(a->rules, a->manifest, a->model != NULL, f);
+    const struct ek_means means = ek_assets_means(a);
+    struct ek_decision d = ek_decide(a->rules, a->manifest, &means, f);
     return d.desired && d.mode >= EK_MODE_CANARY;
 }
 

@@ -37,14 +37,14 @@ int ek_order_parse_action(const char *name, enum ek_action *action, struct ek_er
         words[i] = ek_action_name((enum ek_action)i);
     const char *near = found < 0 ? ek_nearest_name(name, words, EK_ACTION_COUNT) : NULL;
     *action = (enum ek_action)found;
-    if (found == EK_ACT_REPAIR)
+    if (found == EK_ACT_REPAIR || found == EK_ACT_AUTO)
         return ek_fail(e, EK_EUSAGE, "a pin cannot repair, it has no factor: take 'route'");
     if (found >= 0)
         return EK_OK;
     return near ? ek_fail(e, EK_EUSAGE, "unknown action '%.60s', did you mean '%s'?", name, near)
                 : ek_fail(e, EK_EUSAGE,
                           "unknown action '%.60s', there are none, alert, route, route_normalized, "
-                          "silence, route_per_source",
+                          "blank, route_per_source, fill",
                           name);
 }
 
@@ -86,12 +86,17 @@ static int check_action(const struct ek_controller *c, int item, enum ek_action 
     const struct ek_manifest *m = c->setup.manifest;
     if (action == EK_ACT_NONE || action == EK_ACT_ALERT)
         return EK_OK;
+    if (c->setup.means.features)
+        return ek_action_routes(action)
+                   ? ek_fail(e, EK_ESTATE, "action '%s' needs 'output.writes: scores'",
+                             ek_action_name(action))
+                   : EK_OK;
     if (m->routable_of_item[item] < 0)
         return ek_fail(e, EK_EUSAGE,
                        "action '%s' needs a routable feature, and '%s' is not one: take 'none' or "
                        "'alert'",
                        ek_action_name(action), m->item[item]->name);
-    return c->setup.have_model
+    return c->setup.means.model && action != EK_ACT_FILL
                ? EK_OK
                : ek_fail(e, EK_ESTATE, "there is no model for action '%s'", ek_action_name(action));
 }

@@ -187,7 +187,7 @@ static struct ek_treatment treatment_of(const struct ek_controller *c, int featu
 static void add_pin(struct ek_controller *c, int *count, int feature, int cell,
                     enum ek_action action, enum ek_plan_source by)
 {
-    if (c->setup.have_model)
+    if (ek_means_any(&c->setup.means))
         c->pinned[(*count)++] =
             (struct ek_pinned){feature, cell, treatment_of(c, feature, cell, action), by};
 }

@@ -58,7 +58,8 @@ const char *ek_plan_source_name(enum ek_plan_source by)
 
 const char *ek_list_outcome_name(enum ek_list_outcome w)
 {
-    static const char *const names[] = {"pass", "shadow", "canary", "routed", "paused"};
+    static const char *const names[] = {"pass", "shadow", "canary", "routed",
+                                        "paused", "repaired"};
     return names[w];
 }
 
@@ -70,7 +71,7 @@ struct ek_plan_entry ek_plan_entry_find(int feature, int cell, struct ek_treatme
                                   .mode = EK_MODE_ENFORCE,
                                   .percent = EK_PERCENT_WHOLE,
                                   .by = EK_BY_FINDING,
-                                  .repair = {NAN, -1},
+                                  .repair = {.factor = NAN, .query_feature = -1},
                                   .until_ms = -1};
 }
 
@@ -349,20 +350,38 @@ bool ek_plan_same(const struct ek_plan *a, const struct ek_plan *b)
     return same;
 }
 
+enum { WITH_REPAIR = 16 }; /* added to the source of an entry that a repair follows */
+
+void ek_plan_repair_serialize(struct ek_plan_repair *r, struct ek_serialize *s)
+{
+    int by = (int)r->by, exact = r->exact;
+    ek_serialize_int(s, &by, EK_REPAIR_UNKNOWN, EK_REPAIR_BYS - 1);
+    r->by = (enum ek_repair_by)by;
+    ek_serialize_int(s, &exact, 0, 1);
+    r->exact = exact;
+    ek_serialize_f64(s, &r->number);
+    ek_serialize_f64(s, &r->scale);
+    ek_serialize_require(s, isfinite(r->number) && isfinite(r->scale));
+}
+
 static void entry_serialize(struct ek_plan_entry *entry, struct ek_serialize *s, int features,
                             int cells)
 {
-    int action = (int)entry->treatment.action, mode = (int)entry->mode, by = (int)entry->by;
+    int action = (int)entry->treatment.action, mode = (int)entry->mode;
+    int by = (int)entry->by | (entry->repair.by == EK_REPAIR_UNKNOWN ? 0 : WITH_REPAIR);
     ek_serialize_int(s, &entry->feature, 0, features - 1);
     ek_serialize_int(s, &entry->cell, 0, cells - 1);
-    ek_serialize_int(s, &action, EK_ACT_NONE, EK_ACT_ROUTE_PER_SOURCE);
+    ek_serialize_int(s, &action, EK_ACT_NONE, EK_ACT_FILL);
     entry->treatment.action = (enum ek_action)action;
     ek_serialize_f64(s, &entry->treatment.value);
     ek_serialize_int(s, &mode, EK_MODE_OBSERVE, EK_MODE_COUNT - 1);
     entry->mode = (enum ek_mode)mode;
     ek_serialize_int(s, &entry->percent, 0, EK_PERCENT_WHOLE);
-    ek_serialize_int(s, &by, EK_BY_FINDING, EK_BY_RULES);
-    entry->by = (enum ek_plan_source)by;
+    ek_serialize_int(s, &by, EK_BY_FINDING, WITH_REPAIR + EK_BY_RULES);
+    bool has_repair = by & WITH_REPAIR;
+    by &= ~WITH_REPAIR;
+    ek_serialize_require(s, by <= EK_BY_RULES);
+    entry->by = by <= EK_BY_RULES ? (enum ek_plan_source)by : EK_BY_FINDING;
     ek_serialize_f64(s, &entry->repair.factor);
     ek_serialize_int(s, &entry->repair.query_feature, -1, EK_FEATURES_MAX - 1);
     ek_serialize_i64(s, &entry->since_ms);
@@ -370,6 +389,8 @@ static void entry_serialize(struct ek_plan_entry *entry, struct ek_serialize *s,
     ek_serialize_i64(s, &entry->min_duration_ms);
     ek_serialize_require(s, entry->since_ms >= 0 && entry->until_ms >= -1 &&
                                 entry->min_duration_ms >= 0);
+    if (has_repair)
+        ek_plan_repair_serialize(&entry->repair, s);
 }
 
 static void mode_serialize(struct ek_plan_mode *m, struct ek_serialize *s, int features, int cells)

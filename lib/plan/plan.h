@@ -26,10 +26,33 @@ enum {
 /* The last two are pins. */
 enum ek_plan_source { EK_BY_FINDING, EK_BY_PERSON, EK_BY_RULES, EK_BYS };
 
-/* Correction of the fault: divide the value by it. */
+/* Repair of feature values (serve/feature_writer.h). */
+enum ek_repair_by {
+    EK_REPAIR_UNKNOWN,       /* no repair: values stay */
+    EK_REPAIR_NUMBER,        /* divide all lists by the number */
+    EK_REPAIR_LIST,          /* divide lists whose level is nearer to the fault than to normal */
+    EK_REPAIR_ITEM,          /* divide items whose value is nearer to the fault than to normal */
+    EK_REPAIR_LEVEL,         /* put lists on the usual level of their stratum; number 1: all, else
+                              * those that LIST would divide */
+    EK_REPAIR_QUERY_FEATURE, /* divide by the query feature */
+    EK_REPAIR_POWER,         /* invert scale * x^number */
+    EK_REPAIR_OFFSET,        /* subtract the number */
+    EK_REPAIR_SIGN,          /* turn the sign */
+    EK_REPAIR_MISSING,       /* fill missing values with the typical value of the list */
+    EK_REPAIR_ZERO,          /* and zeros */
+    EK_REPAIR_ALL,           /* fill all values with the usual level */
+    EK_REPAIR_BLANK,         /* make all values missing */
+    EK_REPAIR_BYS
+};
+
+/* Known correction of a fault. */
 struct ek_plan_repair {
-    double factor;     /* NaN: unknown */
-    int query_feature; /* its value is the divisor; -1: use factor */
+    double factor;        /* for comparisons: divide the value by it; NaN: unknown */
+    int query_feature;    /* its value is the divisor; -1: use factor */
+    enum ek_repair_by by; /* and the values that it needs */
+    bool exact;           /* the number is exact: a unit, a root, 2 or 3 */
+    double number;        /* divisor, exponent or offset */
+    double scale;         /* POWER: factor before the power. OFFSET: standard error */
 };
 
 /* `until_ms` and `min_duration_ms` of an entry whose fault has cleared and that waits for an
@@ -80,7 +103,8 @@ enum ek_list_outcome {
     EK_LIST_SHADOW,
     EK_LIST_CANARY,
     EK_LIST_ROUTED,
-    EK_LIST_PAUSED
+    EK_LIST_PAUSED,
+    EK_LIST_REPAIRED /* feature values changed */
 };
 
 /* Treatment of one list under a plan. The caller owns the arrays [routable features]; they are
@@ -103,7 +127,8 @@ static inline bool ek_routing_has(const struct ek_plan_routing *r, int entry)
 
 /* Return the name: "finding", "person", "rules". */
 const char *ek_plan_source_name(enum ek_plan_source by);
-/* Return the name: "pass", "shadow", "canary", "routed", "paused". */
+/* Return the name: "pass", "shadow", "canary", "routed", "paused",
+ * "repaired". */
 const char *ek_list_outcome_name(enum ek_list_outcome w);
 
 /* Return a new entry for a finding: enforced, unknown repair, start time 0, no end. */
@@ -166,6 +191,8 @@ static inline unsigned ek_mode_bit(enum ek_mode m)
 unsigned ek_plan_get_modes(const struct ek_plan_outcomes *w, int feature, int cell,
                            enum ek_mode mode);
 
+/* Read or write a repair without `factor` and `query_feature`. */
+void ek_plan_repair_serialize(struct ek_plan_repair *r, struct ek_serialize *s);
 /* Read or write a plan as a checkpoint part (docs/format/state.md). `features` and `cells` are
  * exclusive upper bounds. */
 void ek_plan_serialize(struct ek_plan *p, struct ek_serialize *s, int features, int cells);

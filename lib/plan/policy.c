@@ -32,29 +32,65 @@ static int too_small(const struct ek_feature_rule *rule, const struct ek_manifes
     return nearer < rule->action_threshold && !listed_unit(rule, m, f);
 }
 
-static struct ek_treatment treatment_of(enum ek_action action, const struct ek_finding *f)
+static struct ek_treatment treatment_of(enum ek_action action, const struct ek_finding *f,
+                                        const struct ek_plan_repair *repair)
 {
+    if (repair->by != EK_REPAIR_UNKNOWN)
+        return (struct ek_treatment){action, repair->number};
     double value = action == EK_ACT_ROUTE_NORMALIZED ? f->spread_ratio
                    : action == EK_ACT_REPAIR         ? f->factor
                                                      : 0;
     return (struct ek_treatment){action, value};
 }
 
+/* Return the action of `auto` for new scores. */
+static enum ek_action auto_of_scores(enum ek_class class)
+{
+    switch (class) {
+    case EK_SCALE:
+        return EK_ACT_ROUTE;
+    case EK_POWER:
+    case EK_OFFSET:
+        return EK_ACT_ROUTE_NORMALIZED;
+    case EK_SIGN:
+        return EK_ACT_BLANK;
+    default:
+        return EK_ACT_ALERT;
+    }
+}
+
+/* Return the action that new scores can carry out. */
+static enum ek_action of_scores(enum ek_action action, const struct ek_finding *f, bool routable)
+{
+    if (action == EK_ACT_AUTO)
+        action = auto_of_scores(f->class);
+    if (action == EK_ACT_FILL || (ek_action_treats(action) && !routable))
+        return EK_ACT_ALERT;
+    bool factor = f->class == EK_SCALE && !isnan(f->factor) && f->query_feature < 0;
+    return action == EK_ACT_REPAIR && !factor ? EK_ACT_ROUTE : action;
+}
+
 struct ek_decision ek_decide(const struct ek_rules *rules, const struct ek_manifest *m,
-                             int have_model, const struct ek_finding *f)
+                             const struct ek_means *means, const struct ek_finding *f)
 {
     const struct ek_feature *feature = m->item[f->feature];
     int number = (int)(feature - m->features);
     const struct ek_feature_rule *rule = &rules->feature[number];
     enum ek_mode mode = ek_rules_mode(rules, number, f->value ? f->dimension : NULL, f->value);
     enum ek_action action = rule->actions[f->class];
-    int unable = mode != EK_MODE_OBSERVE && !have_model;
-    if (ek_action_treats(action) && (unable || !feature->routable || too_small(rule, m, f)))
+    struct ek_plan_repair repair = {.factor = NAN, .query_feature = -1};
+    if (ek_action_treats(action) && means->features) {
+        repair = ek_repair_decide(action, f, means->profile);
+        action = ek_repair_action(&repair);
+    } else {
+        action = of_scores(action, f, feature->routable);
+    }
+    bool unable = mode != EK_MODE_OBSERVE && !ek_means_any(means);
+    if (ek_action_treats(action) && (unable || too_small(rule, m, f)))
         action = EK_ACT_ALERT;
-    if (action == EK_ACT_REPAIR && (isnan(f->factor) || f->query_feature >= 0))
-        action = EK_ACT_ROUTE;
-    return (struct ek_decision){.treatment = treatment_of(action, f),
+    return (struct ek_decision){.treatment = treatment_of(action, f, &repair),
+                                .repair = repair,
                                 .mode = mode,
-                                .desired = ek_action_treats(action) && have_model,
+                                .desired = ek_action_treats(action) && ek_means_any(means),
                                 .limited = EK_BOUND_NONE};
 }

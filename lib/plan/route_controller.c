@@ -77,7 +77,7 @@ static bool ek_controller_is_earned(const struct ek_controller *c, const struct 
 static struct ek_decision decide(const struct ek_controller *c, const struct ek_finding *f)
 {
     const struct ek_controller_setup *s = &c->setup;
-    struct ek_decision d = ek_decide(s->rules, s->manifest, s->have_model, f);
+    struct ek_decision d = ek_decide(s->rules, s->manifest, &s->means, f);
     bool open = f->state == EK_CONFIRMED || f->state == EK_UPDATED;
     double credit;
     if (d.desired && open && !ek_controller_is_earned(c, f, &credit)) {
@@ -115,12 +115,15 @@ struct ek_decision ek_controller_decide(const struct ek_controller *c, const str
 /* ---------------------------------------------------------------- findings */
 
 /* A factor of a part of the lists corrects nothing in the others. */
-static struct ek_plan_repair repair_of(const struct ek_finding *f)
+static struct ek_plan_repair repair_of(const struct ek_finding *f, const struct ek_decision *d)
 {
     static const double ALL_LISTS = .9;
     bool one = f->class == EK_SCALE && f->query_feature < 0 && f->share >= ALL_LISTS;
     bool by_list = f->class == EK_SCALE && f->query_feature >= 0;
-    return (struct ek_plan_repair){one ? f->factor : (double)NAN, by_list ? f->query_feature : -1};
+    struct ek_plan_repair r = d->repair;
+    r.factor = one ? f->factor : (double)NAN;
+    r.query_feature = by_list ? f->query_feature : -1;
+    return r;
 }
 
 static const struct ek_feature_rule *ek_controller_rule(const struct ek_controller *c, int feature);
@@ -137,7 +140,7 @@ static struct ek_rollout *rollout_for(struct ek_controller *c, const struct ek_f
                             &ek_controller_rule(c, f->feature)->canary, time_ms);
 }
 
-static void want(struct ek_controller *c, const struct ek_finding *f, struct ek_treatment treatment,
+static void want(struct ek_controller *c, const struct ek_finding *f, const struct ek_decision *d,
                  int64_t time_ms)
 {
     if (!ek_plan_has_space(&c->desired, f->feature, f->cell)) {
@@ -148,10 +151,10 @@ static void want(struct ek_controller *c, const struct ek_finding *f, struct ek_
     ek_controller_is_earned(c, f, &credit);
     const struct ek_plan_entry *before = ek_plan_entry_at(&c->desired, f->feature, f->cell);
     c->retell |= before && ek_plan_awaits(before); /* the fault has returned */
-    ek_plan_set(&c->desired, f->feature, f->cell, treatment, time_ms);
+    ek_plan_set(&c->desired, f->feature, f->cell, d->treatment, time_ms);
     for (int i = 0; i < c->desired.count; i++)
         if (c->desired.entry[i].feature == f->feature && c->desired.entry[i].cell == f->cell)
-            c->desired.entry[i].repair = repair_of(f);
+            c->desired.entry[i].repair = repair_of(f, d);
     struct ek_rollout *r = rollout_for(c, f, time_ms);
     if (!r)
         return;
@@ -207,7 +210,7 @@ void ek_controller_add_finding(struct ek_controller *c, const struct ek_finding 
     case EK_UPDATED:
         d = decide(c, f);
         if (d.desired)
-            want(c, f, d.treatment, time_ms);
+            want(c, f, &d, time_ms);
         else /* a statistic near a threshold must not make the plan flap */
             start_end(c, f, time_ms);
         break;

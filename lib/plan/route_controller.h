@@ -77,7 +77,7 @@ struct ek_controller_levels {
 struct ek_controller_setup {
     const struct ek_manifest *manifest;
     const struct ek_rules *rules;
-    bool have_model; /* without a model no entry is desired */
+    struct ek_means means; /* without any no entry is desired */
     struct ek_controller_cells cells;
     struct ek_controller_callbacks callbacks;
     struct ek_controller_levels levels;

@@ -5,11 +5,13 @@
 
 #define MODES   "observe shadow canary enforce"
 #define CLASSES "scale power offset items missing zero sign stuck clip shape new_category"
-#define ACTIONS "none alert route route_normalized repair blank route_per_source"
-/* Only a scale has a factor for rescale; only class items has a source. */
-#define OF_ANY   "none alert route route_normalized blank"
-#define OF_SCALE "none alert route route_normalized repair blank"
-#define OF_ITEMS OF_ANY " route_per_source"
+#define ACTIONS "none alert route route_normalized repair blank route_per_source fill auto"
+/* Only faults of all values have an inverse; only class items has a source. */
+#define OF_ANY    "none alert auto route route_normalized blank"
+#define OF_VALUES OF_ANY " repair"
+#define OF_ITEMS  OF_ANY " repair route_per_source"
+#define OF_LOST   OF_ANY " fill"
+#define OF_PIN    "none alert route route_normalized blank route_per_source fill"
 
 #define TEN_YEARS_MS (EK_RULES_DAYS_MAX * 86400000.0)
 
@@ -51,29 +53,32 @@ static const struct ek_key_row KEYS[] = {
              "lists of its segment, also unaffected ones, and below 0.05 it costs more than it "
              "saves; an alert is sent instead. The budget of each route uses this fraction"},
     {"defaults.actions", EK_KEY_MAP, .also = "features.*",
-     .help = "action for each class; a class that is not listed keeps its default"},
+     .help = "action for each class; a class that is not listed keeps its default. `auto` "
+             "with `writes: scores` is `route` for `scale`, `route_normalized` for `power` and "
+             "`offset`, `blank` for `sign`, else `alert`; with `writes: features` it is the "
+             "mitigation that suits the finding (repair.md)"},
     {"defaults.actions.scale", EK_KEY_CHOICE, IN_RULE(actions[EK_SCALE]),
-     .read = ek_rules_read_reaction, .choices = OF_SCALE, .built_in = "route",
+     .read = ek_rules_read_reaction, .choices = OF_VALUES, .built_in = "auto",
      .help = "values multiplied by a factor"},
     {"defaults.actions.power", EK_KEY_CHOICE, IN_RULE(actions[EK_POWER]),
-     .read = ek_rules_read_reaction, .choices = OF_ANY, .built_in = "route_normalized",
+     .read = ek_rules_read_reaction, .choices = OF_VALUES, .built_in = "auto",
      .help = "values raised to a power"},
     {"defaults.actions.offset", EK_KEY_CHOICE, IN_RULE(actions[EK_OFFSET]),
-     .read = ek_rules_read_reaction, .choices = OF_ANY, .built_in = "route_normalized",
+     .read = ek_rules_read_reaction, .choices = OF_VALUES, .built_in = "auto",
      .help = "values plus an amount"},
     {"defaults.actions.items", EK_KEY_CHOICE, IN_RULE(actions[EK_ITEMS]),
      .read = ek_rules_read_reaction, .choices = OF_ITEMS, .built_in = "alert",
      .help = "a factor on some items of a list"},
     {"defaults.actions.missing", EK_KEY_CHOICE, IN_RULE(actions[EK_MISSING]),
-     .read = ek_rules_read_reaction, .choices = OF_ANY, .built_in = "alert",
+     .read = ek_rules_read_reaction, .choices = OF_LOST, .built_in = "alert",
      .help = "missing values"},
     {"defaults.actions.zero", EK_KEY_CHOICE, IN_RULE(actions[EK_ZERO]),
-     .read = ek_rules_read_reaction, .choices = OF_ANY, .built_in = "alert", .help = "zero values"},
+     .read = ek_rules_read_reaction, .choices = OF_LOST, .built_in = "alert", .help = "zero values"},
     {"defaults.actions.sign", EK_KEY_CHOICE, IN_RULE(actions[EK_SIGN]),
-     .read = ek_rules_read_reaction, .choices = OF_ANY, .built_in = "blank",
+     .read = ek_rules_read_reaction, .choices = OF_VALUES, .built_in = "auto",
      .help = "reversed sign"},
     {"defaults.actions.stuck", EK_KEY_CHOICE, IN_RULE(actions[EK_STUCK]),
-     .read = ek_rules_read_reaction, .choices = OF_ANY, .built_in = "alert",
+     .read = ek_rules_read_reaction, .choices = OF_LOST, .built_in = "alert",
      .help = "one value for all items"},
     {"defaults.actions.clip", EK_KEY_CHOICE, IN_RULE(actions[EK_CLIP]),
      .read = ek_rules_read_reaction, .choices = OF_ANY, .built_in = "alert",
@@ -189,7 +194,7 @@ static const struct ek_key_row KEYS[] = {
     {"pins.*.feature", EK_KEY_TEXT, IN_PIN(feature), .read = ek_rules_read_pin_feature,
      .flags = EK_KEY_REQUIRED, .help = "feature to pin"},
     {"pins.*.action", EK_KEY_CHOICE, IN_PIN(action), .read = ek_rules_read_pin_action,
-     .choices = OF_ITEMS, .flags = EK_KEY_REQUIRED,
+     .choices = OF_PIN, .flags = EK_KEY_REQUIRED,
      .help = "action; `none`: never act. A pin has no factor, so it cannot be `repair`"},
     {"pins.*.segment", EK_KEY_SEGMENT, .read = ek_rules_read_pin_segment,
      .help = "segment; default: all traffic"},

@@ -57,7 +57,7 @@ int ek_rules_read_feature_name(struct ek_key_source *s, const struct ek_node *n,
 
 static bool needs_wide_path(enum ek_action action)
 {
-    return action != EK_ACT_NONE && action != EK_ACT_ALERT;
+    return ek_action_masks(action);
 }
 
 int ek_rules_read_action(struct ek_key_source *s, const struct ek_node *n, int feature,
@@ -284,11 +284,16 @@ int ek_rules_read_reaction(struct ek_key_source *s, const struct ek_key_row *k,
     const char *class = ek_key_name(k);
     enum ek_action action = EK_ACT_NONE;
     int rc = ek_rules_read_action(s, n, c->feature, &action);
-    if (!rc && action == EK_ACT_REPAIR && ek_class_parse(class) != EK_SCALE)
-        rc = ek_node_fail(
-            s->yaml, n, s->e,
-            "only 'scale' has a factor for 'repair', '%s' has none; use '%s', the default", class,
-            k->built_in);
+    if (!rc && action == EK_ACT_REPAIR && !ek_class_inverts(ek_class_parse(class)))
+        rc = ek_node_fail(s->yaml, n, s->e,
+                          "'repair' needs a fault with an inverse, and '%s' has none; use '%s', "
+                          "the default",
+                          class, k->built_in);
+    if (!rc && action == EK_ACT_FILL && !ek_class_loses(ek_class_parse(class)))
+        rc = ek_node_fail(s->yaml, n, s->e,
+                          "'fill' is for 'missing', 'zero' and 'stuck', not for '%s'; use '%s', "
+                          "the default",
+                          class, k->built_in);
     if (!rc && action == EK_ACT_ROUTE_PER_SOURCE && ek_class_parse(class) != EK_ITEMS)
         rc = ek_node_fail(s->yaml, n, s->e, "'route_per_source' is for class 'items', not for '%s'",
                           class);

@@ -6,7 +6,8 @@ static const char *const CLASSES[EK_CLASS_COUNT] = {"none",  "scale",   "power",
                                                     "items", "missing", "zero",  "sign",
                                                     "stuck", "clip",    "shape", "new_category"};
 static const char *const ACTIONS[EK_ACTION_COUNT] = {
-    "none", "alert", "route", "route_normalized", "repair", "blank", "route_per_source"};
+    "none", "alert", "route", "route_normalized", "repair", "blank", "route_per_source",
+    "fill", "auto"};
 static const char *const MODES[EK_MODE_COUNT] = {"observe", "shadow", "canary", "enforce"};
 
 static int find(const char *const *words, int count, const char *text)
@@ -45,6 +46,17 @@ int ek_action_parse(const char *text)
 int ek_mode_parse(const char *text)
 {
     return find(MODES, EK_MODE_COUNT, text);
+}
+
+bool ek_class_inverts(int class)
+{
+    return class == EK_SCALE || class == EK_POWER || class == EK_OFFSET || class == EK_ITEMS ||
+           class == EK_SIGN;
+}
+
+bool ek_class_loses(int class)
+{
+    return class == EK_MISSING || class == EK_ZERO || class == EK_STUCK;
 }
 
 bool ek_action_treats(enum ek_action a)

@@ -30,6 +30,8 @@ enum ek_action {
     EK_ACT_REPAIR,           /* the value divided by the factor */
     EK_ACT_BLANK,            /* z = 0, deep path off */
     EK_ACT_ROUTE_PER_SOURCE, /* as ROUTE, with logs centered among the items of one source */
+    EK_ACT_FILL,             /* lost values replaced by a typical one; in features only */
+    EK_ACT_AUTO,             /* in rules only: the action that suits the finding */
     EK_ACTION_COUNT
 };
 
@@ -43,7 +45,11 @@ int ek_class_parse(const char *text);
 int ek_action_parse(const char *text);
 int ek_mode_parse(const char *text);
 
-/* Return true if the action changes scores. */
+/* Return true if faults of the class change values by an invertible function. */
+bool ek_class_inverts(int class);
+/* Return true if faults of the class replace values, so that only a fill helps. */
+bool ek_class_loses(int class);
+/* Return true if the action changes scores or feature values. */
 bool ek_action_treats(enum ek_action a);
 /* Return true if the action is a route. */
 bool ek_action_routes(enum ek_action a);

@@ -184,3 +184,10 @@ void ek_assets_free(struct ek_assets *a)
     ek_assets_release(a);
     ek_free(a);
 }
+
+struct ek_means ek_assets_means(const struct ek_assets *a)
+{
+    return (struct ek_means){.model = a->model && !a->writes_features,
+                             .features = a->writes_features,
+                             .profile = a->profile};
+}

@@ -8,6 +8,7 @@
 #include "assets/profile.h"
 #include "rules/rules.h"
 #include "evenkeel.h"
+#include "plan/policy.h"
 #include "serve/assembly.h"
 
 struct ek_assets {
@@ -17,6 +18,7 @@ struct ek_assets {
     struct ek_model *model; /* NULL: observe only */
     struct ek_codec *codec;
     struct ek_assembly_limits assembly; /* for message layout `item` */
+    bool writes_features; /* repaired feature values are written; the model is unused */
     int cells; /* maximum cells of a guard without pooled cells; 0: EK_CELLS_DEFAULT_MAX */
 };
 
@@ -35,6 +37,8 @@ int ek_assets_load_mapped(struct ek_assets **out, const char *manifest, const ch
                           const char *rules, const char *model, const struct ek_mapping *mapping,
                           const struct ek_codec_limits *limits,
                           const struct ek_assets_report *report, struct ek_error *e);
+/* Return the means of mitigation. */
+struct ek_means ek_assets_means(const struct ek_assets *a);
 /* Free the members of assets that were assembled by hand. Use ek_assets_free for loaded assets. */
 void ek_assets_release(struct ek_assets *a);
 

@@ -23,12 +23,19 @@ static int make(struct ek_context **out, const struct ek_assets *assets,
     c->scorer = scorer;
     ek_list_init(&c->query);
     ek_buf_init(&c->output, 0);
-    size_t routables = (size_t)assets->manifest->routable_count;
-    c->routing.acts = ek_calloc(routables, sizeof *c->routing.acts);
-    c->routing.would = ek_calloc(routables, sizeof *c->routing.would);
-    c->repair = ek_calloc(routables, sizeof *c->repair);
-    c->repaired = ek_calloc(routables, sizeof *c->repaired);
-    if (!c->routing.acts || !c->routing.would || !c->repair || !c->repaired) {
+    const struct ek_manifest *m = assets->manifest;
+    c->slots = assets->writes_features ? m->item_count : m->routable_count;
+    size_t slots = (size_t)c->slots;
+    c->routing.acts = ek_calloc(slots, sizeof *c->routing.acts);
+    c->routing.would = ek_calloc(slots, sizeof *c->routing.would);
+    c->repair = ek_calloc(slots, sizeof *c->repair);
+    c->repaired = ek_calloc(slots, sizeof *c->repaired);
+    c->slot_of_item = ek_calloc((size_t)m->item_count, sizeof *c->slot_of_item);
+    for (int f = 0; c->slot_of_item && f < m->item_count; f++)
+        c->slot_of_item[f] = assets->writes_features ? f : m->routable_of_item[f];
+    int rc = assets->writes_features ? ek_feature_writer_new(&c->writer, m->item_count) : EK_OK;
+    if (rc || !c->routing.acts || !c->routing.would || !c->repair || !c->repaired ||
+        !c->slot_of_item) {
         ek_context_free(c);
         return out_of_memory(e);
     }
@@ -54,7 +61,7 @@ int ek_context_new_with(struct ek_context **out, const struct ek_assets *assets,
                         struct ek_list_stats_builder *reader, struct ek_error *e)
 {
     struct ek_scorer *scorer = NULL;
-    int rc = assets->model ? ek_scorer_new(&scorer, assets->model, e) : EK_OK;
+    int rc = ek_assets_means(assets).model ? ek_scorer_new(&scorer, assets->model, e) : EK_OK;
     if (!rc)
         rc = make(out, assets, reader, scorer, e);
     if (rc)
@@ -90,23 +97,39 @@ void ek_context_free(struct ek_context *c)
     ek_free(c->routing.would);
     ek_free(c->repair);
     ek_free(c->repaired);
+    ek_free(c->slot_of_item);
+    ek_feature_writer_free(c->writer);
     ek_rank_comparison_free(c->ways);
     ek_free(c->scores);
     ek_free(c);
 }
 
-/* Entries beyond EK_ROUTING_ENTRIES have no known repair. */
+/* The entry of a pin has an action only. */
+static void note_entry(struct ek_context *c, const struct ek_plan_entry *entry)
+{
+    struct ek_plan_repair *r = &c->repair[c->slot_of_item[entry->feature]];
+    *r = entry->repair;
+    if (r->by == EK_REPAIR_UNKNOWN && entry->treatment.action == EK_ACT_BLANK)
+        r->by = EK_REPAIR_BLANK;
+    else if (r->by == EK_REPAIR_UNKNOWN && entry->treatment.action == EK_ACT_FILL)
+        r->by = EK_REPAIR_MISSING;
+}
+
+/* Entries beyond EK_ROUTING_ENTRIES have no known repair for comparisons. */
 void ek_context_note_entries(struct ek_context *c, const struct ek_plan *plan)
 {
-    const struct ek_manifest *m = c->assets->manifest;
     _Static_assert(EK_ROUTING_ENTRIES <= 32, "a bit for each");
     c->acting = 0;
-    for (int k = 0; k < m->routable_count && c->routing.desired; k++)
-        c->repair[k] = (struct ek_plan_repair){NAN, -1};
+    for (int k = 0; k < c->slots && c->routing.desired; k++)
+        c->repair[k] = (struct ek_plan_repair){.factor = NAN, .query_feature = -1};
+    for (int i = 0; c->writer && i < plan->count; i++)
+        if (ek_routing_has(&c->routing, i))
+            note_entry(c, &plan->entry[i]);
     for (int i = 0; i < c->routing.entries; i++) {
         const struct ek_plan_entry *entry = &plan->entry[c->routing.entry[i]];
-        int k = m->routable_of_item[entry->feature];
-        c->repair[k] = entry->repair;
+        int k = c->slot_of_item[entry->feature];
+        if (!c->writer)
+            c->repair[k] = entry->repair;
         if (c->routing.acts[k].action != EK_ACT_NONE)
             c->acting |= (uint32_t)1 << i;
     }
@@ -117,6 +140,7 @@ int ek_context_decode(struct ek_context *c, const void *message, size_t length, 
     c->prepared = c->taken = c->counted = c->scored = c->failed = false;
     c->routing = (struct ek_plan_routing){.acts = c->routing.acts, .would = c->routing.would};
     c->outcome = EK_LIST_PASSED;
+    c->changed = c->would_change = 0;
     int rc = ek_codec_decode(c->assets->codec, message, length, &c->query, e);
     if (!rc && ek_codec_layout(c->assets->codec) == EK_LAYOUT_LIST)
         rc = ek_list_stats_builder_read(c->reader, &c->query, e);
@@ -157,12 +181,65 @@ static int score(struct ek_context *c, struct ek_error *e)
     return ek_codec_patch(&c->query, c->message, c->length, c->scores, &c->output, e);
 }
 
+static int stratum_of(const struct ek_context *c)
+{
+    char scratch[EK_STRATUM_TEXT];
+    if (ek_codec_layout(c->assets->codec) == EK_LAYOUT_LIST)
+        return c->reader->stratum;
+    struct ek_text name = ek_stratum_name(&c->reader->field, &c->query, scratch);
+    return name.text ? ek_profile_stratum(c->assets->profile, name.text, name.length) : 0;
+}
+
+/* Count the values that the plan would change in this list but does not, because of the mode. */
+static int count_held_back(struct ek_context *c, struct ek_feature_list *list, struct ek_error *e)
+{
+    for (int f = 0; f < c->slots; f++)
+        c->repaired[f] = c->routing.acts[f].action == EK_ACT_NONE ? c->routing.would[f]
+                                                                  : (struct ek_treatment){0};
+    list->treatment = c->repaired;
+    int rc = ek_feature_writer_write(c->writer, list, &c->output, e);
+    c->would_change = ek_feature_writer_changed(c->writer);
+    return rc;
+}
+
+/* Return the message with repaired values. The output is written last. */
+static const void *write_features(struct ek_context *c, size_t *length, struct ek_error *e)
+{
+    struct ek_feature_list list = {.assets = c->assets,
+                                   .query = &c->query,
+                                   .stratum = stratum_of(c),
+                                   .repair = c->repair,
+                                   .message = c->message,
+                                   .length = c->length};
+    int rc = c->routing.acted < c->routing.desired ? count_held_back(c, &list, e) : EK_OK;
+    list.treatment = c->routing.acts;
+    if (!rc && c->routing.acted)
+        rc = ek_feature_writer_write(c->writer, &list, &c->output, e);
+    c->failed = rc == EK_ESTATE;
+    if (rc)
+        return NULL;
+    c->scored = c->routing.acted;
+    c->changed = c->routing.acted ? ek_feature_writer_changed(c->writer) : 0;
+    c->outcome = c->changed        ? EK_LIST_REPAIRED
+                 : c->would_change ? EK_LIST_SHADOW
+                                   : EK_LIST_PASSED;
+    *length = c->changed ? c->output.length : c->length;
+    return c->changed ? c->output.data : c->message;
+}
+
+const char *ek_context_repair_note(const struct ek_context *c)
+{
+    return c->changed ? ek_feature_writer_note(c->writer) : NULL;
+}
+
 const void *ek_context_score(struct ek_context *c, size_t *length, struct ek_error *e)
 {
     if (!c->taken) {
         ek_fail(e, EK_ESTATE, "no message was observed");
         return NULL;
     }
+    if (c->writer && c->routing.desired && c->query.items)
+        return write_features(c, length, e);
     if (!c->routing.acted || !c->query.items) {
         if (!c->routing.acted)
             c->outcome = c->routing.outcome;

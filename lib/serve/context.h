@@ -13,6 +13,7 @@
 #include "evenkeel.h"
 #include "score/rank_comparison.h"
 #include "score/scorer.h"
+#include "serve/feature_writer.h"
 
 #include <stdbool.h>
 
@@ -28,8 +29,12 @@ struct ek_context {
     struct ek_scorer *scorer; /* NULL without a model */
     struct ek_list_stats_builder *own_reader; /* owned objects; NULL if shared */
     struct ek_scorer *own_scorer;
-    struct ek_plan_routing routing; /* treatment of this list; the arrays are owned */
-    struct ek_plan_repair *repair;  /* [routable features] for routing.would */
+    /* Treatment of this list; the arrays are owned, with an entry per routable feature, or per item
+     * feature if feature values are written. */
+    struct ek_plan_routing routing;
+    struct ek_plan_repair *repair; /* for routing.would */
+    int *slot_of_item;             /* [item features] index in these arrays, -1: none */
+    int slots;
     uint32_t acting;                /* entries of routing.entry that act, as bits */
     uint64_t plan_version;
     double *scores;
@@ -37,7 +42,9 @@ struct ek_context {
     struct ek_buf output;
     enum ek_list_outcome outcome;    /* of the last score; EK_LIST_PASSED before */
     struct ek_rank_comparison *ways; /* for comparisons; NULL before the first */
-    struct ek_treatment *repaired;   /* [routable features] repair for comparisons */
+    struct ek_treatment *repaired;   /* [slots] repair for comparisons */
+    struct ek_feature_writer *writer; /* NULL: scores are written */
+    size_t changed, would_change;     /* values changed, and not changed because of the mode */
 };
 
 /* Create a context as ek_context_new, with a shared reader of the same assets that outlives it. */
@@ -49,6 +56,9 @@ int ek_context_new_paired(struct ek_context **out, const struct ek_context *with
                           struct ek_error *e);
 /* Set `acting` and `repair` from the routing and its plan. */
 void ek_context_note_entries(struct ek_context *c, const struct ek_plan *plan);
+/* Return the header ek-repair of the last score, as "price=/100, rating=*2"; NULL if no value
+ * changed. */
+const char *ek_context_repair_note(const struct ek_context *c);
 /* Reserve a score per item. Return 0, or EK_ENOMEM. */
 int ek_context_reserve_scores(struct ek_context *c, struct ek_error *e);
 

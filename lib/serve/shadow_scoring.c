@@ -38,7 +38,7 @@ void ek_route_stats_add(struct ek_route_stats *a, const struct ek_context *c, ui
 
 bool ek_context_needs_comparison(const struct ek_context *c)
 {
-    return c->counted && c->routing.desired && c->query.items >= 2 &&
+    return !c->writer && c->counted && c->routing.desired && c->query.items >= 2 &&
            !ek_list_is_partial(&c->query);
 }
 
@@ -53,7 +53,7 @@ static double factor_of(const struct ek_plan_repair *r, const struct ek_list *q)
 static bool repair(struct ek_context *c)
 {
     bool known = true;
-    for (int k = 0; k < c->assets->manifest->routable_count; k++) {
+    for (int k = 0; k < c->slots; k++) {
         c->repaired[k] = (struct ek_treatment){EK_ACT_NONE, 0};
         if (c->routing.would[k].action == EK_ACT_NONE)
             continue;

@@ -66,7 +66,12 @@ static int look(struct fleet *f)
 static int together(struct ek_error *e)
 {
     const struct ek_fleet_instance_setup member = {profile, "one", 1, 0};
-    const struct ek_leader_setup decider = {manifest, profile, rules, true, "one", CELLS};
+    const struct ek_leader_setup decider = {.manifest = manifest,
+                                            .profile = profile,
+                                            .rules = rules,
+                                            .means = {.model = true},
+                                            .name = "one",
+                                            .places = CELLS};
     struct fleet f = {.e = e};
     ek_buf_init(&f.record, 0);
     int rc = ek_fleet_instance_new(&f.member, detector, &member, e);

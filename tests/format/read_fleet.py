@@ -17,7 +17,7 @@ from read_sketch import Damaged, varint
 
 BETS, SHARES = 24, 4
 CLASSES = {"scale", "power", "offset", "items", "missing", "zero", "sign", "stuck", "clip", "shape", "new_category"}
-ACTIONS = {"none", "alert", "route", "route_normalized", "repair", "blank", "route_per_source"}
+ACTIONS = {"none", "alert", "route", "route_normalized", "repair", "blank", "route_per_source", "fill"}
 MODES = {"observe", "shadow", "canary", "enforce"}
 BY = {"finding", "person", "rules"}
 RAILS = {"none", "rank_change_p95", "error_rate", "dead_letter_rate", "latency_p99", "model_drift", "worse_than_unmitigated"}
@@ -142,6 +142,9 @@ def rows(body, query_features):
     return head
 
 
+WITH_REPAIR = 1 << 14  # added to the percentage of an entry that a repair follows
+
+
 def place(body, dimensions):
     return {"cell": cell(body, dimensions), "feature": body.text()}
 
@@ -150,12 +153,15 @@ def entry(body, dimensions):
     one = place(body, dimensions)
     one["action"] = body.word(ACTIONS)
     (one["value"],) = body.fixed("d")
-    one["mode"], one["percent"], one["by"] = body.word(MODES), body.number(10000) / 100, body.word(BY)
+    one["mode"], percent, one["by"] = body.word(MODES), body.number(WITH_REPAIR + 10000), body.word(BY)
+    one["percent"] = percent % WITH_REPAIR / 100
     (one["factor"],) = body.fixed("d")
     one["query_feature"] = body.text()
     one["since"], one["until"], one["min_duration"] = body.signed(), body.signed(), body.number(TIME_MAX)
     one["turns"] = body.number(U32)
-    if one["since"] < 0 or one["until"] < -1 or not math.isfinite(one["value"]):
+    if percent & WITH_REPAIR:
+        one["repair"] = dict(zip(("by", "exact", "number", "scale"), body.fixed("2i2d")))
+    if one["since"] < 0 or one["until"] < -1 or not math.isfinite(one["value"]) or one["percent"] > 100:
         raise Damaged(f"an entry that cannot be before byte {body.at}")
     return one
 

@@ -148,7 +148,11 @@ def plan(r):
     version, paused, entries = r.take("Qii")
     keys = ("feature", "cell", "action", "value", "mode", "percent", "by", "factor", "query_feature",
             "since_ms", "until_ms", "min_duration_ms")
-    found = [dict(zip(keys, r.take("iiidiiidiqqq"))) for _ in range(entries)]
+    found = []
+    for _ in range(entries):
+        found.append(dict(zip(keys, r.take("iiidiiidiqqq"))))
+        if found[-1]["by"] & 16:
+            found[-1]["repair"] = dict(zip(("by", "exact", "number", "scale"), r.take("2i2d")))
     modes = [r.take("4i") for _ in range(r.one("i", 0, 512))]
     return {"version": version, "paused": paused, "entries": found, "modes": modes}
 

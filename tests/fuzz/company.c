@@ -310,8 +310,12 @@ struct company *company_open(void)
         ek_buf_init(&c->last[i].bytes, 0);
     join(c);
     for (int i = 0; i < COMPANY_DECIDERS; i++) {
-        const struct ek_leader_setup setup = {a->manifest, a->profile, a->rules,
-                                              true,        NAMES[i],   PLACES};
+        const struct ek_leader_setup setup = {.manifest = a->manifest,
+                                              .profile = a->profile,
+                                              .rules = a->rules,
+                                              .means = {.model = true},
+                                              .name = NAMES[i],
+                                              .places = PLACES};
         good(ek_leader_new(&c->decider[i], &setup, &e), &e);
     }
     ek_leader_start(c->decider[0], 0);

@@ -94,7 +94,12 @@ static void try(const uint8_t *data, size_t size)
     if (!is_record(data, size) || ek_crc32(data, size - CRC) % OFTEN)
         return; /* a fleet costs milliseconds, so only a sample gets one */
     const struct ek_fleet_instance_setup setup = {profile, "me", 1, 0};
-    const struct ek_leader_setup decider = {manifest, profile, rules, true, "me", 8};
+    const struct ek_leader_setup decider = {.manifest = manifest,
+                                            .profile = profile,
+                                            .rules = rules,
+                                            .means = {.model = true},
+                                            .name = "me",
+                                            .places = 8};
     ek_fuzz_require(!ek_detector_new_with(&detector, manifest, profile, rules, 4, NULL) &&
                         !ek_fleet_instance_new(&member, detector, &setup, NULL) &&
                         !ek_leader_new(&d, &decider, NULL),

@@ -57,7 +57,7 @@ static struct ek_controller *new_control(struct world *w, struct side *side)
     const struct ek_controller_setup setup = {
         .manifest = w->manifest,
         .rules = w->rules,
-        .have_model = true,
+        .means = {.model = true},
         .cells = {.dimension_of = dimension_of},
         .callbacks = {.decided = decided, .figures_of = figures_of, .context = side}};
     ck_assert_int_eq(ek_controller_new(&c, &setup, NULL), EK_OK);

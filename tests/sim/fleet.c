@@ -261,7 +261,11 @@ static void start(struct fleet *f, enum fault fault)
         must(ek_fleet_instance_new(&o->member, o->detector, &setup, NULL));
     }
     for (int d = 0; d < 2; d++) {
-        const struct ek_leader_setup setup = {f->manifest, f->profile, f->rules, true, name[d], 0};
+        const struct ek_leader_setup setup = {.manifest = f->manifest,
+                                              .profile = f->profile,
+                                              .rules = f->rules,
+                                              .means = {.model = true},
+                                              .name = name[d]};
         must(ek_leader_new(&f->decider[d], &setup, NULL));
     }
     ek_leader_start(f->decider[0], 0);

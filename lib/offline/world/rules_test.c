@@ -164,7 +164,8 @@ static bool misfit(const struct run *r, const struct ek_finding *f, char *said, 
 {
     const struct ek_rules_test *t = r->t;
     char by[EK_SETTLED_BYTES];
-    struct ek_decision d = ek_decide(r->rules, r->m, true, f);
+    static const struct ek_means means = {.model = true};
+    struct ek_decision d = ek_decide(r->rules, r->m, &means, f);
     ek_rules_resolve(r->rules, t->feature, f, r->q.time_ms, &d, by);
     if (t->has_segment && !ek_finding_is_in(f, t->found_dimension, t->found_value)) {
         char found[90], desired[90];

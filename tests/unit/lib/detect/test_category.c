@@ -316,7 +316,8 @@ START_TEST(the_event_names_the_values)
     struct ek_buf text;
     setup(&b, 2);
     const struct ek_finding *f = finds(&b, tenth_99, 25);
-    struct ek_decision decision = ek_decide(b.rules, b.manifest, 1, f);
+    static const struct ek_means means = {.model = true};
+    struct ek_decision decision = ek_decide(b.rules, b.manifest, &means, f);
     ek_buf_init(&text, 0);
     struct ek_event *event = ek_event_from_finding(b.manifest, f, &decision, NULL, 0);
     ck_assert_ptr_nonnull(event);

@@ -56,7 +56,7 @@ static void fill(void)
 {
     plan = (struct ek_plan){.version = 42, .count = 3, .modes = 2};
     plan.entry[0] = canary_of(PRICE, B, 500, 3);
-    plan.entry[0].repair = (struct ek_plan_repair){100.5, -1};
+    plan.entry[0].repair = (struct ek_plan_repair){.factor = 100.5, .query_feature = -1};
     plan.entry[1] = ek_plan_entry_find(SIZE, ALL, (struct ek_treatment){EK_ACT_BLANK, 0});
     plan.entry[1].by = EK_BY_PERSON;
     plan.entry[2] = ek_plan_entry_find(SIZE, C, (struct ek_treatment){EK_ACT_NONE, 0});
@@ -67,7 +67,7 @@ static void fill(void)
     standing.desired.entry[0] = plan.entry[0];
     standing.desired.entry[1] =
         ek_plan_entry_find(SIZE, B, (struct ek_treatment){EK_ACT_REPAIR, 2.5});
-    standing.desired.entry[1].repair = (struct ek_plan_repair){(double)NAN, 0};
+    standing.desired.entry[1].repair = (struct ek_plan_repair){.factor = (double)NAN};
     standing.desired.entry[1].until_ms = 700000;
     standing.rollouts = (struct ek_rollouts){.count = 3};
     standing.rollouts.one[0] = rollout_of(PRICE, B, 500);

@@ -100,8 +100,11 @@ static void take_events(struct side *s, struct ek_guard *g)
 static void begin(struct side *s, int instances)
 {
     static const char *const name[] = {"a", "b"};
-    const struct ek_leader_setup setup = {
-        assets.manifest, assets.profile, assets.rules, true, "a", 0};
+    const struct ek_leader_setup setup = {.manifest = assets.manifest,
+                                          .profile = assets.profile,
+                                          .rules = assets.rules,
+                                          .means = {.model = true},
+                                          .name = "a"};
     *s = (struct side){.guards = instances ? instances : 1,
                        .limited = assets.rules->max_routed_features < 2};
     stream_start(&s->stream, 50);

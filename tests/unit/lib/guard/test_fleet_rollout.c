@@ -73,7 +73,11 @@ static void setup(struct bench *b, const char *rules)
         stream_start(&b->stream[i], 50 + (uint64_t)i);
     }
     for (int i = 0; i < DECIDERS; i++) {
-        const struct ek_leader_setup s = {a->manifest, a->profile, a->rules, true, name[i], 0};
+        const struct ek_leader_setup s = {.manifest = a->manifest,
+                                          .profile = a->profile,
+                                          .rules = a->rules,
+                                          .means = {.model = true},
+                                          .name = name[i]};
         ck_assert_int_eq(ek_leader_new(&b->decider[i], &s, NULL), EK_OK);
     }
     ek_leader_start(b->decider[0], 0);

@@ -47,7 +47,11 @@ static void setup_with(struct bench *b, const char *rules)
         ck_assert_int_eq(ek_guard_join(b->guard[i], name[i], 1, 0, NULL), EK_OK);
         stream_start(&b->stream[i], 50 + (uint64_t)i);
     }
-    const struct ek_leader_setup setup = {a->manifest, a->profile, a->rules, true, "a", 0};
+    const struct ek_leader_setup setup = {.manifest = a->manifest,
+                                          .profile = a->profile,
+                                          .rules = a->rules,
+                                          .means = {.model = true},
+                                          .name = "a"};
     ck_assert_int_eq(ek_leader_new(&b->decider, &setup, NULL), EK_OK);
     ek_leader_start(b->decider, 0);
     ek_buf_init(&b->message, 0);

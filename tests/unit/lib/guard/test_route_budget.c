@@ -62,7 +62,7 @@ static struct ek_controller *new_control(struct scene *s, bool counts)
     const struct ek_controller_setup setup = {
         .manifest = s->manifest,
         .rules = s->rules,
-        .have_model = true,
+        .means = {.model = true},
         .cells = {.dimension_of = dimension_of, .context = s},
         .callbacks = {.decided = decided,
                       .membership = counts ? shows : NULL,

@@ -56,7 +56,7 @@ static struct ek_controller *control_of(struct scene *s)
     const struct ek_controller_setup setup = {
         .manifest = s->m,
         .rules = s->rules,
-        .have_model = true,
+        .means = {.model = true},
         .cells = {.dimension_of = dimension_of, .name_of = name_of, .value_of = value_of},
         .callbacks = {.decided = decided, .context = s}};
     struct ek_controller *c = NULL;

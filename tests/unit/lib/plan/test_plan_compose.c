@@ -120,7 +120,7 @@ START_TEST(what_is_wanted_and_enforced_is_in_force)
     struct scene *s = new_scene(EK_MODE_ENFORCE);
     ck_assert(!compose(s));
     want(s, 2, ARM_B);
-    s->desired.entry[0].repair = (struct ek_plan_repair){100, -1};
+    s->desired.entry[0].repair = (struct ek_plan_repair){.factor = 100, .query_feature = -1};
     ck_assert(compose(s));
     ck_assert_int_eq(s->now.count, 1);
     ck_assert_int_eq(s->now.entry[0].mode, EK_MODE_ENFORCE);

@@ -32,7 +32,8 @@ static enum ek_action done_about(struct bench *b, double factor, double share)
                            .factor_high = factor * 1.05,
                            .share = share,
                            .query_feature = -1};
-    return ek_decide(b->rules, b->manifest, 1, &f).treatment.action;
+    static const struct ek_means means = {.model = true};
+    return ek_decide(b->rules, b->manifest, &means, &f).treatment.action;
 }
 
 START_TEST(a_large_factor_of_many_lists_is_routed)

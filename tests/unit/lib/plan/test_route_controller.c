@@ -95,7 +95,7 @@ static struct ek_controller *new_control(struct scene *s)
     struct ek_controller *c;
     const struct ek_controller_setup setup = {.manifest = s->manifest,
                                               .rules = s->rules,
-                                              .have_model = true,
+                                              .means = {.model = true},
                                               .cells = {.dimension_of = dimension_of,
                                                         .name_of = name_of,
                                                         .value_of = value_of,

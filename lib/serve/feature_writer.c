@@ -1,0 +1,295 @@
+#include "serve/feature_writer.h"
+
+#include "base/alloc.h"
+#include "lists/codec_json.h"
+#include "serve/assets.h"
+#include "serve/value_repair.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Repair of one feature in one list. */
+struct feature {
+    struct ek_value_repair value;
+    double half_ln, level; /* test of each item: more than half_ln from the level; 0: no test */
+    size_t changed;
+    bool has_float32, has_float64; /* wide values that are float32 in disguise, and others */
+};
+
+struct ek_feature_writer {
+    int features;
+    uint8_t *wanted;         /* [features] */
+    struct feature *feature; /* [features] */
+    size_t changed;
+    struct ek_buf note; /* terminated */
+};
+
+int ek_feature_writer_new(struct ek_feature_writer **out, int features)
+{
+    struct ek_feature_writer *w = ek_calloc(1, sizeof *w);
+    if (!w)
+        return EK_ENOMEM;
+    ek_buf_init(&w->note, 0);
+    w->features = features;
+    w->wanted = ek_calloc((size_t)features, 1);
+    w->feature = ek_calloc((size_t)features, sizeof *w->feature);
+    if (!w->wanted || !w->feature) {
+        ek_feature_writer_free(w);
+        return EK_ENOMEM;
+    }
+    *out = w;
+    return EK_OK;
+}
+
+void ek_feature_writer_free(struct ek_feature_writer *w)
+{
+    if (!w)
+        return;
+    ek_buf_release(&w->note);
+    ek_free(w->wanted);
+    ek_free(w->feature);
+    ek_free(w);
+}
+
+/* Return the mean ln|x| over the usable values of the whole list, NaN if there are none. */
+static double level_of(const struct ek_feature_list *l, int feature)
+{
+    const struct ek_list *q = l->query;
+    int k = l->assets->manifest->routable_of_item[feature], usable = 0;
+    double sum = 0;
+    if (q->has_log_means && k >= 0)
+        return q->log_mean[k];
+    for (int i = 0; i < q->items; i++) {
+        double x = fabs((double)q->x[(size_t)i * (size_t)q->item_features + (size_t)feature]);
+        if (x > 0 && isfinite(x)) {
+            sum += log(x);
+            usable++;
+        }
+    }
+    return usable ? sum / usable : (double)NAN;
+}
+
+/* Return whether a level is nearer to the fault than to normal. NaN is not. */
+static bool is_moved(double ln, double level, double half_ln)
+{
+    return half_ln > 0 ? ln - level > half_ln : ln - level < half_ln;
+}
+
+/* Return the value of the query feature if it can be a divisor, else NaN. */
+static double divisor_of(const struct ek_feature_list *l, int query_feature)
+{
+    double q = query_feature < 0 || query_feature >= l->query->query_features
+                   ? (double)NAN
+                   : (double)l->query->query[query_feature];
+    return q > 0 && isfinite(q) ? q : (double)NAN;
+}
+
+/* Set a division by `number`. Return false if it is no divisor. */
+static bool divide_by(struct ek_value_repair *v, double number)
+{
+    v->kind = EK_VALUE_DIVIDE;
+    if (!(number > 0) || !isfinite(number))
+        return false;
+    ek_ratio_find(number, &v->p, &v->q);
+    return true;
+}
+
+/* Fill with exp(ln), rounded to 6 digits: more would not be typical. */
+static bool fill_with(struct ek_value_repair *v, enum ek_value_repair_kind kind, double ln)
+{
+    enum { DIGITS = 6 };
+    v->kind = kind;
+    v->fill = ek_value_round(exp(ln), DIGITS);
+    return isfinite(v->fill);
+}
+
+/* Set the repair of a feature of a list. Return false if the list stays as it is. */
+static bool prepare(struct feature *f, const struct ek_feature_list *l, int feature)
+{
+    const struct ek_profile *p = l->assets->profile;
+    const struct ek_plan_repair *r = &l->repair[feature];
+    struct ek_value_repair *v = &f->value;
+    double mean = level_of(l, feature);
+    double level = (double)p->level[(size_t)feature * (size_t)p->strata + (size_t)l->stratum];
+    double half_ln = log(r->number) / 2;
+    switch (r->by) {
+    case EK_REPAIR_NUMBER:
+        return divide_by(v, r->number);
+    case EK_REPAIR_LIST:
+        return is_moved(mean, level, half_ln) && divide_by(v, r->number);
+    case EK_REPAIR_ITEM:
+        f->half_ln = half_ln;
+        f->level = level;
+        return divide_by(v, r->number);
+    case EK_REPAIR_LEVEL:
+        v->exact = true;
+        return (r->number == 1 || is_moved(mean, level, half_ln)) &&
+               divide_by(v, exp(mean - level));
+    case EK_REPAIR_QUERY_FEATURE:
+        return divide_by(v, divisor_of(l, r->query_feature));
+    case EK_REPAIR_POWER:
+        v->kind = EK_VALUE_POWER;
+        v->exponent = r->number;
+        v->factor = r->scale;
+        return r->number > 0 && r->scale > 0;
+    case EK_REPAIR_OFFSET:
+        v->kind = EK_VALUE_OFFSET;
+        v->offset = r->number;
+        v->offset_error = r->scale;
+        return true;
+    case EK_REPAIR_SIGN:
+        v->kind = v->positive ? EK_VALUE_ABSOLUTE : EK_VALUE_NEGATE;
+        return true;
+    case EK_REPAIR_MISSING:
+        return fill_with(v, EK_VALUE_FILL, isnan(mean) ? level : mean);
+    case EK_REPAIR_ZERO:
+        return fill_with(v, EK_VALUE_FILL_ZERO, isnan(mean) ? level : mean);
+    case EK_REPAIR_ALL:
+        return fill_with(v, EK_VALUE_FILL_ALL, level);
+    case EK_REPAIR_BLANK:
+        v->kind = EK_VALUE_BLANK;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Start the repair of a feature with the properties of its training values. */
+static void start(struct feature *f, const struct ek_feature_list *l, int feature)
+{
+    const struct ek_baseline *b = &l->assets->profile->baseline[feature];
+    memset(f, 0, sizeof *f);
+    f->value.positive = b->share[1] <= 0 && b->share[2] <= 0;
+    f->value.has_zeros = b->share[1] > 0;
+    f->value.exact = l->repair[feature].exact;
+    f->value.known = l->assets->profile->known + (size_t)feature * EK_KNOWN_VALUES_MAX;
+    f->value.known_count = l->assets->profile->known_count[feature];
+}
+
+/* Note the origin of the values of a list, without a change. One value cannot tell: of decimals with
+ * 8 digits every third one is a float32, of a list of float32 all are. */
+static double note_origin(void *context, int item, int feature, double x, bool narrow)
+{
+    struct feature *f = &((struct ek_feature_writer *)context)->feature[feature];
+    enum ek_value_origin origin = narrow ? EK_ORIGIN_UNKNOWN : ek_value_origin(x);
+    (void)item;
+    f->has_float32 |= origin == EK_ORIGIN_FLOAT32;
+    f->has_float64 |= origin == EK_ORIGIN_FLOAT64;
+    return x;
+}
+
+/* Return the repaired value for the codec. */
+static double value_of(void *context, int item, int feature, double x, bool narrow)
+{
+    struct ek_feature_writer *w = context;
+    struct feature *f = &w->feature[feature];
+    (void)item;
+    if (f->half_ln != 0 && !is_moved(log(fabs(x)), f->level, f->half_ln))
+        return x;
+    double y = ek_value_repair(&f->value, x, narrow ? EK_VALUE_FLOAT32 : EK_VALUE_FLOAT64);
+    f->changed += ek_value_changed(x, y);
+    return y;
+}
+
+static int add_number(struct ek_buf *to, const char *before, double number)
+{
+    char text[EK_JSON_NUMBER_BYTES];
+    int rc = ek_buf_text(to, before);
+    size_t length = ek_json_double(text, number);
+    return rc ? rc : ek_buf_add(to, text, length);
+}
+
+static int add_divisor(struct ek_buf *to, const struct ek_value_repair *v)
+{
+    return v->p == 1 ? add_number(to, "*", v->q) : add_number(to, "/", v->p / v->q);
+}
+
+/* Append the operation, as "/100". */
+static int add_operation(struct ek_buf *to, const struct ek_feature_list *l, int feature,
+                         const struct ek_value_repair *v)
+{
+    const struct ek_plan_repair *r = &l->repair[feature];
+    int rc = EK_OK;
+    switch (v->kind) {
+    case EK_VALUE_DIVIDE:
+        if (r->by == EK_REPAIR_QUERY_FEATURE)
+            return ek_buf_printf(to, "/%s", l->assets->manifest->query[r->query_feature]->name);
+        return add_divisor(to, v);
+    case EK_VALUE_POWER:
+        if (v->factor != 1)
+            rc = add_number(to, "/", v->factor);
+        return rc ? rc : add_number(to, "^1/", v->exponent);
+    case EK_VALUE_OFFSET:
+        return add_number(to, v->offset < 0 ? "+" : "-", fabs(v->offset));
+    case EK_VALUE_ABSOLUTE:
+        return ek_buf_text(to, "abs");
+    case EK_VALUE_NEGATE:
+        return ek_buf_text(to, "*-1");
+    case EK_VALUE_BLANK:
+        return ek_buf_text(to, "blank");
+    default:
+        return add_number(to, "fill:", v->fill);
+    }
+}
+
+static int write_note(struct ek_feature_writer *w, const struct ek_feature_list *l)
+{
+    int rc = EK_OK;
+    ek_buf_clear(&w->note);
+    for (int f = 0; f < w->features && !rc; f++) {
+        if (!w->wanted[f] || !w->feature[f].changed)
+            continue;
+        rc = ek_buf_printf(&w->note, "%s%s=", w->note.length ? ", " : "",
+                           l->assets->manifest->item[f]->name);
+        if (!rc)
+            rc = add_operation(&w->note, l, f, &w->feature[f].value);
+    }
+    return rc ? rc : ek_buf_add(&w->note, "", 1);
+}
+
+static int find_origins(struct ek_feature_writer *w, const struct ek_feature_list *l,
+                        struct ek_buf *scratch, struct ek_error *e)
+{
+    struct ek_feature_patch patch = {.wanted = w->wanted, .value = note_origin, .context = w};
+    int rc = ek_codec_patch_features(l->assets->codec, l->query, l->message, l->length, &patch,
+                                     scratch, e);
+    for (int f = 0; f < w->features; f++)
+        w->feature[f].value.of_float32 = w->feature[f].has_float32 && !w->feature[f].has_float64;
+    return rc;
+}
+
+int ek_feature_writer_write(struct ek_feature_writer *w, const struct ek_feature_list *l,
+                            struct ek_buf *out, struct ek_error *e)
+{
+    struct ek_feature_patch patch = {.wanted = w->wanted, .value = value_of, .context = w};
+    bool some = false;
+    w->changed = 0;
+    for (int f = 0; f < w->features; f++) {
+        w->wanted[f] = false;
+        if (l->treatment[f].action == EK_ACT_NONE)
+            continue;
+        start(&w->feature[f], l, f);
+        w->wanted[f] = prepare(&w->feature[f], l, f);
+        some |= w->wanted[f];
+    }
+    if (!some)
+        return EK_OK;
+    int rc = find_origins(w, l, out, e);
+    if (!rc)
+        rc = ek_codec_patch_features(l->assets->codec, l->query, l->message, l->length, &patch, out,
+                                     e);
+    if (!rc && patch.changed && write_note(w, l))
+        rc = ek_fail(e, EK_ENOMEM, "out of memory");
+    w->changed = rc ? 0 : patch.changed;
+    return rc;
+}
+
+size_t ek_feature_writer_changed(const struct ek_feature_writer *w)
+{
+    return w->changed;
+}
+
+const char *ek_feature_writer_note(const struct ek_feature_writer *w)
+{
+    return (const char *)w->note.data;
+}

@@ -1,0 +1,42 @@
+/* Writer of repaired feature values of one list, in place in its message.
+ *
+ * A list is repaired only if it shows the fault: its level (mean ln|x|) is compared with the level
+ * of its stratum in training. So healthy lists under a plan stay unchanged. Buffers are reused; one
+ * thread at a time.
+ */
+#ifndef EK_SERVE_FEATURE_WRITER_H
+#define EK_SERVE_FEATURE_WRITER_H
+
+#include "base/buf.h"
+#include "lists/list.h"
+#include "plan/plan.h"
+
+struct ek_assets;
+struct ek_feature_writer;
+
+/* Create a writer for the item features of a manifest. Return 0, or EK_ENOMEM. */
+int ek_feature_writer_new(struct ek_feature_writer **out, int features);
+void ek_feature_writer_free(struct ek_feature_writer *w);
+
+/* A decoded list with its treatment. */
+struct ek_feature_list {
+    const struct ek_assets *assets;
+    const struct ek_list *query; /* decoded from `message` */
+    int stratum;
+    const struct ek_treatment *treatment; /* [features] EK_ACT_NONE: the feature stays */
+    const struct ek_plan_repair *repair;  /* [features] */
+    const void *message;
+    size_t length;
+};
+
+/* Write the message with repaired values to `out`, if any changed. Return 0, EK_ESTATE if the
+ * message is not that of the list, or EK_ENOMEM. */
+int ek_feature_writer_write(struct ek_feature_writer *w, const struct ek_feature_list *list,
+                            struct ek_buf *out, struct ek_error *e);
+/* Return the number of values that the last write changed. */
+size_t ek_feature_writer_changed(const struct ek_feature_writer *w);
+/* Return the repairs of the last write that changed values, as "price=/100, rating=*2"
+ * (docs/repair.md). Valid until the next write. */
+const char *ek_feature_writer_note(const struct ek_feature_writer *w);
+
+#endif
