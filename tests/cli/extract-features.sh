@@ -108,7 +108,7 @@ echo 'features: ["bm25_atire.*", sdm.document, "stream_tf_*.body", query_length,
 quiet "$EK" $extract --queries more.tsv --qrels qrels.txt --top 30 --features some.yaml -o train.letor --manifest-out some-m.yaml
 quiet "$EK" train --manifest some-m.yaml --train train.letor --vali train.letor --epochs 2 --hidden 8 -o m.safetensors
 quiet "$EK" eval --manifest some-m.yaml --model m.safetensors --data train.letor --json
-grep -q '"queries":30' said || fail "$(cat said)"
+grep -q '"lists":30' said || fail "$(cat said)"
 
 # Queries as JSON lines, ids as numbers.
 printf '{"id": 7, "text": "red fish"}\n\n{"id": "b", "text": "blue"}\n' >q.jsonl

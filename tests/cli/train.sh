@@ -221,7 +221,7 @@ for line in '^compared with the upstream scorer, mean and sd over 100 of 100 lis
 	grep -q "$line" said || fail "'$line' is not in: $(cat said)"
 done
 quiet "$EK" inspect taught.safetensors
-grep -qE '^  faithful +tau 0\.[0-9]{4}, ndcg@10 0\.[0-9]{4}, top1 [01]\.[0-9]{4} over 100 lists$' said || fail "inspect: $(cat said)"
+grep -qE '^  agreement +tau 0\.[0-9]{4}, ndcg@10 0\.[0-9]{4}, top1 [01]\.[0-9]{4} over 100 lists$' said || fail "inspect: $(cat said)"
 quiet "$EK" eval --manifest hotel.yaml --model m.safetensors --data vali.msg --teacher upstream -o known.safetensors
 quiet "$EK" inspect known.safetensors --json
 grep -q '"agreement":{"lists":100,"tau":{"mean":1,' said || fail "not kept: $(cat said)"
