@@ -206,10 +206,11 @@ static bool equal(const char *a, const char *b)
 
 static const char *action_text(const char *action)
 {
-    return equal(action, "route") || equal(action, "route_normalized") ? "routed to the wide path"
-           : equal(action, "blank")                                    ? "left out of the ranking"
-           : equal(action, "repair")                                   ? "divided by the factor"
-                                                                       : "";
+    return !strncmp(action, "route", 5) ? "routed to the wide path"
+           : equal(action, "blank")     ? "left out of the ranking"
+           : equal(action, "fill")      ? "filled with typical values"
+           : equal(action, "repair")    ? "divided by the factor"
+                                        : "";
 }
 
 static void add_action(struct line *l, const struct ek_alert_finding *f)

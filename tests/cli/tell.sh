@@ -58,7 +58,7 @@ refused 1 "did you mean 'price'?" resume --feature prise -c run.yaml
 refused 1 "there is no model for action 'route'" pin price --action route -c run.yaml
 [ "$("$EK" pin price --segment arm=B --action none --until 2999-01-31 --reason "miles in B" -c run.yaml)" = \
 	"price, arm=B: pinned to none
-note: no lists of arm=B are known on their own so far: is it written as in messages?" ] || fail "not pinned"
+note: arm=B has no separate statistics yet; check the spelling" ] || fail "not pinned"
 [ "$("$EK" unpin price --segment arm=B -c run.yaml)" = "price, arm=B: unpinned" ] || fail "not unpinned"
 refused 1 "price" unpin price --segment arm=B -c run.yaml
 

@@ -2,7 +2,8 @@
 import re
 
 ENUM, PROBLEMS, ACT = "lib/schema/enum_names.c", "daemon/http/page/problems.js", "daemon/http/page/act.js"
-NO_EFFECT = {"none", "alert"}
+# Actions of rules that no plan has, or that change no list.
+NO_EFFECT = {"none", "alert", "auto"}
 
 
 def block(text, pattern):

@@ -132,7 +132,7 @@ export function revert(a) {
     send: async (form, say) => decided(await submit("revert", { version: a.version, ...words(form, "reason") }, say)) });
 }
 
-const ACTIONS = [["route", "route: rank without its level"], ["none", "none: no action"], ["repair", "repair: undo the factor"], ["blank", "blank: rank without it"], ["route_normalized", "route_normalized: without level and spread"], ["alert", "alert: report only"]];
+const ACTIONS = [["route", "route: rank without its level"], ["none", "none: no action"], ["repair", "repair: undo the factor"], ["fill", "fill: use typical values"], ["blank", "blank: rank without it"], ["route_normalized", "route_normalized: without level and spread"], ["alert", "alert: report only"]];
 
 function pin(feature, segment) {
   const action = h("select", { name: "action" }, ...ACTIONS.map(([v, t]) => h("option", { value: v }, t)));

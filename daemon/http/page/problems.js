@@ -2,7 +2,7 @@
 
 import { inPlace, number, percent, samePlace } from "./words.js";
 
-export const ROUTES = ["route", "route_normalized", "repair", "blank", "route_per_source"];
+export const ROUTES = ["route", "route_normalized", "repair", "fill", "blank", "route_per_source"];
 const actsBy = (entry) => ROUTES.includes(entry.mitigation);
 
 const here = (feature, segment) => (entry) => entry.feature === feature && samePlace(entry.segment, segment);
@@ -15,11 +15,12 @@ const INSTEAD = {
   route: "are ranked without the level of",
   route_normalized: "are ranked without the level and the spread of",
   repair: "are ranked with the training's scale of",
+  fill: "are ranked with typical values of",
   blank: "are ranked without",
   route_per_source: "are ranked without the level of each source's",
 };
 
-const DONE = { route: "Routed", route_normalized: "Routed", repair: "Repaired", blank: "Blanked", route_per_source: "Routed" };
+const DONE = { route: "Routed", route_normalized: "Routed", repair: "Repaired", fill: "Filled", blank: "Blanked", route_per_source: "Routed" };
 
 export function doingText({ feature, segment, state }, doing, paused) {
   const lists = segment ? `the lists ${inPlace(segment)}` : "all lists";
