@@ -51,8 +51,10 @@ static void visit_texts(struct ek_event *v, visit_text *visit, void *context)
         visit_finding(&v->finding, visit, context);
         return;
     case EK_EVENT_PLAN:
-        for (int i = 0; i < v->plan.count; i++)
+        for (int i = 0; i < v->plan.count; i++) {
             visit_place(&v->plan.entry[i].at, visit, context);
+            visit(context, &v->plan.entry[i].query_feature);
+        }
         return;
     case EK_EVENT_DECISION:
         visit_decision(&v->decision, visit, context);
@@ -218,7 +220,10 @@ struct ek_event *ek_event_from_plan(const struct ek_manifest *m, const struct ek
                                            .mode = e->mode,
                                            .percent = e->percent / 100.0,
                                            .by = e->by,
-                                           .gone = ek_plan_awaits(e)};
+                                           .gone = ek_plan_awaits(e),
+                                           .repair = e->repair};
+        if (e->repair.query_feature >= 0)
+            entry[i].query_feature = m->query[e->repair.query_feature]->name;
     }
     v.plan = (struct ek_event_plan){plan->version, plan->count, entry};
     struct ek_event *out = ek_event_copy(&v);

@@ -66,6 +66,8 @@ struct ek_event_entry {
     double percent; /* of the lists */
     enum ek_plan_source by;
     bool gone; /* the fault has cleared, and the route waits for an operator */
+    struct ek_plan_repair repair; /* by EK_REPAIR_UNKNOWN: none */
+    const char *query_feature;    /* of the repair; NULL: none */
 };
 
 struct ek_event_plan {

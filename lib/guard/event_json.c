@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { DIGITS = 6, SHORT_DIGITS = 4 };
+enum { DIGITS = 6, REPAIR_DIGITS = 15, SHORT_DIGITS = 4 };
 
 static void add_number(struct ek_json_writer *w, const char *key, double value)
 {
@@ -162,6 +162,25 @@ void ek_json_add_problem(struct ek_json_writer *w, const struct ek_event_finding
     ek_json_add_text(w, "text", f->text);
 }
 
+/* Append what the repair of an entry needs (docs/format/events.md). */
+static void add_repair(struct ek_json_writer *w, const struct ek_plan_repair *r,
+                       const char *query_feature)
+{
+    bool number = r->by <= EK_REPAIR_OFFSET && r->by != EK_REPAIR_QUERY_FEATURE && r->number != 1;
+    ek_json_open(w, "repair", '{');
+    ek_json_add_text(w, "by", ek_repair_by_name(r->by));
+    if (r->by == EK_REPAIR_QUERY_FEATURE)
+        ek_json_add_text(w, "query_feature", query_feature);
+    if (number)
+        ek_json_add_rounded(w, "number", r->number, REPAIR_DIGITS);
+    add_true(w, "exact", number && r->exact);
+    if (r->by == EK_REPAIR_POWER)
+        add_number(w, "scale", r->scale);
+    if (r->by == EK_REPAIR_OFFSET)
+        add_number(w, "error", r->scale);
+    ek_json_close(w, '}');
+}
+
 static void add_plan(struct ek_json_writer *w, const struct ek_event *v)
 {
     ek_json_add_count(w, "version", v->plan.version);
@@ -176,6 +195,8 @@ static void add_plan(struct ek_json_writer *w, const struct ek_event *v)
         ek_json_add_rounded(w, "percent", e->percent, SHORT_DIGITS);
         ek_json_add_text(w, "source", ek_plan_source_name(e->by));
         add_true(w, "fault_cleared", e->gone);
+        if (e->repair.by != EK_REPAIR_UNKNOWN)
+            add_repair(w, &e->repair, e->query_feature);
         ek_json_close(w, '}');
     }
     ek_json_close(w, ']');

@@ -127,6 +127,8 @@ static inline bool ek_routing_has(const struct ek_plan_routing *r, int entry)
 
 /* Return the name: "finding", "person", "rules". */
 const char *ek_plan_source_name(enum ek_plan_source by);
+/* Return the name: "number", "list", "item", ...; "unknown". */
+const char *ek_repair_by_name(enum ek_repair_by by);
 /* Return the name: "pass", "shadow", "canary", "routed", "paused",
  * "repaired". */
 const char *ek_list_outcome_name(enum ek_list_outcome w);

@@ -80,6 +80,7 @@ swept eval "" eval $hotel --model in/m.safetensors --data in/few.txt --json
 swept faulty "" eval $hotel --model in/m.safetensors --data in/few.txt --fault price=x100
 swept export m.onnx export --onnx in/m.safetensors -o m.onnx
 swept replay "out.msg e.jsonl" replay $hotel -p in/p.ekp -r in/rules.yaml -M in/m.safetensors -i in/in.msg -o out.msg -e e.jsonl --json
+swept repair "repaired.msg" replay $hotel -p in/p.ekp -r in/rules.yaml --writes features -i in/in.msg -o repaired.msg --json
 swept compare "" replay $hotel -p in/p.ekp -M in/m.safetensors -i in/in.msg --compare in/rules.yaml
 swept profiles "" inspect in/p.ekp
 swept models "" inspect --json in/m.safetensors

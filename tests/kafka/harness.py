@@ -286,7 +286,7 @@ class Daemon:
     def __init__(self, folder, broker, source, target, assets, rules=None, model=None, more="",
                  alerts=None, group=None, limits="", message="", pipeline="", brokers=None, output="", log="",
                  delivery="at_least_once", instance=None, state=None, fleet="", http="", session=6000, slow_ms=0, sinks=(), input="", service="", assembly="",
-                 alerting=""):
+                 alerting="", writes="scores"):
         self.http = f"127.0.0.1:{free_port()}"
         self.config = tempfile.mktemp(suffix=".yaml", dir=folder)
         self.log_path = self.config + ".log"
@@ -302,7 +302,7 @@ class Daemon:
                       f"input: {{brokers: \"{brokers or broker.address}\", topics: [{source}], "
                       f"group: {self.group}, delivery: {delivery}, {input}{', ' if input else ''}"
                       f"librdkafka: {{session.timeout.ms: {session}, {more}}}}}\n"
-                      f"output: {{topic: {target}, dead_letter_topic: {target}.dead, librdkafka: {{{output}}}}}\n"
+                      f"output: {{topic: {target}, dead_letter_topic: {target}.dead, writes: {writes}, librdkafka: {{{output}}}}}\n"
                       f"assets: {{manifest: {assets}/features.yaml, "
                       f"profile: {assets}/profile.ekp{extra}}}\n"
                       f"{alert}state: {{{state or ''}}}\n"

@@ -26,6 +26,7 @@ import test_orders
 import test_pause
 import test_rebalance
 import test_reload
+import test_repair
 import test_rollout
 import test_security
 import test_serve
@@ -35,7 +36,7 @@ import test_watch
 import workers
 
 MODULES = (test_delivery, test_alerts, test_at_once, test_errors, test_exactly, test_fleet, test_fleet_orders, test_fleet_rollout,
-           test_http, test_items, test_memory, test_orders, test_pause, test_rebalance, test_reload, test_rollout, test_security,
+           test_http, test_items, test_memory, test_orders, test_pause, test_rebalance, test_reload, test_repair, test_rollout, test_security,
            test_serve, test_state, test_story, test_watch)
 SOAK = (soak_outage, soak_rebalance)
 

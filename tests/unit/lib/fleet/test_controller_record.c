@@ -297,6 +297,27 @@ START_TEST(an_instance_reads_the_plan_and_what_goes_on)
 }
 END_TEST
 
+START_TEST(a_repair_goes_with_its_entry)
+{
+    setup();
+    plan.entry[0].repair.by = EK_REPAIR_LIST;
+    plan.entry[0].repair.number = 100;
+    plan.entry[0].repair.exact = true;
+    standing.desired.entry[1].repair.by = EK_REPAIR_OFFSET;
+    standing.desired.entry[1].repair.number = -5;
+    standing.desired.entry[1].repair.scale = .25;
+    write_all();
+    read_record(C, false);
+    const struct ek_plan_repair *r = &read_plan.entry[0].repair;
+    ck_assert(r->by == EK_REPAIR_LIST && r->number == 100 && r->exact);
+    ck_assert_int_eq(read_plan.entry[0].percent, 500);
+    ck_assert_int_eq(read_plan.entry[1].repair.by, EK_REPAIR_UNKNOWN);
+    r = &read_standing.desired.entry[1].repair;
+    ck_assert(r->by == EK_REPAIR_OFFSET && r->number == -5 && r->scale == .25);
+    teardown();
+}
+END_TEST
+
 START_TEST(what_was_accepted_under_another_profile_is_passed_over)
 {
     setup();
@@ -520,6 +541,7 @@ Suite *suite_controller_record(void)
     return ek_suite("fleet standing", a_record_is_written_as_it_always_was,
                     what_a_decider_went_by_is_read_and_written_again_to_the_bit,
                     an_instance_reads_the_plan_and_what_goes_on,
+                    a_repair_goes_with_its_entry,
                     what_was_accepted_under_another_profile_is_passed_over,
                     a_value_that_has_no_cell_here_is_told, a_decision_is_heard_with_its_reason,
                     a_text_that_is_too_long_is_cut_and_the_record_stays_good,

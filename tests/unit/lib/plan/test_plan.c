@@ -332,6 +332,46 @@ START_TEST(two_plans_are_the_same_when_they_treat_lists_alike)
 }
 END_TEST
 
+/* Write a plan, and read it back. Return the bytes. */
+static size_t through_state(const struct ek_plan *from, struct ek_plan *to)
+{
+    struct ek_buf buf;
+    ek_buf_init(&buf, 0);
+    static struct ek_plan copy;
+    copy = *from;
+    struct ek_serialize out = {.out = &buf};
+    ek_plan_serialize(&copy, &out, 3, 5);
+    ck_assert_int_eq(out.rc, EK_OK);
+    struct ek_serialize in = {.at = buf.data, .end = buf.data + buf.length};
+    memset(to, 0, sizeof *to);
+    ek_plan_serialize(to, &in, 3, 5);
+    ck_assert_int_eq(in.rc, EK_OK);
+    ck_assert(in.at == in.end);
+    size_t length = buf.length;
+    ek_buf_release(&buf);
+    return length;
+}
+
+START_TEST(a_repair_goes_with_its_entry)
+{
+    static struct ek_plan plan, read;
+    plan = (struct ek_plan){.count = 2};
+    plan.entry[0] = ek_plan_entry_find(0, 1, (struct ek_treatment){EK_ACT_REPAIR, 100});
+    plan.entry[1] = ek_plan_entry_find(2, 0, ROUTE);
+    plan.entry[1].by = EK_BY_RULES;
+    size_t without = through_state(&plan, &read);
+    plan.entry[0].repair.by = EK_REPAIR_LIST;
+    plan.entry[0].repair.number = 100;
+    plan.entry[0].repair.exact = true;
+    ck_assert_uint_gt(through_state(&plan, &read), without);
+    ck_assert_int_eq(read.entry[0].by, EK_BY_FINDING);
+    ck_assert_int_eq(read.entry[0].repair.by, EK_REPAIR_LIST);
+    ck_assert(read.entry[0].repair.exact && read.entry[0].repair.number == 100);
+    ck_assert_int_eq(read.entry[1].by, EK_BY_RULES);
+    ck_assert_int_eq(read.entry[1].repair.by, EK_REPAIR_UNKNOWN);
+}
+END_TEST
+
 Suite *suite_plan(void)
 {
     return ek_suite(
@@ -346,5 +386,5 @@ Suite *suite_plan(void)
         a_pin_wins_over_what_is_found_and_over_every_mode,
         what_findings_ask_for_has_figures_however_many_pins_there_are,
         a_pin_of_none_keeps_a_list_as_it_came, a_paused_plan_says_so,
-        two_plans_are_the_same_when_they_treat_lists_alike);
+        two_plans_are_the_same_when_they_treat_lists_alike, a_repair_goes_with_its_entry);
 }
