@@ -120,7 +120,7 @@ struct ek_output_writer {
     struct ek_output *o;
     uint64_t plan;
     rd_kafka_headers_t *ready[WORDS]; /* by outcome; NULL: not built */
-    const char *repair; /* header of the next message; NULL: none */
+    const char *repair;               /* header of the next message; NULL: none */
     /* Exactly once only. The lists belong to the holder of the gate's lock, or to the thread that
      * closed it. */
     struct ek_hold_queue *gate;

@@ -65,7 +65,7 @@ struct ek_event_entry {
     enum ek_mode mode;
     double percent; /* of the lists */
     enum ek_plan_source by;
-    bool gone; /* the fault has cleared, and the route waits for an operator */
+    bool gone;                    /* the fault has cleared, and the route waits for an operator */
     struct ek_plan_repair repair; /* by EK_REPAIR_UNKNOWN: none */
     const char *query_feature;    /* of the repair; NULL: none */
 };

@@ -154,9 +154,9 @@ static int patch_value(struct patching *p, int feature, const uint8_t *start,
     if (!ask(p, feature, number_of(h), h->kind == EK_WIRE_FLOAT32, &value))
         return EK_OK;
     if (text)
-        return replace(p, text->offset, text->length, to,
-                       store_text((char *)to, (const char *)p->in + text->offset, text->length,
-                                  value));
+        return replace(
+            p, text->offset, text->length, to,
+            store_text((char *)to, (const char *)p->in + text->offset, text->length, value));
     size_t length = (size_t)(p->w.p - start);
     return replace(p, (size_t)(start - p->w.start), length, to,
                    store_wire(to, start, length, h, value));

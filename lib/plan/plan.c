@@ -59,15 +59,14 @@ const char *ek_plan_source_name(enum ek_plan_source by)
 const char *ek_repair_by_name(enum ek_repair_by by)
 {
     static const char *const names[EK_REPAIR_BYS] = {
-        "unknown", "number", "list", "item",    "level", "query_feature", "power",
+        "unknown", "number", "list",    "item", "level", "query_feature", "power",
         "offset",  "sign",   "missing", "zero", "all",   "blank"};
     return names[by];
 }
 
 const char *ek_list_outcome_name(enum ek_list_outcome w)
 {
-    static const char *const names[] = {"pass", "shadow", "canary", "routed",
-                                        "paused", "repaired"};
+    static const char *const names[] = {"pass", "shadow", "canary", "routed", "paused", "repaired"};
     return names[w];
 }
 

@@ -13,8 +13,8 @@
 
 /* Means of mitigation. */
 struct ek_means {
-    bool model;    /* a routable model scores lists */
-    bool features; /* repaired feature values are written; scores are not */
+    bool model;                       /* a routable model scores lists */
+    bool features;                    /* repaired feature values are written; scores are not */
     const struct ek_profile *profile; /* for `features` */
 };
 

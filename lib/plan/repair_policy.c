@@ -139,8 +139,7 @@ static struct ek_plan_repair of_class(const struct ek_finding *f, const struct e
     case EK_MISSING:
         return f->fewer ? NONE : repair_by(EK_REPAIR_MISSING, 1, false);
     case EK_ZERO:
-        return f->fewer || (double)b->share[1] >= FEW ? NONE
-                                                      : repair_by(EK_REPAIR_ZERO, 1, false);
+        return f->fewer || (double)b->share[1] >= FEW ? NONE : repair_by(EK_REPAIR_ZERO, 1, false);
     case EK_STUCK:
         return repair_by(EK_REPAIR_ALL, 1, false);
     default:

@@ -220,9 +220,7 @@ static const void *write_features(struct ek_context *c, size_t *length, struct e
         return NULL;
     c->scored = c->routing.acted;
     c->changed = c->routing.acted ? ek_feature_writer_changed(c->writer) : 0;
-    c->outcome = c->changed        ? EK_LIST_REPAIRED
-                 : c->would_change ? EK_LIST_SHADOW
-                                   : EK_LIST_PASSED;
+    c->outcome = c->changed ? EK_LIST_REPAIRED : c->would_change ? EK_LIST_SHADOW : EK_LIST_PASSED;
     *length = c->changed ? c->output.length : c->length;
     return c->changed ? c->output.data : c->message;
 }

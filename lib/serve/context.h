@@ -35,14 +35,14 @@ struct ek_context {
     struct ek_plan_repair *repair; /* for routing.would */
     int *slot_of_item;             /* [item features] index in these arrays, -1: none */
     int slots;
-    uint32_t acting;                /* entries of routing.entry that act, as bits */
+    uint32_t acting; /* entries of routing.entry that act, as bits */
     uint64_t plan_version;
     double *scores;
     size_t score_capacity;
     struct ek_buf output;
-    enum ek_list_outcome outcome;    /* of the last score; EK_LIST_PASSED before */
-    struct ek_rank_comparison *ways; /* for comparisons; NULL before the first */
-    struct ek_treatment *repaired;   /* [slots] repair for comparisons */
+    enum ek_list_outcome outcome;     /* of the last score; EK_LIST_PASSED before */
+    struct ek_rank_comparison *ways;  /* for comparisons; NULL before the first */
+    struct ek_treatment *repaired;    /* [slots] repair for comparisons */
     struct ek_feature_writer *writer; /* NULL: scores are written */
     size_t changed, would_change;     /* values changed, and not changed because of the mode */
 };

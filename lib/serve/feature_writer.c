@@ -166,8 +166,8 @@ static void start(struct feature *f, const struct ek_feature_list *l, int featur
     f->value.known_count = l->assets->profile->known_count[feature];
 }
 
-/* Note the origin of the values of a list, without a change. One value cannot tell: of decimals with
- * 8 digits every third one is a float32, of a list of float32 all are. */
+/* Note the origin of the values of a list, without a change. One value cannot tell: of decimals
+ * with 8 digits every third one is a float32, of a list of float32 all are. */
 static double note_origin(void *context, int item, int feature, double x, bool narrow)
 {
     struct feature *f = &((struct ek_feature_writer *)context)->feature[feature];

@@ -12,10 +12,9 @@ enum { DIGITS32 = 6, DIGITS64 = 14, POWER_MAX = 300, EXACT_POWER_MAX = 22 };
 /* Return 10^n for 0 <= n <= POWER_MAX. Powers up to 10^22 are exact. */
 static double power_of_ten(int n)
 {
-    static const double exact[EXACT_POWER_MAX + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,
-                                                      1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                                      1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
-                                                      1e18, 1e19, 1e20, 1e21, 1e22};
+    static const double exact[EXACT_POWER_MAX + 1] = {
+        1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+        1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     if (n <= 0)
         return 1;
     return n <= EXACT_POWER_MAX ? exact[n] : pow(10, n < POWER_MAX ? n : POWER_MAX);
@@ -51,7 +50,10 @@ static bool shorten(double *x, enum ek_value_width width)
     return false;
 }
 
-double ek_value_tidy(double x, enum ek_value_width width)
+/* Return the shortest decimal of at most 6 (float32) or 14 (float64) digits within 2^-23 or 2^-51
+ * of x, relative; x if there is none. It removes the rounding of a multiplication and a division,
+ * so that trees see their training values. */
+static double tidy_value(double x, enum ek_value_width width)
 {
     shorten(&x, width);
     return width == EK_VALUE_FLOAT32 ? (double)(float)x : x;
@@ -205,7 +207,7 @@ double ek_value_repair(const struct ek_value_repair *r, double x, enum ek_value_
     if (r->known && r->known_count > 1 && !r->exact && snap(r, &y))
         shorten(&y, EK_VALUE_FLOAT32); /* known values are float32 */
     else if (!tidy)
-        y = ek_value_tidy(y, width);
+        y = tidy_value(y, width);
     y = width == EK_VALUE_FLOAT32 ? (double)(float)y : y;
     bool lost = !isfinite(y) || (y == 0 && x != 0 && r->kind != EK_VALUE_OFFSET) ||
                 (r->positive && y <= 0 && x > 0);

@@ -62,11 +62,6 @@ enum ek_value_origin ek_value_origin(double x);
 /* Return whether a repair changed a value: a missing value that stays missing has not changed. */
 bool ek_value_changed(double before, double after);
 
-/* Return the shortest decimal of at most 6 (float32) or 14 (float64) digits within 2^-23 or 2^-51
- * of x, relative; x if there is none. The result is rounded to the type. It removes the rounding of
- * a multiplication and a division, so that trees see their training values. */
-double ek_value_tidy(double x, enum ek_value_width width);
-
 /* Return x rounded to this number of decimal digits. */
 double ek_value_round(double x, int digits);
 

@@ -113,9 +113,9 @@ static void check_back(struct fixture *f, enum ek_feature_encoding encoding)
     if (!f->out.length || encoding > EK_FEATURES_MAP || f->factor == 0)
         return;
     ek_buf_init(&again, 0);
-    ck_assert_int_eq(ek_codec_patch_features(f->codec, &f->after, f->out.data, f->out.length, &p,
-                                             &again, NULL),
-                     EK_OK);
+    ck_assert_int_eq(
+        ek_codec_patch_features(f->codec, &f->after, f->out.data, f->out.length, &p, &again, NULL),
+        EK_OK);
     ck_assert_uint_eq(again.length, f->message.length);
     ck_assert_mem_eq(again.data, f->message.data, again.length);
     ek_buf_release(&again);

@@ -540,8 +540,7 @@ Suite *suite_controller_record(void)
 {
     return ek_suite("fleet standing", a_record_is_written_as_it_always_was,
                     what_a_decider_went_by_is_read_and_written_again_to_the_bit,
-                    an_instance_reads_the_plan_and_what_goes_on,
-                    a_repair_goes_with_its_entry,
+                    an_instance_reads_the_plan_and_what_goes_on, a_repair_goes_with_its_entry,
                     what_was_accepted_under_another_profile_is_passed_over,
                     a_value_that_has_no_cell_here_is_told, a_decision_is_heard_with_its_reason,
                     a_text_that_is_too_long_is_cut_and_the_record_stays_good,

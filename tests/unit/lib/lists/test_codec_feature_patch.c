@@ -194,9 +194,8 @@ END_TEST
 
 Suite *suite_codec_feature_patch(void)
 {
-    return ek_suite("codec_feature_patch", floats_keep_their_width,
-                    integers_become_floats_only_if_they_must, entries_of_a_map_are_patched_by_name,
-                    json_numbers_are_the_shortest_decimals,
-                    a_message_without_a_changed_value_has_no_copy,
-                    bytes_of_another_message_are_rejected);
+    return ek_suite(
+        "codec_feature_patch", floats_keep_their_width, integers_become_floats_only_if_they_must,
+        entries_of_a_map_are_patched_by_name, json_numbers_are_the_shortest_decimals,
+        a_message_without_a_changed_value_has_no_copy, bytes_of_another_message_are_rejected);
 }

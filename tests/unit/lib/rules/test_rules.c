@@ -85,17 +85,11 @@ static void check_canary(const struct ek_canary *c)
 
 static void check_built_in(const struct ek_rules *r)
 {
-    static const enum ek_action on[EK_CLASS_COUNT] = {[EK_SCALE] = EK_ACT_AUTO,
-                                                      [EK_POWER] = EK_ACT_AUTO,
-                                                      [EK_OFFSET] = EK_ACT_AUTO,
-                                                      [EK_ITEMS] = EK_ACT_ALERT,
-                                                      [EK_MISSING] = EK_ACT_ALERT,
-                                                      [EK_ZERO] = EK_ACT_ALERT,
-                                                      [EK_SIGN] = EK_ACT_AUTO,
-                                                      [EK_STUCK] = EK_ACT_ALERT,
-                                                      [EK_CLIP] = EK_ACT_ALERT,
-                                                      [EK_SHAPE] = EK_ACT_ALERT,
-                                                      [EK_NEW_CATEGORY] = EK_ACT_ALERT};
+    static const enum ek_action on[EK_CLASS_COUNT] = {
+        [EK_SCALE] = EK_ACT_AUTO,  [EK_POWER] = EK_ACT_AUTO,        [EK_OFFSET] = EK_ACT_AUTO,
+        [EK_ITEMS] = EK_ACT_ALERT, [EK_MISSING] = EK_ACT_ALERT,     [EK_ZERO] = EK_ACT_ALERT,
+        [EK_SIGN] = EK_ACT_AUTO,   [EK_STUCK] = EK_ACT_ALERT,       [EK_CLIP] = EK_ACT_ALERT,
+        [EK_SHAPE] = EK_ACT_ALERT, [EK_NEW_CATEGORY] = EK_ACT_ALERT};
     ck_assert_int_eq(r->feature_count, 5);
     for (int i = 0; i < r->feature_count; i++) {
         ck_assert(r->feature[i].watch && r->feature[i].mode == EK_MODE_OBSERVE);

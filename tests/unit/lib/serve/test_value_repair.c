@@ -186,12 +186,11 @@ END_TEST
 
 Suite *suite_value_repair(void)
 {
-    return ek_suite("value_repair", repaired_values_are_those_of_the_reference,
-                    a_built_in_unit_is_divided_out_by_its_ratio, a_ratio_has_the_smallest_terms,
-                    cents_become_the_double_of_the_decimal,
-                    a_float32_in_a_float64_is_divided_as_one,
-                    only_many_digits_show_the_origin_of_a_value,
-                    a_fill_replaces_what_is_lost_and_nothing_else,
-                    a_missing_value_that_stays_missing_has_not_changed,
-                    values_snap_to_training_values_within_a_tenth);
+    return ek_suite(
+        "value_repair", repaired_values_are_those_of_the_reference,
+        a_built_in_unit_is_divided_out_by_its_ratio, a_ratio_has_the_smallest_terms,
+        cents_become_the_double_of_the_decimal, a_float32_in_a_float64_is_divided_as_one,
+        only_many_digits_show_the_origin_of_a_value, a_fill_replaces_what_is_lost_and_nothing_else,
+        a_missing_value_that_stays_missing_has_not_changed,
+        values_snap_to_training_values_within_a_tenth);
 }
