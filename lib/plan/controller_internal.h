@@ -73,6 +73,8 @@ void ek_controller_pins_serialize(struct ek_controller *c, struct ek_serialize *
 
 /* Create rollouts for desired entries and end all other rollouts. */
 void ek_controller_sync_rollouts(struct ek_controller *c, int64_t time_ms);
+/* Give rollouts that the plan does not let act the initial percentage of the rules. */
+void ek_controller_update_percentages(struct ek_controller *c);
 
 /* Report all changes from plan `was` to the current plan. Return 0, or the error of the
  * callback. */

@@ -53,6 +53,7 @@ static void end_awaiting(struct ek_controller *c, int64_t time_ms)
 void ek_controller_restored(struct ek_controller *c, int64_t time_ms)
 {
     end_awaiting(c, time_ms);
+    ek_controller_update_percentages(c); /* by the plan of the earlier rules */
     ek_controller_sync_rollouts(c, time_ms);
     ek_controller_retain_cells(c);
     c->stale = true; /* the rules may have changed */

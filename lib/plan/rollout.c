@@ -95,6 +95,11 @@ struct ek_rollout *ek_rollout_begin(struct ek_rollouts *s, int feature, int cell
     return r;
 }
 
+void ek_rollout_set_initial(struct ek_rollout *r, const struct ek_canary *c)
+{
+    r->percent = hundredths(c->initial_percent);
+}
+
 void ek_rollout_restart(struct ek_rollout *r, int64_t now_ms)
 {
     if (is_running(r))

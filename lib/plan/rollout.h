@@ -90,6 +90,8 @@ bool ek_rollout_may_act(const struct ek_rollout *r);
 struct ek_rollout *ek_rollout_begin(struct ek_rollouts *s, int feature, int cell,
                                     const struct ek_rules *rules, const struct ek_canary *c,
                                     int64_t now_ms);
+/* Set the initial canary percentage of a rollout that has not acted. */
+void ek_rollout_set_initial(struct ek_rollout *r, const struct ek_canary *c);
 /* Continue an ended rollout of a fault that has not ended. Percentage and rollback stay, the
  * statistics restart, and it is no relapse. */
 void ek_rollout_restart(struct ek_rollout *r, int64_t now_ms);

@@ -480,6 +480,26 @@ static enum ek_mode mode_of_route(const struct ek_controller *c, const struct ek
     return modes & ek_mode_bit(EK_MODE_ENFORCE) ? EK_MODE_ENFORCE : EK_MODE_OBSERVE;
 }
 
+/* Return whether the plan lets the route of a rollout change lists. */
+static bool is_acting(const struct ek_controller *c, const struct ek_rollout *r)
+{
+    const struct ek_plan *p = c->paused ? &c->before : ek_controller_plan(c);
+    for (int i = 0; i < p->count; i++)
+        if (p->entry[i].feature == r->feature && p->entry[i].cell == r->cell &&
+            p->entry[i].by == EK_BY_FINDING && mode_of_route(c, &p->entry[i]) >= EK_MODE_CANARY)
+            return true;
+    return false;
+}
+
+void ek_controller_update_percentages(struct ek_controller *c)
+{
+    for (int i = 0; i < c->rollouts.count; i++) {
+        struct ek_rollout *r = &c->rollouts.one[i];
+        if (r->ended_ms < 0 && !is_acting(c, r))
+            ek_rollout_set_initial(r, &ek_controller_rule(c, r->feature)->canary);
+    }
+}
+
 /* Return the active rollout that stepped last; it gets the blame for latency. */
 static const struct ek_rollout *grew_last(const struct ek_controller *c)
 {

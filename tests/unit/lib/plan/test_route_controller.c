@@ -2,6 +2,7 @@
  */
 #include "plan/route_controller.h"
 
+#include "base/buf.h"
 #include "base/serialize.h"
 #include "tests/check.h"
 #include "tests/stream.h"
@@ -525,6 +526,50 @@ START_TEST(of_two_that_are_joined_the_more_careful_percentage_counts)
 }
 END_TEST
 
+/* Continue the controller under other rules, as after a reload. */
+static void switch_rules(struct scene *s, const char *text)
+{
+    struct ek_buf state;
+    struct ek_rules *before = s->rules;
+    ek_buf_init(&state, 0);
+    struct ek_serialize out = {.out = &state};
+    ek_controller_desired_serialize(s->control, &out, 3, CELLS);
+    ek_controller_serialize(s->control, &out, 3, CELLS);
+    ck_assert_int_eq(out.rc, EK_OK);
+    ek_controller_free(s->control);
+    ck_assert_int_eq(ek_rules_parse(&s->rules, s->manifest, "rules", text, strlen(text), NULL), 0);
+    s->control = new_control(s);
+    struct ek_serialize in = {.at = state.data, .end = state.data + state.length};
+    ek_controller_desired_serialize(s->control, &in, 3, CELLS);
+    ek_controller_serialize(s->control, &in, 3, CELLS);
+    ck_assert_int_eq(in.rc, EK_OK);
+    ek_controller_restored(s->control, s->now);
+    ek_rules_free(before);
+    ek_buf_release(&state);
+    settle(s);
+}
+
+START_TEST(a_route_that_has_not_acted_takes_the_percentage_of_new_rules)
+{
+    static const char ten[] = "version: 1\nsegments: [arm]\ndefaults: {mode: canary, canary: "
+                              "{initial_percent: 10, step_percent: 1, step_interval: 1h}}\n";
+    static const char one[] = "version: 1\nsegments: [arm]\ndefaults: {mode: canary, canary: "
+                              "{initial_percent: 1, step_percent: 1, step_interval: 1h}}\n";
+    struct scene *s = new_scene("defaults: {mode: observe}\n");
+    found(s, EK_CONFIRMED, 0, ALL);
+    switch_rules(s, one);
+    ck_assert_int_eq(entry_of(s, 0, ALL)->percent, 100); /* hundredths; 5% is built in */
+    switch_rules(s, ten);                                /* it acts by now */
+    ck_assert_int_eq(entry_of(s, 0, ALL)->percent, 100);
+    free_scene(s);
+    s = new_scene("defaults: {mode: shadow, canary: {initial_percent: 50}}\n");
+    found(s, EK_CONFIRMED, 0, ALL);
+    switch_rules(s, ten);
+    ck_assert_int_eq(entry_of(s, 0, ALL)->percent, 1000);
+    free_scene(s);
+}
+END_TEST
+
 Suite *suite_route_controller(void)
 {
     return ek_suite(
@@ -539,5 +584,6 @@ Suite *suite_route_controller(void)
         what_never_acted_waits_for_no_person_because_all_was_paused,
         lists_of_a_value_have_the_mode_that_the_rules_have_for_them,
         a_feature_is_left_alone_while_a_value_cannot_be_told_apart, in_observe_nothing_is_in_force,
-        of_two_that_are_joined_the_more_careful_percentage_counts);
+        of_two_that_are_joined_the_more_careful_percentage_counts,
+        a_route_that_has_not_acted_takes_the_percentage_of_new_rules);
 }
