@@ -148,9 +148,9 @@ static inline bool ek_oracle_text(const msgpack_object *o, bool segment, const s
 static inline bool ek_oracle_time(const msgpack_object *o, const int64_t *got)
 {
     double value = -1;
-    if (o->type != MSGPACK_OBJECT_NIL &&
-        (!ek_oracle_number(o, &value) || !(value >= 0 && value <= 9e15) || value != floor(value)))
-        return false;
+    if (o->type == MSGPACK_OBJECT_NIL || !ek_oracle_number(o, &value) ||
+        !(value >= 0 && value <= 9e15) || value != floor(value))
+        value = -1;
     return !got || (double)*got == value;
 }
 
@@ -170,31 +170,44 @@ static inline bool ek_oracle_hash(const msgpack_object *o, uint64_t hash)
            (o->type == MSGPACK_OBJECT_NEGATIVE_INTEGER && (uint64_t)o->via.i64 == hash);
 }
 
+/* Return whether entry i of the map has a name, a value of the right type, and neither is nil. */
+static inline bool ek_oracle_is_segment(const msgpack_object *o, uint32_t i)
+{
+    const msgpack_object_kv *kv = &o->via.map.ptr[i];
+    return kv->key.type == MSGPACK_OBJECT_STR && kv->val.type != MSGPACK_OBJECT_NIL &&
+           ek_oracle_text(&kv->val, true, NULL);
+}
+
+/* Return whether an earlier entry is the segment of that name. */
+static inline bool ek_oracle_repeated(const msgpack_object *o, uint32_t i)
+{
+    for (uint32_t j = 0; j < i; j++)
+        if (ek_oracle_is_segment(o, j) &&
+            msgpack_object_equal(o->via.map.ptr[i].key, o->via.map.ptr[j].key))
+            return true;
+    return false;
+}
+
+/* Entries that cannot be read count as absent; one more than the limit is an error. */
 static inline bool ek_oracle_segments(const msgpack_object *o, const struct ek_list *q)
 {
     int count = 0;
-    if (o->type == MSGPACK_OBJECT_NIL)
-        return !q || !q->segment_count;
-    if (o->type != MSGPACK_OBJECT_MAP)
-        return false;
-    for (uint32_t i = 0; i < o->via.map.size; i++) {
+    for (uint32_t i = 0; o->type == MSGPACK_OBJECT_MAP && i < o->via.map.size; i++) {
         const msgpack_object_kv *kv = &o->via.map.ptr[i];
-        if (kv->key.type != MSGPACK_OBJECT_STR || !ek_oracle_text(&kv->val, true, NULL))
-            return false;
-        if (kv->val.type == MSGPACK_OBJECT_NIL)
+        if (kv->key.type != MSGPACK_OBJECT_STR || kv->val.type == MSGPACK_OBJECT_NIL ||
+            ek_oracle_repeated(o, i))
             continue;
-        for (uint32_t j = 0; j < i; j++) {
-            const msgpack_object_kv *other = &o->via.map.ptr[j];
-            if (other->val.type != MSGPACK_OBJECT_NIL && msgpack_object_equal(kv->key, other->key))
-                return false;
-        }
+        if (count == EK_SEGMENTS_MAX)
+            return false;
+        if (!ek_oracle_is_segment(o, i))
+            continue;
         if (q && (count >= q->segment_count ||
                   !ek_oracle_text(&kv->key, true, &q->segments[count].name) ||
                   !ek_oracle_text(&kv->val, true, &q->segments[count].value)))
             return false;
         count++;
     }
-    return count <= EK_SEGMENTS_MAX && (!q || count == q->segment_count);
+    return !q || count == q->segment_count;
 }
 
 static inline bool ek_oracle_score(const msgpack_object *o, const struct ek_list *q, int i)

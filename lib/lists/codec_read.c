@@ -3,6 +3,7 @@
 #include "lists/codec_json.h"
 
 #include <math.h>
+#include <stdio.h>
 
 static int decode_head(struct ek_decode *d, struct ek_head *h)
 {
@@ -418,6 +419,43 @@ static int read_segment(struct ek_decode *d)
     return EK_OK;
 }
 
+/* Read an optional value. One that cannot be read is skipped and noted in the list; truncated
+ * messages still fail. */
+static int read_optional(struct ek_decode *d, enum ek_optional_field which,
+                         int (*read)(struct ek_decode *d))
+{
+    const uint8_t *start = d->w.p;
+    struct ek_error *e = d->e, why;
+    d->e = &why;
+    int rc = read(d);
+    d->e = e;
+    if (rc && rc != EK_EFORMAT && e)
+        *e = why;
+    if (rc != EK_EFORMAT)
+        return rc;
+    d->q->unreadable |= (uint8_t)(1u << which);
+    snprintf(d->q->unreadable_text, sizeof d->q->unreadable_text, "%.*s", EK_UNREADABLE_BYTES - 1,
+             why.message);
+    d->key.text = NULL;
+    return decode_skip_from(d, start);
+}
+
+static int read_segment_name(struct ek_decode *d)
+{
+    return decode_key(d, &d->key);
+}
+
+/* An entry without a readable name is skipped with its value. */
+static int read_segment_entry(struct ek_decode *d)
+{
+    int rc = read_optional(d, EK_OPTIONAL_SEGMENTS, read_segment_name);
+    if (rc)
+        return rc;
+    rc = d->key.text ? read_optional(d, EK_OPTIONAL_SEGMENTS, read_segment) : decode_skip(d);
+    d->key.text = rc ? d->key.text : NULL;
+    return rc;
+}
+
 static int read_segments(struct ek_decode *d)
 {
     struct ek_head h;
@@ -426,15 +464,9 @@ static int read_segments(struct ek_decode *d)
         return rc;
     if (h.kind != EK_WIRE_MAP)
         return wrong_kind(d, &h, d->words->map);
-    for (uint32_t i = 0; i < h.count; i++) {
-        rc = decode_key(d, &d->key);
-        if (!rc)
-            rc = read_segment(d);
-        if (rc)
-            return rc;
-        d->key.text = NULL;
-    }
-    return EK_OK;
+    for (uint32_t i = 0; !rc && i < h.count; i++)
+        rc = read_segment_entry(d);
+    return rc;
 }
 
 /* Store the position in the message of the value that began at `start`. */
@@ -635,9 +667,9 @@ static int read_field(struct ek_decode *d, const struct ek_field *field)
     case EK_FIELD_QUERY:
         return read_query_id(d);
     case EK_FIELD_TIME:
-        return read_time(d);
+        return read_optional(d, EK_OPTIONAL_TIME, read_time);
     case EK_FIELD_SEGMENTS:
-        return read_segments(d);
+        return read_optional(d, EK_OPTIONAL_SEGMENTS, read_segments);
     case EK_FIELD_QUERY_FEATURES:
         return decode_values(d, &d->c->query_names, d->q->query, d->c->query_names.count);
     case EK_FIELD_MANIFEST:
@@ -715,6 +747,7 @@ static void clear(struct ek_list *q)
     q->id = (struct ek_text){NULL, 0};
     q->time_ms = -1;
     q->segment_count = 0;
+    q->unreadable = 0;
     q->has_label = false;
     q->has_log_means = false;
     q->from_json = false;

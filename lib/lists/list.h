@@ -19,6 +19,11 @@
 enum { EK_SOURCES_MAX = 16 }; /* per list */
 enum { EK_SEGMENTS_MAX = 16, EK_ITEMS_DEFAULT_MAX = 10000, EK_NUMBER_TEXT = 20 };
 
+enum { EK_UNREADABLE_BYTES = 200 };
+
+/* Optional fields of a message: a value that cannot be read counts as absent. */
+enum ek_optional_field { EK_OPTIONAL_TIME, EK_OPTIONAL_SEGMENTS, EK_OPTIONAL_FIELDS };
+
 struct ek_segment {
     struct ek_text name, value;
 };
@@ -59,6 +64,8 @@ struct ek_list {
     char number_text[EK_SEGMENTS_MAX + 1][EK_NUMBER_TEXT]; /* integer segment values and id */
     char *item_text;                                       /* [n][EK_NUMBER_TEXT], or NULL */
     size_t item_text_capacity;
+    uint8_t unreadable;                        /* bits of ek_optional_field: counted as absent */
+    char unreadable_text[EK_UNREADABLE_BYTES]; /* why, with the path of the last one */
     bool from_json;       /* the message was JSON, so scores are patched as text */
     struct ek_json *json; /* parser; NULL before the first JSON message */
 };

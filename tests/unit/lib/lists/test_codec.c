@@ -266,10 +266,6 @@ START_TEST(every_fault_names_its_field)
         {"{query_features: [x], items: []}", "query_features[0]: text, expected a number or nil"},
         {"{query: [1]}", "query: an array, expected text, bin or an integer"},
         {"{query: a, query: a}", "query: given twice"},
-        {"{time_ms: soon}", "time_ms: text, expected milliseconds as an integer"},
-        {"{time_ms: -5}", "time_ms: -5 is not a whole number of milliseconds since 1970"},
-        {"{time_ms: 0.5}", "time_ms: 0.5 is not a whole number of milliseconds since 1970"},
-        {"{segments: [1]}", "segments: an array, expected a map"},
         {"{list_items: -1}", "list_items: not the number of items of a list"},
         {"{list_items: 1.5}", "list_items: not the number of items of a list"},
         {"{query_features: [1], items: [{features: [1, 2]}], list_items: 0}",
@@ -277,12 +273,6 @@ START_TEST(every_fault_names_its_field)
         {"{log_means: [-800]}", "log_means[0]: -800 is no mean of logarithms"},
         {"{log_means: [1, 2]}", "log_means: 2 means, 1 features are routable"},
         {"{log_means: [x]}", "log_means[0]: text, expected a number or nil"},
-        {"{segments: {1: a}}", "segments: a key is an integer, expected text"},
-        {"{segments: {arm: 1.5}}",
-         "segments.arm: a number, expected text, an integer or a boolean"},
-        {"{segments: {arm: a, arm: b}}", "segments.arm: given twice"},
-        {"{segments: {'a\nb': []}}",
-         "segments.a?b: an array, expected text, an integer or a boolean"},
         {"{manifest: 1.5}", "manifest: a number, expected an integer or 16 hexadecimal digits"},
         {"{manifest: '0123'}", "manifest: not a hash of 16 hexadecimal digits"},
         {"{manifest: '0123456789abcdeg'}", "manifest: not a hash of 16 hexadecimal digits"},
@@ -328,6 +318,44 @@ START_TEST(another_manifest_is_told_from_ours)
              "manifest: the message is for manifest 0000000000000007, this is %016llx", ours);
     refuses(&b, "{manifest: 7, items: []}", EK_ESTATE, message);
     refuses(&b, "{manifest: '0000000000000007', items: []}", EK_ESTATE, message);
+    reading_end(&b);
+}
+END_TEST
+
+START_TEST(optional_fields_that_cannot_be_read_count_as_absent)
+{
+    static const struct {
+        const char *fields, *why;
+        int unreadable, segments; /* of the list */
+    } some[] = {
+        {"time_ms: soon", "time_ms: text, expected milliseconds as an integer", 1, 0},
+        {"time_ms: -5", "time_ms: -5 is not a whole number of milliseconds since 1970", 1, 0},
+        {"time_ms: 0.5", "time_ms: 0.5 is not a whole number of milliseconds since 1970", 1, 0},
+        {"time_ms: [[1], {a: 2}]", "time_ms: an array, expected milliseconds as an integer", 1, 0},
+        {"segments: [1]", "segments: an array, expected a map", 2, 0},
+        {"segments: {1: a, arm: B}", "segments: a key is an integer, expected text", 2, 1},
+        {"segments: {arm: 1.5, app: 7}",
+         "segments.arm: a number, expected text, an integer or a boolean", 2, 1},
+        {"segments: {arm: a, arm: b}", "segments.arm: given twice", 2, 1},
+        {"segments: {'a\nb': [], n: 1}",
+         "segments.a?b: an array, expected text, an integer or a boolean", 2, 1},
+        {"segments: 1, time_ms: x", "time_ms: text, expected milliseconds as an integer", 3, 0},
+        {"segments: {arm: B}", "", 0, 1},
+    };
+    char text[200];
+    struct reading b = setup();
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+        snprintf(text, sizeof text,
+                 "{%s, query_features: [1], items: [{features: [1, 2], score: 3}]}",
+                 some[i].fields);
+        accepts(&b, text);
+        ck_assert_int_eq(b.q.unreadable, some[i].unreadable);
+        ck_assert_int_eq(b.q.segment_count, some[i].segments);
+        ck_assert_int_eq(b.q.time_ms, -1);
+        if (some[i].unreadable)
+            ck_assert_str_eq(b.q.unreadable_text, some[i].why);
+        ck_assert_double_eq(b.q.score[0], 3);
+    }
     reading_end(&b);
 }
 END_TEST
@@ -591,10 +619,10 @@ Suite *suite_codec(void)
         whole_numbers_serve_as_ids_and_segments, labels_count_when_every_item_has_one,
         a_part_of_a_list_tells_of_the_whole, what_is_written_of_a_part_is_read_back,
         a_mapping_reaches_into_nested_maps, a_mapping_that_contradicts_itself_is_refused,
-        every_fault_names_its_field, another_manifest_is_told_from_ours, limits_are_kept_and_named,
-        a_tombstone_is_refused, every_prefix_of_a_message_is_refused,
-        patching_replaces_the_scores_in_their_width, an_item_without_a_score_cannot_be_patched,
-        what_is_encoded_is_read_back_in_all_encodings,
+        every_fault_names_its_field, optional_fields_that_cannot_be_read_count_as_absent,
+        another_manifest_is_told_from_ours, limits_are_kept_and_named, a_tombstone_is_refused,
+        every_prefix_of_a_message_is_refused, patching_replaces_the_scores_in_their_width,
+        an_item_without_a_score_cannot_be_patched, what_is_encoded_is_read_back_in_all_encodings,
         lists_of_ten_thousand_items_are_read_and_one_more_is_refused,
         lists_of_2048_features_are_read_up_to_the_bytes_of_a_message,
         encoding_beyond_a_limit_leaves_the_buffer_as_it_was,

@@ -175,8 +175,6 @@ START_TEST(what_is_no_message_is_refused_in_words_of_json)
         {"{\"items\":[{\"id\":1.5}]}", "items[0].id: a number, expected text or an integer"},
         {"{\"items\":[{\"score\":\"1\"}]}", "items[0].score: text, expected a number or null"},
         {"{\"query\":1,\"query\":2}", "query: given twice"},
-        {"{\"time_ms\":1.5}", "time_ms: 1.5 is not a whole number of milliseconds since 1970"},
-        {"{\"segments\":[]}", "segments: an array, expected an object"},
     };
     struct reading b = setup();
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
