@@ -4,13 +4,17 @@
 #include "base/buf.h"
 #include "daemon/base/clock.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static const int64_t FIRST_MS = -62167219200000, LAST_MS = 253402300799999;
 
@@ -27,7 +31,16 @@ char *ek_rfc3339(int64_t time_ms, char out[EK_RFC3339_BYTES])
     return out;
 }
 
-enum { RATE_SLOTS = 64, RATE_MAX = 10, RATE_WINDOW_MS = 1000, LINE_BYTES = 2048 };
+enum {
+    RATE_SLOTS = 64,
+    RATE_MAX = 10,
+    RATE_WINDOW_MS = 1000,
+    LINE_BYTES = 2048,
+    RING_BYTES = 1 << 20,
+    WRITE_BYTES = 4096, /* PIPE_BUF: a pipe that polls as writable takes them without waiting */
+    POLL_MS = 100,
+    DRAIN_MS = 1000 /* for the last lines, when the log is freed */
+};
 
 struct rate {
     const char *event;
@@ -39,9 +52,15 @@ struct rate {
 
 struct ek_log {
     FILE *to;
-    atomic_int level; /* enum ek_log_level */
-    pthread_mutex_t lock;
+    atomic_int level;     /* enum ek_log_level */
+    pthread_mutex_t lock; /* guards the fields below */
     struct rate rates[RATE_SLOTS];
+    char *ring; /* [RING_BYTES] lines for the thread; NULL: lines are written by the caller */
+    size_t first, filled;
+    uint64_t dropped, dropped_reported;
+    bool stop;
+    pthread_cond_t more;
+    pthread_t thread;
 };
 
 static const char *const LEVELS[] = {"debug", "info", "warn", "error"};
@@ -54,6 +73,7 @@ struct ek_log *ek_log_new(FILE *to, enum ek_log_level level)
     l->to = to;
     atomic_init(&l->level, (int)level);
     pthread_mutex_init(&l->lock, NULL);
+    pthread_cond_init(&l->more, NULL);
     return l;
 }
 
@@ -75,7 +95,26 @@ static struct rate *get_rate(struct ek_log *l, const char *event)
     return &l->rates[i];
 }
 
-static void write_prefix(struct ek_log *l, enum ek_log_level level, const char *event)
+/* Put a line into the ring, or write it. Drops a line that does not fit. Call under the lock. */
+static void emit(struct ek_log *l, const void *bytes, size_t length)
+{
+    if (!l->ring) {
+        fwrite(bytes, 1, length, l->to);
+        return;
+    }
+    if (length > RING_BYTES - l->filled) {
+        l->dropped++;
+        return;
+    }
+    size_t at = (l->first + l->filled) % RING_BYTES;
+    size_t until_end = RING_BYTES - at < length ? RING_BYTES - at : length;
+    memcpy(l->ring + at, bytes, until_end);
+    memcpy(l->ring, (const char *)bytes + until_end, length - until_end);
+    l->filled += length;
+    pthread_cond_signal(&l->more);
+}
+
+static void add_head(struct ek_buf *line, enum ek_log_level level, const char *event)
 {
     int64_t now = ek_wall_ms();
     time_t seconds = (time_t)(now / 1000);
@@ -83,16 +122,37 @@ static void write_prefix(struct ek_log *l, enum ek_log_level level, const char *
     char stamp[32];
     gmtime_r(&seconds, &utc);
     strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", &utc);
-    fprintf(l->to, "time=%s.%03dZ level=%s event=%s", stamp, (int)(now % 1000), LEVELS[level],
-            event);
+    ek_buf_printf(line, "time=%s.%03dZ level=%s event=%s", stamp, (int)(now % 1000), LEVELS[level],
+                  event);
+}
+
+/* Emit a short line. Call under the lock. */
+static void emit_count(struct ek_log *l, enum ek_log_level level, const char *event,
+                       const char *name, uint64_t count)
+{
+    struct ek_buf line;
+    ek_buf_init(&line, 0);
+    add_head(&line, level, event);
+    if (!ek_buf_printf(&line, " %s=%llu\n", name, (unsigned long long)count))
+        emit(l, line.data, line.length);
+    ek_buf_release(&line);
+}
+
+/* Report the lines that were dropped before, once there is room again. */
+static void report_dropped(struct ek_log *l)
+{
+    uint64_t count = l->dropped - l->dropped_reported;
+    if (!count || l->filled > RING_BYTES / 2)
+        return;
+    emit_count(l, EK_LOG_WARN, "log_lines_dropped", "count", count);
+    l->dropped_reported = l->dropped;
 }
 
 static void write_suppressed(struct ek_log *l, struct rate *r)
 {
     if (!r->suppressed)
         return;
-    write_prefix(l, r->level, r->event);
-    fprintf(l->to, " suppressed=%lu\n", r->suppressed);
+    emit_count(l, r->level, r->event, "suppressed", r->suppressed);
     r->suppressed = 0;
 }
 
@@ -120,7 +180,8 @@ static void flush_suppressed(struct ek_log *l, int64_t now_ms)
     for (int i = 0; i < RATE_SLOTS && l->rates[i].event; i++)
         if (now_ms - l->rates[i].since_ms >= RATE_WINDOW_MS)
             write_suppressed(l, &l->rates[i]);
-    fflush(l->to);
+    if (!l->ring)
+        fflush(l->to);
 }
 
 void ek_log_flush_suppressed(struct ek_log *l, int64_t now_ms)
@@ -132,65 +193,166 @@ void ek_log_flush_suppressed(struct ek_log *l, int64_t now_ms)
     pthread_mutex_unlock(&l->lock);
 }
 
+static bool is_writable(int fd)
+{
+    struct pollfd one = {.fd = fd, .events = POLLOUT};
+    return poll(&one, 1, POLL_MS) > 0;
+}
+
+/* Remove up to WRITE_BYTES from the ring and write them without the lock. Return false at the
+ * end. */
+static bool write_some(struct ek_log *l, int fd)
+{
+    char bytes[WRITE_BYTES];
+    pthread_mutex_lock(&l->lock);
+    while (!l->filled && !l->stop)
+        pthread_cond_wait(&l->more, &l->lock);
+    size_t length = l->filled < sizeof bytes ? l->filled : sizeof bytes;
+    if (length > RING_BYTES - l->first)
+        length = RING_BYTES - l->first;
+    memcpy(bytes, l->ring + l->first, length);
+    bool end = l->stop && !l->filled;
+    pthread_mutex_unlock(&l->lock);
+    if (end)
+        return false;
+    if (!is_writable(fd))
+        return true;
+    ssize_t written = write(fd, bytes, length);
+    bool again = written < 0 && (errno == EINTR || errno == EAGAIN);
+    size_t gone = written > 0 ? (size_t)written : again ? 0 : length; /* a broken stream */
+    pthread_mutex_lock(&l->lock);
+    l->first = (l->first + gone) % RING_BYTES;
+    l->filled -= gone;
+    report_dropped(l);
+    pthread_mutex_unlock(&l->lock);
+    return true;
+}
+
+static void *run(void *context)
+{
+    struct ek_log *l = context;
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
+    int64_t until = INT64_MAX;
+    while (ek_now_ms() < until && write_some(l, fileno(l->to))) {
+        pthread_mutex_lock(&l->lock);
+        if (l->stop && until == INT64_MAX)
+            until = ek_now_ms() + DRAIN_MS;
+        pthread_mutex_unlock(&l->lock);
+    }
+    return NULL;
+}
+
+int ek_log_start(struct ek_log *l, struct ek_error *e)
+{
+    char *ring = ek_calloc(1, RING_BYTES);
+    if (!ring)
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    fflush(l->to);
+    l->ring = ring;
+    int problem = pthread_create(&l->thread, NULL, run, l);
+    if (!problem)
+        return EK_OK;
+    l->ring = NULL;
+    ek_free(ring);
+    return ek_fail(e, EK_EIO, "cannot start a thread: %s", strerror(problem));
+}
+
+uint64_t ek_log_dropped(struct ek_log *l)
+{
+    if (!l)
+        return 0;
+    pthread_mutex_lock(&l->lock);
+    uint64_t dropped = l->dropped;
+    pthread_mutex_unlock(&l->lock);
+    return dropped;
+}
+
+static void stop(struct ek_log *l)
+{
+    if (!l->ring)
+        return;
+    pthread_mutex_lock(&l->lock);
+    l->stop = true;
+    pthread_cond_signal(&l->more);
+    pthread_mutex_unlock(&l->lock);
+    pthread_join(l->thread, NULL);
+}
+
 void ek_log_free(struct ek_log *l)
 {
     if (!l)
         return;
+    pthread_mutex_lock(&l->lock);
     flush_suppressed(l, INT64_MAX);
+    pthread_mutex_unlock(&l->lock);
+    stop(l);
+    pthread_cond_destroy(&l->more);
     pthread_mutex_destroy(&l->lock);
+    ek_free(l->ring);
     ek_free(l);
 }
 
-static bool open_line(struct ek_log *l, enum ek_log_level level, const char *event, bool always)
+/* Begin a line in `line`. Return false if it is not wanted. */
+static bool open_line(struct ek_log *l, struct ek_buf *line, enum ek_log_level level,
+                      const char *event, bool always)
 {
+    ek_buf_init(line, 0);
     if (!l || (int)level < atomic_load_explicit(&l->level, memory_order_relaxed))
         return false;
     pthread_mutex_lock(&l->lock);
-    if (!always && !is_allowed(l, level, event)) {
-        pthread_mutex_unlock(&l->lock);
-        return false;
-    }
-    write_prefix(l, level, event);
-    return true;
+    bool wanted = always || is_allowed(l, level, event);
+    pthread_mutex_unlock(&l->lock);
+    if (wanted)
+        add_head(line, level, event);
+    return wanted;
 }
 
-static void close_line(struct ek_log *l)
+static void close_line(struct ek_log *l, struct ek_buf *line)
 {
-    fputc('\n', l->to);
-    fflush(l->to);
-    pthread_mutex_unlock(&l->lock);
+    if (!ek_buf_text(line, "\n")) {
+        pthread_mutex_lock(&l->lock);
+        emit(l, line->data, line->length);
+        if (!l->ring)
+            fflush(l->to);
+        pthread_mutex_unlock(&l->lock);
+    }
 }
 
 void ek_log_write(struct ek_log *l, enum ek_log_level level, const char *event, const char *format,
                   ...)
 {
     char text[LINE_BYTES];
-    if (!open_line(l, level, event, false))
-        return;
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    fprintf(l->to, "%s%s", *text ? " " : "", text);
-    close_line(l);
+    struct ek_buf line;
+    if (open_line(l, &line, level, event, false)) {
+        va_list args;
+        va_start(args, format);
+        vsnprintf(text, sizeof text, format, args);
+        va_end(args);
+        ek_buf_printf(&line, "%s%s", *text ? " " : "", text);
+        close_line(l, &line);
+    }
+    ek_buf_release(&line);
 }
 
 void ek_log_text(struct ek_log *l, enum ek_log_level level, const char *event, const char *text)
 {
-    struct ek_buf quoted;
-    ek_buf_init(&quoted, 0);
-    if (open_line(l, level, event, false)) {
-        if (!ek_buf_json(&quoted, text, strlen(text)))
-            fprintf(l->to, " message=%.*s", (int)quoted.length, (const char *)quoted.data);
-        close_line(l);
+    struct ek_buf line;
+    if (open_line(l, &line, level, event, false)) {
+        ek_buf_text(&line, " message=");
+        ek_buf_json(&line, text, strlen(text));
+        close_line(l, &line);
     }
-    ek_buf_release(&quoted);
+    ek_buf_release(&line);
 }
 
 void ek_log_pairs(struct ek_log *l, enum ek_log_level level, const char *event, const char *pairs)
 {
-    if (!open_line(l, level, event, true))
-        return;
-    fputs(pairs, l->to);
-    close_line(l);
+    struct ek_buf line;
+    if (open_line(l, &line, level, event, true)) {
+        ek_buf_text(&line, pairs);
+        close_line(l, &line);
+    }
+    ek_buf_release(&line);
 }

@@ -2,6 +2,8 @@
 #ifndef EK_DAEMON_BASE_LOG_H
 #define EK_DAEMON_BASE_LOG_H
 
+#include "base/error.h"
+
 #include <stdint.h>
 #include <stdio.h>
 
@@ -20,7 +22,13 @@ struct ek_log;
 
 /* Create a log that writes to `to`, which is not closed. Return NULL if memory runs out. */
 struct ek_log *ek_log_new(FILE *to, enum ek_log_level level);
-/* Write the numbers of suppressed lines and free the log. */
+/* Write lines by a thread of the log from now on: callers never wait for the stream, and lines
+ * beyond 1 MiB of unwritten ones are dropped and counted. Before other threads use the log. Return
+ * 0, EK_ENOMEM or EK_EIO. */
+int ek_log_start(struct ek_log *l, struct ek_error *e);
+/* Return the number of dropped lines. */
+uint64_t ek_log_dropped(struct ek_log *l);
+/* Reports suppressed lines and waits at most a second for unwritten ones. */
 void ek_log_free(struct ek_log *l);
 void ek_log_set_level(struct ek_log *l, enum ek_log_level level);
 

@@ -238,10 +238,13 @@ static int prepare(struct run *r, struct ek_error *e)
     r->log = ek_log_new(stderr, (enum ek_log_level)c->log_level);
     if (!r->log)
         return ek_fail(e, EK_ENOMEM, "out of memory");
+    int rc = ek_log_start(r->log, e);
+    if (rc)
+        return rc;
     ek_log_write(r->log, EK_LOG_INFO, "build_info", "evenkeel=%s librdkafka=%s", ek_version(),
                  ek_kafka_version());
     log_warnings(r);
-    int rc = ek_config_assets(&r->assets, c, NULL, e);
+    rc = ek_config_assets(&r->assets, c, NULL, e);
     if (rc)
         return ek_cli_config_fault(e);
     if (r->assets->model)

@@ -4,9 +4,11 @@
 #include "daemon/kafka/partition_offsets.h"
 #include "tests/check.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct lines {
     FILE *to;
@@ -74,8 +76,40 @@ START_TEST(a_line_about_a_message_says_of_which_topic_it_is)
 }
 END_TEST
 
+START_TEST(a_reader_that_hangs_holds_up_nobody_and_dropped_lines_are_counted)
+{
+    enum { LINES = 3000 };
+    char line[900], got[65536];
+    int ends[2];
+    memset(line, 'x', sizeof line - 1);
+    line[sizeof line - 1] = 0;
+    ck_assert_int_eq(pipe(ends), 0);
+    FILE *to = fdopen(ends[1], "w");
+    struct ek_log *log = ek_log_new(to, EK_LOG_INFO);
+    ck_assert_int_eq(ek_log_start(log, NULL), 0);
+    for (int i = 0; i < LINES; i++) /* 2.7 MB, of which pipe and ring hold less than half */
+        ek_log_pairs(log, EK_LOG_INFO, "finding", line);
+    ck_assert_uint_gt(ek_log_dropped(log), LINES / 3);
+    ck_assert_uint_lt(ek_log_dropped(log), LINES);
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    bool reported = false;
+    for (int i = 0; !reported && i < 3000; i++) {
+        ssize_t n = read(ends[0], got, sizeof got - 1);
+        if (n <= 0)
+            usleep(2000);
+        got[n > 0 ? n : 0] = 0;
+        reported = strstr(got, "event=log_lines_dropped") != NULL;
+    }
+    ck_assert(reported);
+    ek_log_free(log); /* within its time, although it is not read to the end */
+    fclose(to);
+    close(ends[0]);
+}
+END_TEST
+
 Suite *suite_log(void)
 {
     return ek_suite("log", what_was_left_out_of_a_burst_is_told_though_nothing_follows,
-                    a_line_about_a_message_says_of_which_topic_it_is);
+                    a_line_about_a_message_says_of_which_topic_it_is,
+                    a_reader_that_hangs_holds_up_nobody_and_dropped_lines_are_counted);
 }
