@@ -315,8 +315,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             argp_error(state, "--plot excludes --json, which prints the values without --plot");
         if (!a->plot && (a->manifest || a->profile))
             argp_error(state, "--manifest and --profile need --plot");
-        if (!a->plot && !a->suggest_manifest && a->config)
-            argp_error(state, "--config needs --suggest-manifest or --plot");
         return 0;
     case ARGP_KEY_ARG:
         if (a->path)
@@ -332,8 +330,11 @@ static const struct argp ARGP = {
     OPTIONS,
     parse,
     "FILE",
-    "Show the contents of a profile, model or capture.\v  evenkeel inspect profile.ekp --plot "
-    "price\n  evenkeel inspect scored.ekc --plot price -m features.yaml -p profile.ekp",
+    "Show the contents of a profile, model or capture. With --config also print which fields of "
+    "the configuration the messages of a capture have."
+    "\v  evenkeel inspect profile.ekp --plot price\n"
+    "  evenkeel inspect scored.ekc -c evenkeel.yaml\n"
+    "  evenkeel inspect scored.ekc --plot price -m features.yaml -p profile.ekp",
     NULL,
     NULL,
     NULL};
@@ -389,8 +390,11 @@ static int messages(const struct arguments *a, struct ek_error *e)
 {
     const struct ek_inspect_comparison beside = {a->plot, a->manifest, a->profile,
                                                  &a->field_mapping};
-    if (!a->plot)
-        return inspect_capture(a->path, a->form, stdout, e);
+    if (!a->plot) {
+        int rc = inspect_capture(a->path, a->form, stdout, e);
+        bool coverage = !rc && a->config && a->form == EK_INSPECT_TABLE;
+        return coverage ? ek_inspect_coverage(a->path, &a->field_mapping, stdout, e) : rc;
+    }
     if (!a->manifest)
         return ek_fail(e, EK_EUSAGE, "%s: --plot of messages needs --manifest", a->path);
     return ek_inspect_plot_messages(a->path, &beside, stdout, e);

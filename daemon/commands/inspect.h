@@ -27,6 +27,11 @@ struct ek_inspect_comparison {
 /* Draw the distribution in the messages of a file next to that of training. */
 int ek_inspect_plot_messages(const char *path, const struct ek_inspect_comparison *b, FILE *to,
                              struct ek_error *e);
+/* Print how many messages of a file have each field that the configuration names: query id, time,
+ * scores, segments with their values. Return 0, EK_EUSAGE without a manifest, or an error of
+ * reading. */
+int ek_inspect_coverage(const char *path, const struct ek_field_mapping *dialect, FILE *to,
+                        struct ek_error *e);
 int ek_inspect_model(const struct ek_model *m, enum ek_inspect_form form, FILE *to);
 
 /* Last complete full checkpoints among the records of a capture. */

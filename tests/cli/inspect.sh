@@ -31,3 +31,19 @@ quiet "$EK" profile --manifest quote.yaml --messages lists.msg --stratify-by 'ma
 quiet "$EK" inspect --json quote.ekp
 grep -qF '"stratify_by":"ma\"rket"' said || fail "a field in JSON: $(cat said)"
 grep -qF '{"name":"pri\"ce",' said || fail "a name in JSON: $(cat said)"
+
+# Coverage: which fields of the configuration messages have.
+quiet "$EK" generate hotel -n 60 --seed 1 --manifest-out hotel.yaml -f messages --encoding json -o hotel.json
+cat >cover.yaml <<'END'
+input: {brokers: "h:1", topics: [t], group: g}
+output: {topic: r}
+message: {encoding: json, segments: segment}
+assets: {manifest: hotel.yaml, profile: none.ekp}
+END
+quiet "$EK" inspect -c cover.yaml hotel.json
+grep -qF '  readable        100% of 60 messages' said || fail "coverage: $(cat said)"
+grep -qF '  time            100%' said || fail "coverage: $(cat said)"
+grep -qF '  segments        none' said || fail "a path that finds nothing: $(cat said)"
+sed -i 's/segments: segment/segments: segments/' cover.yaml
+quiet "$EK" inspect -c cover.yaml hotel.json
+grep -qE '^  segments        .*arm 2 values in 100% \(' said || fail "segments: $(cat said)"
