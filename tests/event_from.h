@@ -203,6 +203,18 @@ static inline void event_reload(struct ek_event_reload *r, json_t *o)
     r->outcome = "\"errors\":[]";
 }
 
+static inline void event_input(struct ek_event_input *i, json_t *o)
+{
+    i->condition = event_text(o, "condition");
+    i->instance = event_text(o, "instance");
+    i->text = event_text(o, "text");
+    i->topic = event_text(o, "topic");
+    i->partition = (int)event_integer(o, "partition");
+    i->from = event_integer(o, "from");
+    i->count = event_integer(o, "count");
+    i->active = event_says(o, "state", "begun");
+}
+
 static inline void event_drift(struct ek_event_model_drift *d, json_t *o)
 {
     const char *text = event_text(o, "text");
@@ -245,6 +257,8 @@ static inline const struct ek_event *event_from(const char *json)
         event_drift(&v.model_drift, o);
     else if (v.kind == EK_EVENT_FLEET)
         event_fleet(&v.fleet, o);
+    else if (v.kind == EK_EVENT_INPUT)
+        event_input(&v.input, o);
     else
         event_reload(&v.reload, o);
     return &v;

@@ -82,6 +82,7 @@ static inline void begin_with(struct scene *s, int partitions)
     set(s, "input.group", "g");
     set(s, "output.topic", "ranked");
     set(s, "output.dead_letter_topic", "ranked.dead");
+    set(s, "output.undecodable", "dead_letter");
     set(s, "input.commit_interval", "50ms");
     make_topics(s, partitions);
 }

@@ -27,6 +27,13 @@ static const struct kind KINDS[EK_ALERT_KINDS] = {
                                            "EvenkeelFleetDuplicateInstance", EK_ALERT_CRITICAL},
     [EK_ALERT_RELOAD_REFUSED] = {"reload-refused", "EvenkeelReloadRefused", EK_ALERT_WARNING},
     [EK_ALERT_MODEL_DRIFT] = {"model-drift", "EvenkeelModelDrift", EK_ALERT_WARNING},
+    [EK_ALERT_UNDECODABLE] = {"undecodable", "EvenkeelUndecodable", EK_ALERT_CRITICAL},
+    [EK_ALERT_SILENT] = {"silent", "EvenkeelSilent", EK_ALERT_WARNING},
+    [EK_ALERT_STALLED] = {"stalled", "EvenkeelStalled", EK_ALERT_CRITICAL},
+    [EK_ALERT_UNREACHABLE] = {"unreachable", "EvenkeelUnreachable", EK_ALERT_CRITICAL},
+    [EK_ALERT_MESSAGES_LOST] = {"messages-lost", "EvenkeelMessagesLost", EK_ALERT_CRITICAL},
+    [EK_ALERT_DEGRADED] = {"degraded", "EvenkeelDegraded", EK_ALERT_WARNING},
+    [EK_ALERT_UNMAPPED] = {"unmapped", "EvenkeelUnmapped", EK_ALERT_WARNING},
     [EK_ALERT_TEST] = {"test", "EvenkeelTest", EK_ALERT_INFO},
 };
 
@@ -254,8 +261,29 @@ static const char *const ACTIONS[EK_ALERT_KINDS] = {
         "each process its own service.instance",
     [EK_ALERT_RELOAD_REFUSED] = "the previous version stays in force",
     [EK_ALERT_MODEL_DRIFT] = "no action; routes would rank with this model",
+    [EK_ALERT_UNDECODABLE] = "these messages are not guarded; correct the paths under 'message'",
+    [EK_ALERT_SILENT] = "nothing is done; check the producer of the input",
+    [EK_ALERT_STALLED] = "the instance is not ready; consumers of the output wait",
+    [EK_ALERT_UNREACHABLE] = "the instance retries; consumers of the output wait",
+    [EK_ALERT_MESSAGES_LOST] = "reading continues at the oldest message that is left",
+    [EK_ALERT_DEGRADED] = "messages flow without it; it is retried",
+    [EK_ALERT_UNMAPPED] = "findings act on no list until messages have the field",
     [EK_ALERT_TEST] = "none; this alert tests the delivery",
 };
+
+static void add_input(struct line *l, enum ek_alert_kind kind)
+{
+    static const char *const texts[EK_ALERT_KINDS] = {
+        [EK_ALERT_UNDECODABLE] = "input messages cannot be read",
+        [EK_ALERT_SILENT] = "the input is silent",
+        [EK_ALERT_STALLED] = "no output although the input has more",
+        [EK_ALERT_UNREACHABLE] = "brokers do not answer or refuse this client",
+        [EK_ALERT_MESSAGES_LOST] = "input messages were lost before they were read",
+        [EK_ALERT_DEGRADED] = "the state topic is not available",
+        [EK_ALERT_UNMAPPED] = "an expected field is in no message",
+    };
+    add(l, "%s", texts[kind]);
+}
 
 static void add_other(struct line *l, const struct ek_alert *a)
 {
@@ -282,6 +310,15 @@ static void add_other(struct line *l, const struct ek_alert *a)
         break;
     case EK_ALERT_MODEL_DRIFT:
         add(l, "model and upstream no longer agree");
+        break;
+    case EK_ALERT_UNDECODABLE:
+    case EK_ALERT_SILENT:
+    case EK_ALERT_STALLED:
+    case EK_ALERT_UNREACHABLE:
+    case EK_ALERT_MESSAGES_LOST:
+    case EK_ALERT_DEGRADED:
+    case EK_ALERT_UNMAPPED:
+        add_input(l, a->kind);
         break;
     default:
         add(l, "test alert");

@@ -172,6 +172,25 @@ static void read_fleet(struct ek_alert_update *n, const struct ek_event_fleet *f
         set_ended(n, kind);
 }
 
+static void read_input(struct ek_alert_update *n, const struct ek_event_input *i)
+{
+    static const struct {
+        const char *condition;
+        enum ek_alert_kind kind;
+    } kinds[] = {{"undecodable", EK_ALERT_UNDECODABLE}, {"silent", EK_ALERT_SILENT},
+                 {"stalled", EK_ALERT_STALLED},         {"unreachable", EK_ALERT_UNREACHABLE},
+                 {"degraded", EK_ALERT_DEGRADED},       {"messages_lost", EK_ALERT_MESSAGES_LOST},
+                 {"unmapped", EK_ALERT_UNMAPPED}};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        if (strcmp(or_empty(i->condition), kinds[k].condition) != 0)
+            continue;
+        if (i->active)
+            set_firing(n, kinds[k].kind, or_empty(i->text));
+        else
+            set_ended(n, kinds[k].kind);
+    }
+}
+
 void ek_alert_update_read(struct ek_alert_update *n, const struct ek_event *v)
 {
     *n = (struct ek_alert_update){.what = EK_ALERT_NO_UPDATE};
@@ -196,6 +215,9 @@ void ek_alert_update_read(struct ek_alert_update *n, const struct ek_event *v)
         return;
     case EK_EVENT_FLEET:
         read_fleet(n, &v->fleet);
+        return;
+    case EK_EVENT_INPUT:
+        read_input(n, &v->input);
         return;
     case EK_EVENT_PLAN:
     case EK_EVENT_TEXT:

@@ -187,7 +187,8 @@ static struct ek_alert_times now(void)
 /* Set the instance of alerts that concern one instance only. */
 static void name_instance(const struct ek_alerts *a, struct ek_alert *of)
 {
-    bool own = of->kind == EK_ALERT_RELOAD_REFUSED || of->kind == EK_ALERT_MODEL_DRIFT;
+    bool input = of->kind >= EK_ALERT_UNDECODABLE && of->kind <= EK_ALERT_UNMAPPED;
+    bool own = input || of->kind == EK_ALERT_RELOAD_REFUSED || of->kind == EK_ALERT_MODEL_DRIFT;
     if (own)
         ek_alert_copy(of->instance, sizeof of->instance, a->instance);
 }

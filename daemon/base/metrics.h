@@ -32,9 +32,12 @@ enum ek_counter {
     EK_COUNT_SHADOW_SCORED, /* daemon/guard/shadow_scorer.h */
     EK_COUNT_SHADOW_SKIPPED,
     EK_COUNT_SCORE_FAILED,          /* forwarded unchanged, since scoring failed */
-    EK_COUNT_UNDECODABLE_FORWARDED, /* forwarded unchanged while paused */
+    EK_COUNT_UNDECODABLE_FORWARDED, /* forwarded unchanged */
     EK_COUNT_REPAIRED_VALUES,       /* feature values written repaired */
     EK_COUNT_WITHHELD_REPAIRS,      /* feature values not repaired because of the mode */
+    EK_COUNT_HEADERS_OMITTED,       /* forwarded without our headers, which did not fit */
+    EK_COUNT_UNREADABLE_TIME,       /* lists whose time, or a segment, counts as absent */
+    EK_COUNT_UNREADABLE_SEGMENTS,
     EK_COUNT_TRUNCATED,             /* acknowledged without a part of the message */
     EK_COUNT_EVENTS,
     EK_COUNT_DETECTED,

@@ -66,6 +66,30 @@ static void print_ready(yyjson_val *o, FILE *to)
         print_text(", ", yyjson_get_str(topic), to);
     }
     print_text(", ", ek_client_get_text(o, "message", NULL), to);
+    print_text(", degraded: ", ek_client_get_text(o, "degraded", NULL), to);
+    fputc('\n', to);
+}
+
+/* Conditions of the input, one a line, and why optional fields count as absent. */
+static void print_input(yyjson_val *o, FILE *to)
+{
+    yyjson_val *input = yyjson_obj_get(o, "input"), *c;
+    size_t i, max;
+    if (!yyjson_is_obj(input))
+        return;
+    fprintf(to, "%-18s ", "input");
+    ek_print_safe(ek_client_get_text(input, "state", "unknown"), to);
+    fputc('\n', to);
+    yyjson_arr_foreach(yyjson_obj_get(input, "conditions"), i, max, c)
+    {
+        fprintf(to, "%-18s ", ek_client_get_text(c, "condition", "?"));
+        ek_print_safe(ek_client_get_text(c, "text", "?"), to);
+        fputc('\n', to);
+    }
+    if (!ek_client_get_text(input, "unreadable", NULL))
+        return;
+    fprintf(to, "%-18s counts as absent: ", "unreadable field");
+    ek_print_safe(ek_client_get_text(input, "unreadable", ""), to);
     fputc('\n', to);
 }
 
@@ -96,6 +120,8 @@ int ek_client_print_status(const struct ek_buf *answer, FILE *to)
             print_ready(o, to);
     if (good)
         print_paused(yyjson_obj_get(o, "paused"), to);
+    if (good)
+        print_input(o, to);
     yyjson_doc_free(doc);
     return good ? EK_OK : EK_EFORMAT;
 }

@@ -31,6 +31,7 @@
 enum { EK_WORKERS_MAX = 16, EK_FLEET_TOPIC_BYTES = 300 };
 enum ek_offset_reset { EK_OFFSET_RESET_EARLIEST, EK_OFFSET_RESET_LATEST };
 enum ek_core_dumps { EK_CORE_DUMPS_AUTO, EK_CORE_DUMPS_ALLOWED };
+enum ek_undecodable { EK_UNDECODABLE_FORWARD, EK_UNDECODABLE_DEAD_LETTER };
 enum ek_delivery { EK_AT_LEAST_ONCE, EK_EXACTLY_ONCE };
 enum ek_output_writes { EK_WRITES_SCORES, EK_WRITES_FEATURES };
 
@@ -57,6 +58,7 @@ struct ek_config {
     struct ek_text_list topics;
     char *group;
     int64_t offset_reset; /* enum ek_offset_reset */
+    int64_t silence_ms;   /* 0: auto */
     int64_t delivery;     /* enum ek_delivery */
     struct ek_property_list librdkafka;
     int64_t encoding, layout; /* 1: JSON; enum ek_message_layout */
@@ -65,7 +67,8 @@ struct ek_config {
     char *query, *time_ms, *segments, *query_features, *manifest_hash, *items, *item;
     char *list_items, *log_means, *source;
     char *item_id, *score, *features, *label;
-    char *output_topic, *dead_letter_topic;
+    char *output_topic, *dead_letter_topic; /* dead_letter_topic NULL: none */
+    int64_t undecodable;                    /* enum ek_undecodable */
     int64_t output_writes; /* enum ek_output_writes */
     struct ek_property_list output_librdkafka;
     char *model, *profile, *manifest, *rules;

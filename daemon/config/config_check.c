@@ -81,6 +81,17 @@ static bool same(const char *a, const char *b)
     return a && b && !strcmp(a, b);
 }
 
+/* Messages that are withheld need a place. */
+static int check_undecodable(const struct finishing *f)
+{
+    if (f->c->undecodable != EK_UNDECODABLE_DEAD_LETTER || f->c->dead_letter_topic || f->c->part)
+        return EK_OK;
+    return add_fault(
+        f, "output.undecodable",
+        ek_fail(f->e, EK_ECONFIG,
+                "'output.undecodable' is dead_letter: set 'output.dead_letter_topic'"));
+}
+
 /* Check a topic of internal records; their format and retention suit no other use. */
 static int check_section(const struct finishing *f, const char *key, const char *topic)
 {
@@ -222,6 +233,8 @@ int ek_config_finish_all(const struct ek_config *c, struct ek_error_list *faults
     int rc = check_required(&f);
     if (!rc)
         rc = check_topics(&f);
+    if (!rc)
+        rc = check_undecodable(&f);
     if (!rc)
         rc = check_fleet(&f);
     if (!rc)

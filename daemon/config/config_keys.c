@@ -88,6 +88,15 @@ static const struct ek_key_row KEYS[] = {
      .word = "auto",
      .help = "time between commits of acknowledged offsets, or between ends of transactions; auto: "
              "1s, with `exactly_once` 100ms"},
+    {.path = "input.silence_timeout",
+     .type = EK_KEY_DURATION,
+     IN_CONFIG(silence_ms),
+     .built_in = "auto",
+     .low = SECONDS(1),
+     .high = SECONDS(31 * 86400),
+     .word = "auto",
+     .help = "time without a message after which the input is silent; auto: 30 times the usual gap "
+             "between messages, at least 60s"},
     {.path = "input.librdkafka",
      .type = EK_KEY_PROPERTIES,
      IN_CONFIG(librdkafka),
@@ -167,8 +176,17 @@ static const struct ek_key_row KEYS[] = {
     {.path = "output.dead_letter_topic",
      .type = EK_KEY_TEXT,
      IN_CONFIG(dead_letter_topic),
-     .flags = EK_KEY_REQUIRED,
-     .help = "topic of undecodable messages, unchanged, with the error in headers"},
+     .help = "topic for messages that cannot be read, and for outputs that the output topic "
+             "rejects, unchanged, with the reason in headers; required with undecodable: "
+             "dead_letter"},
+    {.path = "output.undecodable",
+     .type = EK_KEY_CHOICE,
+     IN_CONFIG(undecodable),
+     .built_in = "forward",
+     .choices = "forward dead_letter",
+     .help = "what becomes of a message that cannot be read: forward sends it on unchanged and "
+             "copies it to the dead-letter topic, if there is one; dead_letter sends it there "
+             "only"},
     {.path = "output.writes",
      .type = EK_KEY_CHOICE,
      IN_CONFIG(output_writes),

@@ -8,7 +8,7 @@
 enum {
     EK_INSTANCE_BYTES = 200,
     EK_GROUP_BYTES_MAX = 255,
-    EK_TRANSACTIONAL_ID_BYTES = sizeof "evenkeel--" + EK_GROUP_BYTES_MAX + EK_INSTANCE_BYTES
+    EK_TRANSACTIONAL_ID_BYTES = sizeof "evenkeel-255--" + EK_GROUP_BYTES_MAX + EK_INSTANCE_BYTES
 };
 
 /* Write `service.instance`, or a new unique name. Returns EK_EIO if no random numbers are

@@ -1,5 +1,7 @@
 #include "daemon/files/field_mapping.h"
 
+#include "daemon/config/config_keys.h"
+
 #include "daemon/base/command.h"
 #include "lists/capture.h"
 #include "lists/codec.h"
@@ -125,6 +127,11 @@ static struct ek_error place_of(const struct ek_config *c)
     struct ek_error at = {0};
     ek_config_place(c, "message.score", &at);
     return at;
+}
+
+bool ek_time_expected(const struct ek_config *c)
+{
+    return c->places[ek_config_key("message.time_ms") - ek_config_keys()->keys].line > 0;
 }
 
 bool ek_score_check_expected(const struct ek_config *c)

@@ -59,6 +59,8 @@ struct ek_score_check {
     atomic_ulong without; /* lists without any score, while no list has had one */
 };
 
+/* Return whether the configuration names the field of the time. */
+bool ek_time_expected(const struct ek_config *c);
 bool ek_score_check_expected(const struct ek_config *c);
 /* Check a decoded list. Returns the number of lists so far if none has had a score, else 0. */
 unsigned long ek_score_check_missing(struct ek_score_check *s, const struct ek_list *q);

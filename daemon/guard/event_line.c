@@ -157,6 +157,7 @@ static void add_pairs(struct ek_buf *out, const struct ek_event *v)
         return;
     case EK_EVENT_FLEET:
     case EK_EVENT_RELOAD:
+    case EK_EVENT_INPUT: /* logged by the stage */
     case EK_EVENT_KINDS:
         return;
     }

@@ -107,15 +107,24 @@ static bool is_mitigated(const struct problem *p)
     return ek_mode_acts(p->mode) && !(p->route && p->route->rolled_back);
 }
 
+static bool is_input(const struct ek_overview_sources *in, const char *state)
+{
+    return in->input && !strcmp(in->input, state);
+}
+
 static const char *get_status(const struct ek_overview_sources *in, const struct summary *s)
 {
     if (in->paused)
         return "paused";
     if (in->reason)
         return "not_ready";
+    if (is_input(in, "undecodable"))
+        return "undecodable";
     if (s->confirmed)
         return s->acts ? "mitigated" : "confirmed";
-    return s->suspected ? "suspected" : "ok";
+    if (s->suspected)
+        return "suspected";
+    return is_input(in, "silent") ? "silent" : is_input(in, "no_data") ? "no_data" : "ok";
 }
 
 static int summarize(const struct ek_overview_sources *in, struct summary *s)
@@ -224,6 +233,10 @@ static void add_text(struct ek_json_writer *w, const struct ek_overview_sources 
         snprintf(text, sizeof text, "paused: all lists are forwarded unchanged");
     else if (in->reason)
         snprintf(text, sizeof text, "not ready: %s", in->reason);
+    else if (is_input(in, "undecodable") || (!s->problems && is_input(in, "silent")))
+        snprintf(text, sizeof text, "%s", in->input_text);
+    else if (!s->problems && is_input(in, "no_data"))
+        snprintf(text, sizeof text, "no data yet: no list was read since the start");
     else if (!s->problems)
         snprintf(text, sizeof text, "no findings: all features are as in training");
     else if (!s->confirmed)

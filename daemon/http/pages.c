@@ -202,6 +202,20 @@ static int write_overview(void *context, struct ek_guard **guard, struct ek_erro
     return rc;
 }
 
+/* The condition of the input that the overview shows. */
+static void set_input(struct ek_overview_sources *of, const struct ek_flow_view *flow)
+{
+    static const enum ek_flow_condition order[] = {EK_FLOW_UNDECODABLE, EK_FLOW_SILENT};
+    of->input = flow->decoded || flow->undecodable ? "ok" : "no_data";
+    of->input_text = "";
+    for (size_t i = sizeof order / sizeof *order; i-- > 0;) {
+        if (!flow->condition[order[i]].active)
+            continue;
+        of->input = ek_flow_condition_name(order[i]);
+        of->input_text = flow->condition[order[i]].text;
+    }
+}
+
 static unsigned overview(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
 {
     struct ek_pause *kill_switch = ek_stage_paused(s);
@@ -219,6 +233,9 @@ static unsigned overview(struct ek_stage *s, const struct ek_http_query *q, stru
     o.sources.paused = ek_pause_since(kill_switch, &o.sources.paused_ms);
     ek_feature_stats_lock(ek_stage_feature_stats(s), &o.sources.cells);
     ek_feature_stats_unlock(ek_stage_feature_stats(s));
+    struct ek_flow_view flow;
+    ek_stage_flow(s, &flow);
+    set_input(&o.sources, &flow);
     int rc = ek_pause_json(kill_switch, &pause);
     o.sources.pause = ek_buf_string(&pause);
     rc = rc || !o.sources.pause

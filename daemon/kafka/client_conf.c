@@ -17,6 +17,8 @@ enum {
     PREFETCH_KBYTES_MIN = 8 << 10,
     PREFETCH_MESSAGES = 100000, /* all workers together */
     PREFETCH_MESSAGES_MIN = 10000,
+    SESSION_MS = 6000,     /* time until the partitions of a dead instance move */
+    METADATA_MS = 30000,   /* time until a new partition is noticed */
     HEARTBEAT_MS = 500,    /* the heartbeat response announces a rebalance */
     QUEUE_BACKOFF_MS = 10, /* pause before a full queue is checked again */
     BACKOFF_VERSION = 0x020300ff,
@@ -212,14 +214,21 @@ static int set_consumer(rd_kafka_conf_t *conf, const struct ek_config *c, struct
     int rc = c->group ? ek_kafka_conf_set(conf, "group.id", c->group, e) : EK_OK;
     if (!rc)
         rc =
-            ek_kafka_conf_set(conf, "auto.offset.reset",
-                              c->offset_reset == EK_OFFSET_RESET_LATEST ? "latest" : "earliest", e);
+            ek_kafka_conf_set(conf, "auto.offset.reset", "error", e); /* daemon/stage/positions.c */
     if (!rc)
         rc = ek_kafka_conf_set(conf, "enable.auto.commit", "false", e);
     if (!rc)
         rc = ek_kafka_conf_set(conf, "enable.auto.offset.store", "false", e);
     if (!rc)
-        rc = ek_kafka_conf_set(conf, "partition.assignment.strategy", "range", e);
+        rc = ek_kafka_conf_set(
+            conf, "partition.assignment.strategy",
+            rd_kafka_version() >= EK_COOPERATIVE_VERSION ? "cooperative-sticky" : "range", e);
+    if (!rc && c->instance)
+        rc = ek_kafka_conf_set(conf, "group.instance.id", c->instance, e);
+    if (!rc)
+        rc = set_number(conf, "session.timeout.ms", SESSION_MS, e);
+    if (!rc)
+        rc = set_number(conf, "topic.metadata.refresh.interval.ms", METADATA_MS, e);
     if (!rc)
         rc = set_number(conf, "heartbeat.interval.ms", HEARTBEAT_MS, e);
     if (!rc)

@@ -24,4 +24,7 @@ int ek_kafka_conf_set(rd_kafka_conf_t *conf, const char *name, const char *value
 int ek_kafka_conf_set_property(rd_kafka_conf_t *conf, const struct ek_property *p,
                                struct ek_error *e);
 
+/* Older versions of librdkafka lose commits and loop in cooperative rebalances. */
+enum { EK_COOPERATIVE_VERSION = 0x020a00ff };
+
 #endif

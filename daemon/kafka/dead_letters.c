@@ -1,4 +1,5 @@
 /* Dead letters: the source message with the error in headers, truncated if the topic rejects it. */
+#include "base/alloc.h"
 #include "daemon/kafka/client.h"
 #include "daemon/kafka/producer_internal.h"
 #include "daemon/kafka/partition_offsets.h"
@@ -99,7 +100,7 @@ static int make_outbound(const struct ek_output *o, struct ek_inflight *t, struc
     bool value = !(l->left & LEFT_VALUE), key = !(l->left & LEFT_KEY);
     *p = (struct ek_outbound){.inflight = t,
                               .topic = o->dead,
-                              .number = EK_WRITES_DEAD,
+                              .number = o->dead_number,
                               .partition = RD_KAFKA_PARTITION_UA,
                               .key = key ? source->key : NULL,
                               .key_length = key ? source->key_len : 0,
@@ -143,7 +144,7 @@ static int send_letter(struct ek_output *o, struct ek_output_writer *output_writ
     int rc = make_fit(o, t, l, &p, e);
     if (rc)
         return rc;
-    t->outcome = DEAD | l->left | (int)l->code << CODE_SHIFT;
+    t->outcome = DEAD | l->left | (t->outcome & COPY) | (int)l->code << CODE_SHIFT;
     if (l->left)
         log_truncated(o, t, l);
     rc = ek_outbound_send(o, output_writer, &p, e);
@@ -159,19 +160,70 @@ static bool leave_out_more(const struct ek_inflight *t, struct letter *l, rd_kaf
     return more != 0;
 }
 
+/* Nothing may be lost, so the message stays unread until the output takes it. */
+static int no_dead_letters(const struct ek_output *o, const struct ek_inflight *t,
+                           const char *reason, struct ek_error *e)
+{
+    char why[WHY_BYTES];
+    snprintf(why, sizeof why, "%s", reason);
+    return ek_fail_fatal(e, EK_EIO,
+                         "topic '%s' does not take the message of topic '%s' partition %d offset "
+                         "%lld: %s; set 'output.dead_letter_topic', or raise 'max.message.bytes'",
+                         o->config->output_topic, t->lane->topic, t->lane->partition,
+                         (long long)t->offset, why);
+}
+
 int ek_output_send_dead_letter(struct ek_output *o, struct ek_output_writer *output_writer,
                                struct ek_inflight *t, enum ek_code code, const char *reason,
                                struct ek_error *e)
 {
     struct letter l = {.code = code, .reason = reason};
     bool again = (t->outcome & KIND) == DEAD;
+    if (!o->dead)
+        return no_dead_letters(o, t, reason, e);
     if (again && !leave_out_more(t, &l, (rd_kafka_resp_err_t)t->refused))
         return is_undeliverable(o, rd_kafka_err2str((rd_kafka_resp_err_t)t->refused), e);
     if (code == EK_EIO && !again) /* replaces an output: the outcome still names its kind */
         ek_metrics_count(o->watch.metrics,
                          t->outcome & ROUTED ? EK_COUNT_DEAD_ROUTED : EK_COUNT_DEAD_PASSED, 1);
     ek_inflight_log(o->watch.log, EK_LOG_WARN, "dead_letter_sent", t, class_name(code), reason);
+    ek_free(t->reason); /* the dead letter takes the place of a copy */
+    t->reason = NULL;
     return send_letter(o, output_writer, t, &l, e);
+}
+
+static void drop_copy(const struct ek_output *o, const struct ek_inflight *t, const char *why)
+{
+    ek_inflight_log(o->watch.log, EK_LOG_WARN, "dead_letter_dropped", t, NULL, why);
+}
+
+bool ek_output_copy(struct ek_output *o, struct ek_inflight *t)
+{
+    struct letter l = {.code = (enum ek_code)t->code, .reason = t->reason};
+    struct ek_error e;
+    t->outcome = COPY;
+    int rc = send_letter(o, NULL, t, &l, &e);
+    if (rc)
+        drop_copy(o, t, e.message);
+    ek_free(t->reason);
+    t->reason = NULL;
+    return !rc;
+}
+
+struct ek_outbound *ek_output_make_copy(struct ek_output *o, struct ek_inflight *t,
+                                        enum ek_code code, const char *reason)
+{
+    struct letter l = {.code = code, .reason = reason};
+    struct ek_outbound *p = ek_calloc(1, sizeof *p);
+    struct ek_error e;
+    ek_fail(&e, EK_ENOMEM, "out of memory");
+    if (p && !make_fit(o, t, &l, p, &e)) {
+        t->outcome |= COPY | l.left | (int)code << CODE_SHIFT;
+        return p;
+    }
+    drop_copy(o, t, e.message);
+    ek_free(p);
+    return NULL;
 }
 
 int ek_output_resend_truncated(struct ek_output *o, struct ek_inflight *t,

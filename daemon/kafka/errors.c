@@ -278,7 +278,7 @@ void ek_kafka_errmsg(char *out, size_t size, const struct ek_kafka_watch *w,
     if (err == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID)
         snprintf(out, size,
                  "another member of the group has taken this one's group.instance.id '%s': give "
-                 "each instance one of its own: %s",
+                 "each instance a service.instance of its own: %s",
                  w->group_instance, reason);
     else if (err == RD_KAFKA_RESP_ERR__BAD_COMPRESSION)
         snprintf(out, size,
@@ -369,7 +369,9 @@ enum ek_kafka_class ek_kafka_report_topic(struct ek_kafka_watch *w, rd_kafka_res
     log_error(w, &(struct error_report){err, class, where, topic, reason}, text);
     if (class == EK_KAFKA_FATAL) {
         struct ek_error e;
-        ek_fail(&e, EK_EIO, "kafka: %s", text);
+        /* twins would fence each other for ever if they were restarted */
+        ek_fail(&e, err == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID ? EK_ECONFIG : EK_EIO, "kafka: %s",
+                text);
         ek_kafka_fail(w, &e);
     }
     return class;

@@ -112,7 +112,9 @@ static void gate_look(struct ek_hold_queue *g, void (*look)(void *context), void
     pthread_mutex_unlock(&g->lock);
 }
 
-enum { QUEUE_FULL_WAIT_NS = 1000000, WORDS = EK_LIST_REPAIRED + 1 };
+enum { QUEUE_FULL_WAIT_NS = 1000000, WORDS = EK_LIST_UNDECODABLE + 1 };
+
+static const char PLAN_HEADER[] = "ek-plan-version", ACTION_HEADER[] = "ek-action";
 
 /* One thread's output. Messages without headers share header lists, which are rebuilt for each
  * plan. */
@@ -133,7 +135,6 @@ static rd_kafka_resp_err_t produce(struct ek_output *o, struct ek_outbound *p)
 {
     const rd_kafka_message_t *source = p->inflight->message;
     int copy = p->bytes == source->payload ? 0 : RD_KAFKA_MSG_F_COPY;
-    p->inflight->sent = p->length;
     rd_kafka_resp_err_t err = rd_kafka_producev(
         o->client, RD_KAFKA_V_RKT(p->topic), RD_KAFKA_V_PARTITION(p->partition),
         RD_KAFKA_V_MSGFLAGS(copy), RD_KAFKA_V_VALUE((void *)(uintptr_t)p->bytes, p->length),
@@ -151,6 +152,7 @@ static rd_kafka_resp_err_t produce(struct ek_output *o, struct ek_outbound *p)
 static int send_now(struct ek_output *o, struct ek_outbound *p, struct ek_error *e)
 {
     rd_kafka_resp_err_t err;
+    p->inflight->sent = p->length;
     while ((err = produce(o, p)) == RD_KAFKA_RESP_ERR__QUEUE_FULL && !atomic_load(&o->given_up))
         nanosleep(&(struct timespec){0, QUEUE_FULL_WAIT_NS}, NULL);
     if (!err)
@@ -188,12 +190,17 @@ static int pass(void *context, void *item, struct ek_error *e)
     struct ek_output_writer *t = context;
     struct ek_outbound *p = item;
     struct ek_inflight *inflight = p->inflight;
+    inflight->sent = p->length;
     if (ek_inflight_is_revoked(inflight)) {
         drop(t, inflight);
         p->inflight = NULL;
         return EK_OK;
     }
     rd_kafka_resp_err_t err = produce(t->o, p);
+    if (!err && p->also) {
+        p->also->inflight = inflight;
+        err = produce(t->o, p->also);
+    }
     if (err && err != RD_KAFKA_RESP_ERR__STATE && err != RD_KAFKA_RESP_ERR__FATAL)
         return ek_fail(e, EK_EIO, "topic '%s' takes no message: %s", rd_kafka_topic_name(p->topic),
                        rd_kafka_err2str(err));
@@ -232,6 +239,7 @@ static void *keep_parcel(void *context, void *item)
         kept->bytes = copy;
     kept->own = copy != NULL;
     p->headers = NULL;
+    p->also = NULL;
     p->inflight = NULL;
     return kept;
 }
@@ -242,6 +250,9 @@ void ek_outbound_release(struct ek_outbound *p)
         rd_kafka_headers_destroy(p->headers);
     if (p->own)
         ek_free((void *)(uintptr_t)p->bytes);
+    if (p->also)
+        ek_outbound_release(p->also);
+    ek_free(p->also);
 }
 
 static void release(void *context, void *item)
@@ -320,9 +331,17 @@ static rd_kafka_headers_t *with_plan(rd_kafka_headers_t *headers, uint64_t plan,
     if (!headers)
         return NULL;
     snprintf(version, sizeof version, "%" PRIu64, plan);
-    ek_kafka_add_header(headers, "ek-plan-version", version);
-    ek_kafka_add_header(headers, "ek-action", ek_list_outcome_name(word));
+    ek_kafka_add_header(headers, PLAN_HEADER, version);
+    ek_kafka_add_header(headers, ACTION_HEADER, ek_list_outcome_name(word));
     return headers;
+}
+
+/* Remove our headers from those of the input: they describe another stage, or are forged. */
+static void remove_own(rd_kafka_headers_t *headers)
+{
+    static const char *const names[] = {PLAN_HEADER, ACTION_HEADER, "ek-truncated"};
+    for (size_t i = 0; headers && i < sizeof names / sizeof *names; i++)
+        rd_kafka_header_remove(headers, names[i]);
 }
 
 /* Return true if the output has new scores or repaired features. */
@@ -336,6 +355,7 @@ static bool is_scored(enum ek_list_outcome word)
 static rd_kafka_headers_t *plan_headers(struct ek_output_writer *t, rd_kafka_headers_t *own,
                                         uint64_t plan, enum ek_list_outcome word)
 {
+    remove_own(own);
     if (t->repair)
         own = own ? own : rd_kafka_headers_new(3);
     if (t->repair && own)
@@ -358,11 +378,11 @@ int ek_outbound_check(const struct ek_output *o, const struct ek_outbound *p, st
                          : ek_fail(e, EK_ELIMIT,
                                    "the %s has %zu bytes, topic '%s' takes %zu "
                                    "(max.message.bytes)",
-                                   p->number == EK_WRITES_DEAD ? "dead letter" : "output", bytes,
+                                   p->topic == o->dead ? "dead letter" : "output", bytes,
                                    rd_kafka_topic_name(p->topic), most);
 }
 
-/* While paused, a message with unreadable headers is forwarded without them. */
+/* A message with unreadable headers is forwarded without them. */
 static void send_without_headers(const struct ek_output *o, struct ek_inflight *t,
                                  rd_kafka_headers_t *headers)
 {
@@ -372,6 +392,20 @@ static void send_without_headers(const struct ek_output *o, struct ek_inflight *
     ek_inflight_log(o->watch.log, EK_LOG_WARN, "headers_omitted", t, NULL, EK_HEADERS_UNREADABLE);
 }
 
+/* Replace the headers of an unchanged message by its own: ours must not make it too large. */
+static int omit_headers(struct ek_output *o, struct ek_outbound *p, struct ek_error *e)
+{
+    rd_kafka_headers_t *own;
+    if (ek_kafka_headers_get(p->inflight->message, &own))
+        return EK_ELIMIT;
+    rd_kafka_headers_destroy(p->headers);
+    remove_own(own);
+    p->headers = own;
+    int rc = ek_outbound_check(o, p, e);
+    ek_metrics_count(o->watch.metrics, EK_COUNT_HEADERS_OMITTED, !rc);
+    return rc;
+}
+
 /* Return 0, or EK_ELIMIT with the reason if the output cannot be sent. */
 static int send_output(struct ek_output_writer *output_writer, struct ek_outbound *p,
                        struct ek_error *e)
@@ -379,6 +413,8 @@ static int send_output(struct ek_output_writer *output_writer, struct ek_outboun
     struct ek_output *o = output_writer->o;
     int rc =
         p->headers ? ek_outbound_check(o, p, e) : ek_fail(e, EK_ENOMEM, "no memory for headers");
+    if (rc == EK_ELIMIT && (p->inflight->outcome & KIND) == PASSED)
+        rc = omit_headers(o, p, e);
     if (!rc)
         return ek_outbound_send(o, output_writer, p, e);
     ek_outbound_release(p);
@@ -403,30 +439,23 @@ void ek_output_writer_set_repair(struct ek_output_writer *output_writer, const c
     output_writer->repair = repair;
 }
 
-int ek_output_writer_forward(struct ek_output_writer *output_writer, struct ek_inflight *t,
-                             const void *bytes, size_t length, uint64_t plan,
-                             enum ek_list_outcome word, struct ek_error *e)
+/* Forward `p`, which has the value and maybe a dead-letter copy. */
+static int forward_with(struct ek_output_writer *output_writer, struct ek_inflight *t,
+                        struct ek_outbound p, uint64_t plan, enum ek_list_outcome word,
+                        struct ek_error *e)
 {
     struct ek_output *o = output_writer->o;
     const rd_kafka_message_t *source = t->message;
     rd_kafka_headers_t *own;
     struct ek_error refused;
-    if (t->refused)
-        return ek_output_send_dead_letter(o, output_writer, t, EK_EIO, rd_kafka_err2str(t->refused),
-                                          e);
     bool unreadable = ek_kafka_headers_get(t->message, &own) != EK_OK;
-    if (unreadable && word != EK_LIST_PAUSED)
-        return ek_output_send_dead_letter(o, output_writer, t, EK_ELIMIT, EK_HEADERS_UNREADABLE, e);
-    t->outcome = is_scored(word) ? ROUTED : PASSED;
-    struct ek_outbound p = {.inflight = t,
-                            .topic = o->ranked,
-                            .number = EK_WRITES_RANKED,
-                            .partition = t->partition,
-                            .key = source->key,
-                            .key_length = source->key_len,
-                            .bytes = bytes,
-                            .length = length,
-                            .headers = plan_headers(output_writer, own, plan, word)};
+    p.inflight = t;
+    p.topic = o->ranked;
+    p.number = EK_WRITES_RANKED;
+    p.partition = t->partition;
+    p.key = source->key;
+    p.key_length = source->key_len;
+    p.headers = plan_headers(output_writer, own, plan, word);
     output_writer->repair = NULL;
     if (unreadable)
         send_without_headers(o, t, p.headers);
@@ -436,6 +465,53 @@ int ek_output_writer_forward(struct ek_output_writer *output_writer, struct ek_i
     if (rc)
         *e = refused;
     return rc;
+}
+
+/* Return whether unreadable headers make the message a dead letter. */
+static bool is_withheld(const struct ek_output *o, struct ek_inflight *t, enum ek_list_outcome word)
+{
+    rd_kafka_headers_t *own;
+    return word != EK_LIST_PAUSED && o->config->undecodable == EK_UNDECODABLE_DEAD_LETTER &&
+           ek_kafka_headers_get(t->message, &own) != EK_OK;
+}
+
+int ek_output_writer_forward(struct ek_output_writer *output_writer, struct ek_inflight *t,
+                             const void *bytes, size_t length, uint64_t plan,
+                             enum ek_list_outcome word, struct ek_error *e)
+{
+    struct ek_output *o = output_writer->o;
+    if (t->refused)
+        return ek_output_send_dead_letter(o, output_writer, t, EK_EIO, rd_kafka_err2str(t->refused),
+                                          e);
+    if (is_withheld(o, t, word))
+        return ek_output_send_dead_letter(o, output_writer, t, EK_ELIMIT, EK_HEADERS_UNREADABLE, e);
+    t->outcome = is_scored(word) ? ROUTED : PASSED;
+    return forward_with(output_writer, t, (struct ek_outbound){.bytes = bytes, .length = length},
+                        plan, word, e);
+}
+
+int ek_output_writer_forward_undecodable(struct ek_output_writer *output_writer,
+                                         struct ek_inflight *t, uint64_t plan, enum ek_code code,
+                                         const char *reason, struct ek_error *e)
+{
+    struct ek_output *o = output_writer->o;
+    struct ek_outbound p = {.bytes = t->bytes, .length = t->length};
+    ek_metrics_count(o->watch.metrics, EK_COUNT_UNDECODABLE_FORWARDED, 1);
+    ek_inflight_log(o->watch.log, EK_LOG_WARN, "undecodable_forwarded", t, ek_code_name(code),
+                    reason);
+    if (t->refused && !(t->outcome & COPY))
+        return ek_output_send_dead_letter(o, output_writer, t, code, reason, e);
+    bool copy = o->dead && !t->refused; /* a refused copy is left out the second time */
+    t->outcome = PASSED;
+    if (copy && output_writer->gate) {
+        p.also = ek_output_make_copy(o, t, code, reason);
+    } else if (copy) {
+        t->code = (int)code;
+        t->reason = ek_strdup(reason);
+        if (!t->reason)
+            return ek_fail(e, EK_ENOMEM, "out of memory");
+    }
+    return forward_with(output_writer, t, p, plan, EK_LIST_UNDECODABLE, e);
 }
 
 int ek_output_writer_dead_letter(struct ek_output_writer *output_writer, struct ek_inflight *t,

@@ -115,7 +115,38 @@ void ek_partition_offsets_rewind(struct ek_partition_offsets *l, struct ek_parti
     ek_partition_offsets_close(l, lane);
     lane->open = true;
     lane->next = lane->last_seen = lane->committed;
+    lane->last_print = lane->print;
     lane->next_expected = first;
+}
+
+void ek_partition_offsets_reset(struct ek_partition_offsets *l, struct ek_partition *lane,
+                                int64_t offset)
+{
+    ek_partition_offsets_close(l, lane);
+    lane->open = true;
+    lane->next = lane->committed = offset;
+    lane->last_seen = lane->next_expected = lane->verify_offset = -1;
+    lane->replay_until = 0;
+    lane->suspect = 0;
+    lane->refused.offset = -1;
+    lane->print = lane->last_print = 0;
+}
+
+void ek_partition_skip_to(struct ek_partition *lane, int64_t offset)
+{
+    if (lane->last_seen >= 0)
+        lane->last_seen = offset;
+    lane->next_expected = -1;
+    lane->last_print = 0;
+    if (!lane->head)
+        lane->next = offset;
+}
+
+void ek_partition_offsets_set_print(struct ek_partition *lane, struct ek_inflight *t,
+                                    uint64_t print)
+{
+    t->print = print;
+    lane->last_print = print;
 }
 
 void ek_partition_expect_offset(struct ek_partition *lane, int64_t from)
@@ -153,6 +184,9 @@ struct ek_partition *ek_partition_offsets_open(struct ek_partition_offsets *l, c
     lane->replay_until = 0;
     lane->suspect = 0;
     lane->refused.offset = -1;
+    lane->print = lane->last_print = 0;
+    lane->verify_offset = -1;
+    lane->misplaced = lane->detached = false;
     ek_partition_set_checkpoint(lane, NULL);
     return lane;
 }
@@ -164,14 +198,22 @@ struct ek_partition *ek_partition_offsets_find(struct ek_partition_offsets *l, c
     return lane && lane->open ? lane : NULL;
 }
 
+struct ek_partition *ek_partition_offsets_known(struct ek_partition_offsets *l, const char *topic,
+                                                int partition)
+{
+    return find_partition(l, topic, partition);
+}
+
 /* Remove finished messages from the head and advance the position, except for messages below it,
  * which only update state. */
 static void advance(struct ek_partition_offsets *l, struct ek_partition *lane)
 {
     struct ek_inflight *t;
     while ((t = lane->head) && t->done) {
-        if (lane->next <= t->offset)
+        if (lane->next <= t->offset) {
             lane->next = t->offset + 1;
+            lane->print = t->print;
+        }
         lane->head = t->next;
         recycle(l, t);
     }

@@ -50,7 +50,14 @@ struct ek_partition {
     struct ek_inflight *head, *tail;
     struct ek_partition *next_partition,
         *next_same_partition; /* next in the table; next with the same partition number */
-    atomic_uint epoch;        /* epoch of its in-flight messages; changed by each close */
+    /* Fingerprints that detect a topic created again; 0: unknown. */
+    uint64_t print, last_print, reached_print; /* of the messages before `next`, `last_seen` (or
+                                                * `next`) and `reached` */
+    int64_t verify_offset; /* the next message is compared with last_print; -1: no */
+    bool detached;         /* the client does not fetch it until it is assigned again */
+    bool misplaced;        /* its position must be checked against the log */
+    bool recreated;        /* the topic was created again: messages are new to the guard */
+    atomic_uint epoch;     /* epoch of its in-flight messages; changed by each close */
 };
 
 struct ek_inflight {
@@ -58,6 +65,7 @@ struct ek_inflight {
     struct ek_inflight *next;
     int64_t offset;
     uint64_t fetched_ns; /* time of receipt from the consumer */
+    uint64_t print;      /* fingerprint of the message */
     size_t loaded;       /* bytes counted as in flight; constant during processing */
     unsigned epoch;
     bool done;
@@ -71,6 +79,9 @@ struct ek_inflight {
     int refused;      /* broker error if this message voided its transaction, else 0; if set,
                        * `outcome` is that of the previous attempt */
     size_t sent;      /* bytes of the output */
+    char *reason;     /* at least once: why the message cannot be read, until its copy is sent to
+                       * the dead-letter topic; else NULL. Owned. */
+    int code;         /* enum ek_code of the reason */
     void *message;    /* consumed message; destroyed before the in-flight message is finished */
     struct ek_inflight *back; /* next in a list of unsent or finished messages */
 };
@@ -85,10 +96,18 @@ struct ek_partition *ek_partition_offsets_open(struct ek_partition_offsets *l, c
 /* Return an open partition, or NULL. */
 struct ek_partition *ek_partition_offsets_find(struct ek_partition_offsets *l, const char *topic,
                                                int partition);
+/* Return a partition, open or closed, or NULL. */
+struct ek_partition *ek_partition_offsets_known(struct ek_partition_offsets *l, const char *topic,
+                                                int partition);
 /* Close a partition and revoke its in-flight messages. */
 void ek_partition_offsets_close(struct ek_partition_offsets *l, struct ek_partition *lane);
 /* Revoke the in-flight messages and restart at the committed offset; the partition stays open. */
 void ek_partition_offsets_rewind(struct ek_partition_offsets *l, struct ek_partition *lane);
+/* Revoke the in-flight messages and restart at `offset` of a topic that was created again. */
+void ek_partition_offsets_reset(struct ek_partition_offsets *l, struct ek_partition *lane,
+                                int64_t offset);
+/* Continue at a later offset: the messages before it are gone. */
+void ek_partition_skip_to(struct ek_partition *lane, int64_t offset);
 /* Set the offset of the next message; it may be below the committed offset, and gaps are
  * allowed. */
 void ek_partition_expect_offset(struct ek_partition *lane, int64_t from);
@@ -99,6 +118,9 @@ int ek_partition_set_checkpoint(struct ek_partition *lane, const char *pointer);
 struct ek_partition *ek_partition_offsets_each(struct ek_partition_offsets *l,
                                                struct ek_partition *after);
 
+/* Set the fingerprint of the newest in-flight message. */
+void ek_partition_offsets_set_print(struct ek_partition *lane, struct ek_inflight *t,
+                                    uint64_t print);
 /* Add an in-flight message at `offset`, above all others of the partition. It sets an unknown
  * position. Return NULL if out of memory. */
 struct ek_inflight *ek_partition_offsets_start(struct ek_partition_offsets *l,

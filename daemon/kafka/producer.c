@@ -33,19 +33,28 @@ static enum ek_counter reason_counter(int outcome)
     }
 }
 
+static void count_letter(struct ek_output *o, const struct ek_inflight *t)
+{
+    ek_metrics_count(o->watch.metrics, reason_counter(t->outcome), 1);
+    if (t->outcome & LEFT)
+        ek_metrics_count(o->watch.metrics, EK_COUNT_TRUNCATED, 1);
+}
+
 static void count_done(struct ek_output *o, const struct ek_inflight *t, size_t bytes)
 {
     struct ek_metrics *m = o->watch.metrics;
     enum ek_outcome outcome = t->outcome & KIND;
+    if (outcome == DEAD || t->outcome & COPY)
+        count_letter(o, t);
+    else if (t->outcome & LEFT)
+        ek_metrics_count(m, EK_COUNT_TRUNCATED, 1);
+    if (outcome == DEAD && t->outcome & COPY)
+        return; /* its message was counted before */
     ek_metrics_count(m,
                      outcome == PASSED   ? EK_COUNT_PASSED
                      : outcome == ROUTED ? EK_COUNT_ROUTED
                                          : EK_COUNT_DEAD,
                      1);
-    if (outcome == DEAD)
-        ek_metrics_count(m, reason_counter(t->outcome), 1);
-    if (t->outcome & LEFT)
-        ek_metrics_count(m, EK_COUNT_TRUNCATED, 1);
     ek_metrics_count(m, EK_COUNT_BYTES_OUT, bytes);
     ek_metrics_time_ns(m, EK_TIME_END_TO_END, ek_now_ns() - t->fetched_ns);
 }
@@ -55,6 +64,8 @@ static void finish(struct ek_output *o, struct ek_inflight *t)
 {
     rd_kafka_message_destroy(t->message);
     t->message = NULL;
+    ek_free(t->reason);
+    t->reason = NULL;
     ek_partition_offsets_finish(o->lanes, t);
 }
 
@@ -105,12 +116,18 @@ static void refuse_for_good(struct ek_output *o, struct ek_inflight *t,
                             const rd_kafka_message_t *report)
 {
     struct ek_error failure;
+    bool copy = t->outcome & COPY;
     int rc = (t->outcome & KIND) == DEAD
                  ? ek_output_resend_truncated(o, t, report, &failure)
                  : ek_output_send_dead_letter(o, NULL, t, EK_EIO, rd_kafka_err2str(report->err),
                                               &failure);
     if (!rc)
         return;
+    if (copy) { /* the message itself was forwarded */
+        ek_inflight_log(o->watch.log, EK_LOG_WARN, "dead_letter_dropped", t, NULL, failure.message);
+        finish(o, t);
+        return;
+    }
     ek_kafka_fail(&o->watch, &failure);
     ek_output_abandon(o, t);
 }
@@ -133,9 +150,9 @@ static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *report, void *
     if (report->_private == o) {
         o->state_unacked--;
         o->state_refused = o->state_refused || report->err;
-        if (report->err && !o->closing)
-            ek_kafka_report_topic(&o->watch, report->err, EK_KAFKA_DELIVER,
-                                  rd_kafka_topic_name(report->rkt), NULL);
+        if (report->err && !o->closing) /* not fatal: messages flow without it */
+            ek_log_text(o->watch.log, EK_LOG_WARN, "checkpoint_delivery_failed",
+                        rd_kafka_err2str(report->err));
     } else if (!t) {
         if (report->err && !o->closing)
             ek_log_text(o->watch.log, EK_LOG_ERROR, "alert_dropped", rd_kafka_err2str(report->err));
@@ -145,7 +162,8 @@ static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *report, void *
         on_refused(o, t, report);
     } else {
         count_done(o, t, report->len);
-        finish(o, t);
+        if (!t->reason || !ek_output_copy(o, t))
+            finish(o, t);
     }
 }
 
@@ -210,12 +228,14 @@ static rd_kafka_topic_t *topic_of(struct ek_output *o, const char *name, struct 
  * transaction of a crashed instance ends by timeout. */
 static int name_transactions(struct ek_output *o, struct ek_error *e)
 {
+    const char *group = o->config->group ? o->config->group : "";
     char name[EK_INSTANCE_BYTES];
     int rc = ek_instance_name(o->config, name, e);
     if (rc)
         return rc;
-    snprintf(o->transactional_id, sizeof o->transactional_id, "evenkeel-%s-%s", o->config->group,
-             name);
+    /* the length keeps apart group "a-b" with instance "c" and group "a" with instance "b-c" */
+    snprintf(o->transactional_id, sizeof o->transactional_id, "evenkeel-%zu-%s-%s", strlen(group),
+             group, name);
     ek_log_write(o->watch.log, EK_LOG_INFO, "transactional_id_set", "id=%s", o->transactional_id);
     o->records = ek_txn_records_new();
     return o->records ? EK_OK : ek_fail(e, EK_ENOMEM, "no memory for records");
@@ -225,9 +245,10 @@ static int make_limits(struct ek_output *o, struct ek_error *e)
 {
     const char *topics[EK_TOPIC_LIMITS_TOPICS] = {
         [EK_WRITES_RANKED] = o->config->output_topic,
-        [EK_WRITES_DEAD] = o->config->dead_letter_topic,
     };
     size_t count = EK_WRITES_OTHERS;
+    if (o->config->dead_letter_topic)
+        topics[o->dead_number = count++] = o->config->dead_letter_topic;
     if (o->config->alert_topic)
         topics[o->alerts_number = count++] = o->config->alert_topic;
     if (o->config->state_topic)
@@ -241,13 +262,14 @@ static int make_clients(struct ek_output *o, struct ek_error *e)
     if (rc)
         return rc;
     o->ranked = topic_of(o, o->config->output_topic, e);
-    o->dead = topic_of(o, o->config->dead_letter_topic, e);
+    if (o->config->dead_letter_topic)
+        o->dead = topic_of(o, o->config->dead_letter_topic, e);
     if (o->config->alert_topic)
         o->alerts = topic_of(o, o->config->alert_topic, e);
     if (o->config->state_topic)
-        o->state = ek_state_topic_new(o->client, o->config->state_topic, e);
-    return o->ranked && o->dead && (o->alerts || !o->config->alert_topic) &&
-                   (o->state || !o->config->state_topic)
+        o->state = ek_state_topic_new(o->client, o->config, e);
+    return o->ranked && (o->dead || !o->config->dead_letter_topic) &&
+                   (o->alerts || !o->config->alert_topic) && (o->state || !o->config->state_topic)
                ? EK_OK
                : EK_EIO;
 }
@@ -311,11 +333,11 @@ static void free_clients(struct ek_output *o)
  * batch size at creation. */
 static int output_obey_limits(struct ek_output *o, struct ek_error *e)
 {
-    if (ek_topic_limits_get(o->limits, EK_WRITES_DEAD) < (size_t)o->config->message_bytes)
+    size_t most = o->dead ? ek_topic_limits_get(o->limits, o->dead_number) : SIZE_MAX;
+    if (most < (size_t)o->config->message_bytes)
         ek_log_write(o->watch.log, EK_LOG_INFO, "dead_letters_limited",
                      "topic=%s max_bytes=%zu message_bytes=%lld", o->config->dead_letter_topic,
-                     ek_topic_limits_get(o->limits, EK_WRITES_DEAD),
-                     (long long)o->config->message_bytes);
+                     most, (long long)o->config->message_bytes);
     if ((int64_t)ek_topic_limits_min(o->limits) >= o->batch_bytes)
         return EK_OK;
     free_clients(o);
@@ -376,6 +398,15 @@ void ek_output_send_event(struct ek_output *o, const struct ek_event *v, const c
     const char *lost = o->alerts ? send_event(o, v, json) : NULL;
     if (lost)
         ek_log_text(o->watch.log, EK_LOG_ERROR, "alert_dropped", lost);
+}
+
+bool ek_output_has_state_topic(struct ek_output *o, int wait_ms)
+{
+    struct ek_topic_info answer;
+    if (ek_kafka_get_topic(o->client, o->config->state_topic, wait_ms, &answer) || !answer.heard)
+        return false;
+    o->state_partitions = answer.partitions;
+    return answer.partitions > 0;
 }
 
 int ek_output_state_partitions(const struct ek_output *o)

@@ -47,6 +47,11 @@ int ek_output_writer_forward(struct ek_output_writer *o, struct ek_inflight *t, 
                              struct ek_error *e);
 /* Set header ek-repair of the next ek_output_writer_forward; NULL: none. */
 void ek_output_writer_set_repair(struct ek_output_writer *o, const char *repair);
+/* Forward a message that cannot be read unchanged, with ek-action: undecodable, and copy it to the
+ * dead-letter topic, if there is one. */
+int ek_output_writer_forward_undecodable(struct ek_output_writer *o, struct ek_inflight *t,
+                                         uint64_t plan, enum ek_code code, const char *reason,
+                                         struct ek_error *e);
 /* Send the source message to the dead-letter topic with the error in headers. Parts that the topic
  * rejects are omitted. */
 int ek_output_writer_dead_letter(struct ek_output_writer *o, struct ek_inflight *t,
@@ -68,6 +73,8 @@ struct ek_output_record {
     size_t key_length, length;
     int64_t time_ms;
 };
+/* Return whether brokers have the state topic, and update its partitions. */
+bool ek_output_has_state_topic(struct ek_output *o, int wait_ms);
 int ek_output_state_partitions(const struct ek_output *o);
 bool ek_output_send_state(struct ek_output *o, const struct ek_output_record *r);
 /* At least once: return the number of unacknowledged checkpoint records. If 0, set *refused to

@@ -12,8 +12,8 @@
 #include <stdatomic.h>
 
 enum { EK_OUTPUT_WRITERS_MAX = EK_WORKERS_MAX };
-/* Indexes of output topics in ek_topic_limits; alert and checkpoint topics follow if configured. */
-enum { EK_WRITES_RANKED, EK_WRITES_DEAD, EK_WRITES_OTHERS };
+/* Index of the output topic in ek_topic_limits; other topics follow if configured. */
+enum { EK_WRITES_RANKED, EK_WRITES_OTHERS };
 
 /* Bits of `ek_inflight.outcome`: kind of output, sent alone, omitted parts, and above CODE_SHIFT
  * the error code of a dead letter. */
@@ -28,7 +28,8 @@ enum ek_outcome {
     LEFT_KEY = 32,
     LEFT_TIME = 64,
     LEFT = LEFT_HEADERS | LEFT_VALUE | LEFT_KEY | LEFT_TIME,
-    CODE_SHIFT = 7
+    COPY = 128, /* the dead letter is a copy: the message itself is forwarded */
+    CODE_SHIFT = 8
 };
 
 /* Outbound record. */
@@ -41,13 +42,14 @@ struct ek_outbound {
     size_t key_length, length;
     bool own; /* `bytes` is a copy owned by the record */
     rd_kafka_headers_t *headers;
+    struct ek_outbound *also; /* exactly once: dead-letter copy sent with it, owned; NULL: none */
 };
 
 struct ek_output {
     rd_kafka_t *client;
     rd_kafka_t *alone; /* at least once: client with batches of one message; NULL until needed */
-    rd_kafka_topic_t *ranked, *dead, *alerts, *state; /* the last two may be NULL */
-    size_t alerts_number, state_number;               /* indexes in ek_topic_limits */
+    rd_kafka_topic_t *ranked, *dead, *alerts, *state; /* the last three may be NULL */
+    size_t dead_number, alerts_number, state_number;  /* indexes in ek_topic_limits */
     int state_partitions;
     size_t state_unacked; /* at least once: unacknowledged checkpoint records */
     bool state_refused;   /* one of them was rejected */
@@ -90,6 +92,13 @@ void ek_outbound_release(struct ek_outbound *p);
 int ek_output_send_dead_letter(struct ek_output *o, struct ek_output_writer *output_writer,
                                struct ek_inflight *t, enum ek_code code, const char *reason,
                                struct ek_error *e);
+/* Copy an undecodable message to the dead-letter topic. A copy that the topic does not take is
+ * logged and left out. At least once, ek_output_copy sends it after the message was acknowledged
+ * and returns false if there is no copy to wait for. Exactly once, ek_output_make_copy returns the
+ * record to send with the message, or NULL. */
+bool ek_output_copy(struct ek_output *o, struct ek_inflight *t);
+struct ek_outbound *ek_output_make_copy(struct ek_output *o, struct ek_inflight *t,
+                                        enum ek_code code, const char *reason);
 /* At least once: send a rejected dead letter again with fewer parts. Errors as above. */
 int ek_output_resend_truncated(struct ek_output *o, struct ek_inflight *t,
                                const rd_kafka_message_t *report, struct ek_error *e);

@@ -1,15 +1,23 @@
 #include "daemon/kafka/state_topic.h"
 
+#include <stdio.h>
 #include <string.h>
 
-enum { RECORD_BYTES = 300 << 10, TOOL_BYTES = 160 };
+enum { RECORD_BYTES = 300 << 10, TOOL_BYTES = 160, TIMEOUT_MS = 10000 };
 
-rd_kafka_topic_t *ek_state_topic_new(rd_kafka_t *client, const char *name, struct ek_error *e)
+/* Records time out, unlike outputs: the flow does not wait for the state topic. */
+rd_kafka_topic_t *ek_state_topic_new(rd_kafka_t *client, const struct ek_config *c,
+                                     struct ek_error *e)
 {
+    const char *name = c->state_topic;
+    char timeout[24];
     static const char *const codecs[] = {"zstd", "lz4", "gzip"};
     char why[200];
     rd_kafka_topic_conf_t *conf = rd_kafka_default_topic_conf_dup(client);
     size_t i = 0;
+    snprintf(timeout, sizeof timeout, "%lld",
+             (long long)(c->delivery == EK_EXACTLY_ONCE ? c->transaction_ms / 2 : TIMEOUT_MS));
+    rd_kafka_topic_conf_set(conf, "message.timeout.ms", timeout, why, sizeof why);
     while (i < sizeof codecs / sizeof *codecs &&
            rd_kafka_topic_conf_set(conf, "compression.codec", codecs[i], why, sizeof why))
         i++;
@@ -44,12 +52,6 @@ static int unfit(const struct ek_config *c, const struct ek_state_topic_facts *f
                        "min.compaction.lag.ms=600000 --config segment.bytes=67108864",
                        topic, tool(c, "kafka-topics.sh", with), topic,
                        larger(f->input_partitions, 1));
-    if (f->partitions < f->input_partitions)
-        return ek_fail(e, EK_ESTATE,
-                       "topic '%s' of 'state.topic' has %d partitions, and an input has %d: %s "
-                       "--alter --topic %s --partitions %d",
-                       topic, f->partitions, f->input_partitions, tool(c, "kafka-topics.sh", with),
-                       topic, f->input_partitions);
     if (!f->compacted)
         return ek_fail(e, EK_ESTATE,
                        "topic '%s' of 'state.topic' is not compacted, so what is written would "

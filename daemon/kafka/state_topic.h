@@ -1,7 +1,7 @@
 /* Checkpoint topic: handle and validation.
  *
- * The topic must be compacted, have as many partitions as the largest input, and accept records of
- * 260 KiB. Errors include the command that fixes the topic.
+ * The topic must be compacted and accept records of 260 KiB. It may have any number of partitions.
+ * Errors include the command that fixes the topic.
  */
 #ifndef EK_DAEMON_KAFKA_STATE_TOPIC_H
 #define EK_DAEMON_KAFKA_STATE_TOPIC_H
@@ -21,7 +21,8 @@ struct ek_state_topic_facts {
 
 /* Return a topic handle with the best compression codec of the client, or NULL with EK_EIO in
  * `e`. */
-rd_kafka_topic_t *ek_state_topic_new(rd_kafka_t *client, const char *name, struct ek_error *e);
+rd_kafka_topic_t *ek_state_topic_new(rd_kafka_t *client, const struct ek_config *c,
+                                     struct ek_error *e);
 /* Return 0, or fatal EK_ESTATE with a remedy. */
 int ek_state_topic_check(const struct ek_config *c, const struct ek_state_topic_facts *facts,
                          struct ek_error *e);

@@ -121,7 +121,8 @@ static void fail(struct ek_txn *t, const char *call, const rd_kafka_error_t *pro
     ek_kafka_errmsg(text, sizeof text, t->tools.watch, err, EK_KAFKA_TXN, NULL,
                     rd_kafka_error_string(problem));
     if (!ek_txn_is_fenced(err, rd_kafka_error_string(problem), &e))
-        ek_fail(&e, EK_EIO, "kafka: %s: %s", call, text);
+        ek_fail(&e, err == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID ? EK_ECONFIG : EK_EIO,
+                "kafka: %s: %s", call, text);
     end(t, &e);
 }
 

@@ -1,5 +1,6 @@
 #include "base/alloc.h"
 #include "daemon/stage/consumer_internal.h"
+#include "daemon/state/checkpoint_ref.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,12 +12,19 @@ void ek_input_add_offset(rd_kafka_topic_partition_list_t *list, const struct ek_
 {
     rd_kafka_topic_partition_t *p =
         rd_kafka_topic_partition_list_add(list, lane->topic, lane->partition);
+    char print[EK_PRINT_TEXT_BYTES];
+    size_t length = pointer ? strlen(pointer) : 0;
     p->offset = offset;
-    if (!pointer)
+    ek_print_write(offset == lane->reached ? lane->reached_print
+                   : offset == lane->next  ? lane->print
+                                           : 0,
+                   pointer != NULL, print);
+    p->metadata_size = length + strlen(print);
+    if (!p->metadata_size)
         return;
-    p->metadata_size = strlen(pointer);
     p->metadata = rd_kafka_mem_malloc(NULL, p->metadata_size); /* freed with the list */
-    memcpy(p->metadata, pointer, p->metadata_size);
+    memcpy(p->metadata, pointer ? pointer : "", length);
+    memcpy((char *)p->metadata + length, print, p->metadata_size - length);
 }
 
 /* Return the offsets whose position or checkpoint reference changed since the last commit; NULL if
@@ -39,8 +47,8 @@ static rd_kafka_topic_partition_list_t *moved(struct ek_input *in)
 
 static bool carries(const rd_kafka_topic_partition_t *p, const char *pointer)
 {
-    return pointer && p->metadata_size == strlen(pointer) &&
-           !memcmp(p->metadata, pointer, p->metadata_size);
+    return pointer && p->metadata_size >= strlen(pointer) &&
+           !memcmp(p->metadata, pointer, strlen(pointer));
 }
 
 static void store_offsets(struct ek_input *in, const rd_kafka_topic_partition_list_t *list)
@@ -152,6 +160,8 @@ int ek_input_rewind(struct ek_input *in, struct ek_error *e)
             continue;
         ek_partition_offsets_rewind(in->lanes, lane);
         int64_t from = resume_at(in, lane);
+        if (lane->detached) /* assigned at its position later */
+            continue;
         rd_kafka_topic_partition_list_add(list, lane->topic, lane->partition)->offset = from;
         ek_log_write(in->watch.log, EK_LOG_INFO, "offsets_rewound",
                      "topic=%s partition=%d offset=%lld", lane->topic, lane->partition,
@@ -164,11 +174,9 @@ int ek_input_rewind(struct ek_input *in, struct ek_error *e)
 }
 
 /* Return the lag, or -1 if unknown. */
-static int64_t lag_of(const struct ek_input *in, const struct ek_partition *lane, int64_t low,
-                      int64_t high)
+static int64_t lag_of(const struct ek_partition *lane, int64_t low, int64_t high)
 {
-    int64_t begin = in->config->offset_reset == EK_OFFSET_RESET_LATEST ? high : low > 0 ? low : 0;
-    int64_t next = lane->next >= 0 ? lane->next : begin;
+    int64_t next = lane->next >= 0 ? lane->next : low > 0 ? low : 0;
     return high < 0 ? -1 : high > next ? high - next : 0;
 }
 
@@ -186,7 +194,7 @@ void ek_input_lags(struct ek_input *in)
         snprintf(lag->topic, sizeof lag->topic, "%s", lane->topic);
         lag->partition = lane->partition;
         rd_kafka_get_watermark_offsets(in->client, lane->topic, lane->partition, &low, &high);
-        lag->messages = lag_of(in, lane, low, high);
+        lag->messages = lag_of(lane, low, high);
     }
     ek_metrics_lags(in->watch.metrics, lags, count);
     ek_free(lags);

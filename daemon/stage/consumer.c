@@ -1,6 +1,7 @@
 #include "daemon/stage/consumer.h"
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "daemon/base/clock.h"
 #include "daemon/kafka/client.h"
 #include "daemon/kafka/client_conf.h"
@@ -14,16 +15,15 @@ enum {
     CLOSE_SLICE_MS = 50,
     COMMIT_PART = 8, /* 1/8 of the closing time is reserved for the last commit */
     NUDGE_EVERY_MS = 10,
-    COOPERATIVE_VERSION = 0x020a00ff
+    PRINT_BYTES = 256
 };
 
-/* Older versions lose commits and loop in cooperative rebalances. */
 static void warn_of_cooperative(struct ek_input *in, const rd_kafka_conf_t *conf)
 {
     char strategy[200] = "";
     size_t size = sizeof strategy;
     rd_kafka_conf_get(conf, "partition.assignment.strategy", strategy, &size);
-    if (strstr(strategy, "cooperative") && rd_kafka_version() < COOPERATIVE_VERSION)
+    if (strstr(strategy, "cooperative") && rd_kafka_version() < EK_COOPERATIVE_VERSION)
         ek_log_text(in->watch.log, EK_LOG_WARN, "librdkafka_outdated",
                     "cooperative-sticky needs librdkafka 2.10 or later to be safe: use range");
 }
@@ -95,11 +95,27 @@ int ek_input_subscribe(struct ek_input *in, struct ek_error *e)
     return err ? ek_fail(e, EK_EIO, "cannot subscribe: %s", rd_kafka_err2str(err)) : EK_OK;
 }
 
+static struct ek_partition *lane_of(struct ek_input *in, const rd_kafka_message_t *raw)
+{
+    return raw->rkt
+               ? ek_partition_offsets_find(in->lanes, rd_kafka_topic_name(raw->rkt), raw->partition)
+               : NULL;
+}
+
 /* Handle an event that is not a message. */
 static void handle_error(struct ek_input *in, const rd_kafka_message_t *raw)
 {
-    if (raw->err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
+    struct ek_partition *lane = lane_of(in, raw);
+    bool unknown = raw->err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART ||
+                   raw->err == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION ||
+                   raw->err == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
+    bool reset = raw->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET;
+    if (lane && (unknown || reset))
+        lane->misplaced = true;
+    if (unknown)
         ek_topics_recheck(in->topics); /* logs the topic by name */
+    else if (reset && lane)
+        ek_input_restart(in, lane);
     else if (raw->err == RD_KAFKA_RESP_ERR__FATAL)
         ek_kafka_report_fatal(&in->watch, in->client, rd_kafka_message_errstr(raw));
     else
@@ -123,26 +139,33 @@ static int is_contiguous(const struct ek_input *in, const struct ek_partition *l
                          lane->topic, lane->partition, (long long)raw->offset, desired);
 }
 
+/* Return the fingerprint of a message, never 0: its time, size and first bytes. */
+static uint64_t print_of(const rd_kafka_message_t *raw)
+{
+    size_t some = raw->len < PRINT_BYTES ? raw->len : PRINT_BYTES;
+    uint64_t seed = (uint64_t)ek_kafka_time_ms(raw) * 31 + raw->len;
+    return ek_hash(raw->payload ? raw->payload : "", some, seed) | 1;
+}
+
 /* Start tracking a message. *inflight is NULL if its partition was revoked: the next owner reads
  * the message. */
 static int accept_message(struct ek_input *in, rd_kafka_message_t *raw, uint64_t now_ns,
                           struct ek_inflight **inflight, struct ek_error *e)
 {
     *inflight = NULL;
-    struct ek_partition *lane =
-        raw->err
-            ? NULL
-            : ek_partition_offsets_find(in->lanes, rd_kafka_topic_name(raw->rkt), raw->partition);
+    struct ek_partition *lane = raw->err ? NULL : lane_of(in, raw);
     if (!lane)
+        return EK_OK;
+    uint64_t print = print_of(raw);
+    if (lane->verify_offset >= 0 && ek_input_is_probe(in, lane, raw->offset, print))
         return EK_OK;
     int rc = is_contiguous(in, lane, raw, e);
     if (rc)
         return rc;
-    if (raw->offset < lane->last_seen)
-        lane->replay_until = 0; /* the topic was recreated, so these are new messages */
     struct ek_inflight *t = ek_partition_offsets_start(in->lanes, lane, raw->offset);
     if (!t)
         return ek_fail(e, EK_ENOMEM, "no memory for another message in flight");
+    ek_partition_offsets_set_print(lane, t, print);
     ek_partition_offsets_add_bytes(
         in->lanes, t, ek_inflight_accounting_init(raw, (size_t)in->config->in_flight_bytes));
     t->fetched_ns = now_ns;
@@ -248,6 +271,7 @@ void ek_input_poll_topics(struct ek_input *in)
 {
     struct ek_error e;
     ek_kafka_probe(in->client, &in->watch);
+    ek_input_restart_misplaced(in);
     if (ek_topics_poll(in->topics, in->client) && ek_input_subscribe(in, &e))
         ek_log_text(in->watch.log, EK_LOG_WARN, "subscribe_failed", e.message);
 }

@@ -28,6 +28,12 @@ struct ek_input_hooks {
     void (*drain)(void *context, int64_t wait_ms);
     /* Called after an assignment or revocation. */
     void (*assigned)(void *context, bool ready, int partitions);
+    /* Each of these may be NULL. Return true to give up waiting for brokers. */
+    bool (*stopping)(void *context);
+    /* Messages from `from` to before `to` were gone before they were read. */
+    void (*lost)(void *context, const char *topic, int partition, int64_t from, int64_t to);
+    /* The topic was created again, and reading begins at `offset`. */
+    void (*reset)(void *context, struct ek_partition *lane, int64_t offset);
 };
 
 struct ek_input_tools {

@@ -20,6 +20,8 @@ struct ek_input {
     int readers;
     int64_t drain_ms, commit_ms; /* time limits of a revocation */
     int64_t nudge_due_ms;
+    int64_t attach_ms; /* earliest time to assign detached partitions */
+    int64_t tell_ms;   /* next log line about a position that waits */
     bool closed;
     bool cooperative; /* cooperative rebalance protocol */
 };
@@ -29,6 +31,23 @@ void ek_input_on_rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t err,
                            rd_kafka_topic_partition_list_t *parts, void *opaque);
 void ek_input_on_commit(rd_kafka_t *rk, rd_kafka_resp_err_t err,
                         rd_kafka_topic_partition_list_t *offsets, void *opaque);
+
+/* `opaque` of a resolved position whose preceding message is not in the log. */
+#define EK_INPUT_NO_PROBE ((void *)1)
+/* Forward a partition's queue to its reader, or undo that. Return false if out of memory. */
+bool ek_input_forward(struct ek_input *in, const rd_kafka_topic_partition_t *p, bool to_reader);
+/* Replace committed offsets by the positions to begin at, and commit those that differ. Wait for
+ * brokers; return false if the stage is stopping or the error is fatal. */
+bool ek_input_resolve_positions(struct ek_input *in, rd_kafka_topic_partition_list_t *known);
+/* Find the position of a partition anew after the client lost it: messages before the log's start
+ * are lost, and a log that ends before the position was created again. */
+void ek_input_restart(struct ek_input *in, struct ek_partition *lane);
+/* Assign detached partitions again, and restart misplaced ones. */
+void ek_input_restart_misplaced(struct ek_input *in);
+/* Return whether the message is the one before the position, read to verify the topic, or of a
+ * topic that was created again; it must not be processed. */
+bool ek_input_is_probe(struct ek_input *in, struct ek_partition *lane, int64_t offset,
+                       uint64_t print);
 
 /* Return the reader of a partition, constant for a given number of readers. */
 int ek_input_find_partition(const struct ek_input *in, const char *topic, int partition);

@@ -1,8 +1,11 @@
 #include "daemon/stage/consumer_internal.h"
 
+#include "daemon/base/clock.h"
+#include "daemon/state/checkpoint_ref.h"
+
 #include <string.h>
 
-enum { COMMITTED_WAIT_MS = 5000, COMMITTED_SLICE_MS = 1000, AGAIN_MS = 50 };
+enum { COMMITTED_SLICE_MS = 1000, AGAIN_MS = 50, TELL_MS = 30000 };
 
 int ek_input_find_partition(const struct ek_input *in, const char *topic, int partition)
 {
@@ -12,7 +15,7 @@ int ek_input_find_partition(const struct ek_input *in, const char *topic, int pa
 
 /* Forward a partition's queue to its reader before fetching starts, so that no message enters the
  * consumer queue. Undo it on revocation, so that none arrives late. */
-static bool forward(struct ek_input *in, const rd_kafka_topic_partition_t *p, bool to_reader)
+bool ek_input_forward(struct ek_input *in, const rd_kafka_topic_partition_t *p, bool to_reader)
 {
     rd_kafka_queue_t *own = rd_kafka_queue_get_partition(in->client, p->topic, p->partition);
     if (!own)
@@ -32,26 +35,20 @@ static const char *topic_of(const rd_kafka_topic_partition_list_t *parts, rd_kaf
     return NULL;
 }
 
-/* Return the committed offsets. Where one is missing or unknown, the client chooses the start and
- * the first message sets the position. */
-static rd_kafka_topic_partition_list_t *
-fetch_committed(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
+/* Report that the committed offsets are awaited. Return false to give up. */
+static bool retry(struct ek_input *in, const char *why)
 {
-    rd_kafka_topic_partition_list_t *known = rd_kafka_topic_partition_list_copy(parts);
-    rd_kafka_resp_err_t err = rd_kafka_committed(in->client, known, COMMITTED_WAIT_MS);
-    for (int i = 0; i < known->cnt; i++) {
-        rd_kafka_topic_partition_t *p = &known->elems[i];
-        err = err ? err : p->err;
-        if (err || p->err || p->offset < 0)
-            p->offset = -1;
+    int64_t now = ek_now_ms();
+    if (in->checkpoint_store)
+        return ek_checkpoint_store_retry_restore(in->checkpoint_store, why);
+    if (now >= in->tell_ms) {
+        in->tell_ms = now + TELL_MS;
+        ek_log_text(in->watch.log, EK_LOG_WARN, "position_pending", why);
     }
-    if (err)
-        ek_kafka_report_topic(&in->watch, err, EK_KAFKA_COMMIT, topic_of(known, err),
-                              "committed offsets are not known yet: the first messages will tell");
-    return known;
+    return !in->hooks.stopping || !in->hooks.stopping(in->hooks.context);
 }
 
-/* Return the committed offsets; retry until they are known, because a restore depends on them. NULL
+/* Return the committed offsets; retry until they are known, because positions depend on them. NULL
  * if the stage is stopping or the error is fatal. */
 static rd_kafka_topic_partition_list_t *
 insist_on_committed(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
@@ -72,7 +69,7 @@ insist_on_committed(struct ek_input *in, const rd_kafka_topic_partition_list_t *
             return NULL;
         snprintf(why, sizeof why, "committed offsets of group '%s', which say where it is: %s",
                  in->config->group, rd_kafka_err2str(err));
-        if (!ek_checkpoint_store_retry_restore(in->checkpoint_store, why))
+        if (!retry(in, why))
             return NULL;
         ek_wakeup_wait(in->wakeup, AGAIN_MS);
     }
@@ -91,8 +88,15 @@ static bool open_each(struct ek_input *in, const rd_kafka_topic_partition_list_t
     for (int i = 0; i < known->cnt; i++) {
         const rd_kafka_topic_partition_t *p = &known->elems[i];
         int64_t offset = p->offset < 0 ? -1 : p->offset;
-        if (!forward(in, p, true) ||
-            !ek_partition_offsets_open(in->lanes, p->topic, p->partition, offset)) {
+        struct ek_partition *lane =
+            ek_input_forward(in, p, true)
+                ? ek_partition_offsets_open(in->lanes, p->topic, p->partition, offset)
+                : NULL;
+        if (lane && p->opaque != EK_INPUT_NO_PROBE)
+            lane->print = lane->last_print = ek_print_read(p->metadata, p->metadata_size);
+        if (lane && lane->recreated && in->hooks.reset)
+            in->hooks.reset(in->hooks.context, lane, offset);
+        if (!lane) {
             struct ek_error e;
             ek_fail(&e, EK_ENOMEM, "no memory for partition %d", p->partition);
             ek_kafka_fail(&in->watch, &e);
@@ -105,17 +109,34 @@ static bool open_each(struct ek_input *in, const rd_kafka_topic_partition_list_t
     return true;
 }
 
+/* Begin with the message before the position, where its fingerprint is known. */
+static void verify_first(struct ek_input *in, rd_kafka_topic_partition_list_t *parts)
+{
+    for (int i = 0; i < parts->cnt; i++) {
+        rd_kafka_topic_partition_t *p = &parts->elems[i];
+        struct ek_partition *lane = ek_partition_offsets_find(in->lanes, p->topic, p->partition);
+        if (!lane || !lane->last_print || p->offset <= 0 || p->offset != lane->next)
+            continue;
+        lane->verify_offset = --p->offset;
+    }
+}
+
+static void restore(struct ek_input *in, rd_kafka_topic_partition_list_t *known)
+{
+    struct ek_error e;
+    if (ek_checkpoint_store_restore(in->checkpoint_store, known, &e))
+        ek_kafka_fail(&in->watch, &e);
+}
+
 /* With checkpoints, restoring them sets the start offsets. */
 static void open_partitions(struct ek_input *in, rd_kafka_topic_partition_list_t *parts)
 {
-    struct ek_error e;
-    rd_kafka_topic_partition_list_t *known =
-        in->checkpoint_store ? insist_on_committed(in, parts) : fetch_committed(in, parts);
-    if (known && open_each(in, known) && in->checkpoint_store) {
-        if (ek_checkpoint_store_restore(in->checkpoint_store, known, &e))
-            ek_kafka_fail(&in->watch, &e);
-        else
-            note_starts(parts, known);
+    rd_kafka_topic_partition_list_t *known = insist_on_committed(in, parts);
+    if (known && ek_input_resolve_positions(in, known) && open_each(in, known)) {
+        if (in->checkpoint_store)
+            restore(in, known);
+        note_starts(parts, known);
+        verify_first(in, parts);
     }
     if (in->checkpoint_store)
         ek_checkpoint_store_retry_restore(in->checkpoint_store, NULL); /* clears the waiting
@@ -139,7 +160,7 @@ static void close_partitions(struct ek_input *in, const rd_kafka_topic_partition
         struct ek_partition *lane = ek_partition_offsets_find(in->lanes, p->topic, p->partition);
         if (lane)
             ek_partition_offsets_close(in->lanes, lane);
-        forward(in, p, false);
+        ek_input_forward(in, p, false);
         ek_log_write(in->watch.log, EK_LOG_INFO, "partitions_revoked", "topic=%s partition=%d",
                      p->topic, p->partition);
     }

@@ -4,8 +4,10 @@
 #include "base/alloc.h"
 #include "daemon/base/log.h"
 #include "daemon/base/metrics.h"
+#include "daemon/files/field_mapping.h"
 #include "serve/agreement_watch.h"
 #include "serve/assets.h"
+#include "guard/event.h"
 #include "guard/live_sketches.h"
 
 #include <string.h>
@@ -114,6 +116,57 @@ static void assigned(void *context, bool ready, int partitions)
     ek_input_lags(s->input); /* removes the lag of revoked partitions */
 }
 
+static void set_degraded(void *context, const char *text)
+{
+    struct ek_stage *s = context;
+    ek_flow_monitor_set(s->flow, EK_FLOW_DEGRADED, text, ek_now_ms());
+}
+
+/* Report messages that the log dropped before they were read. */
+static void report_loss(void *context, const char *topic, int partition, int64_t from, int64_t to)
+{
+    struct ek_stage *s = context;
+    struct ek_flow_view flow;
+    ek_flow_monitor_add_loss(s->flow, topic, partition, from, to, ek_now_ms());
+    ek_flow_monitor_get(s->flow, ek_now_ms(), &flow);
+    const struct ek_event v = {.kind = EK_EVENT_INPUT,
+                               .time_ms = ek_wall_ms(),
+                               .input = {.condition = ek_flow_condition_name(EK_FLOW_MESSAGES_LOST),
+                                         .instance = s->fleet ? ek_fleet_name(s->fleet) : NULL,
+                                         .text = flow.condition[EK_FLOW_MESSAGES_LOST].text,
+                                         .active = true,
+                                         .topic = topic,
+                                         .partition = partition,
+                                         .from = from,
+                                         .count = to - from}};
+    ek_log_write(s->log, EK_LOG_ERROR, "messages_lost",
+                 "topic=%s partition=%d from=%lld to=%lld "
+                 "count=%lld",
+                 topic, partition, (long long)from, (long long)to - 1, (long long)(to - from));
+    ek_guard_service_add_event(s->guard, &v);
+}
+
+struct reset {
+    struct ek_partition *lane;
+    int64_t offset;
+};
+
+static int set_seen(void *context, struct ek_guard **guard, struct ek_error *e)
+{
+    const struct reset *r = context;
+    (void)guard, (void)e;
+    r->lane->seen = r->offset;
+    r->lane->recreated = false;
+    return EK_OK;
+}
+
+/* The guard counts the lists of a topic that was created again from its start. */
+static void reset_partition(void *context, struct ek_partition *lane, int64_t offset)
+{
+    struct ek_stage *s = context;
+    ek_guard_service_with_guard(s->guard, set_seen, &(struct reset){lane, offset}, NULL);
+}
+
 static int enomem(struct ek_error *e)
 {
     return ek_fail(e, EK_ENOMEM, "no memory for the stage");
@@ -156,7 +209,8 @@ static int make_worker_pool(struct ek_stage *s, struct ek_error *e)
                                                .log = s->log,
                                                .pause = s->pause,
                                                .wakeup = &s->wakeup,
-                                               .samples = s->samples};
+                                               .samples = s->samples,
+                                               .flow = s->flow};
     ek_guard_service_set_outputs(s->guard, s->output, s->alerts);
     return ek_worker_pool_new(&s->worker_pool, &tools, e);
 }
@@ -175,13 +229,19 @@ static int make_checkpoint_store(struct ek_stage *s, struct ek_error *e)
                                                     .agreement = s->agreement,
                                                     .log = s->log,
                                                     .context = s,
-                                                    .stopping = is_stopping};
+                                                    .stopping = is_stopping,
+                                                    .degraded = set_degraded};
     return ek_checkpoint_store_new(&s->checkpoint_store, &tools, e);
 }
 
 static int make_input(struct ek_stage *s, struct ek_error *e)
 {
-    const struct ek_input_hooks hooks = {s, drain, assigned};
+    const struct ek_input_hooks hooks = {.context = s,
+                                         .drain = drain,
+                                         .assigned = assigned,
+                                         .stopping = is_stopping,
+                                         .lost = report_loss,
+                                         .reset = reset_partition};
     const struct ek_input_tools tools = {.config = s->config,
                                          .lanes = s->lanes,
                                          .checkpoint_store = s->checkpoint_store,
@@ -199,11 +259,14 @@ static int make_parts(struct ek_stage *s, const struct ek_assets *assets, struct
     s->lanes = ek_partition_offsets_new();
     s->agreement = ek_agreement_cache_new();
     s->pause = ek_pause_new();
+    s->flow = ek_flow_monitor_new(s->config->silence_ms, s->config->dead_letter_topic, ek_now_ms());
     s->assets = ek_asset_ref_borrow(assets);
     s->batch = ek_calloc((size_t)s->config->batch_size, sizeof *s->batch);
     if (!s->metrics || !s->event_log || !s->lanes || !s->agreement || !s->pause || !s->assets ||
-        !s->batch)
+        !s->batch || !s->flow)
         return enomem(e);
+    ek_flow_monitor_expect(s->flow, assets->rules, ek_time_expected(s->config),
+                           ek_score_check_expected(s->config));
     int rc = ek_wakeup_init(&s->wakeup, e);
     if (!rc)
         rc = make_guard(s, assets, e);
@@ -263,6 +326,7 @@ void ek_stage_free(struct ek_stage *s)
     ek_alerts_free(s->alerts);
     ek_asset_ref_release(s->assets);
     ek_pause_free(s->pause);
+    ek_flow_monitor_free(s->flow);
     ek_event_log_free(s->event_log);
     ek_metrics_free(s->metrics);
     ek_wakeup_close(&s->wakeup);
@@ -300,6 +364,41 @@ struct ek_pause *ek_stage_paused(struct ek_stage *s)
     return s->pause;
 }
 
+static void add_progress(struct ek_stage *s, int64_t now_ms)
+{
+    static const enum ek_counter handled[] = {EK_COUNT_PASSED, EK_COUNT_ROUTED, EK_COUNT_DEAD,
+                                              EK_COUNT_STATE_ONLY};
+    struct ek_flow_progress p = {.consumed = ek_metrics_counter(s->metrics, EK_COUNT_CONSUMED),
+                                 .in_flight = ek_partition_offsets_in_flight(s->lanes),
+                                 .lag = ek_metrics_lag_sum(s->metrics),
+                                 .partitions =
+                                     (int)ek_metrics_gauge_value(s->metrics, EK_GAUGE_PARTITIONS)};
+    for (size_t i = 0; i < sizeof handled / sizeof *handled; i++)
+        p.handled += ek_metrics_counter(s->metrics, handled[i]);
+    ek_flow_monitor_add_progress(s->flow, &p, now_ms);
+}
+
+/* Set the conditions that the flow monitor cannot see. Runs on the watching thread. */
+static void look_around(void *context, int64_t now_ms)
+{
+    struct ek_stage *s = context;
+    struct ek_kafka_health_state health;
+    bool away = ek_stage_health(s, &health) && now_ms - health.since_ms >= EK_FLOW_STALL_MS;
+    ek_flow_monitor_set(s->flow, EK_FLOW_UNREACHABLE, away ? health.text : NULL, now_ms);
+}
+
+static int start_watch(struct ek_stage *s, struct ek_error *e)
+{
+    const struct ek_flow_watch_tools tools = {.flow = s->flow,
+                                              .guard = s->guard,
+                                              .alerts = s->alerts,
+                                              .log = s->log,
+                                              .instance = s->fleet ? ek_fleet_name(s->fleet) : NULL,
+                                              .context = s,
+                                              .look = look_around};
+    return ek_flow_watch_start(&s->flow_watch, &tools, e);
+}
+
 /* Run periodic work. */
 static int advance_clock(struct ek_stage *s, struct ek_error *e)
 {
@@ -328,6 +427,7 @@ static int advance_clock(struct ek_stage *s, struct ek_error *e)
     if (now >= s->limits_due_ms)
         s->limits_due_ms = now + LIMITS_MS;
     ek_input_lags(s->input);
+    add_progress(s, now);
     ek_input_poll_topics(s->input);
     ek_output_probe(s->output);
     ek_guard_service_update_history(s->guard, s->tracks);
@@ -546,7 +646,10 @@ int ek_stage_run(struct ek_stage *s, struct ek_error *e)
     if (!rc)
         rc = ek_worker_pool_start(s->worker_pool, e);
     if (!rc)
+        rc = start_watch(s, e);
+    if (!rc)
         rc = read_on(s, e);
+    ek_flow_watch_stop(s->flow_watch);
     ek_metrics_gauge(s->metrics, EK_GAUGE_READY, 0);
     ek_log_write(s->log, EK_LOG_INFO, "service_stopping", "in_flight=%zu",
                  ek_partition_offsets_in_flight(s->lanes));

@@ -17,6 +17,7 @@
 #include "daemon/kafka/kafka_health.h"
 #include "daemon/guard/asset_ref.h"
 #include "daemon/guard/pause.h"
+#include "daemon/stage/flow_monitor.h"
 #include "evenkeel.h"
 
 #include <stdbool.h>
@@ -96,8 +97,11 @@ enum ek_kafka_health_kind ek_stage_health(struct ek_stage *s, struct ek_kafka_he
 /* Return the reason that the stage is not ready, or NULL. */
 const char *ek_stage_reason(struct ek_stage *s);
 
+/* Copy the conditions of the flow (daemon/stage/flow_monitor.h). */
+void ek_stage_flow(struct ek_stage *s, struct ek_flow_view *out);
+
 /* Set *good to readiness and append JSON members: `ready`, `partitions`, `missing_topics`,
- * `reason`, and `message` if available. */
+ * `degraded`, `reason`, and `message` if available. */
 int ek_stage_readiness(struct ek_stage *s, bool *good, struct ek_buf *out);
 
 /* Append the events after number *after, oldest first, one JSON object per line, and advance

@@ -5,6 +5,8 @@
 
 #include "daemon/views/agreement_cache.h"
 #include "daemon/alerts/alerts.h"
+#include "daemon/stage/flow_monitor.h"
+#include "daemon/stage/flow_watch.h"
 #include "daemon/stage/worker_pool.h"
 #include "daemon/views/feature_stats.h"
 #include "daemon/fleet/fleet.h"
@@ -42,6 +44,8 @@ struct ek_stage {
     struct ek_pause *pause;
     struct ek_fleet *fleet;   /* NULL: no fleet */
     struct ek_alerts *alerts; /* NULL: no HTTP alerts */
+    struct ek_flow_monitor *flow;
+    struct ek_flow_watch *flow_watch; /* while the stage runs */
     struct ek_wakeup wakeup;
     struct ek_inflight **batch; /* [config->batch_size] */
     atomic_bool stopping;

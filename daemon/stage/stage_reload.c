@@ -2,6 +2,7 @@
 #include "daemon/stage/stage_internal.h"
 
 #include "daemon/base/log.h"
+#include "daemon/files/field_mapping.h"
 #include "plan/decisions.h"
 
 static void commit_assets(void *context)
@@ -60,6 +61,8 @@ int ek_stage_reload(struct ek_stage *s, struct ek_asset_ref *assets, const char 
     s->assets = ek_asset_ref_retain(assets);
     ek_asset_ref_release(before);
     atomic_store(&s->turned, true);
+    ek_flow_monitor_expect(s->flow, ek_asset_ref_get(assets)->rules, ek_time_expected(s->config),
+                           ek_score_check_expected(s->config));
     return EK_OK;
 }
 

@@ -4,6 +4,7 @@
 
 #include "daemon/views/event_log.h"
 #include "daemon/kafka/kafka.h"
+#include "daemon/base/log.h"
 #include "daemon/base/process.h"
 #include "daemon/guard/impact_metrics.h"
 
@@ -60,55 +61,95 @@ static int write_missing(struct ek_stage *s, size_t *count, struct ek_buf *out)
     return ek_buf_text(out, "]");
 }
 
-static const char *reason_of(enum ek_kafka_health_kind trouble, bool missing, bool ready)
+/* Why a stage is not ready; all zero: it is. */
+struct reason {
+    const char *word;
+    char text[EK_FLOW_TEXT_BYTES]; /* "" if there is no more to say */
+};
+
+static void set_reason(struct reason *r, const char *word, const char *text)
 {
-    return trouble   ? ek_kafka_health_name(trouble)
-           : missing ? "topic_missing"
-           : ready   ? NULL
-                     : "no_partitions";
+    r->word = word;
+    snprintf(r->text, sizeof r->text, "%s", text);
+}
+
+static struct reason reason_of(struct ek_stage *s, size_t missing)
+{
+    struct reason r = {NULL, ""};
+    struct ek_kafka_health_state trouble;
+    struct ek_flow_view flow;
+    const struct ek_flow_state *stalled = &flow.condition[EK_FLOW_STALLED];
+    ek_stage_health(s, &trouble);
+    ek_flow_monitor_get(s->flow, ek_now_ms(), &flow);
+    if (trouble.kind)
+        set_reason(&r, ek_kafka_health_name(trouble.kind), trouble.text);
+    else if (missing)
+        set_reason(&r, "topic_missing", "");
+    else if (!ek_metrics_gauge_value(s->metrics, EK_GAUGE_READY))
+        set_reason(&r, "no_partitions", "");
+    else if (flow.never_decoded)
+        set_reason(&r, "undecodable", flow.first_reason);
+    else if (stalled->active)
+        set_reason(&r, "stalled", stalled->text);
+    return r;
+}
+
+static size_t count_missing(struct ek_stage *s)
+{
+    size_t missing = 0;
+    for (size_t i = 0; i < s->config->topics.count; i++)
+        missing += ek_input_topic_missing(s->input, i);
+    return missing;
 }
 
 const char *ek_stage_reason(struct ek_stage *s)
 {
-    struct ek_kafka_health_state trouble;
-    bool missing = false;
-    for (size_t i = 0; i < s->config->topics.count; i++)
-        missing = missing || ek_input_topic_missing(s->input, i);
-    return reason_of(ek_stage_health(s, &trouble), missing,
-                     ek_metrics_gauge_value(s->metrics, EK_GAUGE_READY));
+    return reason_of(s, count_missing(s)).word;
 }
 
-/* Append the reason, and a message if available. */
-static int write_reason(const struct ek_kafka_health_state *trouble, size_t missing,
-                        const struct ek_stage_stats *stats, struct ek_buf *out)
+static int write_reason(const struct reason *r, struct ek_buf *out)
 {
-    const char *word = reason_of(trouble->kind, missing, stats->ready);
-    if (!word)
+    if (!r->word)
         return ek_buf_text(out, ",\"reason\":null");
-    ek_buf_printf(out, ",\"reason\":\"%s\"", word);
-    if (!trouble->kind)
+    ek_buf_printf(out, ",\"reason\":\"%s\"", r->word);
+    if (!*r->text)
         return out->rc;
     ek_buf_text(out, ",\"message\":");
-    return ek_buf_json(out, trouble->text, strlen(trouble->text));
+    return ek_buf_json(out, r->text, strlen(r->text));
+}
+
+/* What the flow continues without. */
+static int write_degraded(struct ek_stage *s, struct ek_buf *out)
+{
+    struct ek_flow_view flow;
+    ek_flow_monitor_get(s->flow, ek_now_ms(), &flow);
+    const struct ek_flow_state *degraded = &flow.condition[EK_FLOW_DEGRADED];
+    ek_buf_text(out, ",\"degraded\":");
+    return degraded->active ? ek_buf_json(out, degraded->text, strlen(degraded->text))
+                            : ek_buf_text(out, "null");
 }
 
 int ek_stage_readiness(struct ek_stage *s, bool *good, struct ek_buf *out)
 {
-    struct ek_stage_stats stats;
-    struct ek_kafka_health_state trouble;
     struct ek_buf missing;
     size_t count;
-    ek_stage_stats(s, &stats);
-    ek_stage_health(s, &trouble);
     ek_buf_init(&missing, 0);
     write_missing(s, &count, &missing);
-    *good = stats.ready && !count && !trouble.kind;
-    ek_buf_printf(out, "\"ready\":%s,\"partitions\":%d,\"missing_topics\":%s",
-                  *good ? "true" : "false", stats.partitions, ek_buf_string(&missing));
-    write_reason(&trouble, count, &stats, out);
+    const struct reason r = reason_of(s, count);
+    *good = !r.word;
+    ek_buf_printf(
+        out, "\"ready\":%s,\"partitions\":%d,\"missing_topics\":%s", *good ? "true" : "false",
+        (int)ek_metrics_gauge_value(s->metrics, EK_GAUGE_PARTITIONS), ek_buf_string(&missing));
+    write_degraded(s, out);
+    write_reason(&r, out);
     out->rc = missing.rc ? missing.rc : out->rc;
     ek_buf_release(&missing);
     return out->rc;
+}
+
+void ek_stage_flow(struct ek_stage *s, struct ek_flow_view *out)
+{
+    ek_flow_monitor_get(s->flow, ek_now_ms(), out);
 }
 
 int ek_stage_events(struct ek_stage *s, uint64_t *after, struct ek_buf *out)
@@ -162,6 +203,11 @@ int ek_stage_metrics_text(struct ek_stage *s, struct ek_buf *out)
     if (!rc)
         rc = ek_metrics_single("evenkeel_ready", !ek_stage_reason(s), out);
     if (!rc)
+        rc = ek_flow_monitor_metrics(s->flow, ek_now_ms(), out);
+    if (!rc)
+        rc = ek_metrics_single("evenkeel_log_lines_dropped_total", (double)ek_log_dropped(s->log),
+                               out);
+    if (!rc)
         rc = ek_process_metrics(out);
     if (!rc)
         rc = ek_finding_metrics(s->event_log, ek_now_ms(), out);
@@ -200,6 +246,8 @@ int ek_stage_status(struct ek_stage *s, struct ek_buf *out)
         ek_buf_text(out, ",\"fleet\":");
         ek_fleet_status(s->fleet, out);
     }
+    ek_buf_text(out, ",\"input\":");
+    ek_flow_monitor_json(s->flow, ek_now_ms(), out);
     ek_buf_text(out, ",");
     ek_stage_readiness(s, &good, out);
     return ek_buf_printf(out,

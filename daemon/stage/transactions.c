@@ -62,6 +62,7 @@ static bool reach(const struct ek_txn_batch *cut)
     for (struct ek_inflight *inflight = cut->sent; inflight; inflight = inflight->back) {
         ours = ours && !ek_inflight_is_revoked(inflight);
         inflight->lane->reached = inflight->offset + 1;
+        inflight->lane->reached_print = inflight->print;
     }
     return ours;
 }
@@ -156,9 +157,9 @@ static void finish_batch(struct ek_txn_coordinator *t, bool committed)
 static int no_right(const struct ek_txn_coordinator *t, rd_kafka_resp_err_t err, struct ek_error *e)
 {
     const struct ek_config *c = t->tools.config;
-    const char *const more[] = {c->alert_topic, c->state_topic};
+    const char *const more[] = {c->dead_letter_topic, c->alert_topic, c->state_topic};
     char topics[TEXT_BYTES], text[TEXT_BYTES];
-    int length = snprintf(topics, sizeof topics, "%s', '%s", c->output_topic, c->dead_letter_topic);
+    int length = snprintf(topics, sizeof topics, "%s", c->output_topic);
     for (size_t i = 0; i < sizeof more / sizeof *more && length < TEXT_BYTES; i++)
         if (more[i])
             length += snprintf(topics + length, sizeof topics - (size_t)length, "', '%s", more[i]);
@@ -193,9 +194,16 @@ static void suspect(struct ek_txn_coordinator *t, rd_kafka_resp_err_t err)
 static int too_often(struct ek_txn_coordinator *t, struct ek_error *e)
 {
     rd_kafka_resp_err_t err = ek_txn_abort_reason(t->txn);
+    struct ek_checkpoint_store *state = t->tools.checkpoint_store;
+    bool message = ek_kafka_classify(err, EK_KAFKA_DELIVER) == EK_KAFKA_MESSAGE;
+    /* the next transaction has no checkpoint: if it fails too, the output is at fault */
+    if (err && !message && state && ek_checkpoint_store_is_sent(state)) {
+        ek_checkpoint_store_suspend(state, rd_kafka_err2str(err));
+        return EK_OK;
+    }
     if (ek_kafka_topic_of_error(err, NULL) == EK_KAFKA_AUTHORIZATION)
         return no_right(t, err, e);
-    if (ek_kafka_classify(err, EK_KAFKA_DELIVER) != EK_KAFKA_MESSAGE)
+    if (!message)
         return EK_OK;
     ek_output_request_limits(t->tools.output);
     suspect(t, err);

@@ -5,6 +5,7 @@
 #include "daemon/files/field_mapping.h"
 #include "daemon/guard/shadow_scorer.h"
 #include "daemon/kafka/partition_offsets.h"
+#include "daemon/stage/flow_monitor.h"
 #include "daemon/stage/spsc_queue.h"
 #include "daemon/views/rank_samples.h"
 #include "lists/codec_json.h"
@@ -64,7 +65,8 @@ struct worker {
     struct contexts *in_use;
     struct contexts *laid, *next; /* committed contexts, staged contexts; NULL: none */
     struct ek_guard_service_list list[EK_DECODE_BATCH_MAX];
-    size_t together; /* lists per batch; 1 without other workers */
+    bool has_time[EK_DECODE_BATCH_MAX]; /* the message has its time */
+    size_t together;                    /* lists per batch; 1 without other workers */
     struct ek_output_writer *output_writer;
     struct ek_inflight **batch;                     /* [config->batch_size] */
     int64_t clock_ms;                               /* guard's clock at the start of the batch */
@@ -209,23 +211,24 @@ static void fail(struct ek_worker_pool *c, const struct ek_error *e)
 }
 
 static int prepare(const struct worker *w, const struct ek_inflight *t, struct ek_context *c,
-                   struct ek_error *e)
+                   bool *has_time, struct ek_error *e)
 {
     long long most = (long long)w->worker_pool->tools.config->message_bytes;
     if (t->length > (size_t)most)
         return ek_fail(e, EK_ELIMIT, "the message has %zu bytes, limits.message_bytes allows %lld",
                        t->length, most);
     int rc = ek_context_decode(c, t->bytes ? t->bytes : "", t->length, e);
-    if (!rc && c->query.time_ms < 0)
+    *has_time = !rc && c->query.time_ms >= 0;
+    if (!rc && !*has_time)
         c->query.time_ms = t->stamp_ms; /* reproducible, unlike a wall clock */
     return rc;
 }
 
 static void read_one(void *worker, const struct ek_inflight *t, struct ek_guard_service_list *l)
 {
-    const struct worker *w = worker;
+    struct worker *w = worker;
     l->inflight = t;
-    l->rc = prepare(w, t, l->context, &l->why);
+    l->rc = prepare(w, t, l->context, &w->has_time[l - w->list], &l->why);
 }
 
 /* Update statistics of a sent list; its message may already be freed. */
@@ -263,6 +266,14 @@ static void check_scores(struct worker *w, const struct ek_list *q)
     ek_log_text(worker_pool->tools.log, EK_LOG_WARN, "scores_missing", text);
 }
 
+/* Return whether a list keeps its scores because no list has had a segment dimension that the rules
+ * name: a fault of one segment would be treated in all traffic. */
+static bool is_held(const struct worker *w, enum ek_list_outcome word)
+{
+    return (word == EK_LIST_CANARY || word == EK_LIST_ROUTED) &&
+           ek_flow_monitor_lacks_segment(w->worker_pool->tools.flow);
+}
+
 static int forward(struct worker *w, struct ek_inflight *t, struct ek_context *c,
                    struct ek_error *e)
 {
@@ -271,6 +282,12 @@ static int forward(struct worker *w, struct ek_inflight *t, struct ek_context *c
     size_t length = t->length;
     const void *bytes = ek_context_score(c, &length, &why);
     bool scored = bytes != NULL;
+    enum ek_list_outcome word = c->outcome;
+    if (scored && is_held(w, word)) {
+        bytes = t->bytes;
+        length = t->length;
+        word = EK_LIST_SHADOW;
+    }
     check_scores(w, &c->query);
     if (!bytes) {
         bytes = t->bytes;
@@ -284,7 +301,7 @@ static int forward(struct worker *w, struct ek_inflight *t, struct ek_context *c
     ek_metrics_count(tools->metrics, EK_COUNT_WITHHELD_REPAIRS, c->would_change);
     ek_output_writer_set_repair(w->output_writer, ek_context_repair_note(c));
     int rc = ek_output_writer_forward(w->output_writer, t, bytes, length,
-                                      ek_context_plan_version(c), c->outcome, e);
+                                      ek_context_plan_version(c), word, e);
     if (!rc)
         note_sent(w, c, scored);
     return rc;
@@ -314,8 +331,34 @@ static int pass_on(struct worker *w, struct ek_inflight *t, const struct ek_guar
         return forward_paused(w, t, l, e);
     if (!l->rc)
         return forward(w, t, l->context, e);
-    return ek_output_writer_dead_letter(w->output_writer, t, l->why.code,
-                                        ek_error_text(&l->why, text, sizeof text), e);
+    ek_error_text(&l->why, text, sizeof text);
+    if (w->worker_pool->tools.config->undecodable == EK_UNDECODABLE_DEAD_LETTER)
+        return ek_output_writer_dead_letter(w->output_writer, t, l->why.code, text, e);
+    return ek_output_writer_forward_undecodable(
+        w->output_writer, t,
+        ek_metrics_gauge_value(w->worker_pool->tools.metrics, EK_GAUGE_PLAN_VERSION), l->why.code,
+        text, e);
+}
+
+/* Count whether the message could be read. */
+static void count_decoded(const struct worker *w, const struct ek_inflight *t,
+                          const struct ek_guard_service_list *l)
+{
+    const struct ek_worker_pool_tools *tools = &w->worker_pool->tools;
+    char text[600];
+    if (l->rc == EK_ENOMEM)
+        return;
+    if (l->rc) {
+        ek_flow_monitor_add_undecodable(tools->flow, t->lane->topic, t->lane->partition, t->offset,
+                                        ek_error_text(&l->why, text, sizeof text));
+        return;
+    }
+    const struct ek_list *q = &l->context->query;
+    ek_flow_monitor_add_list(tools->flow, q, w->has_time[l - w->list]);
+    ek_metrics_count(tools->metrics, EK_COUNT_UNREADABLE_TIME,
+                     q->unreadable >> EK_OPTIONAL_TIME & 1);
+    ek_metrics_count(tools->metrics, EK_COUNT_UNREADABLE_SEGMENTS,
+                     q->unreadable >> EK_OPTIONAL_SEGMENTS & 1);
 }
 
 static bool failed(const struct ek_worker_pool *c)
@@ -408,6 +451,7 @@ static size_t work(struct worker *w, struct ek_inflight **inflights, size_t give
         count = read_some(w, inflights, kept);
     }
     for (size_t i = 0; i < count; i++) {
+        count_decoded(w, inflights[i], &w->list[i]);
         send_or_return(w, inflights[i], &w->list[i]);
         ek_metrics_time_ns(tools->metrics, EK_TIME_PROCESSING, ek_now_ns() - w->began_ns);
     }

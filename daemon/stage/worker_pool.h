@@ -41,6 +41,7 @@ void ek_decode_batch_finish(struct ek_guard_service_list *lists, size_t count);
  */
 struct ek_worker_pool;
 struct ek_rank_samples;
+struct ek_flow_monitor;
 
 /* Dependencies of workers. `wakeup` is signaled when a queue has space and when a message is
  * returned. */
@@ -54,6 +55,7 @@ struct ek_worker_pool_tools {
     const struct ek_pause *pause;
     const struct ek_wakeup *wakeup;
     struct ek_rank_samples *samples; /* NULL: no samples */
+    struct ek_flow_monitor *flow;
 };
 
 int ek_worker_pool_new(struct ek_worker_pool **out, const struct ek_worker_pool_tools *tools,

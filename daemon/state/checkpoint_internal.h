@@ -37,6 +37,8 @@ struct ek_checkpoint_store {
     bool parted;                   /* and was stored */
     bool vacant;                   /* no partitions, so the guard belongs to none */
     bool parked;                   /* and equals the last checkpoint */
+    int failures;                  /* attempts since the last stored checkpoint */
+    bool degraded;                 /* reported */
     bool disabled;                 /* a restore failed: its checkpoint must not be overwritten */
 };
 

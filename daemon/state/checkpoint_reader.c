@@ -124,9 +124,9 @@ static rd_kafka_topic_partition_list_t *desired(const struct ek_checkpoint_reade
         if (jobs[i].found)
             continue;
         rd_kafka_topic_partition_t *p =
-            rd_kafka_topic_partition_list_find(list, topic, jobs[i].pointer.partition);
+            rd_kafka_topic_partition_list_find(list, topic, jobs[i].pointer.at);
         if (!p) {
-            p = rd_kafka_topic_partition_list_add(list, topic, jobs[i].pointer.partition);
+            p = rd_kafka_topic_partition_list_add(list, topic, jobs[i].pointer.at);
             p->offset = since;
         }
         p->offset = since < p->offset ? since : p->offset;
@@ -167,7 +167,7 @@ static void note_starts(struct ek_checkpoint_read_job *jobs, size_t count, const
 {
     for (size_t i = 0; i < count; i++) {
         const rd_kafka_topic_partition_t *p =
-            rd_kafka_topic_partition_list_find(list, topic, jobs[i].pointer.partition);
+            rd_kafka_topic_partition_list_find(list, topic, jobs[i].pointer.at);
         jobs[i].earliest = jobs[i].earliest || (p && p->offset == RD_KAFKA_OFFSET_BEGINNING);
     }
 }
@@ -201,8 +201,8 @@ static const char *name_of(const struct ek_checkpoint_read_job *job, const rd_ka
     char prefix[EK_STATE_KEY_BYTES];
     size_t size = ek_checkpoint_state_key(prefix, sizeof prefix, job->pointer.topic,
                                           job->pointer.partition, "");
-    if (m->partition != job->pointer.partition || m->key_len >= EK_STATE_KEY_BYTES ||
-        m->key_len <= size || memcmp(m->key, prefix, size) != 0)
+    if (m->partition != job->pointer.at || m->key_len >= EK_STATE_KEY_BYTES || m->key_len <= size ||
+        memcmp(m->key, prefix, size) != 0)
         return NULL;
     memcpy(key, m->key, m->key_len);
     key[m->key_len] = 0;
@@ -244,7 +244,7 @@ static bool any_left(const struct ek_checkpoint_read_job *jobs, size_t count)
 /* Other instances keep writing, so the end may be reached repeatedly. */
 static void note_end(struct ek_checkpoint_read_job *job, int32_t partition)
 {
-    if (partition == job->pointer.partition && !job->end_ms)
+    if (partition == job->pointer.at && !job->end_ms)
         job->end_ms = ek_now_ms();
 }
 

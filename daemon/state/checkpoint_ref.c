@@ -40,6 +40,9 @@ void ek_checkpoint_ref_write(const struct ek_checkpoint_ref *p, char text[EK_CHE
     snprintf(text, EK_CHECKPOINT_REF_BYTES,
              "ek1;home=%s/%d;base=%" PRIu64 ";head=%016" PRIx64 ";since=%" PRId64 ";seen=%" PRId64,
              p->topic, p->partition, p->base, p->head, p->since_ms, p->seen);
+    size_t length = strlen(text);
+    if (p->at != p->partition)
+        snprintf(text + length, EK_CHECKPOINT_REF_BYTES - length, ";at=%d", p->at);
 }
 
 /* Unparsed part of the string. */
@@ -92,20 +95,45 @@ static int digit(char c)
     return found ? (int)(found - digits) : -1;
 }
 
-static bool read_head(struct rest *r, uint64_t *out)
+static bool read_hex(const char *text, uint64_t *out)
 {
-    const char *text;
-    size_t length;
-    if (!field(r, "head", &text, &length) || length != HEAD_DIGITS)
-        return false;
     *out = 0;
-    for (size_t i = 0; i < length; i++) {
+    for (size_t i = 0; i < HEAD_DIGITS; i++) {
         int d = digit(text[i]);
         if (d < 0)
             return false;
         *out = *out << 4 | (uint64_t)d;
     }
     return true;
+}
+
+static bool read_head(struct rest *r, uint64_t *out)
+{
+    const char *text;
+    size_t length;
+    return field(r, "head", &text, &length) && length == HEAD_DIGITS && read_hex(text, out);
+}
+
+static const char PRINT[] = ";print=";
+enum { PRINT_LENGTH = sizeof PRINT - 1 + HEAD_DIGITS };
+
+static bool has_print(const char *text, size_t length)
+{
+    return length >= PRINT_LENGTH && !memcmp(text + length - PRINT_LENGTH, PRINT, sizeof PRINT - 1);
+}
+
+void ek_print_write(uint64_t print, bool reference, char text[EK_PRINT_TEXT_BYTES])
+{
+    text[0] = 0;
+    if (print)
+        snprintf(text, EK_PRINT_TEXT_BYTES, "%s%s%016" PRIx64, reference ? "" : "ek1p", PRINT,
+                 print);
+}
+
+uint64_t ek_print_read(const char *text, size_t length)
+{
+    uint64_t print;
+    return has_print(text, length) && read_hex(text + length - HEAD_DIGITS, &print) ? print : 0;
 }
 
 static bool is_newer(const char *text, size_t length)
@@ -120,13 +148,19 @@ enum ek_checkpoint_ref_kind ek_checkpoint_ref_read(const char *text, size_t leng
 {
     static const char mine[] = "ek1;";
     struct ek_checkpoint_ref p;
-    int64_t base;
+    int64_t base, at;
+    if (has_print(text, length))
+        length -= PRINT_LENGTH;
     if (length < sizeof mine || memcmp(text, mine, sizeof mine - 1) != 0)
         return is_newer(text, length) ? EK_CHECKPOINT_REF_NEWER : EK_CHECKPOINT_REF_NONE;
     struct rest r = {text + sizeof mine - 1, text + length};
     if (!read_partition(&r, &p) || !whole(&r, "base", &base) || !read_head(&r, &p.head) ||
-        !whole(&r, "since", &p.since_ms) || !whole(&r, "seen", &p.seen) || r.at != r.end)
+        !whole(&r, "since", &p.since_ms) || !whole(&r, "seen", &p.seen))
         return EK_CHECKPOINT_REF_NONE;
+    at = p.partition;
+    if (r.at != r.end && (!whole(&r, "at", &at) || at > NUMBER_MAX || r.at != r.end))
+        return EK_CHECKPOINT_REF_NONE;
+    p.at = (int)at;
     p.base = (uint64_t)base;
     *out = p;
     return EK_CHECKPOINT_REF_READ;

@@ -25,7 +25,8 @@ int64_t ek_checkpoint_note_get_offset(const void *note, size_t length, const cha
  *
  * home: the shard, named by the input partition that owns the checkpoint. base, head: number of the
  * checkpoint and hash of its header record, which identifies it. since: time of the oldest record
- * required. seen: offset of this partition after the last counted list. A checkpoint belongs to a
+ * required. seen: offset of this partition after the last counted list. `;at=1` behind it:
+ * partition of the state topic, if it is not the number of the home. A checkpoint belongs to a
  * partition if the partition's own reference names it as home; other references to the shard are
  * valid only for their `seen`.
  */
@@ -34,6 +35,7 @@ enum { EK_TOPIC_BYTES = 250, EK_CHECKPOINT_REF_BYTES = 512 };
 struct ek_checkpoint_ref {
     char topic[EK_TOPIC_BYTES]; /* of the home partition */
     int partition;
+    int at; /* partition of the state topic */
     uint64_t base, head;
     int64_t since_ms, seen;
 };
@@ -50,6 +52,13 @@ void ek_checkpoint_ref_write(const struct ek_checkpoint_ref *p, char text[EK_CHE
  * EK_CHECKPOINT_REF_READ is returned. */
 enum ek_checkpoint_ref_kind ek_checkpoint_ref_read(const char *text, size_t length,
                                                    struct ek_checkpoint_ref *out);
+/* Fingerprint of the message before a committed offset, at the end of its metadata:
+ * `;print=0123456789abcdef` behind a reference, or `ek1p;print=...` without one. Write at most
+ * EK_PRINT_TEXT_BYTES, or "" for 0; read returns 0 if there is none. */
+enum { EK_PRINT_TEXT_BYTES = 28 };
+void ek_print_write(uint64_t print, bool reference, char text[EK_PRINT_TEXT_BYTES]);
+uint64_t ek_print_read(const char *text, size_t length);
+
 /* Return true if the home of the reference is this partition. */
 bool ek_checkpoint_ref_partition(const struct ek_checkpoint_ref *p, const char *topic,
                                  int partition);

@@ -10,6 +10,12 @@
 #include <string.h>
 
 enum {
+    PAUSE_MS = 500, /* after a failure, doubled with each */
+    PAUSE_STEPS = 6,
+    PAUSE_MAX_MS = 30000,
+    REPORTED = 2, /* failures until the stage counts as degraded */
+    ASK_MS = 1000,
+    TEXT_BYTES = 500,
     AT_MOST_EVERY_MS = 1000, /* minimum interval, also after an event */
     WHOLE_EVERY = 6 /* full checkpoint interval, in units of state.checkpoint_interval; bounds the
                      * restore */
@@ -50,8 +56,7 @@ void ek_checkpoint_store_free(struct ek_checkpoint_store *k)
 static bool is_usable_partition(const struct ek_checkpoint_store *k,
                                 const struct ek_partition *lane)
 {
-    return lane->open && lane->next >= 0 &&
-           lane->partition < ek_output_state_partitions(k->tools.output);
+    return lane->open && lane->next >= 0 && ek_output_state_partitions(k->tools.output) > 0;
 }
 
 static bool is_better_partition(const struct ek_checkpoint_store *k, const struct ek_partition *a,
@@ -151,7 +156,7 @@ static int write_record(void *to, const char *name, const void *bytes, size_t le
     struct ek_record_frame frame;
     struct ek_serialize body;
     size_t size = ek_checkpoint_state_key(key, sizeof key, k->sent.topic, k->sent.partition, name);
-    const struct ek_output_record r = {.partition = k->sent.partition,
+    const struct ek_output_record r = {.partition = k->sent.at,
                                        .key = key,
                                        .key_length = size,
                                        .bytes = bytes,
@@ -204,6 +209,7 @@ static bool address(struct ek_checkpoint_store *k, struct ek_partition *home)
     k->sent = k->last;
     snprintf(k->sent.topic, sizeof k->sent.topic, "%s", home->topic);
     k->sent.partition = home->partition;
+    k->sent.at = home->partition % ek_output_state_partitions(k->tools.output);
     if (whole) {
         k->sent.since_ms = ek_wall_ms();
         k->whole_ms = now + WHOLE_EVERY * k->tools.config->checkpoint_interval_ms;
@@ -213,10 +219,43 @@ static bool address(struct ek_checkpoint_store *k, struct ek_partition *home)
     return whole;
 }
 
+static void report_degraded(struct ek_checkpoint_store *k, const char *text)
+{
+    if (k->degraded == (text != NULL))
+        return;
+    k->degraded = text != NULL;
+    if (k->tools.degraded)
+        k->tools.degraded(k->tools.context, text);
+}
+
+void ek_checkpoint_store_suspend(struct ek_checkpoint_store *k, const char *why)
+{
+    char text[TEXT_BYTES];
+    int64_t pause = k->failures < PAUSE_STEPS ? (int64_t)PAUSE_MS << k->failures : PAUSE_MAX_MS;
+    k->failures++;
+    k->blocked_ms = ek_now_ms() + pause;
+    k->whole = true;
+    k->parting = false;
+    snprintf(text, sizeof text, "topic '%s' of 'state.topic' takes no checkpoint: %s",
+             k->tools.config->state_topic, why);
+    ek_log_text(k->tools.log, EK_LOG_WARN, "checkpoint_suspended", text);
+    if (k->failures >= REPORTED)
+        report_degraded(k, text);
+}
+
+bool ek_checkpoint_store_is_sent(const struct ek_checkpoint_store *k)
+{
+    return k->pending;
+}
+
 bool ek_checkpoint_store_save(struct ek_checkpoint_store *k)
 {
     struct ek_error e;
     struct saving v = {.k = k};
+    if (k->failures && !ek_output_has_state_topic(k->tools.output, ASK_MS)) {
+        ek_checkpoint_store_suspend(k, "it is missing, or has no leader");
+        return true;
+    }
     struct ek_partition *home = choose_partition(k);
     if (!home)
         return true;
@@ -232,11 +271,10 @@ bool ek_checkpoint_store_save(struct ek_checkpoint_store *k)
     k->whole = rc != 0;
     if (rc)
         ek_log_text(k->tools.log, EK_LOG_ERROR, "checkpoint_failed", e.message);
-    if (!rc || rc == EK_ESTATE)
-        return !rc;
-    k->parting = false; /* an immediate retry would fail again */
-    k->blocked_ms = k->due_ms;
-    return true;
+    if (!rc)
+        return true;
+    ek_checkpoint_store_suspend(k, e.message); /* an immediate retry would fail again */
+    return rc != EK_ESTATE;
 }
 
 static const struct ek_checkpoint_partition *find_partition(const struct ek_checkpoint_store *k,
@@ -286,6 +324,8 @@ void ek_checkpoint_store_finish(struct ek_checkpoint_store *k, bool kept)
         return;
     if (kept) {
         point_all(k);
+        k->failures = 0;
+        report_degraded(k, NULL);
         k->last = k->sent;
         ek_checkpoint_status_saved(k->report, k->sent.base, k->bytes, k->seconds, ek_now_ms());
         if (k->sent_parting)
@@ -303,6 +343,8 @@ bool ek_checkpoint_store_poll(struct ek_checkpoint_store *k)
     bool refused;
     if (!k->pending || ek_output_state_unacked(k->tools.output, &refused))
         return false;
+    if (refused)
+        ek_checkpoint_store_suspend(k, "brokers refuse it, or do not answer");
     ek_checkpoint_store_finish(k, !refused);
     return !refused;
 }
@@ -310,7 +352,7 @@ bool ek_checkpoint_store_poll(struct ek_checkpoint_store *k)
 void ek_checkpoint_store_start_drain(struct ek_checkpoint_store *k)
 {
     k->parted = false;
-    k->parting = !k->disabled && !k->vacant && choose_partition(k);
+    k->parting = !k->disabled && !k->vacant && able(k, ek_now_ms()) && choose_partition(k);
 }
 
 bool ek_checkpoint_store_is_drained(const struct ek_checkpoint_store *k)

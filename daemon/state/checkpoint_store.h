@@ -10,8 +10,8 @@
  * sent and not counted again. So each list counts once.
  *
  * An instance stores its state under its home, one of its partitions, in the state topic partition
- * with that number. The next owner of the home restores it. The objects in `tools` must outlive the
- * store. For the reading thread, unless noted.
+ * with that number modulo the partitions of the state topic. The next owner of the home restores
+ * it. The objects in `tools` must outlive the store. For the reading thread, unless noted.
  */
 #ifndef EK_DAEMON_STATE_CHECKPOINT_STORE_H
 #define EK_DAEMON_STATE_CHECKPOINT_STORE_H
@@ -37,6 +37,8 @@ struct ek_checkpoint_store_tools {
     struct ek_log *log;
     void *context;
     bool (*stopping)(void *context); /* returns true to cancel a restore */
+    /* Messages flow without checkpoints, because of `text`; NULL: no longer. May be NULL. */
+    void (*degraded)(void *context, const char *text);
 };
 
 int ek_checkpoint_store_new(struct ek_checkpoint_store **out,
@@ -50,6 +52,10 @@ bool ek_checkpoint_store_is_due(const struct ek_checkpoint_store *k);
 /* Send a checkpoint. Return false if the client rejects part of it, which voids an open
  * transaction. Other errors are logged and retried later. */
 bool ek_checkpoint_store_save(struct ek_checkpoint_store *k);
+/* The state topic does not take checkpoints: continue without them, and retry with a growing pause.
+ * ek_checkpoint_store_is_sent returns whether one was sent and has no result. */
+void ek_checkpoint_store_suspend(struct ek_checkpoint_store *k, const char *why);
+bool ek_checkpoint_store_is_sent(const struct ek_checkpoint_store *k);
 /* Set the result of the sent checkpoint: stored or lost. No effect without one. */
 void ek_checkpoint_store_finish(struct ek_checkpoint_store *k, bool kept);
 /* At least once: finish the sent checkpoint if acknowledged or rejected. Return true if it was

@@ -76,6 +76,12 @@ static void visit_texts(struct ek_event *v, visit_text *visit, void *context)
         visit(context, &v->reload.message);
         visit(context, &v->reload.outcome);
         return;
+    case EK_EVENT_INPUT:
+        visit(context, &v->input.condition);
+        visit(context, &v->input.instance);
+        visit(context, &v->input.text);
+        visit(context, &v->input.topic);
+        return;
     case EK_EVENT_TEXT:
         visit(context, &v->text);
         return;
@@ -288,8 +294,8 @@ struct ek_event *ek_event_from_model_drift(const struct ek_agreement_view *view,
 
 const char *ek_event_kind_name(enum ek_event_kind kind)
 {
-    static const char *const names[EK_EVENT_KINDS] = {NULL,    "finding",     "plan",  "decision",
-                                                      "limit", "model_drift", "fleet", "reload"};
+    static const char *const names[EK_EVENT_KINDS] = {
+        NULL, "finding", "plan", "decision", "limit", "model_drift", "fleet", "reload", "input"};
     return names[kind];
 }
 

@@ -27,6 +27,7 @@ enum ek_event_kind {
     EK_EVENT_MODEL_DRIFT,
     EK_EVENT_FLEET,
     EK_EVENT_RELOAD,
+    EK_EVENT_INPUT,
     EK_EVENT_KINDS
 };
 
@@ -101,10 +102,19 @@ struct ek_event_reload {
     const char *outcome;        /* remaining members as JSON */
 };
 
+/* Condition of the message flow (docs/operations.md). */
+struct ek_event_input {
+    const char *condition, *instance, *text;
+    bool active;       /* it has begun; false: ended */
+    const char *topic; /* of lost messages, else NULL */
+    int partition;
+    int64_t from, count; /* first lost offset, number of offsets */
+};
+
 struct ek_event {
     enum ek_event_kind kind;
     uint64_t query;  /* list number of finding, plan, limit, model drift */
-    int64_t time_ms; /* event time; fleet and reload: wall clock */
+    int64_t time_ms; /* event time; fleet, reload and input: wall clock */
     size_t bytes;    /* of strings and arrays, in a returned event */
     union {
         const char *text;
@@ -115,6 +125,7 @@ struct ek_event {
         struct ek_event_model_drift model_drift;
         struct ek_event_fleet fleet;
         struct ek_event_reload reload;
+        struct ek_event_input input;
     };
 };
 

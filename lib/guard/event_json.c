@@ -327,6 +327,23 @@ static void add_fleet(struct ek_json_writer *w, const struct ek_event *v)
     ek_json_add_text(w, "text", v->fleet.text);
 }
 
+static void add_input(struct ek_json_writer *w, const struct ek_event *v)
+{
+    const struct ek_event_input *i = &v->input;
+    ek_json_add_text(w, "state", i->active ? "begun" : "ended");
+    ek_json_add_text(w, "condition", i->condition);
+    ek_json_add_integer(w, "time_ms", v->time_ms);
+    ek_json_add_text(w, "instance", i->instance);
+    if (i->topic) {
+        ek_json_add_text(w, "topic", i->topic);
+        ek_json_add_integer(w, "partition", i->partition);
+        ek_json_add_integer(w, "from", i->from);
+        ek_json_add_integer(w, "to", i->from + i->count - 1);
+        ek_json_add_integer(w, "count", i->count);
+    }
+    ek_json_add_text(w, "text", i->text);
+}
+
 static void add_members(struct ek_json_writer *w, const struct ek_event *v)
 {
     switch (v->kind) {
@@ -348,6 +365,9 @@ static void add_members(struct ek_json_writer *w, const struct ek_event *v)
     case EK_EVENT_RELOAD:
         ek_json_add_text(w, "result", v->reload.done ? "done" : "refused");
         ek_json_add_raw(w, NULL, v->reload.outcome, strlen(v->reload.outcome));
+        return;
+    case EK_EVENT_INPUT:
+        add_input(w, v);
         return;
     case EK_EVENT_DECISION:
     case EK_EVENT_TEXT:

@@ -66,7 +66,8 @@ const char *ek_repair_by_name(enum ek_repair_by by)
 
 const char *ek_list_outcome_name(enum ek_list_outcome w)
 {
-    static const char *const names[] = {"pass", "shadow", "canary", "routed", "paused", "repaired"};
+    static const char *const names[] = {"pass",   "shadow",   "canary",     "routed",
+                                        "paused", "repaired", "undecodable"};
     return names[w];
 }
 

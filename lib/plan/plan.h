@@ -104,7 +104,8 @@ enum ek_list_outcome {
     EK_LIST_CANARY,
     EK_LIST_ROUTED,
     EK_LIST_PAUSED,
-    EK_LIST_REPAIRED /* feature values changed */
+    EK_LIST_REPAIRED, /* feature values changed */
+    EK_LIST_UNDECODABLE
 };
 
 /* Treatment of one list under a plan. The caller owns the arrays [routable features]; they are
@@ -130,7 +131,7 @@ const char *ek_plan_source_name(enum ek_plan_source by);
 /* Return the name: "number", "list", "item", ...; "unknown". */
 const char *ek_repair_by_name(enum ek_repair_by by);
 /* Return the name: "pass", "shadow", "canary", "routed", "paused",
- * "repaired". */
+ * "repaired", "undecodable". */
 const char *ek_list_outcome_name(enum ek_list_outcome w);
 
 /* Return a new entry for a finding: enforced, unknown repair, start time 0, no end. */

@@ -99,6 +99,12 @@ static const char *result_error(rd_kafka_event_t *event)
         return count && rd_kafka_topic_result_error(r[0]) ? rd_kafka_topic_result_error_string(r[0])
                                                           : NULL;
     }
+    case RD_KAFKA_EVENT_CREATEPARTITIONS_RESULT: {
+        const rd_kafka_topic_result_t **r = rd_kafka_CreatePartitions_result_topics(
+            rd_kafka_event_CreatePartitions_result(event), &count);
+        return count && rd_kafka_topic_result_error(r[0]) ? rd_kafka_topic_result_error_string(r[0])
+                                                          : NULL;
+    }
     case RD_KAFKA_EVENT_ALTERCONFIGS_RESULT: {
         const rd_kafka_ConfigResource_t **r = rd_kafka_AlterConfigs_result_resources(
             rd_kafka_event_AlterConfigs_result(event), &count);
@@ -165,6 +171,17 @@ int ek_admin_set_topic(const char *brokers, const char *topic, const char *name,
     rd_kafka_ConfigResource_set_config(config, name, value);
     rd_kafka_AlterConfigs(a.client, &config, 1, NULL, a.queue);
     rd_kafka_ConfigResource_destroy(config);
+    return finish(&a, topic);
+}
+
+int ek_admin_grow_topic(const char *brokers, const char *topic, int partitions)
+{
+    char why[200] = "";
+    struct asking a = ask(brokers);
+    rd_kafka_NewPartitions_t *more =
+        rd_kafka_NewPartitions_new(topic, (size_t)partitions, why, sizeof why);
+    rd_kafka_CreatePartitions(a.client, &more, 1, NULL, a.queue);
+    rd_kafka_NewPartitions_destroy(more);
     return finish(&a, topic);
 }
 

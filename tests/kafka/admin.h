@@ -10,6 +10,8 @@
 int ek_admin_right(const char *brokers, bool give, const char *user, const char *operation,
                    const char *resource, const char *name);
 int ek_admin_delete_topic(const char *brokers, const char *topic);
+/* Give a topic so many partitions. */
+int ek_admin_grow_topic(const char *brokers, const char *topic, int partitions);
 /* Delete the records of a partition before an offset. */
 int ek_admin_empty(const char *brokers, const char *topic, int partition, long long before);
 /* Commit an offset of partition 0 with its metadata. */

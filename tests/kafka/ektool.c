@@ -8,6 +8,7 @@
  *     ektool read   BROKERS TOPIC FILE [COUNT SECONDS]   to the end, or until COUNT messages
  *     ektool count  BROKERS TOPIC
  *     ektool delete BROKERS TOPIC
+ *     ektool grow   BROKERS TOPIC PARTITIONS
  *     ektool empty  BROKERS TOPIC PARTITION OFFSET   deletes the records before it
  *     ektool commit BROKERS GROUP TOPIC OFFSET METADATA   of partition 0
  *     ektool set    BROKERS TOPIC SETTING VALUE
@@ -320,6 +321,8 @@ int main(int argc, char **argv)
         return do_count(rest);
     if (!strcmp(verb, "delete") && argc == 4)
         return ek_admin_delete_topic(rest[0], rest[1]);
+    if (!strcmp(verb, "grow") && argc == 5)
+        return ek_admin_grow_topic(rest[0], rest[1], number(rest[2]));
     if (!strcmp(verb, "empty") && argc == 6)
         return ek_admin_empty(rest[0], rest[1], number(rest[2]), number(rest[3]));
     if (!strcmp(verb, "commit") && argc == 7)
@@ -329,7 +332,7 @@ int main(int argc, char **argv)
     if ((!strcmp(verb, "allow") || !strcmp(verb, "revoke")) && argc == 7)
         return ek_admin_right(rest[0], !strcmp(verb, "allow"), rest[1], rest[2], rest[3], rest[4]);
     fputs("usage: ektool "
-          "wait|create|send|send-on|lines|read|count|delete|empty|commit|set|allow|revoke "
+          "wait|create|send|send-on|lines|read|count|delete|grow|empty|commit|set|allow|revoke "
           "BROKERS "
           "...\n",
           stderr);

@@ -136,6 +136,9 @@ class Broker:
     def delete(self, topic):
         tool("delete", self.address, topic)
 
+    def grow(self, topic, partitions):
+        tool("grow", self.address, topic, partitions)
+
     def empty(self, topic, partition, offset):
         """Delete the records of a partition before an offset."""
         tool("empty", self.address, topic, partition, offset)
@@ -280,13 +283,14 @@ def decoded(raw):
 
 
 class Daemon:
-    """`evenkeel run` with its configuration, as a context manager."""
+    """`evenkeel run` with its configuration, as a context manager. Unlike by default, messages that cannot be read are
+    only dead-lettered unless `undecodable` is "forward"; dead=False: without a dead-letter topic."""
     LAG_SECONDS = 1.2
 
     def __init__(self, folder, broker, source, target, assets, rules=None, model=None, more="",
                  alerts=None, group=None, limits="", message="", pipeline="", brokers=None, output="", log="",
                  delivery="at_least_once", instance=None, state=None, fleet="", http="", session=6000, slow_ms=0, sinks=(), input="", service="", assembly="",
-                 alerting="", writes="scores"):
+                 alerting="", writes="scores", undecodable="dead_letter", dead=True):
         self.http = f"127.0.0.1:{free_port()}"
         self.config = tempfile.mktemp(suffix=".yaml", dir=folder)
         self.log_path = self.config + ".log"
@@ -302,7 +306,8 @@ class Daemon:
                       f"input: {{brokers: \"{brokers or broker.address}\", topics: [{source}], "
                       f"group: {self.group}, delivery: {delivery}, {input}{', ' if input else ''}"
                       f"librdkafka: {{session.timeout.ms: {session}, {more}}}}}\n"
-                      f"output: {{topic: {target}, dead_letter_topic: {target}.dead, writes: {writes}, librdkafka: {{{output}}}}}\n"
+                      f"output: {{topic: {target}, undecodable: {undecodable}, writes: {writes}, {f'dead_letter_topic: {target}.dead, ' if dead else ''}"
+                      f"librdkafka: {{{output}}}}}\n"
                       f"assets: {{manifest: {assets}/features.yaml, "
                       f"profile: {assets}/profile.ekp{extra}}}\n"
                       f"{alert}state: {{{state or ''}}}\n"

@@ -20,10 +20,12 @@ import test_fleet
 import test_fleet_orders
 import test_http
 import test_fleet_rollout
+import test_flow
 import test_items
 import test_memory
 import test_orders
 import test_pause
+import test_positions
 import test_rebalance
 import test_reload
 import test_repair
@@ -35,8 +37,8 @@ import test_story
 import test_watch
 import workers
 
-MODULES = (test_delivery, test_alerts, test_at_once, test_errors, test_exactly, test_fleet, test_fleet_orders, test_fleet_rollout,
-           test_http, test_items, test_memory, test_orders, test_pause, test_rebalance, test_reload, test_repair, test_rollout, test_security,
+MODULES = (test_delivery, test_alerts, test_at_once, test_errors, test_exactly, test_fleet, test_fleet_orders, test_fleet_rollout, test_flow,
+           test_http, test_items, test_memory, test_orders, test_pause, test_positions, test_rebalance, test_reload, test_repair, test_rollout, test_security,
            test_serve, test_state, test_story, test_watch)
 SOAK = (soak_outage, soak_rebalance)
 

@@ -1,6 +1,7 @@
 """Every input message is forwarded byte for byte and in order, or dead-lettered with a reason."""
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -160,6 +161,61 @@ class WhatCannotBeRead(unittest.TestCase):
         for reason in set(reasons.values()):
             count = sum(r == reason for r in reasons.values())
             self.assertIn(f'evenkeel_dead_letters_total{{reason="{reason}"}} {count}\n', metrics)
+
+
+class FailOpen(unittest.TestCase):
+    """By default what cannot be read is forwarded, and copied to the dead letters if there are any."""
+
+    def check(self, **more):
+        source, target = WORLD.topics()
+        good = WORLD.hotel(120, "json")
+        values = [v[:-1] if i % 4 == 1 else v for i, v in enumerate(good)]
+        bad = [i for i in range(120) if i % 4 == 1]
+        frames = numbered(values)
+        WORLD.send(source, frames)
+        with daemon(source, target, message="encoding: json", undecodable="forward", **more) as d:
+            d.wait_ready().wait_handled(120).wait_drained()
+            metrics = d.get("/metrics")[1]
+            self.assertEqual(d.stop(), 0, d.log())
+        out, dead = WORLD.read(target), WORLD.read(target + ".dead")
+        self.assertEqual([(f.value, f.key, f.timestamp) for f in out], [(f.value, f.key, f.timestamp) for f in frames])
+        self.assertEqual([n for n, f in enumerate(out) if f.header("ek-action") == "undecodable"], bad)
+        self.assertIn(f"evenkeel_undecodable_forwarded_total {len(bad)}\n", metrics)
+        self.assertIn('evenkeel_messages_total{result="passed"} 120\n', metrics)
+        self.assertIn('evenkeel_messages_total{result="dead_lettered"} 0\n', metrics)
+        return bad, frames, dead, metrics
+
+    def copies(self, delivery):
+        bad, frames, dead, metrics = self.check(delivery=delivery)
+        self.assertEqual(sorted(numbers(dead)), bad)
+        for f in dead:
+            self.assertEqual(f.value, frames[int(f.header("n"))].value)
+            self.assertEqual(f.header("ek-error-class"), "format")
+            self.assertIn("JSON", f.header("ek-error"))
+        self.assertIn(f'evenkeel_dead_letters_total{{reason="format"}} {len(bad)}\n', metrics)
+
+    def test_forwards_and_copies_at_least_once(self):
+        self.copies("at_least_once")
+
+    def test_forwards_and_copies_exactly_once(self):
+        self.copies("exactly_once")
+
+    def test_forwards_without_a_dead_letter_topic(self):
+        self.assertEqual(self.check(dead=False)[2], [])
+
+    def test_an_optional_field_that_cannot_be_read_withholds_nothing(self):
+        source, target = WORLD.topics()
+        values = [re.sub(rb'"time_ms":\d+', b'"time_ms":"2026-11-23T10:00:00+"', v) for v in WORLD.hotel(50, "json")]
+        self.assertIn(b"10:00", values[0])
+        WORLD.send(source, numbered(values))
+        with daemon(source, target, message="encoding: json") as d:
+            d.wait_ready().wait_handled(50)
+            self.assertEqual(d.status()["observed_lists"], 50)
+            self.assertIn('evenkeel_unreadable_fields_total{field="time"} 50\n', d.get("/metrics")[1])
+            self.assertIn("time_ms: text, expected milliseconds", json.dumps(d.status()))
+            self.assertIn("unreadable", evenkeel("status", "--url", f"http://{d.http}")[0])
+            self.assertEqual(d.stop(), 0, d.log())
+        self.assertEqual([f.value for f in WORLD.read(target)], values)
 
 
 class DeadLetters(unittest.TestCase):

@@ -14,6 +14,8 @@ const REASONS = {
   state: "brokers do not return its state",
   topic_missing: "an input topic is missing",
   no_partitions: "it has no partition to read",
+  undecodable: "none of the messages can be read",
+  stalled: "nothing comes out although the input has more",
 };
 
 function notReady(ready) {
@@ -44,10 +46,28 @@ function drifted(model) {
       "If the scorer was changed on purpose, capture healthy traffic and train with --teacher upstream; if not, one of its inputs changed without a finding."] };
 }
 
+const INPUT = {
+  undecodable: ["broken", "not readable", "Messages cannot be read"],
+  stalled: ["broken", "stalled", "No output although the input has more"],
+  unreachable: ["broken", "unreachable", "Brokers do not answer"],
+  messages_lost: ["broken", "messages lost", "Messages were lost before they were read"],
+  silent: ["suspected", "silent", "The input is silent"],
+  degraded: ["suspected", "degraded", "The state topic is not available"],
+  unmapped: ["suspected", "unmapped", "An expected field is in no message"],
+};
+
+function conditionOf(c) {
+  const [level, word, title] = INPUT[c.condition] || ["suspected", c.condition, c.condition];
+  return { level, word, title, text: [c.text ? c.text + "." : ""] };
+}
+
+const inputOf = (known) => (known.status && known.status.input) || {};
+
 // Notices that do not depend on findings.
 function notices(known) {
   const { ready, status } = known, all = [];
   if (ready && ready.ready === false) all.push(notReady(ready));
+  all.push(...(inputOf(known).conditions || []).map(conditionOf));
   if (status && status.paused) all.push(paused(status.paused));
   if (status && status.fleet && status.fleet.plan_stale) all.push(stalePlan(status.fleet));
   if (status && status.model && status.model.state === "drifted") all.push(drifted(status.model));
@@ -122,6 +142,8 @@ function quiet(known) {
   const end = recovered(known);
   if (end) return { level: "recovered", word: "recovered", title: "Nothing is wrong any more",
     text: [`${end.feature || "A route"} ${end.feature ? inPlace(end.segment) + " " : ""}is as in training again; its route ended at `, when(end.time_ms), ". All lists are forwarded unchanged."] };
+  if (inputOf(known).state === "no_data")
+    return { level: "nodata", word: "no data", title: "No data yet", text: ["No list was read since the start."] };
   return { level: "ok", word: "OK", title: "Nothing is wrong", text: ["No feature has a finding, and all lists are forwarded unchanged."] };
 }
 

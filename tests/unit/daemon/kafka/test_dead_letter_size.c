@@ -164,14 +164,14 @@ START_TEST(while_paused_headers_that_cannot_be_read_are_left_out_and_told)
     ck_assert(ek_stage_pause(s.stage, true, "me", "to see"));
     feed_large(&s);
     struct ek_stage_stats t = wait_for(&s, SENT);
-    ck_assert_uint_eq(t.dead,
-                      2); /* garbage: the output topic accepts no more than the dead-letter topic */
+    ck_assert_uint_eq(t.dead, 1); /* garbage: no topic takes it */
     finish(&s);
     struct ek_merged_consumer *tap = open_tap(&s, "ranked");
-    for (int i = 0; i < SENT - 2; i++) {
+    for (int i = 0; i < SENT - 1; i++) {
         ck_assert(next(tap, &r));
-        ck_assert(has(&r, "ek-action", "paused"));
-        bool bare = i == 2 || i == 3;
+        bool nearly = i == 1; /* our headers alone would not fit */
+        ck_assert(nearly ? !find(&r, "ek-action") : has(&r, "ek-action", "paused"));
+        bool bare = i == 3 || i == 4;
         ck_assert_msg(bare ? has(&r, "ek-truncated", "headers") : !find(&r, "ek-truncated"), "%d",
                       i);
     }

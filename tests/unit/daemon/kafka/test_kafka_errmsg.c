@@ -170,9 +170,9 @@ START_TEST(a_twin_of_a_static_member_is_named_by_what_the_two_share)
     ck_assert_ptr_nonnull(client);
     rd_kafka_test_fatal_error(client, RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID, "fenced");
     ek_kafka_report_fatal(&w, client, "cannot go on");
-    ck_assert_int_eq(ek_kafka_failure(&w, &e), EK_EIO);
+    ck_assert_int_eq(ek_kafka_failure(&w, &e), EK_ECONFIG);
     ck_assert_msg(strstr(e.message, "has taken this one's group.instance.id 'pod-1': give each "
-                                    "instance one of its own") != NULL,
+                                    "instance a service.instance of its own") != NULL,
                   "%s", e.message);
     rd_kafka_destroy(client);
 }

@@ -232,7 +232,8 @@ static void commit_with_error(int request, rd_kafka_resp_err_t err, enum ek_txn_
         ck_assert_uint_gt(ek_metrics_counter(s.metrics, EK_COUNT_KAFKA_ABORTABLE), 0);
         commit_again(&s);
     } else if (then == EK_TXN_BROKEN) {
-        ck_assert_int_eq(s.error.code, EK_EIO);
+        bool twin = err == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID;
+        ck_assert_int_eq(s.error.code, twin ? EK_ECONFIG : EK_EIO);
         ck_assert_int_eq(s.error.flags, EK_ERR_FATAL);
     }
     finish(&s);

@@ -54,7 +54,8 @@ static void write_config(const struct house *h, const char *more)
     char text[1200];
     snprintf(text, sizeof text,
              "input: {brokers: \"%s\", topics: [scored], group: g}\n"
-             "output: {topic: ranked, dead_letter_topic: ranked.dead}\n"
+             "output: {topic: ranked, dead_letter_topic: ranked.dead, "
+             "undecodable: dead_letter}\n"
              "assets: {manifest: %s, profile: %s, rules: %s, model: %s}\n"
              "http: {listen: \"off\", token_file: %s}\n%s",
              ek_mock_brokers(h->s.mock), MANIFEST, PROFILE, RULES, MODEL, TOKENS, more);

@@ -174,7 +174,7 @@ START_TEST(pages_tell_the_state_before_and_after_partitions_are_assigned)
     ck_assert_int_eq(ek_stage_new(&s.stage, s.config, &s.assets, NULL, &e), 0);
     assert_page(s.stage, "/ping", NULL, 200, "pong");
     assert_page(s.stage, "/ready", NULL, 503,
-                "{\"ready\":false,\"partitions\":0,\"missing_topics\":[],"
+                "{\"ready\":false,\"partitions\":0,\"missing_topics\":[],\"degraded\":null,"
                 "\"reason\":\"no_partitions\"}");
     assert_page(s.stage, "/metrics", NULL, 200, "\nevenkeel_ready 0\n");
     assert_page(s.stage, "/metrics", NULL, 200,

@@ -11,6 +11,7 @@ static const char TEXT[] =
 
 static const struct ek_checkpoint_ref POINTER = {.topic = "scored-1",
                                                  .partition = 2,
+                                                 .at = 2,
                                                  .base = 12,
                                                  .head = 255,
                                                  .since_ms = 1700000000000,
@@ -133,6 +134,28 @@ START_TEST(a_note_that_is_full_keeps_what_it_has)
 }
 END_TEST
 
+START_TEST(a_fingerprint_follows_a_reference_or_stands_alone)
+{
+    struct ek_checkpoint_ref p = {.topic = "scored", .partition = 5, .at = 1, .base = 2}, got;
+    char text[EK_CHECKPOINT_REF_BYTES + EK_PRINT_TEXT_BYTES], print[EK_PRINT_TEXT_BYTES];
+    ek_checkpoint_ref_write(&p, text);
+    ck_assert_str_eq(text, "ek1;home=scored/5;base=2;head=0000000000000000;since=0;seen=0;at=1");
+    ek_print_write(0xabc, true, print);
+    memcpy(text + strlen(text), print, sizeof print);
+    ck_assert_int_eq(ek_checkpoint_ref_read(text, strlen(text), &got), EK_CHECKPOINT_REF_READ);
+    ck_assert_int_eq(got.at, 1);
+    ck_assert_int_eq(got.partition, 5);
+    ck_assert_uint_eq(ek_print_read(text, strlen(text)), 0xabc);
+    ek_print_write(0xabc, false, print);
+    ck_assert_str_eq(print, "ek1p;print=0000000000000abc");
+    ck_assert_uint_eq(ek_print_read(print, strlen(print)), 0xabc);
+    ck_assert_int_eq(ek_checkpoint_ref_read(print, strlen(print), &got), EK_CHECKPOINT_REF_NONE);
+    ck_assert_uint_eq(ek_print_read("ek1p;print=xyz", 14), 0);
+    ek_print_write(0, true, print);
+    ck_assert_str_eq(print, "");
+}
+END_TEST
+
 Suite *suite_checkpoint_ref(void)
 {
     return ek_suite(
@@ -141,5 +164,6 @@ Suite *suite_checkpoint_ref(void)
         a_pointer_that_is_cut_short_is_none, a_pointer_to_a_topic_with_a_zero_in_its_name_is_none,
         a_pointer_of_a_later_version_is_known_as_one,
         a_partition_has_a_state_when_its_own_pointer_says_so,
-        a_note_tells_how_far_each_partition_had_come, a_note_that_is_full_keeps_what_it_has);
+        a_note_tells_how_far_each_partition_had_come, a_note_that_is_full_keeps_what_it_has,
+        a_fingerprint_follows_a_reference_or_stands_alone);
 }

@@ -1,0 +1,388 @@
+#include "daemon/stage/flow_monitor.h"
+
+#include "base/alloc.h"
+#include "daemon/base/metrics.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+static const double RECENT = .9; /* weight of the messages of one second in the next */
+static const double USUAL = .05; /* weight of a new gap */
+enum { RECENT_LEAST = 5, RECOVERED = 4, FIELDS = EK_DIMENSIONS_MAX + 2 };
+
+/* Field that messages should have. */
+struct field {
+    char name[EK_FLOW_TEXT_BYTES / FIELDS]; /* "segment bucket" */
+    char dimension[EK_FLOW_TEXT_BYTES / FIELDS];
+    bool expected;
+    atomic_bool seen;
+};
+enum { TIME = EK_DIMENSIONS_MAX, SCORE };
+
+struct ek_flow_monitor {
+    const char *copies_to;
+    int64_t silence_ms;
+    atomic_ullong decoded, undecodable, handled;
+    atomic_bool has_reason, has_unreadable, lacks; /* lacks: an expected field was not seen yet */
+    _Atomic int64_t turn_ms;                       /* last step of the reading thread */
+    pthread_mutex_t lock;                          /* guards the fields below */
+    struct field field[FIELDS];
+    struct ek_flow_state state[EK_FLOW_CONDITIONS];
+    char first_reason[EK_FLOW_TEXT_BYTES], unreadable[EK_UNREADABLE_BYTES];
+    uint64_t consumed, lost;
+    struct ek_flow_progress progress;
+    int64_t progress_lag; /* lag at the last progress */
+    int64_t progress_ms, message_ms, second_ms;
+    uint64_t decoded_before, undecodable_before, consumed_before; /* of the last second */
+    double recent_decoded, recent_undecodable, gap_ms;
+};
+
+const char *ek_flow_condition_name(enum ek_flow_condition which)
+{
+    static const char *const names[] = {"undecodable",   "silent",   "stalled", "unreachable",
+                                        "messages_lost", "degraded", "unmapped"};
+    return names[which];
+}
+
+struct ek_flow_monitor *ek_flow_monitor_new(int64_t silence_ms, const char *copies_to,
+                                            int64_t now_ms)
+{
+    struct ek_flow_monitor *m = ek_calloc(1, sizeof *m);
+    if (!m)
+        return NULL;
+    m->silence_ms = silence_ms;
+    m->copies_to = copies_to;
+    m->message_ms = -1;
+    m->progress_ms = m->second_ms = now_ms;
+    atomic_init(&m->turn_ms, 0); /* not running yet */
+    pthread_mutex_init(&m->lock, NULL);
+    snprintf(m->field[TIME].name, sizeof m->field[TIME].name, "time");
+    snprintf(m->field[SCORE].name, sizeof m->field[SCORE].name, "score");
+    atomic_init(&m->lacks, true);
+    return m;
+}
+
+void ek_flow_monitor_free(struct ek_flow_monitor *m)
+{
+    if (!m)
+        return;
+    pthread_mutex_destroy(&m->lock);
+    ek_free(m);
+}
+
+static void expect_dimension(struct field *f, const char *dimension)
+{
+    bool same = f->expected && dimension && !strcmp(f->dimension, dimension);
+    if (same)
+        return;
+    f->expected = dimension != NULL;
+    atomic_store(&f->seen, false);
+    snprintf(f->dimension, sizeof f->dimension, "%s", dimension ? dimension : "");
+    snprintf(f->name, sizeof f->name, "segment %.40s", f->dimension);
+}
+
+void ek_flow_monitor_expect(struct ek_flow_monitor *m, const struct ek_rules *rules, bool time,
+                            bool scores)
+{
+    pthread_mutex_lock(&m->lock);
+    for (int i = 0; i < EK_DIMENSIONS_MAX; i++)
+        expect_dimension(&m->field[i],
+                         rules && i < rules->segment_count ? rules->segment[i] : NULL);
+    m->field[TIME].expected = time;
+    m->field[SCORE].expected = scores;
+    atomic_store(&m->lacks, true);
+    pthread_mutex_unlock(&m->lock);
+}
+
+static bool has_score(const struct ek_list *q)
+{
+    for (int i = 0; i < q->items; i++)
+        if (!isnan(q->score[i]))
+            return true;
+    return false;
+}
+
+/* Only until all expected fields were seen. */
+static void look_for_fields(struct ek_flow_monitor *m, const struct ek_list *q, bool has_time)
+{
+    bool lacks = false;
+    pthread_mutex_lock(&m->lock);
+    for (int i = 0; i < FIELDS; i++) {
+        struct field *f = &m->field[i];
+        if (!f->expected || atomic_load(&f->seen))
+            continue;
+        bool seen = i == TIME    ? has_time
+                    : i == SCORE ? !q->items || has_score(q)
+                                 : ek_list_segment(q, f->dimension).text != NULL;
+        atomic_store(&f->seen, seen);
+        lacks = lacks || !seen;
+    }
+    atomic_store(&m->lacks, lacks);
+    pthread_mutex_unlock(&m->lock);
+}
+
+void ek_flow_monitor_add_list(struct ek_flow_monitor *m, const struct ek_list *q, bool has_time)
+{
+    atomic_fetch_add_explicit(&m->decoded, 1, memory_order_relaxed);
+    if (atomic_load_explicit(&m->lacks, memory_order_relaxed))
+        look_for_fields(m, q, has_time);
+    if (!q->unreadable || atomic_exchange(&m->has_unreadable, true))
+        return;
+    pthread_mutex_lock(&m->lock);
+    snprintf(m->unreadable, sizeof m->unreadable, "%s", q->unreadable_text);
+    pthread_mutex_unlock(&m->lock);
+}
+
+void ek_flow_monitor_add_undecodable(struct ek_flow_monitor *m, const char *topic, int partition,
+                                     int64_t offset, const char *reason)
+{
+    atomic_fetch_add_explicit(&m->undecodable, 1, memory_order_relaxed);
+    if (atomic_exchange(&m->has_reason, true))
+        return;
+    pthread_mutex_lock(&m->lock);
+    snprintf(m->first_reason, sizeof m->first_reason,
+             "%.300s (topic '%.150s' partition %d offset %" PRId64 ")", reason, topic, partition,
+             offset);
+    pthread_mutex_unlock(&m->lock);
+}
+
+static void __attribute__((format(printf, 5, 6)))
+set_state(struct ek_flow_monitor *m, enum ek_flow_condition which, bool active, int64_t now_ms,
+          const char *format, ...)
+{
+    struct ek_flow_state *s = &m->state[which];
+    va_list args;
+    if (active && !s->active)
+        s->since_ms = now_ms;
+    s->active = active;
+    s->text[0] = '\0';
+    if (!active)
+        return;
+    va_start(args, format);
+    vsnprintf(s->text, sizeof s->text, format, args);
+    va_end(args);
+}
+
+void ek_flow_monitor_add_loss(struct ek_flow_monitor *m, const char *topic, int partition,
+                              int64_t from, int64_t to, int64_t now_ms)
+{
+    pthread_mutex_lock(&m->lock);
+    m->lost += (uint64_t)(to - from);
+    m->state[EK_FLOW_MESSAGES_LOST].since_ms = now_ms;
+    set_state(m, EK_FLOW_MESSAGES_LOST, true, now_ms,
+              "topic '%.200s' partition %d: offsets %" PRId64 " to %" PRId64 " (%" PRId64
+              " messages) were gone before they were read",
+              topic, partition, from, to - 1, to - from);
+    pthread_mutex_unlock(&m->lock);
+}
+
+void ek_flow_monitor_set(struct ek_flow_monitor *m, enum ek_flow_condition which, const char *text,
+                         int64_t now_ms)
+{
+    pthread_mutex_lock(&m->lock);
+    set_state(m, which, text != NULL, now_ms, "%s", text ? text : "");
+    pthread_mutex_unlock(&m->lock);
+}
+
+void ek_flow_monitor_add_progress(struct ek_flow_monitor *m, const struct ek_flow_progress *p,
+                                  int64_t now_ms)
+{
+    atomic_store_explicit(&m->turn_ms, now_ms, memory_order_relaxed);
+    pthread_mutex_lock(&m->lock);
+    if (p->consumed != m->consumed)
+        m->message_ms = now_ms;
+    m->consumed = p->consumed;
+    bool more = p->in_flight || p->lag > m->progress_lag;
+    if (p->handled != m->progress.handled || !more || !p->partitions) {
+        m->progress_ms = now_ms;
+        m->progress_lag = p->lag;
+    }
+    if (p->lag < m->progress_lag)
+        m->progress_lag = p->lag;
+    m->progress = *p;
+    pthread_mutex_unlock(&m->lock);
+}
+
+/* Update the messages and the gap of about the last ten seconds. */
+static void count_second(struct ek_flow_monitor *m, int64_t now_ms)
+{
+    uint64_t decoded = atomic_load(&m->decoded), undecodable = atomic_load(&m->undecodable);
+    uint64_t more = m->consumed - m->consumed_before;
+    m->recent_decoded = RECENT * m->recent_decoded + (double)(decoded - m->decoded_before);
+    m->recent_undecodable =
+        RECENT * m->recent_undecodable + (double)(undecodable - m->undecodable_before);
+    m->decoded_before = decoded;
+    m->undecodable_before = undecodable;
+    if (!more)
+        return;
+    double gap = (double)(now_ms - m->second_ms) / (double)more;
+    m->gap_ms = m->consumed_before ? (1 - USUAL) * m->gap_ms + USUAL * gap : gap;
+    m->consumed_before = m->consumed;
+    m->second_ms = now_ms;
+}
+
+static void look_undecodable(struct ek_flow_monitor *m, int64_t now_ms)
+{
+    uint64_t decoded = m->decoded_before, undecodable = m->undecodable_before;
+    bool was = m->state[EK_FLOW_UNDECODABLE].active;
+    bool many = m->recent_undecodable >= RECENT_LEAST && m->recent_undecodable > m->recent_decoded;
+    bool still = was && m->recent_decoded <= RECOVERED * m->recent_undecodable;
+    bool active = undecodable && (!decoded || many || still);
+    if (was && !active) { /* the next time has another first reason */
+        m->first_reason[0] = '\0';
+        atomic_store(&m->has_reason, false);
+    }
+    set_state(m, EK_FLOW_UNDECODABLE, active, now_ms,
+              "%" PRIu64 " of %" PRIu64 " messages cannot be read; %s%s: %s", undecodable,
+              decoded + undecodable, m->copies_to ? "they are in " : "they are forwarded unchanged",
+              m->copies_to ? m->copies_to : "", m->first_reason);
+}
+
+static void look_silent(struct ek_flow_monitor *m, int64_t now_ms)
+{
+    int64_t usual = (int64_t)(EK_FLOW_SILENCE_GAPS * m->gap_ms);
+    int64_t most = m->silence_ms                    ? m->silence_ms
+                   : usual > EK_FLOW_SILENCE_MIN_MS ? usual
+                                                    : EK_FLOW_SILENCE_MIN_MS;
+    int64_t age = m->message_ms < 0 ? -1 : now_ms - m->message_ms;
+    bool usually = m->silence_ms || m->consumed >= EK_FLOW_USUAL_MESSAGES;
+    set_state(m, EK_FLOW_SILENT, usually && age > most && m->progress.partitions, now_ms,
+              "no message for %" PRId64 " s, usually one every %.3g s", age / 1000,
+              m->gap_ms / 1000);
+}
+
+static void look_stalled(struct ek_flow_monitor *m, int64_t now_ms)
+{
+    int64_t turn = atomic_load(&m->turn_ms), blocked = turn ? now_ms - turn : 0;
+    int64_t still = !m->progress.partitions ? 0 : now_ms - m->progress_ms;
+    if (blocked >= EK_FLOW_STALL_MS)
+        set_state(m, EK_FLOW_STALLED, true, now_ms,
+                  "the reading thread has not run for %" PRId64 " s", blocked / 1000);
+    else
+        set_state(m, EK_FLOW_STALLED, still >= EK_FLOW_STALL_MS, now_ms,
+                  "no output for %" PRId64 " s; %" PRIu64 " messages in flight, lag %" PRId64,
+                  still / 1000, m->progress.in_flight, m->progress.lag);
+}
+
+static void list_unmapped(struct ek_flow_monitor *m, char text[EK_FLOW_TEXT_BYTES])
+{
+    int length = 0;
+    text[0] = '\0';
+    for (int i = 0; i < FIELDS; i++) {
+        const struct field *f = &m->field[i];
+        if (f->expected && !atomic_load(&f->seen))
+            length += snprintf(text + length, EK_FLOW_TEXT_BYTES - (size_t)length, "%s%s",
+                               length ? ", " : "", f->name);
+    }
+}
+
+static void look_unmapped(struct ek_flow_monitor *m, int64_t now_ms)
+{
+    char names[EK_FLOW_TEXT_BYTES];
+    list_unmapped(m, names);
+    set_state(m, EK_FLOW_UNMAPPED, *names && m->decoded_before >= EK_FLOW_UNMAPPED_LISTS, now_ms,
+              "no list has it: %.500s; correct the paths under 'message'", names);
+}
+
+void ek_flow_monitor_evaluate(struct ek_flow_monitor *m, int64_t now_ms)
+{
+    pthread_mutex_lock(&m->lock);
+    count_second(m, now_ms);
+    look_undecodable(m, now_ms);
+    look_silent(m, now_ms);
+    look_stalled(m, now_ms);
+    look_unmapped(m, now_ms);
+    if (now_ms - m->state[EK_FLOW_MESSAGES_LOST].since_ms >= EK_FLOW_LOST_MS)
+        set_state(m, EK_FLOW_MESSAGES_LOST, false, now_ms, "%s", "");
+    pthread_mutex_unlock(&m->lock);
+}
+
+void ek_flow_monitor_get(struct ek_flow_monitor *m, int64_t now_ms, struct ek_flow_view *out)
+{
+    pthread_mutex_lock(&m->lock);
+    memset(out, 0, sizeof *out);
+    memcpy(out->condition, m->state, sizeof out->condition);
+    out->decoded = atomic_load(&m->decoded);
+    out->undecodable = atomic_load(&m->undecodable);
+    out->lost = m->lost;
+    out->message_age_ms = m->message_ms < 0 ? -1 : now_ms - m->message_ms;
+    out->never_decoded = out->undecodable && !out->decoded;
+    snprintf(out->first_reason, sizeof out->first_reason, "%s", m->first_reason);
+    snprintf(out->unreadable, sizeof out->unreadable, "%s", m->unreadable);
+    if (m->state[EK_FLOW_UNMAPPED].active)
+        list_unmapped(m, out->unmapped);
+    pthread_mutex_unlock(&m->lock);
+}
+
+bool ek_flow_monitor_lacks_segment(const struct ek_flow_monitor *m)
+{
+    if (!atomic_load_explicit(&m->lacks, memory_order_relaxed))
+        return false;
+    for (int i = 0; i < EK_DIMENSIONS_MAX; i++)
+        if (m->field[i].expected && !atomic_load(&m->field[i].seen))
+            return true;
+    return false;
+}
+
+static void add_text(struct ek_buf *out, const char *name, const char *text)
+{
+    ek_buf_printf(out, ",\"%s\":", name);
+    if (*text)
+        ek_buf_json(out, text, strlen(text));
+    else
+        ek_buf_text(out, "null");
+}
+
+/* The most serious condition first. */
+static const char *state_name(const struct ek_flow_view *v)
+{
+    static const enum ek_flow_condition order[] = {EK_FLOW_STALLED, EK_FLOW_UNDECODABLE,
+                                                   EK_FLOW_UNREACHABLE, EK_FLOW_SILENT};
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+        if (v->condition[order[i]].active)
+            return ek_flow_condition_name(order[i]);
+    return v->decoded || v->undecodable ? "ok" : "no_data";
+}
+
+int ek_flow_monitor_json(struct ek_flow_monitor *m, int64_t now_ms, struct ek_buf *out)
+{
+    struct ek_flow_view v;
+    ek_flow_monitor_get(m, now_ms, &v);
+    ek_buf_printf(out,
+                  "{\"state\":\"%s\",\"decoded\":%" PRIu64 ",\"undecodable\":%" PRIu64
+                  ",\"lost\":%" PRIu64 ",\"last_message_age_ms\":%" PRId64,
+                  state_name(&v), v.decoded, v.undecodable, v.lost, v.message_age_ms);
+    add_text(out, "copies_in", v.undecodable && m->copies_to ? m->copies_to : "");
+    add_text(out, "first_reason", v.first_reason);
+    add_text(out, "unreadable", v.unreadable);
+    add_text(out, "unmapped", v.unmapped);
+    ek_buf_text(out, ",\"conditions\":[");
+    for (int i = 0, n = 0; i < EK_FLOW_CONDITIONS; i++) {
+        if (!v.condition[i].active)
+            continue;
+        ek_buf_printf(out, "%s{\"condition\":\"%s\",\"for_ms\":%" PRId64, n++ ? "," : "",
+                      ek_flow_condition_name((enum ek_flow_condition)i),
+                      now_ms - v.condition[i].since_ms);
+        add_text(out, "text", v.condition[i].text);
+        ek_buf_text(out, "}");
+    }
+    return ek_buf_text(out, "]}");
+}
+
+int ek_flow_monitor_metrics(struct ek_flow_monitor *m, int64_t now_ms, struct ek_buf *out)
+{
+    static const char name[] = "evenkeel_input_condition";
+    struct ek_flow_view v;
+    ek_flow_monitor_get(m, now_ms, &v);
+    ek_metrics_head(name, out);
+    for (int i = 0; i < EK_FLOW_CONDITIONS; i++)
+        ek_buf_printf(out, "%s{condition=\"%s\"} %d\n", name,
+                      ek_flow_condition_name((enum ek_flow_condition)i), v.condition[i].active);
+    ek_metrics_single("evenkeel_input_lost_messages_total", (double)v.lost, out);
+    return ek_metrics_single("evenkeel_undecodable_messages_total", (double)v.undecodable, out);
+}

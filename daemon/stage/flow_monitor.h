@@ -1,0 +1,104 @@
+/* Conditions of the message flow: undecodable input, silence, a stall, lost messages, a helper that
+ * is away, fields that no message has. For /ready, status, the page, metrics and alerts.
+ *
+ * Workers add messages, the reading thread adds progress, and a thread of its own evaluates the
+ * conditions once a second, so that a blocked stage is reported too. Times are monotonic
+ * milliseconds. Threads: any, but for _new and _free.
+ */
+#ifndef EK_DAEMON_STAGE_FLOW_MONITOR_H
+#define EK_DAEMON_STAGE_FLOW_MONITOR_H
+
+#include "base/buf.h"
+#include "lists/list.h"
+#include "rules/rules.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    EK_FLOW_STALL_MS = 10000, /* without output while the input has more */
+    EK_FLOW_SILENCE_MIN_MS = 60000,
+    EK_FLOW_SILENCE_GAPS = 30,    /* usual gaps between messages without one */
+    EK_FLOW_USUAL_MESSAGES = 100, /* before a gap is usual */
+    EK_FLOW_UNMAPPED_LISTS = 100, /* lists without a field that is expected */
+    EK_FLOW_LOST_MS = 3600000,    /* how long a loss stays a condition */
+    EK_FLOW_TEXT_BYTES = 600
+};
+
+enum ek_flow_condition {
+    EK_FLOW_UNDECODABLE,   /* nothing decoded since the start, or most of the newest messages */
+    EK_FLOW_SILENT,        /* no message for many times the usual gap */
+    EK_FLOW_STALLED,       /* no output while the input has more */
+    EK_FLOW_UNREACHABLE,   /* brokers do not answer, or refuse this client */
+    EK_FLOW_MESSAGES_LOST, /* the log dropped messages before they were read */
+    EK_FLOW_DEGRADED,      /* a helper is away, and the flow continues without it */
+    EK_FLOW_UNMAPPED,      /* no list has a field that rules or configuration name */
+    EK_FLOW_CONDITIONS
+};
+
+struct ek_flow_state {
+    bool active;
+    int64_t since_ms;
+    char text[EK_FLOW_TEXT_BYTES]; /* "" unless active */
+};
+
+struct ek_flow_view {
+    struct ek_flow_state condition[EK_FLOW_CONDITIONS];
+    uint64_t decoded, undecodable, lost;
+    int64_t message_age_ms;                /* -1: no message since the start */
+    bool never_decoded;                    /* messages came, and none could be read */
+    char first_reason[EK_FLOW_TEXT_BYTES]; /* of an undecodable message, with its place; or "" */
+    char unreadable[EK_UNREADABLE_BYTES];  /* reason that an optional field counts as absent */
+    char unmapped[EK_FLOW_TEXT_BYTES];     /* "segment bucket, time"; or "" */
+};
+
+/* Progress of a stage. */
+struct ek_flow_progress {
+    uint64_t consumed, handled; /* messages read; finished, with output or without */
+    uint64_t in_flight;
+    int64_t lag; /* -1: unknown */
+    int partitions;
+};
+
+struct ek_flow_monitor;
+
+/* Return "undecodable", "silent", "stalled", "unreachable", "messages_lost", "degraded" or
+ * "unmapped". */
+const char *ek_flow_condition_name(enum ek_flow_condition which);
+
+/* silence_ms: time without a message that counts as silence; 0: by the usual gap. copies_to: topic
+ * of the copies of undecodable messages, or NULL; it must outlive the monitor. Return NULL if out
+ * of memory. */
+struct ek_flow_monitor *ek_flow_monitor_new(int64_t silence_ms, const char *copies_to,
+                                            int64_t now_ms);
+void ek_flow_monitor_free(struct ek_flow_monitor *m);
+
+/* Set the fields that messages should have: the dimensions that the rules name, time, scores. Also
+ * after a reload; known fields stay known. */
+void ek_flow_monitor_expect(struct ek_flow_monitor *m, const struct ek_rules *rules, bool time,
+                            bool scores);
+
+/* Add a decoded list. has_time: the message has its time. */
+void ek_flow_monitor_add_list(struct ek_flow_monitor *m, const struct ek_list *q, bool has_time);
+void ek_flow_monitor_add_undecodable(struct ek_flow_monitor *m, const char *topic, int partition,
+                                     int64_t offset, const char *reason);
+void ek_flow_monitor_add_loss(struct ek_flow_monitor *m, const char *topic, int partition,
+                              int64_t from, int64_t to, int64_t now_ms);
+/* Set a condition that others observe (unreachable, degraded), or clear it (text NULL). */
+void ek_flow_monitor_set(struct ek_flow_monitor *m, enum ek_flow_condition which, const char *text,
+                         int64_t now_ms);
+/* Add the progress. The reading thread calls it in each step. */
+void ek_flow_monitor_add_progress(struct ek_flow_monitor *m, const struct ek_flow_progress *p,
+                                  int64_t now_ms);
+
+/* Evaluate the conditions. One thread, once a second. */
+void ek_flow_monitor_evaluate(struct ek_flow_monitor *m, int64_t now_ms);
+void ek_flow_monitor_get(struct ek_flow_monitor *m, int64_t now_ms, struct ek_flow_view *out);
+/* Return whether a segment dimension that the rules name was in no list yet. */
+bool ek_flow_monitor_lacks_segment(const struct ek_flow_monitor *m);
+
+/* Append the view as a JSON object, and the metrics. */
+int ek_flow_monitor_json(struct ek_flow_monitor *m, int64_t now_ms, struct ek_buf *out);
+int ek_flow_monitor_metrics(struct ek_flow_monitor *m, int64_t now_ms, struct ek_buf *out);
+
+#endif

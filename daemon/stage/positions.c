@@ -1,0 +1,343 @@
+/* Positions of assigned partitions: the stage resolves and commits them itself, because a client
+ * that resets offsets by its own rule skips messages without an error.
+ *
+ * A committed offset is kept while the log has it. Below the log's start the messages up to it are
+ * lost, which is reported. Above the log's end, or where the message before it is another one than
+ * was processed, the topic was deleted and created again: reading begins at its start. Without a
+ * committed offset a partition begins at the log's start; with `latest` at its end, but only while
+ * the group has committed no offset of any partition of the topic.
+ */
+#include "daemon/stage/consumer_internal.h"
+
+#include "daemon/base/clock.h"
+#include "daemon/kafka/topics.h"
+
+#include <string.h>
+
+enum {
+    ASK_MS = 1000,
+    AGAIN_MS = 50,
+    FIRST_MS = 5000,
+    COMMIT_MS = 2000,
+    TELL_MS = 30000,
+    DETACHED_MS = 200
+};
+
+static bool is_stopping(const struct ek_input *in)
+{
+    return in->hooks.stopping && in->hooks.stopping(in->hooks.context);
+}
+
+/* Log at intervals that a position waits for brokers, and pause. Return false to give up. */
+static bool wait_again(struct ek_input *in, const char *topic, rd_kafka_resp_err_t err)
+{
+    int64_t now = ek_now_ms();
+    if (ek_kafka_classify(err, EK_KAFKA_COMMIT) == EK_KAFKA_FATAL) {
+        ek_kafka_report_topic(&in->watch, err, EK_KAFKA_COMMIT, topic, NULL);
+        return false;
+    }
+    if (now >= in->tell_ms) {
+        in->tell_ms = now + TELL_MS;
+        ek_log_write(in->watch.log, EK_LOG_WARN, "position_pending", "topic=%s reason=%s", topic,
+                     rd_kafka_err2name(err));
+    }
+    if (is_stopping(in))
+        return false;
+    ek_wakeup_wait(in->wakeup, AGAIN_MS);
+    return true;
+}
+
+/* Return the log's range from the broker; retry until it is known. Return false to give up. */
+static bool find_range(struct ek_input *in, const char *topic, int partition, int64_t *low,
+                       int64_t *high)
+{
+    rd_kafka_resp_err_t err;
+    while (
+        (err = rd_kafka_query_watermark_offsets(in->client, topic, partition, low, high, ASK_MS)))
+        if (!wait_again(in, topic, err))
+            return false;
+    return true;
+}
+
+/* Return the committed offsets of all partitions of a topic, NULL to give up. */
+static rd_kafka_topic_partition_list_t *commits_of_topic(struct ek_input *in, const char *topic)
+{
+    struct ek_topic_info info;
+    rd_kafka_resp_err_t err;
+    while ((err = ek_kafka_get_topic(in->client, topic, ASK_MS, &info)))
+        if (!wait_again(in, topic, err))
+            return NULL;
+    for (;;) {
+        rd_kafka_topic_partition_list_t *all = rd_kafka_topic_partition_list_new(info.partitions);
+        for (int i = 0; i < info.partitions; i++)
+            rd_kafka_topic_partition_list_add(all, topic, i);
+        err = rd_kafka_committed(in->client, all, ASK_MS);
+        for (int i = 0; !err && i < all->cnt; i++)
+            err = all->elems[i].err;
+        if (!err)
+            return all;
+        rd_kafka_topic_partition_list_destroy(all);
+        if (!wait_again(in, topic, err))
+            return NULL;
+    }
+}
+
+static bool any_commit(const rd_kafka_topic_partition_list_t *all)
+{
+    for (int i = 0; i < all->cnt; i++)
+        if (all->elems[i].offset >= 0)
+            return true;
+    return false;
+}
+
+static rd_kafka_resp_err_t commit_list(struct ek_input *in, rd_kafka_topic_partition_list_t *list)
+{
+    rd_kafka_resp_err_t err = list->cnt ? rd_kafka_commit(in->client, list, 0) : 0;
+    for (int i = 0; !err && i < list->cnt; i++)
+        err = list->elems[i].err;
+    if (err)
+        ek_kafka_report_topic(&in->watch, err, EK_KAFKA_COMMIT, list->elems[0].topic,
+                              "positions are not committed yet");
+    return err;
+}
+
+/* First start of a group with `latest`: commit the ends of all partitions of the topic. */
+static bool commit_ends(struct ek_input *in, rd_kafka_topic_partition_list_t *all)
+{
+    for (int i = 0; i < all->cnt; i++) {
+        int64_t low, high;
+        if (!find_range(in, all->elems[i].topic, all->elems[i].partition, &low, &high))
+            return false;
+        all->elems[i].offset = high;
+    }
+    commit_list(in, all);
+    return true;
+}
+
+static bool has_first(const rd_kafka_topic_partition_list_t *parts, const char *topic)
+{
+    return rd_kafka_topic_partition_list_find((rd_kafka_topic_partition_list_t *)(uintptr_t)parts,
+                                              topic, 0) != NULL;
+}
+
+/* Set the offset of a partition without a commit, with `latest`. The owner of partition 0 commits
+ * the ends for all members, and the others wait for it: else a member that starts a moment later
+ * would take the topic for one that has grown. */
+static bool begin_at_end(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts,
+                         rd_kafka_topic_partition_t *p, int64_t low, int64_t high)
+{
+    int64_t until = ek_now_ms() + FIRST_MS;
+    for (;;) {
+        rd_kafka_topic_partition_list_t *all = commits_of_topic(in, p->topic);
+        if (!all)
+            return false;
+        bool some = any_commit(all), ours = has_first(parts, p->topic);
+        bool good = some || !ours || commit_ends(in, all);
+        const rd_kafka_topic_partition_t *own =
+            rd_kafka_topic_partition_list_find(all, p->topic, p->partition);
+        int64_t offset = own ? own->offset : -1;
+        rd_kafka_topic_partition_list_destroy(all);
+        if (!good)
+            return false;
+        bool late = ek_now_ms() >= until;
+        if (offset >= 0 || some || late) {
+            p->offset = offset >= 0 ? offset : some ? low : high;
+            return true;
+        }
+        ek_wakeup_wait(in->wakeup, AGAIN_MS);
+        if (is_stopping(in))
+            return false;
+    }
+}
+
+static void log_position(struct ek_input *in, const char *event, const char *topic, int partition,
+                         int64_t was, int64_t now)
+{
+    ek_log_write(in->watch.log, EK_LOG_WARN, event, "topic=%s partition=%d from=%lld to=%lld",
+                 topic, partition, (long long)was, (long long)now);
+}
+
+/* Set the position of one partition, and *changed if it must be committed. */
+static bool resolve(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts,
+                    rd_kafka_topic_partition_t *p, bool *changed)
+{
+    int64_t low, high, was = p->offset;
+    struct ek_partition *lane = ek_partition_offsets_known(in->lanes, p->topic, p->partition);
+    *changed = true;
+    if (!find_range(in, p->topic, p->partition, &low, &high))
+        return false;
+    /* brokers delete the commits of a topic with it */
+    bool recreated = was > high || (was < 0 && lane && lane->next > 0);
+    if (was < 0 && !recreated && in->config->offset_reset == EK_OFFSET_RESET_LATEST)
+        return begin_at_end(in, parts, p, low, high);
+    if (was >= 0 && was < low && in->hooks.lost)
+        in->hooks.lost(in->hooks.context, p->topic, p->partition, was, low);
+    if (recreated)
+        log_position(in, "topic_recreated", p->topic, p->partition, was < 0 ? lane->next : was,
+                     low);
+    if (recreated && lane)
+        lane->recreated = true;
+    *changed = was < low || was > high;
+    p->offset = *changed ? low : was;
+    p->opaque = *changed || p->offset <= low ? EK_INPUT_NO_PROBE : NULL;
+    return true;
+}
+
+static void copy_entry(rd_kafka_topic_partition_list_t *to, const rd_kafka_topic_partition_t *p)
+{
+    rd_kafka_topic_partition_t *copy =
+        rd_kafka_topic_partition_list_add(to, p->topic, p->partition);
+    copy->offset = p->offset;
+    if (!p->metadata_size)
+        return;
+    copy->metadata = rd_kafka_mem_malloc(NULL, p->metadata_size); /* freed with the list */
+    copy->metadata_size = p->metadata_size;
+    memcpy(copy->metadata, p->metadata, p->metadata_size);
+}
+
+bool ek_input_resolve_positions(struct ek_input *in, rd_kafka_topic_partition_list_t *known)
+{
+    rd_kafka_topic_partition_list_t *news = rd_kafka_topic_partition_list_new(8);
+    bool good = true;
+    for (int i = 0; good && i < known->cnt; i++) {
+        bool changed;
+        int64_t was = known->elems[i].offset;
+        good = resolve(in, known, &known->elems[i], &changed);
+        if (good && changed && was > known->elems[i].offset) {
+            /* what the reference says belongs to the deleted topic */
+            rd_kafka_mem_free(NULL, known->elems[i].metadata);
+            known->elems[i].metadata = NULL;
+            known->elems[i].metadata_size = 0;
+        }
+        if (good && changed)
+            copy_entry(news, &known->elems[i]);
+    }
+    if (good)
+        commit_list(in, news);
+    rd_kafka_topic_partition_list_destroy(news);
+    return good;
+}
+
+/* Return the offset to read next. */
+static int64_t position_of(const struct ek_partition *lane)
+{
+    return lane->last_seen >= 0 ? lane->last_seen : lane->next;
+}
+
+/* Begin again at the start of a topic that was created again. Its messages are new to the guard. */
+static void reopen(struct ek_input *in, struct ek_partition *lane, int64_t low)
+{
+    log_position(in, "topic_recreated", lane->topic, lane->partition, position_of(lane), low);
+    ek_partition_offsets_reset(in->lanes, lane, low);
+    if (in->hooks.reset)
+        in->hooks.reset(in->hooks.context, lane, low);
+}
+
+/* Stop fetching a partition, with the eager protocol all of them. The client resets the forwarding
+ * of their queues when it has stopped, so they are assigned again by the next check. */
+static rd_kafka_resp_err_t detach(struct ek_input *in, struct ek_partition *one)
+{
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_error_t *problem = NULL;
+    rd_kafka_resp_err_t err = RD_KAFKA_RESP_ERR_NO_ERROR;
+    for (struct ek_partition *lane = NULL; (lane = ek_partition_offsets_each(in->lanes, lane));)
+        lane->detached = lane->open && (lane == one || !in->cooperative);
+    in->attach_ms = ek_now_ms() + DETACHED_MS;
+    rd_kafka_topic_partition_list_add(list, one->topic, one->partition);
+    if (in->cooperative)
+        problem = rd_kafka_incremental_unassign(in->client, list);
+    else
+        err = rd_kafka_assign(in->client, NULL);
+    if (problem)
+        err = rd_kafka_error_code(problem);
+    rd_kafka_error_destroy(problem);
+    rd_kafka_topic_partition_list_destroy(list);
+    return err;
+}
+
+/* Assign the detached partitions at their positions. */
+static void attach(struct ek_input *in)
+{
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(8);
+    rd_kafka_resp_err_t err = RD_KAFKA_RESP_ERR_NO_ERROR;
+    for (struct ek_partition *lane = NULL; (lane = ek_partition_offsets_each(in->lanes, lane));) {
+        if (!lane->open || !lane->detached)
+            continue;
+        lane->detached = false;
+        rd_kafka_topic_partition_t *p =
+            rd_kafka_topic_partition_list_add(list, lane->topic, lane->partition);
+        p->offset = lane->verify_offset >= 0 ? lane->verify_offset : position_of(lane);
+        ek_input_forward(in, p, true);
+    }
+    rd_kafka_error_t *problem =
+        list->cnt && in->cooperative ? rd_kafka_incremental_assign(in->client, list) : NULL;
+    if (list->cnt && !in->cooperative)
+        err = rd_kafka_assign(in->client, list);
+    if (problem)
+        err = rd_kafka_error_code(problem);
+    if (err)
+        ek_kafka_report(&in->watch, err, EK_KAFKA_CONSUME, "cannot assign partitions again");
+    rd_kafka_error_destroy(problem);
+    rd_kafka_topic_partition_list_destroy(list);
+}
+
+static void seek_to(struct ek_input *in, struct ek_partition *lane, int64_t offset)
+{
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_list_add(list, lane->topic, lane->partition)->offset = offset;
+    rd_kafka_error_t *problem = rd_kafka_seek_partitions(in->client, list, -1);
+    rd_kafka_resp_err_t err = problem ? rd_kafka_error_code(problem) : list->elems[0].err;
+    if (err == RD_KAFKA_RESP_ERR__STATE) /* the client has stopped fetching */
+        err = detach(in, lane);
+    if (err)
+        ek_kafka_report_topic(&in->watch, err, EK_KAFKA_CONSUME, lane->topic,
+                              "cannot move to the new position");
+    rd_kafka_error_destroy(problem);
+    rd_kafka_topic_partition_list_destroy(list);
+}
+
+void ek_input_restart(struct ek_input *in, struct ek_partition *lane)
+{
+    int64_t low, high, at = position_of(lane);
+    lane->misplaced = rd_kafka_query_watermark_offsets(in->client, lane->topic, lane->partition,
+                                                       &low, &high, ASK_MS);
+    if (lane->misplaced) /* tried again with the next check */
+        return;
+    if (at > high) {
+        reopen(in, lane, low);
+    } else if (at < low) {
+        if (in->hooks.lost)
+            in->hooks.lost(in->hooks.context, lane->topic, lane->partition, at, low);
+        ek_partition_skip_to(lane, low);
+    } else {
+        low = lane->last_print && at > low ? at - 1 : at;
+        lane->verify_offset = low < at ? low : -1;
+    }
+    seek_to(in, lane, low);
+}
+
+void ek_input_restart_misplaced(struct ek_input *in)
+{
+    if (ek_now_ms() >= in->attach_ms)
+        attach(in);
+    for (struct ek_partition *lane = NULL; (lane = ek_partition_offsets_each(in->lanes, lane));)
+        if (lane->open && lane->misplaced)
+            ek_input_restart(in, lane);
+}
+
+bool ek_input_is_probe(struct ek_input *in, struct ek_partition *lane, int64_t offset,
+                       uint64_t print)
+{
+    int64_t wanted = lane->verify_offset, low = 0, high;
+    lane->verify_offset = -1;
+    if (wanted < 0 || offset > wanted) /* no probe, or the message before was compacted */
+        return false;
+    if (offset == wanted && print == lane->last_print)
+        return true;
+    if (rd_kafka_query_watermark_offsets(in->client, lane->topic, lane->partition, &low, &high,
+                                         ASK_MS))
+        low = 0;
+    reopen(in, lane, low);
+    seek_to(in, lane, low);
+    return true;
+}

@@ -1,0 +1,220 @@
+"""What is told of the input is true, and no helper stops the flow of messages."""
+import fcntl
+import http.server
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+import unittest
+
+from fixtures import numbered, numbers
+from harness import EVENKEEL, Daemon, eventually, evenkeel, promised
+
+WORLD = None  # set by run.py
+MODES = ("at_least_once", "exactly_once")
+
+
+def daemon(source, target, **more):
+    return Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, **more)
+
+
+class Hook:
+    """A webhook that keeps what it gets."""
+
+    def __init__(self):
+        got = self.got = []
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                got.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+                self.send_response(200)
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+        self.server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+        self.sink = f"webhook: {{url: \"http://127.0.0.1:{self.server.server_port}/\"}}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+    def firing(self, kind):
+        return [a for a in self.got if a["kind"] == kind and a["state"] == "firing"]
+
+
+class AMappingThatReadsNothing(unittest.TestCase):
+    def test_is_not_ready_and_says_so_everywhere(self):
+        source, target = WORLD.topics()
+        values = WORLD.hotel(50, "json")
+        with Hook() as hook, daemon(source, target, message="encoding: json, items: result.items", undecodable="forward",
+                                    sinks=[hook.sink], alerting="group_wait: 100ms") as d:
+            d.wait_ready()
+            self.assertEqual(d.json("/api/v1/overview")["status"], "no_data")
+            self.assertEqual(d.status()["input"]["state"], "no_data")
+            WORLD.send(source, numbered(values))
+            eventually("it is not ready", lambda: d.get("/ready")[0] == 503)
+            ready = json.loads(d.get("/ready")[1])
+            self.assertEqual(ready["reason"], "undecodable")
+            self.assertIn("missing", ready["message"])
+            self.assertIn(f"topic '{source}' partition 0 offset 0", ready["message"])
+            eventually("the condition holds", lambda: d.metric('evenkeel_input_condition{condition="undecodable"}') == 1)
+            self.assertEqual(d.json("/api/v1/overview")["status"], "not_ready")
+            said = evenkeel("status", "--url", f"http://{d.http}")[0]
+            self.assertIn("50 of 50 messages cannot be read", said)
+            self.assertIn(target + ".dead", said)
+            alert = eventually("an alert is sent", lambda: hook.firing("undecodable"), 30)[0]
+            self.assertIn("50 of 50", alert["evidence"])
+            self.assertEqual(d.metric("evenkeel_ready"), 0)
+            self.assertEqual(d.stop(), 0, d.log())
+        self.assertEqual(len(WORLD.read(target)), 50)
+
+
+class AnOutputThatTakesNothing(unittest.TestCase):
+    def test_is_a_stall_after_ten_seconds(self):
+        """A broker that is frozen: nothing comes out while the input has more."""
+        source, target = WORLD.topics()
+        values = WORLD.hotel(100)
+        with Hook() as hook, daemon(source, target, sinks=[hook.sink], alerting="group_wait: 100ms", session=45000) as d:
+            d.wait_ready()
+            with WORLD.endless(source, iter(values * 1000), 200).start() as feed:
+                eventually("it flows", lambda: d.status().get("forwarded", 0) > 100)
+                WORLD.broker.signal(signal.SIGSTOP)
+                try:
+                    began = time.monotonic()
+                    eventually("it is not ready", lambda: d.get("/ready")[0] == 503, promised(25))
+                    self.assertGreater(time.monotonic() - began, 5)
+                    eventually("an alert is sent", lambda: hook.firing("stalled") or hook.firing("unreachable"), promised(30))
+                finally:
+                    WORLD.broker.signal(signal.SIGCONT)
+                eventually("it is ready again", lambda: d.get("/ready")[0] == 200)
+                feed.over.set()
+
+
+class ALogThatNobodyReads(unittest.TestCase):
+    def test_holds_up_neither_messages_nor_the_end(self):
+        source, target = WORLD.topics()
+        rules = WORLD.path("rules-log.yaml")
+        with open(rules, "w") as out:
+            out.write("version: 1\n")
+        d = daemon(source, target, rules=rules)
+        ends = os.pipe()
+        fcntl.fcntl(ends[1], 1031, 4096)  # F_SETPIPE_SZ
+        d.process = subprocess.Popen([EVENKEEL, "run", "-c", d.config], stderr=ends[1])
+        os.close(ends[1])
+        try:
+            d.wait_ready()
+            for _ in range(150):
+                d.process.send_signal(signal.SIGHUP)
+                time.sleep(0.02)
+            WORLD.send(source, numbered(WORLD.hotel(100)))
+            eventually("all came out", lambda: len(WORLD.read(target)) == 100, promised(30))
+            self.assertEqual(d.get("/ready")[0], 200)
+            d.process.send_signal(signal.SIGTERM)
+            self.assertEqual(d.process.wait(timeout=promised(15)), 0)
+        finally:
+            d.process.kill()
+            d.process.wait()
+            os.close(ends[0])
+
+
+class AStateTopicThatIsAway(unittest.TestCase):
+    def go(self, delivery):
+        source, target = WORLD.topics()
+        state = WORLD.broker.create(target + ".state", 1, "cleanup.policy", "compact")
+        with daemon(source, target, delivery=delivery, instance="one", state=f"topic: {state}, checkpoint_interval: 1s") as d:
+            d.wait_ready()
+            values = WORLD.hotel(100)
+            WORLD.send(source, numbered(values))
+            eventually("a checkpoint is written", lambda: d.status()["state"]["checkpoint"] > 0)
+            WORLD.broker.delete(state)
+            sent = 100
+            end = time.monotonic() + 40
+            while time.monotonic() < end and not json.loads(d.get("/ready")[1] or "{}").get("degraded"):
+                WORLD.send(source, numbered([values[n % 100] for n in range(sent + 20)])[sent:])
+                sent += 20
+                time.sleep(0.5)
+            status, body = d.get("/ready")
+            self.assertEqual(status, 200, body)
+            self.assertIn("state.topic", json.loads(body)["degraded"])
+            WORLD.send(source, numbered([values[n % 100] for n in range(sent + 50)])[sent:])
+            sent += 50
+            began = time.monotonic()
+            eventually("messages flow without it", lambda: len(set(numbers(WORLD.read(target)))) == sent, promised(30))
+            print(f"\n    {delivery}: {sent} sent, all out {time.monotonic() - began:.1f} s after the last", end="")
+            self.assertLess(d.log().count("event=checkpoint_suspended"), 40)
+            before = d.metric("evenkeel_checkpoints_total")
+            WORLD.broker.create(state, 1, "cleanup.policy", "compact")
+            WORLD.send(source, numbered([values[n % 100] for n in range(sent + 50)])[sent:])
+            sent += 50
+            eventually("a checkpoint is written again", lambda: d.metric("evenkeel_checkpoints_total") > before)
+            eventually("it is whole again", lambda: json.loads(d.get("/ready")[1])["degraded"] is None)
+            eventually("all came out", lambda: len(set(numbers(WORLD.read(target)))) == sent)
+            self.assertEqual(d.stop(), 0, d.log())
+        out = numbers(WORLD.read(target))
+        if delivery == "exactly_once":
+            self.assertEqual(len(out), len(set(out)))
+
+    def test_stops_no_message_at_least_once(self):
+        self.go("at_least_once")
+
+    def test_stops_no_message_exactly_once(self):
+        self.go("exactly_once")
+
+
+class AStateTopicOfFewerPartitions(unittest.TestCase):
+    def test_keeps_the_state_of_all_partitions(self):
+        for delivery in MODES:
+            with self.subTest(delivery):
+                source, target = WORLD.topics(4)
+                state = WORLD.broker.create(target + ".state", 1, "cleanup.policy", "compact")
+                more = {"delivery": delivery, "instance": "one", "state": f"topic: {state}, checkpoint_interval: 1s"}
+                values = WORLD.hotel(100)
+                frames = numbered([values[n % 100] for n in range(400)], 4)
+                for f in frames:
+                    f.partition = 2 + f.partition % 2  # beyond the state's own number
+                WORLD.send(source, frames[:200])
+                with daemon(source, target, **more) as d:
+                    d.wait_ready().wait_handled(200).wait_drained()
+                    self.assertEqual(d.status()["observed_lists"], 200)
+                    self.assertEqual(d.stop(), 0, d.log())
+                with daemon(source, target, **more) as d:
+                    d.wait_ready()
+                    WORLD.send(source, frames[200:])
+                    d.wait_handled(200).wait_drained()
+                    self.assertEqual(d.status()["observed_lists"], 400, d.log())
+                    self.assertEqual(d.stop(), 0, d.log())
+
+
+class OneOfTwoThatIsKilled(unittest.TestCase):
+    def test_stops_the_other_for_no_more_than_two_seconds(self):
+        """Default session: the other continues for its partitions, and has all within ten seconds."""
+        source, target = WORLD.topics(2)
+        values = WORLD.hotel(100)
+        with daemon(source, target, instance="one") as one, daemon(source, target, instance="two") as two:
+            eventually("both have a share", lambda: all(d.status().get("partitions") == 1 for d in (one, two)))
+            with WORLD.endless(source, iter(values * 2000), 200, 2).start() as feed:
+                eventually("both work", lambda: all(d.status().get("forwarded", 0) > 50 for d in (one, two)))
+                one.process.kill()
+                killed = last = time.monotonic()
+                passed, longest, taken = two.status()["forwarded"], 0, None
+                while time.monotonic() - killed < promised(14):
+                    status = two.status()
+                    now = time.monotonic()
+                    if status.get("forwarded", 0) > passed:
+                        longest, last, passed = max(longest, now - last), now, status["forwarded"]
+                    if taken is None and status.get("partitions") == 2 and status.get("lag", -1) >= 0:
+                        taken = now - killed
+                    time.sleep(0.05)
+                print(f"\n    longest pause {longest:.1f} s, all partitions after {taken or -1:.1f} s", end="")
+                self.assertLess(longest, promised(2))
+                self.assertLess(taken or 99, promised(10))
+                sent = feed.enough()
+            eventually("all came out", lambda: len(set(numbers(WORLD.read(target)))) == len(sent))
+            self.assertEqual(two.stop(), 0, two.log())
