@@ -276,6 +276,15 @@ void ek_input_poll_topics(struct ek_input *in)
         ek_log_text(in->watch.log, EK_LOG_WARN, "subscribe_failed", e.message);
 }
 
+bool ek_input_answers(struct ek_input *in, int wait_ms)
+{
+    const struct rd_kafka_metadata *answer;
+    if (rd_kafka_metadata(in->client, 0, NULL, &answer, wait_ms))
+        return false;
+    rd_kafka_metadata_destroy(answer);
+    return true;
+}
+
 struct ek_kafka_health *ek_input_health(struct ek_input *in)
 {
     return in->watch.trouble;

@@ -75,6 +75,8 @@ int ek_input_rewind(struct ek_input *in, struct ek_error *e);
 void ek_input_poll_topics(struct ek_input *in);
 /* Return true if topic `number` was missing at the last check. Any thread. */
 bool ek_input_topic_missing(const struct ek_input *in, size_t number);
+/* Return whether a broker answers within wait_ms. Any thread, until ek_input_close. */
+bool ek_input_answers(struct ek_input *in, int wait_ms);
 /* Return the connectivity state. Any thread. */
 struct ek_kafka_health *ek_input_health(struct ek_input *in);
 /* Update the lag metrics. */

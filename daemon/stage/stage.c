@@ -13,17 +13,19 @@
 #include <string.h>
 
 enum {
-    IDLE_MS = 100,        /* longest sleep of the loop, and delay of a stop */
-    TICK_MS = 1000,       /* guard, lags */
-    BOARD_MS = 100,       /* updates a few features of the live sketches */
-    LIMITS_MS = 300000,   /* refresh of topic limits, which may change */
-    PATIENCE_MS = 1000,   /* delay of the log line about a full stage */
-    PREPARE_MS = 1000,    /* one attempt to reach brokers and topics */
-    HEAR_MS = 5000,       /* longest wait for the fleet plan at the start */
-    PLACES_MS = 1000,     /* timeout of a partition count request */
-    DRAIN_SLICE_MS = 100, /* one flush during a drain */
-    DRAIN_NAP_MS = 2,     /* pause while workers are busy */
-    ABORT_PART = 8        /* 1/8 of the shutdown time is reserved for the last transaction */
+    IDLE_MS = 100,         /* longest sleep of the loop, and delay of a stop */
+    TICK_MS = 1000,        /* guard, lags */
+    BOARD_MS = 100,        /* updates a few features of the live sketches */
+    LIMITS_MS = 300000,    /* refresh of topic limits, which may change */
+    PATIENCE_MS = 1000,    /* delay of the log line about a full stage */
+    PREPARE_MS = 1000,     /* one attempt to reach brokers and topics */
+    HEAR_MS = 5000,        /* longest wait for the fleet plan at the start */
+    PLACES_MS = 1000,      /* timeout of a partition count request */
+    DRAIN_SLICE_MS = 100,  /* one flush during a drain */
+    PROBE_EVERY_MS = 3000, /* requests of the watching thread to a broker */
+    PROBE_WAIT_MS = 2000,
+    DRAIN_NAP_MS = 2, /* pause while workers are busy */
+    ABORT_PART = 8    /* 1/8 of the shutdown time is reserved for the last transaction */
 };
 
 static void process_finished(struct ek_stage *s)
@@ -378,13 +380,32 @@ static void add_progress(struct ek_stage *s, int64_t now_ms)
     ek_flow_monitor_add_progress(s->flow, &p, now_ms);
 }
 
+/* Ask brokers at intervals: a frozen broker closes no connection. Return how long none has
+ * answered. */
+static int64_t silence_of_brokers(struct ek_stage *s, int64_t now_ms)
+{
+    if (!atomic_load(&s->reading))
+        return 0;
+    if (now_ms < s->probe_due_ms)
+        return now_ms - s->answered_ms;
+    s->probe_due_ms = now_ms + PROBE_EVERY_MS;
+    if (!s->answered_ms || ek_input_answers(s->input, PROBE_WAIT_MS))
+        s->answered_ms = ek_now_ms();
+    return ek_now_ms() - s->answered_ms;
+}
+
 /* Set the conditions that the flow monitor cannot see. Runs on the watching thread. */
 static void look_around(void *context, int64_t now_ms)
 {
     struct ek_stage *s = context;
     struct ek_kafka_health_state health;
-    bool away = ek_stage_health(s, &health) && now_ms - health.since_ms >= EK_FLOW_STALL_MS;
-    ek_flow_monitor_set(s->flow, EK_FLOW_UNREACHABLE, away ? health.text : NULL, now_ms);
+    char text[EK_KAFKA_HEALTH_TEXT] = "";
+    int64_t silent = silence_of_brokers(s, now_ms);
+    if (ek_stage_health(s, &health) && now_ms - health.since_ms >= EK_FLOW_STALL_MS)
+        snprintf(text, sizeof text, "%s", health.text);
+    else if (silent >= EK_FLOW_STALL_MS)
+        snprintf(text, sizeof text, "no broker has answered for %lld s", (long long)silent / 1000);
+    ek_flow_monitor_set(s->flow, EK_FLOW_UNREACHABLE, *text ? text : NULL, now_ms);
 }
 
 static int start_watch(struct ek_stage *s, struct ek_error *e)
@@ -614,6 +635,7 @@ static int read_on(struct ek_stage *s, struct ek_error *e)
         rc = join_fleet(s, e);
     if (!rc && !stopping(s))
         rc = ek_input_subscribe(s->input, e);
+    atomic_store(&s->reading, true);
     while (!rc && !stopping(s))
         rc = step(s, e);
     return rc;

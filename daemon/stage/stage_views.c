@@ -83,6 +83,8 @@ static struct reason reason_of(struct ek_stage *s, size_t missing)
     ek_flow_monitor_get(s->flow, ek_now_ms(), &flow);
     if (trouble.kind)
         set_reason(&r, ek_kafka_health_name(trouble.kind), trouble.text);
+    else if (flow.condition[EK_FLOW_UNREACHABLE].active)
+        set_reason(&r, "no_broker", flow.condition[EK_FLOW_UNREACHABLE].text);
     else if (missing)
         set_reason(&r, "topic_missing", "");
     else if (!ek_metrics_gauge_value(s->metrics, EK_GAUGE_READY))

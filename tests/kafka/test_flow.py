@@ -76,9 +76,9 @@ class AMappingThatReadsNothing(unittest.TestCase):
         self.assertEqual(len(WORLD.read(target)), 50)
 
 
-class AnOutputThatTakesNothing(unittest.TestCase):
-    def test_is_a_stall_after_ten_seconds(self):
-        """A broker that is frozen: nothing comes out while the input has more."""
+class AFrozenBroker(unittest.TestCase):
+    def test_is_reported_within_seconds(self):
+        """It closes no connection; nothing comes out while the input has more."""
         source, target = WORLD.topics()
         values = WORLD.hotel(100)
         with Hook() as hook, daemon(source, target, sinks=[hook.sink], alerting="group_wait: 100ms", session=45000) as d:
@@ -89,7 +89,8 @@ class AnOutputThatTakesNothing(unittest.TestCase):
                 try:
                     began = time.monotonic()
                     eventually("it is not ready", lambda: d.get("/ready")[0] == 503, promised(25))
-                    self.assertGreater(time.monotonic() - began, 5)
+                    print(f"\n    not ready after {time.monotonic() - began:.1f} s", end="")
+                    self.assertIn(json.loads(d.get("/ready")[1])["reason"], ("no_broker", "stalled"))
                     eventually("an alert is sent", lambda: hook.firing("stalled") or hook.firing("unreachable"), promised(30))
                 finally:
                     WORLD.broker.signal(signal.SIGCONT)
