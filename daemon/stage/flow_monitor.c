@@ -197,7 +197,7 @@ void ek_flow_monitor_add_progress(struct ek_flow_monitor *m, const struct ek_flo
     if (p->consumed != m->consumed)
         m->message_ms = now_ms;
     m->consumed = p->consumed;
-    bool more = p->in_flight || p->lag > m->progress_lag;
+    bool more = p->in_flight || (p->lag > 0 && p->lag > m->progress_lag);
     if (p->handled != m->progress.handled || !more || !p->partitions) {
         m->progress_ms = now_ms;
         m->progress_lag = p->lag;

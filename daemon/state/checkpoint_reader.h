@@ -1,6 +1,6 @@
 /* Reader of checkpoints from the state topic.
  *
- * Each shard uses the state topic partition with its number and a key prefix. A shard is read from
+ * Each shard uses one partition of the state topic and a key prefix. A shard is read from
  * the time in its checkpoint reference to the header named there; later records are uncommitted.
  * Shards are read in parallel. One thread at a time.
  */

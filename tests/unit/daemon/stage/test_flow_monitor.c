@@ -127,7 +127,9 @@ START_TEST(ten_seconds_without_output_are_a_stall_while_the_input_has_more)
 {
     struct scene s;
     begin(&s, 0);
+    s.progress.lag = -1; /* unknown */
     pass(&s, 10, 0);
+    s.progress.lag = 0;
     for (int i = 0; i < 20; i++)
         pass(&s, 0, 0); /* nothing to do */
     ck_assert(!is(&s, EK_FLOW_STALLED));
