@@ -55,6 +55,13 @@ static inline void observe(struct bench *b, const struct ek_list *q)
     }
 }
 
+/* Return the last confirmation or update, whichever is newer. */
+static inline const struct ek_finding *newest(const struct bench *b)
+{
+    bool updated = b->count[EK_UPDATED] && b->last[EK_UPDATED].query > b->last[EK_CONFIRMED].query;
+    return &b->last[updated ? EK_UPDATED : EK_CONFIRMED];
+}
+
 /* Fault injected into one list of the faulty part of a stream. */
 typedef void fault(struct bench *b, struct ek_list *q);
 

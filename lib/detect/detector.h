@@ -2,8 +2,9 @@
  *
  * Each list adds evidence to its segments, feature by feature.
  * - An alarm opens a suspected finding.
- * - After `confirmation_lists` more lists of the segment it is diagnosed. It is confirmed, or
- *   dismissed if the lists look normal or another segment explains the change.
+ * - It is diagnosed after a few more lists of the segment, and confirmed once their evidence
+ *   suffices. After `confirmation_lists` it is confirmed, or dismissed if the lists look normal or
+ *   another segment explains the change.
  * - A confirmed finding is diagnosed again every 256 lists of the segment. It recovers when lists
  *   look like training again. Its lists are no evidence for other segments.
  *

@@ -284,6 +284,10 @@ void ek_episode_begin(struct ek_detector *d, struct ek_episode *e, uint64_t row)
 /* Diagnose the lists since the change. Sets e->diagnosis and *w. Return 1 if the change exceeds
  * report_threshold, 0 if that is undecided, and -1 if it is smaller or there are no lists. */
 int ek_diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w);
+/* Return whether few lists settle that the episode is a scale by one number: a narrow interval, the
+ * spread of training, and no query feature that explains them about as well. */
+bool ek_diagnosis_is_plain_scale(struct ek_detector *d, const struct ek_episode *e,
+                                 const struct ek_window *w);
 /* Return whether the newest lists agree with the diagnosis of a confirmed episode, and update its
  * level from them. Otherwise the episode is unchanged and needs ek_diagnose. */
 int ek_diagnosis_is_current(struct ek_detector *d, struct ek_episode *e);

@@ -15,6 +15,9 @@ enum {
 static const double GAIN = 8;
 /* Accepted growth of the slope of ln x on ln v, which is 1 under x -> x v. */
 static const double SLOPE_LOW = .5, SLOPE_HIGH = 1.5;
+/* A scale that few lists settle: largest standard error of the factor (ln 1.2, or as a fraction of
+ * a large shift), and the largest test value of a spread that has not changed. */
+static const double SURE_ERROR_LN = .182, SURE_FRACTION = 1. / 12, SURE_SPREAD = 2.5;
 
 /* Collect residuals and ln values (d->offset) of the lists with a positive value of query feature
  * m. Return their number; *moving: those with a value clearly different from 1. */
@@ -92,6 +95,33 @@ static int find_factor_feature(struct ek_detector *d, const struct ek_episode *e
         }
     }
     return found;
+}
+
+/* Return whether one number explains the lists clearly better than any query feature, which few
+ * lists do not tell from it. */
+static bool is_one_number(struct ek_detector *d, const struct ek_episode *e,
+                          const struct ek_window *w)
+{
+    const float *density = ek_profile_density(d->profile, e->feature);
+    int moving;
+    for (int m = 0; m < d->query_features; m++) {
+        if (d->manifest->query[m]->type == EK_TYPE_CATEGORY)
+            continue;
+        int n = collect_offsets(d, w, m, &moving);
+        if (moving && ek_align_by_list(density, w->scratch, d->offset, n) + GAIN >
+                          e->diagnosis.level.gain_ln)
+            return false;
+    }
+    return true;
+}
+
+bool ek_diagnosis_is_plain_scale(struct ek_detector *d, const struct ek_episode *e,
+                                 const struct ek_window *w)
+{
+    const struct ek_diagnosis *g = &e->diagnosis;
+    double error = fmax(SURE_ERROR_LN, SURE_FRACTION * fabs(g->level.shift_ln));
+    return g->class == EK_SCALE && e->query_feature < 0 && g->level.error_ln < error &&
+           fabs(g->spread_test) < SURE_SPREAD && is_one_number(d, e, w);
 }
 
 enum {
@@ -264,7 +294,9 @@ static void classify(const struct ek_detector *d, struct ek_episode *e, const st
 
 int ek_diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w)
 {
-    if (e->phase == EK_PHASE_SUSPECTED && !(e->attempts + e->uncertain + e->waits))
+    bool early = e->lists < (uint32_t)d->rules->confirmation_lists;
+    bool looked = e->attempts + e->uncertain + e->waits > 0 || (early && e->level_error > 0);
+    if (e->phase == EK_PHASE_SUSPECTED && !looked)
         set_level_before(d, e);
     if (!ek_detector_window(d, e->feature, e->cell, e->since_row, w))
         return -1;

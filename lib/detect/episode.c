@@ -205,6 +205,8 @@ static enum ek_recovery check_recovery(struct ek_detector *d, struct ek_episode 
 }
 
 enum {
+    LOOK_PART = 32, /* of `confirmation_lists`, the lists from the alarm to the first diagnosis */
+    STEADY_LISTS = 16, /* minimum for classes without a level: a burst may be over by then */
     ATTEMPTS = 4,   /* diagnoses, each after twice as many lists, before an alarm is dropped */
     UNCERTAIN = 24, /* further diagnoses, every UNCERTAIN_LISTS, of a large but uncertain level */
     UNCERTAIN_LISTS = 128,
@@ -214,6 +216,8 @@ enum {
 };
 static const double FEW_LISTS = .5;    /* fraction of lists */
 static const double SHIFT_CHANGE = .3; /* tolerance of an unchanged shift, relative */
+/* Early confirmation: ln odds of the change (10,000) by the lists since the alarm alone. */
+static const double SURE_ODDS = 9.21;
 
 bool ek_finding_is_over(enum ek_finding_state s)
 {
@@ -342,6 +346,17 @@ int ek_episodes_available(const struct ek_detector *d)
     return EK_EPISODES_MAX - open;
 }
 
+/* Return when a suspected change is diagnosed next: at a 32nd of `confirmation_lists`, after each
+ * doubling of its lists, and at `confirmation_lists`. */
+static uint32_t next_look(const struct ek_detector *d, uint32_t lists)
+{
+    uint32_t most = (uint32_t)d->rules->confirmation_lists;
+    uint32_t next = most > LOOK_PART ? most / LOOK_PART : 1;
+    while (next <= lists)
+        next *= 2;
+    return next < most ? next : most;
+}
+
 struct ek_episode *ek_episode_open(struct ek_detector *d, int feature, int cell, int bet)
 {
     struct ek_episode *e = ek_episode_place(d);
@@ -357,7 +372,7 @@ struct ek_episode *ek_episode_open(struct ek_detector *d, int feature, int cell,
     e->query_feature = -1;
     ek_episode_begin(d, e, since);
     e->alarm_row = ek_history_count(d->history) - 1;
-    e->due = (uint32_t)d->rules->confirmation_lists;
+    e->due = next_look(d, 0);
     ek_episode_enter(d, e);
     e->unreported = ek_episode_is_small_at_alarm(d, e);
     report_finding(d, e, EK_SUSPECTED, NULL);
@@ -416,6 +431,8 @@ static void report_suspected(struct ek_detector *d, struct ek_episode *e)
 static uint32_t next_check(const struct ek_detector *d, const struct ek_episode *e)
 {
     uint32_t half = (uint32_t)(d->rules->confirmation_lists + 1) / 2;
+    if (e->lists < (uint32_t)d->rules->confirmation_lists) /* confirmed early */
+        return next_look(d, e->lists);
     bool soon =
         e->lists < EK_UPDATE_LISTS && half < EK_UPDATE_LISTS && !ek_episode_is_lasting(d, e);
     return e->lists + (soon ? half : EK_UPDATE_LISTS);
@@ -489,6 +506,38 @@ static int is_large(const struct ek_detector *d, const struct ek_episode *e)
 {
     double effect = log(ek_detector_rule(d, e->feature)->report_threshold);
     return e->diagnosis.class == EK_SCALE && fabs(e->diagnosis.level.shift_ln) > effect;
+}
+
+/* Return whether the lists since the alarm alone show the change beyond doubt, with its class and a
+ * narrow interval. The lists before raised the alarm because they were far off. */
+static bool is_sure(struct ek_detector *d, const struct ek_episode *e, const struct ek_window *w)
+{
+    bool settled = e->diagnosis.class == EK_SCALE && e->query_feature < 0
+                       ? ek_diagnosis_is_plain_scale(d, e, w)
+                       : e->lists >= STEADY_LISTS;
+    return settled &&
+           ek_change_evidence_since_alarm(d, e, w) > SURE_ODDS && ek_episode_is_lasting(d, e);
+}
+
+/* Confirm, or hand over, a change that needs no `confirmation_lists`. */
+static void look_early(struct ek_detector *d, struct ek_episode *e)
+{
+    struct ek_window w;
+    e->due = next_look(d, e->lists);
+    if (ek_diagnose(d, e, &w) <= 0 || !is_sure(d, e, &w))
+        return;
+    enum ek_localization where = ek_localize(d, e, e->since_row);
+    if (where == EK_HANDED_OVER) {
+        ek_episode_dismiss(d, e, EK_BY_A_SEGMENT);
+        return;
+    }
+    enum ek_localization up = ek_localize_to_all(d, e);
+    if (up == EK_HANDED_OVER)
+        ek_episode_dismiss(d, e, EK_BY_ALL_TRAFFIC);
+    else if (where == EK_STAYS && up == EK_STAYS) {
+        confirm(d, e);
+        ek_localize_joined(d, e);
+    }
 }
 
 static void update_suspected(struct ek_detector *d, struct ek_episode *e)
@@ -611,10 +660,12 @@ void ek_episode_list(struct ek_detector *d, struct ek_episode *e,
         return;
     if (e->lists < e->due || !ek_scheduler_can_diagnose(d, e))
         return;
-    if (e->phase == EK_PHASE_SUSPECTED)
-        update_suspected(d, e);
-    else
+    if (e->phase == EK_PHASE_CONFIRMED)
         update_confirmed(d, e);
+    else if (e->lists < (uint32_t)d->rules->confirmation_lists)
+        look_early(d, e);
+    else
+        update_suspected(d, e);
 }
 
 static int has_lists(const struct ek_detector *d, const struct ek_episode *e)

@@ -146,6 +146,17 @@ struct ek_change ek_change_compute(struct ek_detector *d, const struct ek_episod
     return c;
 }
 
+double ek_change_evidence_since_alarm(struct ek_detector *d, const struct ek_episode *e,
+                                      const struct ek_window *w)
+{
+    struct ek_change c = ek_change_compute(d, e, w);
+    double sum = 0;
+    for (int i = 0; i < w->count; i++)
+        if (d->window_row[i] > e->alarm_row)
+            sum += ek_change_evidence(d, e, &c, w, i);
+    return sum / w->known.repetition;
+}
+
 /* Number the values of a dimension and set of [w->count] to the value of each list. Lists without a
  * value form a value with cell -1. */
 static void number_values(const struct ek_detector *d, const struct ek_window *w, int dimension,
@@ -241,6 +252,7 @@ static const double GAIN_TO_WAIT = 1;   /* a split cannot be ruled out yet */
 static const double SHARE_TO_WAIT = .2; /* fraction of lists of an undecided value that delays
                                          * the decision */
 static const double FEW = 3;            /* lists */
+static const double UNSEEN = .1;        /* fraction of the cell's recent lists */
 static const double JOINED = .95;       /* fraction of recent lists with the same change that
                                          * makes it one of all traffic */
 
@@ -297,8 +309,10 @@ static void hand_over(struct ek_detector *d, const struct ek_episode *from, int 
     if (!e)
         return;
     uint32_t lists = count_lists_since_alarm(d, from, cell);
-    if (e->lists < lists)
+    if (e->lists < lists) {
         e->lists = lists;
+        e->alarm_row = from->alarm_row;
+    }
     if (e->phase == EK_PHASE_SUSPECTED && e->since_row > from->since_row)
         ek_episode_begin(d, e, from->since_row);
     int own = ek_cells_dimension(d->cells, from->cell);
@@ -342,6 +356,36 @@ static int is_open(const struct ek_split *s, int lists)
     return 0;
 }
 
+static const struct ek_value *value_of_cell(const struct ek_split *s, int cell)
+{
+    for (int i = 0; i < s->count; i++)
+        if (s->value[i].cell == cell)
+            return &s->value[i];
+    return NULL;
+}
+
+/* Return whether a part of the cell's traffic is in values that have not been seen with the change,
+ * as after a few lists of one value. More than a few values are unlikely to be all of the hit
+ * ones. */
+static int is_unseen(struct ek_detector *d, const struct ek_episode *e, int dimension,
+                     const struct ek_split *s)
+{
+    struct ek_split all;
+    struct ek_window w;
+    int hits = 0, unseen = 0;
+    for (int i = 0; i < s->count; i++)
+        hits += is_hit(&s->value[i]);
+    if (hits >= HITS_MOST)
+        return 0;
+    int lists = ek_detector_window_for(d, e->feature, e->cell, 0, JOINED_ROWS, &w);
+    ek_split_lists(d, &w, dimension, &all);
+    for (int i = 0; i < all.count; i++) {
+        const struct ek_value *v = value_of_cell(s, all.value[i].cell);
+        unseen += v && is_hit(v) ? 0 : all.value[i].lists;
+    }
+    return unseen > UNSEEN * lists;
+}
+
 int ek_localize_to(struct ek_detector *d, struct ek_episode *e, const struct ek_split *s)
 {
     int hits = 0;
@@ -368,6 +412,8 @@ static int explains_all(struct ek_detector *d, const struct ek_episode *e, const
 enum ek_localization ek_localize(struct ek_detector *d, struct ek_episode *e, uint64_t since)
 {
     struct ek_split best, s;
+    bool early = e->phase == EK_PHASE_SUSPECTED &&
+                 e->lists < (uint32_t)d->rules->confirmation_lists;
     int own = ek_cells_dimension(d->cells, e->cell), found = 0, open = 0;
     if (e->diagnosis.class == EK_CLASS_NONE)
         return EK_LOCALIZE_SAME;
@@ -378,7 +424,7 @@ enum ek_localization ek_localize(struct ek_detector *d, struct ek_episode *e, ui
         ek_detector_window(d, e->feature, e->cell, since, &w);
         w.known = (struct ek_align_known){e->level_error, 1, 0};
         split_by(d, e, &w, i, &s);
-        open |= is_open(&s, w.count);
+        open |= is_open(&s, w.count) || (early && is_unseen(d, e, i, &s));
         if (is_apart(&s) && (!found || s.gain > best.gain) && explains_all(d, e, &s)) {
             best = s;
             found = 1;
@@ -399,6 +445,8 @@ enum ek_localization ek_localize_to_all(struct ek_detector *d, struct ek_episode
     ek_detector_window(d, e->feature, e->cell, e->since_row, &w);
     struct ek_change c = ek_change_compute(d, e, &w);
     double evidence = evidence_outside(d, e, &c, 0, &lists);
+    if (lists < FEW && e->lists < (uint32_t)d->rules->confirmation_lists)
+        return EK_UNDECIDED;
     if (lists < FEW || evidence < -EK_SPLIT_CLEAR)
         return EK_LOCALIZE_SAME;
     if (evidence <= EK_SPLIT_CLEAR)

@@ -46,6 +46,10 @@ struct ek_change ek_change_compute(struct ek_detector *d, const struct ek_episod
 /* Return the evidence of list i, 0 if unknown. w must be the last result of ek_detector_window. */
 double ek_change_evidence(const struct ek_detector *d, const struct ek_episode *e,
                           const struct ek_change *c, const struct ek_window *w, int i);
+/* Return the evidence of the lists of w since the alarm, divided by their design effect. w must be
+ * the last result of ek_detector_window. */
+double ek_change_evidence_since_alarm(struct ek_detector *d, const struct ek_episode *e,
+                                      const struct ek_window *w);
 /* Count the lists of each value; evidence and gain are 0. */
 void ek_split_lists(struct ek_detector *d, const struct ek_window *w, int dimension,
                     struct ek_split *out);

@@ -141,7 +141,7 @@ static const struct ek_key_row KEYS[] = {
              "it has no key"},
     {"defaults.confirmation_lists", EK_KEY_INT, IN_RULES(confirmation_lists), .low = 1,
      .high = 1000000, .built_in = "64",
-     .help = "lists of the segment after the alarm and before an action"},
+     .help = "lists of the segment between the alarm and the verdict, at most"},
     {"defaults.min_duration", EK_KEY_DURATION, IN_RULES(min_duration_ms), .low = 0,
      .high = TEN_YEARS_MS, .built_in = "10m",
      .help = "shortest duration of a route, even if its fault recovers earlier"},

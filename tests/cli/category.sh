@@ -39,7 +39,7 @@ quiet "$EK" $replay --messages in.ekc --events events.jsonl
 grep '"state":"confirmed"' events.jsonl >confirmed || fail "nothing: $(cat events.jsonl)"
 [ "$(wc -l <confirmed)" = 1 ] || fail "$(cat confirmed)"
 for part in '"feature":"room","segment":{"arm":"B"},"class":"new_category","factor":null' \
-	'"categories":\[{"value":-1,"fraction":0,"trained":0.[45]' '{"value":3,"fraction":0.1[0-9]*,"trained":0}' \
+	'"categories":\[{"value":-1,"fraction":0,"trained":0.[45]' '{"value":3,"fraction":0.[12][0-9]*,"trained":0}' \
 	'"mitigation":"alert","mode":"observe"'; do
 	grep -q "$part" confirmed || fail "no $part in: $(cat confirmed)"
 done

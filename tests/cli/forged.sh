@@ -32,7 +32,7 @@ is() { # minimum, maximum, value, name
 rules observe "mode: observe"
 rules shadow "mode: shadow"
 rules enforce "mode: enforce"
-rules slower "mode: enforce, confirmation_lists: 500"
+rules slower "mode: enforce, confirmation_lists: 5000"
 rules canary "mode: canary"
 rules share "mode: enforce, action_min_fraction: 0.2"
 rules long "mode: enforce, min_duration: 10h"
@@ -49,9 +49,14 @@ for rules in observe shadow share; do
 	is 0 0 "$(anew $rules)" "a tenth forged, $rules"
 done
 # A burst that ended before its confirmation starts no route, for any number of bursts.
-for to in 21003 21005 21030; do
+for to in 21003 21005; do
 	forge "from=21000,to=$to"
 	is 0 0 "$(anew enforce)" "up to $to"
+done
+# One that is confirmed while it lasts makes a route for as many lists as it earned: 20 each.
+for lists in 10 20 30; do
+	forge "from=21000,to=$((21000 + lists))"
+	is 0 $((20 * lists)) "$(anew enforce)" "$lists at once"
 done
 again 5 400
 is 0 0 "$(anew enforce)" "five at once, again every 400"

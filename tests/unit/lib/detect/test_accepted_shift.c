@@ -103,7 +103,7 @@ START_TEST(an_accepted_level_is_normal_in_every_cell)
 {
     struct bench b;
     struct ek_level_offset one = accept(&b, PRICE, found_in_arm_b(&b, 3));
-    ck_assert_double_eq_tol(one.shift_ln, log(b.last[EK_CONFIRMED].factor), 1e-9);
+    ck_assert_double_eq_tol(one.shift_ln, log(newest(&b)->factor), 1e-9);
     ck_assert_uint_eq(one.version, 1);
     fetch(&b);
     ck_assert_str_eq(b.last[EK_DISMISSED].reason, "accepted as normal");
@@ -113,7 +113,7 @@ START_TEST(an_accepted_level_is_normal_in_every_cell)
     run(&b, FAULTY, twice_cents_in_b);
     ck_assert_int_eq(b.count[EK_CONFIRMED], 2);
     ck_assert_str_eq(b.last[EK_CONFIRMED].value, "B");
-    ck_assert_double_eq_tol(b.last[EK_CONFIRMED].factor, 2, .15);
+    ck_assert_double_eq_tol(newest(&b)->factor, 2, .15);
     teardown(&b);
 }
 END_TEST
@@ -130,7 +130,7 @@ START_TEST(what_is_accepted_of_all_traffic_is_normal_in_its_segments)
     run_calm(&b, 20000, cents_everywhere);
     run(&b, FAULTY, with_app); /* the accepted shift no longer applies */
     ck_assert_int_eq(b.count[EK_CONFIRMED], 2);
-    ck_assert_double_eq_tol(b.last[EK_CONFIRMED].factor, .01, .001);
+    ck_assert_double_eq_tol(newest(&b)->factor, .01, .001);
     teardown(&b);
 }
 END_TEST
@@ -147,7 +147,7 @@ START_TEST(a_reverted_accept_is_found_again)
     run(&b, FAULTY, cents_in_b);
     ck_assert_int_eq(b.count[EK_CONFIRMED], 2);
     ck_assert_str_eq(b.last[EK_CONFIRMED].value, "B");
-    ck_assert_double_eq_tol(b.last[EK_CONFIRMED].factor, 100, 8);
+    ck_assert_double_eq_tol(newest(&b)->factor, 100, 8);
     ck_assert_uint_eq(accept(&b, PRICE, cell_of(&b, "arm", "B")).version, 3);
     teardown(&b);
 }
@@ -163,7 +163,7 @@ START_TEST(a_revert_of_what_has_gone_ends_the_finding_that_it_has_gone)
     run_calm(&b, 1000, cents_in_b);
     run(&b, FAULTY, with_app);
     ck_assert_int_eq(b.count[EK_CONFIRMED], 2);
-    ck_assert_double_eq_tol(b.last[EK_CONFIRMED].factor, .01, .001);
+    ck_assert_double_eq_tol(newest(&b)->factor, .01, .001);
     revert(&b, one.version);
     fetch(&b);
     ck_assert_str_eq(b.last[EK_DISMISSED].reason, "another level is normal now");
@@ -181,7 +181,7 @@ START_TEST(a_revert_moves_what_is_open_by_as_much)
     fetch(&b);
     run(&b, 1000, cents_in_b);
     run(&b, FAULTY, twice_cents_in_b);
-    ck_assert_double_eq_tol(b.last[EK_CONFIRMED].factor, 2, .15);
+    ck_assert_double_eq_tol(newest(&b)->factor, 2, .15);
     revert(&b, one.version);
     fetch(&b);
     ck_assert_double_eq_tol(b.last[EK_UPDATED].factor, 200, 16);
@@ -207,7 +207,7 @@ START_TEST(accepts_of_one_place_add_up_and_each_can_be_taken_back)
     ck_assert(ek_level_offset_find(ek_detector_offsets(b.detector), SIZE, cells, 3) == 0);
     revert(&b, first.version);
     run(&b, FAULTY, twice_cents_in_b);
-    ck_assert_double_eq_tol(b.last[EK_CONFIRMED].factor, 100, 8);
+    ck_assert_double_eq_tol(newest(&b)->factor, 100, 8);
     teardown(&b);
 }
 END_TEST
@@ -429,7 +429,7 @@ START_TEST(what_others_accept_is_normal_here_until_they_take_it_back)
     set_normal(&b, 9, 0, 0, 0, 0);
     run(&b, FAULTY, cents_in_b);
     ck_assert_int_eq(b.count[EK_CONFIRMED], 2);
-    ck_assert_double_eq_tol(b.last[EK_CONFIRMED].factor, 100, 8);
+    ck_assert_double_eq_tol(newest(&b)->factor, 100, 8);
     teardown(&b);
 }
 END_TEST

@@ -49,6 +49,60 @@ START_TEST(cents_are_found_within_ten_lists_and_named)
 }
 END_TEST
 
+START_TEST(a_large_fault_is_confirmed_within_fifty_lists)
+{
+    for (uint64_t seed = 61; seed < 66; seed++) {
+        struct bench b;
+        setup(&b, seed);
+        run(&b, BEFORE, NULL);
+        run(&b, 50, cents);
+        ck_assert_int_eq(b.count[EK_CONFIRMED], 1);
+        ck_assert_int_eq(b.last[EK_CONFIRMED].class, EK_SCALE);
+        ck_assert_int_eq(b.last[EK_CONFIRMED].cell, 0);
+        teardown(&b);
+    }
+}
+END_TEST
+
+/* One list in a hundred: an upstream canary. */
+static void cents_in_a_rare_arm(struct bench *b, struct ek_list *q)
+{
+    if (b->world.stream.number % 100)
+        return;
+    q->segments[0].value = stream_text("canary");
+    stream_scale(q, 0, 100);
+}
+
+START_TEST(a_large_fault_of_a_rare_arm_is_confirmed_by_a_dozen_lists)
+{
+    for (uint64_t seed = 71; seed < 75; seed++) {
+        struct bench b;
+        setup(&b, seed);
+        run(&b, BEFORE, NULL);
+        run(&b, 1300, cents_in_a_rare_arm);
+        ck_assert_int_eq(b.count[EK_CONFIRMED], 1);
+        ck_assert_str_eq(b.last[EK_CONFIRMED].value, "canary");
+        ck_assert_double_eq_tol(log(b.last[EK_CONFIRMED].factor), log(100), .5);
+        teardown(&b);
+    }
+}
+END_TEST
+
+/* The first lists may all be of the arm with the fault. */
+START_TEST(a_fault_of_one_arm_is_never_put_on_all_traffic)
+{
+    for (uint64_t seed = 81; seed < 101; seed++) {
+        struct bench b;
+        setup(&b, seed);
+        run(&b, BEFORE, NULL);
+        run(&b, 200, cents_in_arm_b);
+        ck_assert_int_eq(b.count[EK_CONFIRMED], 1);
+        ck_assert_str_eq(b.last[EK_CONFIRMED].value, "B");
+        teardown(&b);
+    }
+}
+END_TEST
+
 START_TEST(a_fault_of_one_arm_is_put_on_the_arm)
 {
     struct bench b;
@@ -479,7 +533,10 @@ Suite *suite_detector(void)
     return ek_suite(
         "detector", calm_traffic_raises_nothing,
         a_small_shift_of_all_traffic_is_followed_in_silence,
-        cents_are_found_within_ten_lists_and_named, a_fault_of_one_arm_is_put_on_the_arm,
+        cents_are_found_within_ten_lists_and_named,
+        a_large_fault_is_confirmed_within_fifty_lists,
+        a_large_fault_of_a_rare_arm_is_confirmed_by_a_dozen_lists,
+        a_fault_of_one_arm_is_never_put_on_all_traffic, a_fault_of_one_arm_is_put_on_the_arm,
         a_factor_that_follows_the_nights_is_named_so, a_code_of_the_query_is_no_factor,
         a_query_feature_that_always_went_with_the_value_is_no_factor,
         what_is_below_min_effect_is_not_told, other_faults_have_their_own_names,
