@@ -14,7 +14,7 @@ static const struct {
     [EK_BOUND_PLAN] = {"plan", "the plan is full, or a value of 'mode_in' has no cell: what is "
                                "found beyond it is only told"},
     [EK_BOUND_ROUTED] = {"max_routed_features",
-                         "more features would be routed than the rules allow"},
+                         "features of more incidents would be routed than the rules allow"},
     [EK_BOUND_SHARE] = {"max_routed_share",
                         "more of the traffic would be acted on than the rules allow"},
     [EK_BOUND_EVENTS] = {"events", "events were not fetched in time: the oldest of them are lost"},

@@ -276,8 +276,10 @@ static int restore_finding(void *context, const struct ek_fleet_cell *cell,
     struct ek_leader *d = context;
     struct ek_finding one = *f;
     int rc = ek_fleet_pool_place(d->pool, cell, &one.cell);
-    if (!rc && one.feature >= 0 && one.cell >= 0)
+    if (!rc && one.feature >= 0 && one.cell >= 0) {
         ek_fleet_findings_restore(d->told, &one);
+        ek_controller_set_incident(d->control, one.feature, one.cell, one.cause);
+    }
     return rc;
 }
 

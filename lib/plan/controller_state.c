@@ -38,6 +38,8 @@ void ek_controller_serialize(struct ek_controller *c, struct ek_serialize *s, in
         ek_plan_serialize(&c->before, s, features, cells);
     if (is_there(s))
         ek_rollouts_budget_serialize(&c->rollouts, s);
+    if (is_there(s))
+        ek_rollouts_incidents_serialize(&c->rollouts, s);
 }
 
 /* With `recover: auto`, also end routes that wait for an operator. */

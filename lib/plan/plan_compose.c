@@ -102,7 +102,7 @@ struct candidate {
     enum ek_mode mode; /* in the cell of the entry */
     unsigned modes;    /* of any of its lists, as bits */
     int percent;
-    uint32_t turns;
+    uint32_t turns, cause;
     bool left_out;
 };
 
@@ -145,6 +145,7 @@ static void find_candidates(const struct ek_composing *c, struct candidates *all
         k.modes = ek_plan_get_modes(&words, e->feature, e->cell, k.mode);
         k.percent = r && k.modes & ek_mode_bit(EK_MODE_CANARY) ? r->percent : EK_PERCENT_WHOLE;
         k.turns = r ? r->turns : 0;
+        k.cause = r ? r->about.cause : 0;
         bool some = k.modes & ~ek_mode_bit(EK_MODE_OBSERVE);
         if (some && ek_rollout_may_act(r) && !pinned(c, e->feature, e->cell))
             all->of[all->count++] = k;
@@ -214,19 +215,41 @@ static double share_of(const struct ek_composing *c, const struct acting_cells *
     return ek_route_coverage_share(c->reach);
 }
 
+/* Features and incidents that count toward max_routed_features. */
+struct counted {
+    int count, causes;
+    bool feature[EK_FEATURES_MAX];
+    uint32_t cause[EK_PLAN_MAX];
+};
+
+/* Return whether a candidate counts: neither its feature nor its incident has been counted. */
+static bool is_new(const struct counted *n, const struct candidate *k)
+{
+    for (int i = 0; k->cause && i < n->causes; i++)
+        if (n->cause[i] == k->cause)
+            return false;
+    return !n->feature[k->desired->feature];
+}
+
+static void count_candidate(struct counted *n, const struct candidate *k)
+{
+    n->count += is_new(n, k);
+    n->feature[k->desired->feature] = true;
+    n->cause[n->causes++] = k->cause;
+}
+
 /* Compute the total effect of all candidates. Return the limit that they exceed. */
 static enum ek_exceeds measure(const struct ek_composing *c, const struct candidates *all,
                                struct ek_composed *out)
 {
     struct acting_cells a = {.count = 0};
-    bool known[EK_FEATURES_MAX] = {false};
+    struct counted counted = {.count = 0};
     for (int i = 0; i < all->count; i++)
         if (may_act(&all->of[i])) {
-            bool *before = &known[all->of[i].desired->feature];
-            out->features += !*before;
-            *before = true;
+            count_candidate(&counted, &all->of[i]);
             active_mode(c, &all->of[i], &a);
         }
+    out->features = counted.count;
     if (c->reach)
         ek_route_coverage_restart(c->reach);
     out->share = share_of(c, &a, 0);
@@ -245,27 +268,25 @@ static void leave_all_out(struct candidates *all)
 static void truncate_candidates(const struct ek_composing *c, struct candidates *all)
 {
     struct acting_cells a = {.count = 0};
-    bool known[EK_FEATURES_MAX] = {false};
-    int features = 0;
+    struct counted counted = {.count = 0};
     if (c->reach)
         ek_route_coverage_restart(c->reach);
     for (int i = 0; i < all->count; i++) {
         struct candidate *k = &all->of[i];
-        int before = a.count, more = may_act(k) && !known[k->desired->feature];
+        int before = a.count;
         if (!may_act(k))
             continue;
         if (c->reach)
             ek_route_coverage_mark(c->reach);
         active_mode(c, k, &a);
-        k->left_out = features + more > c->rules->max_routed_features ||
+        k->left_out = counted.count + is_new(&counted, k) > c->rules->max_routed_features ||
                       share_of(c, &a, before) > c->rules->max_routed_share;
         if (k->left_out) {
             a.count = before;
             if (c->reach)
                 ek_route_coverage_back(c->reach);
         } else {
-            features += more;
-            known[k->desired->feature] = true;
+            count_candidate(&counted, k);
         }
     }
 }

@@ -283,6 +283,7 @@ void ek_rollouts_merge(struct ek_rollouts *into, const struct ek_rollouts *from,
             continue;
         *r = *other;
         r->cell = cell;
+        r->about.cause = 0; /* numbers of another detector */
         r->relapses = relapses > r->relapses ? relapses : r->relapses;
         r->credit += credit;
     }
@@ -334,4 +335,10 @@ void ek_rollouts_budget_serialize(struct ek_rollouts *s, struct ek_serialize *sn
         ek_serialize_f64(snap, &s->one[i].credit);
         ek_serialize_require(snap, isfinite(s->one[i].credit));
     }
+}
+
+void ek_rollouts_incidents_serialize(struct ek_rollouts *s, struct ek_serialize *snap)
+{
+    for (int i = 0; i < s->count; i++)
+        ek_serialize_u32(snap, &s->one[i].about.cause);
 }

@@ -46,6 +46,7 @@ struct ek_rollout_context {
     uint32_t episode;
     enum ek_class class;
     double factor, factor_low, factor_high, share;
+    uint32_t cause; /* incident; 0: unknown */
 };
 
 struct ek_rollout {
@@ -125,9 +126,10 @@ void ek_rollout_resume(struct ek_rollout *r, const struct ek_canary *c, int64_t 
 /* Exclude the duration of a pause from the step timers. */
 void ek_rollouts_add_pause(struct ek_rollouts *s, int64_t for_ms);
 
-/* Read or write rollouts; `features` and `cells` are exclusive upper bounds. Budgets are a
- * separate, later addition to the format. */
+/* Read or write rollouts; `features` and `cells` are exclusive upper bounds. Budgets and
+ * incidents are separate, later additions to the format. */
 void ek_rollouts_budget_serialize(struct ek_rollouts *s, struct ek_serialize *snap);
+void ek_rollouts_incidents_serialize(struct ek_rollouts *s, struct ek_serialize *snap);
 void ek_rollouts_serialize(struct ek_rollouts *s, struct ek_serialize *snap, int features,
                            int cells);
 

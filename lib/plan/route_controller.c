@@ -159,8 +159,8 @@ static void want(struct ek_controller *c, const struct ek_finding *f, const stru
     if (!r)
         return;
     r->credit = credit;
-    r->about = (struct ek_rollout_context){f->episode,    f->class,       f->factor,
-                                           f->factor_low, f->factor_high, f->share};
+    r->about = (struct ek_rollout_context){f->episode,    f->class,       f->factor, f->factor_low,
+                                           f->factor_high, f->share, f->cause};
 }
 
 static int64_t ek_controller_earned_ms(const struct ek_controller *c, const struct ek_finding *f,
@@ -707,4 +707,11 @@ void ek_controller_set_episode(struct ek_controller *c, int feature, int cell, u
     struct ek_rollout *r = ek_rollout_find(&c->rollouts, feature, cell);
     if (r && episode)
         r->about.episode = episode;
+}
+
+void ek_controller_set_incident(struct ek_controller *c, int feature, int cell, uint32_t cause)
+{
+    struct ek_rollout *r = ek_rollout_find(&c->rollouts, feature, cell);
+    if (r)
+        r->about.cause = cause;
 }

@@ -188,6 +188,8 @@ int ek_controller_merge(struct ek_controller *into, const struct ek_controller *
                         const int16_t *to);
 /* Set the new number of the finding of a route after a merge; 0: no effect. */
 void ek_controller_set_episode(struct ek_controller *c, int feature, int cell, uint32_t episode);
+/* Set the incident of a route after a restore. */
+void ek_controller_set_incident(struct ek_controller *c, int feature, int cell, uint32_t cause);
 /* Add the pins of another controller; `to` as for ek_controller_merge. `from` needs only names and
  * values of its cells. A pin without a cell here is reported as removed. Return 0, or EK_ENOMEM; a
  * part is then added. */

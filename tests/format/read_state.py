@@ -171,6 +171,9 @@ def control(r):
     if r.at < len(r.data):
         for one in rollouts:
             one["credit"] = r.one("d")
+    if r.at < len(r.data):
+        for one in rollouts:
+            one["incident"] = r.one("I")
     return {"plan": in_force, "rollouts": rollouts, **out, "pins": pins, "before": before}
 
 

@@ -257,7 +257,7 @@ START_TEST(a_limit_of_routed_features_is_that_of_one_guard)
     ck_alike("version: 1\n"
              "defaults: {mode: enforce, confirmation_lists: 64, min_duration: 30s}\n"
              "segments: [arm]\n"
-             "limits: {max_routed_features: 1, on_limit: keep}\n",
+             "limits: {max_routed_features: 0, on_limit: keep}\n",
              NULL, 0, "limit ");
 }
 END_TEST

@@ -315,6 +315,30 @@ START_TEST(beyond_a_limit_nothing_that_findings_want_acts)
 }
 END_TEST
 
+START_TEST(features_of_one_incident_count_as_one)
+{
+    struct scene *s = new_scene(EK_MODE_ENFORCE);
+    s->rules.max_routed_features = 2;
+    for (int f = 1; f <= 4; f++)
+        want(s, f, ALL)->about.cause = 7;
+    want(s, 5, ALL); /* of an unknown incident */
+    compose(s);
+    ck_assert_int_eq(s->said.limited, EK_EXCEEDS_NONE);
+    ck_assert_int_eq(s->said.features, 2);
+    ck_assert_int_eq(s->now.count, 5);
+    want(s, 0, ARM_A)->about.cause = 8;
+    compose(s);
+    ck_assert_int_eq(s->said.features, 3);
+    ck_assert_int_eq(s->said.limited, EK_EXCEEDS_FEATURES);
+    ck_assert_int_eq(s->now.count, 0);
+    s->rules.on_limit = EK_LIMIT_KEEP;
+    compose(s);
+    ck_assert_int_eq(s->now.count, 5);
+    ck_assert_ptr_null(entry_of(s, 0, ARM_A));
+    free(s);
+}
+END_TEST
+
 START_TEST(with_keep_what_acted_first_stays)
 {
     struct scene *s = new_scene(EK_MODE_ENFORCE);
@@ -455,6 +479,7 @@ Suite *suite_plan_compose(void)
         what_is_observed_is_in_the_plan_where_some_lists_may_act,
         a_pin_hides_what_is_found_in_its_cells, a_pin_of_a_person_goes_before_one_of_the_rules,
         pins_are_no_matter_of_limits, beyond_a_limit_nothing_that_findings_want_acts,
+        features_of_one_incident_count_as_one,
         with_keep_what_acted_first_stays, the_share_of_the_traffic_is_limited,
         the_share_of_canaries_counts_by_their_percentage,
         a_pause_empties_the_plan_and_lets_go_of_nothing, what_the_plan_has_no_room_for_is_told,
