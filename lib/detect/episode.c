@@ -515,8 +515,8 @@ static bool is_sure(struct ek_detector *d, const struct ek_episode *e, const str
     bool settled = e->diagnosis.class == EK_SCALE && e->query_feature < 0
                        ? ek_diagnosis_is_plain_scale(d, e, w)
                        : e->lists >= STEADY_LISTS;
-    return settled &&
-           ek_change_evidence_since_alarm(d, e, w) > SURE_ODDS && ek_episode_is_lasting(d, e);
+    return settled && ek_change_evidence_since_alarm(d, e, w) > SURE_ODDS &&
+           ek_episode_is_lasting(d, e);
 }
 
 /* Confirm, or hand over, a change that needs no `confirmation_lists`. */
@@ -527,15 +527,15 @@ static void look_early(struct ek_detector *d, struct ek_episode *e)
     if (ek_diagnose(d, e, &w) <= 0 || !is_sure(d, e, &w))
         return;
     enum ek_localization where = ek_localize(d, e, e->since_row);
-    if (where == EK_HANDED_OVER) {
-        ek_episode_dismiss(d, e, EK_BY_A_SEGMENT);
+    if (where == EK_LOCALIZE_MOVED) {
+        ek_episode_dismiss(d, e, EK_REASON_SEGMENT);
         return;
     }
     enum ek_localization up = ek_localize_to_all(d, e);
-    if (up == EK_HANDED_OVER)
-        ek_episode_dismiss(d, e, EK_BY_ALL_TRAFFIC);
-    else if (where == EK_STAYS && up == EK_STAYS) {
-        confirm(d, e);
+    if (up == EK_LOCALIZE_MOVED)
+        ek_episode_dismiss(d, e, EK_REASON_ALL_TRAFFIC);
+    else if (where == EK_LOCALIZE_SAME && up == EK_LOCALIZE_SAME) {
+        confirm_episode(d, e);
         ek_localize_joined(d, e);
     }
 }

@@ -446,7 +446,7 @@ enum ek_localization ek_localize_to_all(struct ek_detector *d, struct ek_episode
     struct ek_change c = ek_change_compute(d, e, &w);
     double evidence = evidence_outside(d, e, &c, 0, &lists);
     if (lists < FEW && e->lists < (uint32_t)d->rules->confirmation_lists)
-        return EK_UNDECIDED;
+        return EK_LOCALIZE_UNDECIDED;
     if (lists < FEW || evidence < -EK_SPLIT_CLEAR)
         return EK_LOCALIZE_SAME;
     if (evidence <= EK_SPLIT_CLEAR)
