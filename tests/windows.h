@@ -28,14 +28,34 @@ static inline uint8_t window_share(int part, int whole)
     return whole > 0 ? (uint8_t)(EK_SHARE_WHOLE * part / whole) : EK_SHARE_UNKNOWN;
 }
 
+/* Copies of the smallest or the largest value, whichever is more frequent. */
+static inline int window_ties(const float *x, int items)
+{
+    int most = 0;
+    for (int side = -1; side <= 1; side += 2) {
+        float edge = NAN;
+        int count = 0;
+        for (int i = 0; i < items; i++) {
+            if (isnan(x[i]))
+                continue;
+            if (isnan(edge) || side * x[i] > side * edge) {
+                edge = x[i];
+                count = 0;
+            }
+            count += x[i] == edge;
+        }
+        most = count > most ? count : most;
+    }
+    return most > 0 ? most - 1 : 0;
+}
+
 static inline struct ek_list_stats window_stats(const float *x, int items, float level)
 {
     double sum = 0, squares = 0;
-    int missing = 0, zero = 0, negative = 0, tied = 0, usable = 0;
+    int missing = 0, zero = 0, negative = 0, tied = window_ties(x, items), usable = 0;
     for (int i = 0; i < items; i++) {
         missing += isnan(x[i]) != 0;
         zero += x[i] == 0;
-        tied += i > 0 && x[i] == x[i - 1];
         if (isnan(x[i]) || x[i] == 0)
             continue;
         double ln = log(fabs((double)x[i]));

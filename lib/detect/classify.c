@@ -64,6 +64,10 @@ static const double POSITIVE = .005; /* fraction of negative values up to which 
 static const double SPREAD_TEST = 4, SPREAD_MOVE = .04;
 static const double MIX_INCOHERENT = .04, MIX_MOVE = .05, MIX_SHARE = .97;
 static const double SCALE_GAIN = 6, SCALE_SHIFT = .04;
+/* A shift that no bound explains: ln, and standard deviations of the level of a list. */
+static const double FAR_LN = 1, FAR_SPREADS = 3;
+/* Fraction of new negative values that were missing before. */
+static const double SENTINEL = .5;
 /* Without a shift of the level, a power must beat a change of shape by SHAPE_AHEAD ln
  * likelihood. */
 static const double LEVEL_REPORTED = .1, SHAPE_ERRORS = 3, SHAPE_AHEAD = 6;
@@ -155,6 +159,22 @@ static int sizes_moved(const struct ek_diagnosis *d)
     return spread_moved(d) && fabs(d->mean_ln) > fmax(SIGN_LEVEL, LEVEL_ERRORS * d->mean_error_ln);
 }
 
+/* Return whether missing values became negative, such as -1: negative values appeared in place of
+ * missing ones. */
+static int is_sentinel(const struct ek_baseline *b, const struct ek_diagnosis *d)
+{
+    double fewer = b->share[EK_SHARE_MISSING] - d->share[EK_SHARE_MISSING];
+    return b->share[EK_SHARE_NEGATIVE] < POSITIVE &&
+           fewer > SENTINEL * (d->share[EK_SHARE_NEGATIVE] - b->share[EK_SHARE_NEGATIVE]);
+}
+
+/* Return whether the level of most lists moved further than a bound or rounding moves it. */
+static int is_far(const struct ek_baseline *b, const struct ek_diagnosis *d)
+{
+    return d->level.share > MOST && d->level.gain_ln > SCALE_GAIN &&
+           fabs(d->level.shift_ln) > fmax(FAR_LN, FAR_SPREADS * b->sd);
+}
+
 /* Return by how much missing or zero values became rarer, if nearly all values were so in
  * training. */
 static double is_unfrozen(const struct ek_baseline *b, const struct ek_diagnosis *d, int which,
@@ -171,11 +191,11 @@ static enum ek_class by_shares(const struct ek_baseline *b, const struct ek_diag
     if (share_moved(b, d, EK_SHARE_ZERO, ZERO_MOVE, ZERO_RATIO) > 0 ||
         is_unfrozen(b, d, EK_SHARE_ZERO, ZERO_MOVE, ZERO_RATIO) > 0)
         return EK_ZERO;
-    if (sign_moved(b, d) && !sizes_moved(d))
+    if (sign_moved(b, d) && (!sizes_moved(d) || is_sentinel(b, d)))
         return EK_SIGN;
     if (d->share[EK_SHARE_TIED] > STUCK_TIED && b->share[EK_SHARE_TIED] < STUCK_USUAL)
         return EK_STUCK;
-    if (share_moved(b, d, EK_SHARE_TIED, CLIP_MOVE, CLIP_RATIO) > 0)
+    if (share_moved(b, d, EK_SHARE_TIED, CLIP_MOVE, CLIP_RATIO) > 0 && !is_far(b, d))
         return EK_CLIP;
     return EK_CLASS_NONE;
 }

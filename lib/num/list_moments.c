@@ -6,7 +6,7 @@
 
 #include <limits.h>
 
-enum { ARRAYS = 9, PADDING = 16 };
+enum { ARRAYS = 8, PADDING = 16 };
 
 int ek_list_moments_new(struct ek_list_moments **out, int features)
 {
@@ -22,7 +22,7 @@ int ek_list_moments_new(struct ek_list_moments **out, int features)
         return EK_ENOMEM;
     }
     float **arrays[ARRAYS] = {&s->ln,       &s->ln2,      &s->usable, &s->zero, &s->missing,
-                              &s->negative, &s->infinite, &s->tied,   &s->last};
+                              &s->negative, &s->infinite, &s->tied};
     for (int i = 0; i < ARRAYS; i++)
         *arrays[i] = m + (size_t)i * (size_t)padded;
     s->features = features;

@@ -1,8 +1,9 @@
 /* Sums over the rows of one list for all features at once, the input of the list statistics.
  *
  * x is [rows, features], row-major; every array of the result is [features]. A value is missing if
- * it is NaN, and usable if it is finite and nonzero. Denormals count as zero. `tied` counts values
- * with the bits of the last non-missing value of the feature in the list. Infinities are counted in
+ * it is NaN, and usable if it is finite and nonzero. Denormals count as zero. `tied` is the
+ * number of values equal to the smallest or to the largest value of the feature in the list, whichever
+ * are more, minus one: it does not depend on the order of the rows. Infinities are counted in
  * `infinite` and are not usable. `negative` counts usable values below zero.
  *
  * ln and ln2 are sums of (ln|x| - pivot) and its square; a pivot near the mean avoids cancellation.
@@ -18,7 +19,6 @@ struct ek_list_moments {
     int features, padded; /* padded: elements per array, a multiple of 16; the rest stays 0 */
     float *ln, *ln2;      /* sums over usable values */
     float *usable, *zero, *missing, *negative, *infinite, *tied; /* counts */
-    float *last; /* scratch: bits of the last value */
     void *memory;
 };
 

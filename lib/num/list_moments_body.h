@@ -12,7 +12,7 @@ typedef int32_t unaligned_i __attribute__((vector_size(EK_LANES * 4), aligned(4)
 
 struct block {
     lanes_f ln, ln2;
-    lanes_i zero, missing, infinite, negative, tied, last;
+    lanes_i zero, missing, infinite, negative, low, high, lows, highs; /* extremes and their counts */
 };
 
 static inline __attribute__((always_inline)) void add_row(struct block *s, const float *row,
@@ -42,8 +42,12 @@ static inline __attribute__((always_inline)) void add_row(struct block *s, const
     s->missing -= missing;
     s->infinite -= magnitude == EK_BITS_INF;
     s->negative -= usable & (bits < 0);
-    s->tied -= (bits == s->last) & ~missing;
-    s->last = (s->last & missing) | (bits & ~missing);
+    lanes_i key = bits ^ ((bits >> 31) & EK_BITS_MAGNITUDE); /* ordered as the values are */
+    lanes_i lower = (key < s->low) & ~missing, higher = (key > s->high) & ~missing;
+    s->low = (key & lower) | (s->low & ~lower);
+    s->high = (key & higher) | (s->high & ~higher);
+    s->lows = (s->lows & ~lower) - ((key == s->low) & ~missing);
+    s->highs = (s->highs & ~higher) - ((key == s->high) & ~missing);
 }
 
 static inline __attribute__((always_inline)) void store(float *to, lanes_f v)
@@ -56,7 +60,8 @@ static void do_block(struct ek_list_moments *to, int first, const float *x, int 
 {
     struct block s;
     memset(&s, 0, sizeof s);
-    s.last += EK_BITS_NAN;
+    s.low += INT32_MAX;
+    s.high += INT32_MIN;
     for (int r = 0; r < rows; r++)
         add_row(&s, x + (size_t)r * (size_t)to->features + first,
                 (const unaligned_f *)(pivot + first));
@@ -66,10 +71,11 @@ static void do_block(struct ek_list_moments *to, int first, const float *x, int 
     store(to->missing + first, __builtin_convertvector(s.missing, lanes_f));
     store(to->infinite + first, __builtin_convertvector(s.infinite, lanes_f));
     store(to->negative + first, __builtin_convertvector(s.negative, lanes_f));
-    store(to->tied + first, __builtin_convertvector(s.tied, lanes_f));
+    lanes_i more = s.highs > s.lows;
+    lanes_i ties = (s.highs & more) | (s.lows & ~more);
+    store(to->tied + first, __builtin_convertvector((ties - 1) & (ties > 0), lanes_f));
     store(to->usable + first,
           __builtin_convertvector(rows - s.zero - s.missing - s.infinite, lanes_f));
-    store(to->last + first, (lanes_f)s.last);
 }
 
 void EK_KERNEL(ek_list_moments)(struct ek_list_moments *s, const float *x, int rows,

@@ -44,7 +44,6 @@ enum {
     EK_BITS_MANTISSA = 0x007fffff,
     EK_BITS_NORMAL = 0x00800000, /* smallest normal magnitude */
     EK_BITS_INF = 0x7f800000,
-    EK_BITS_NAN = 0x7fc00000,
     EK_BITS_SQRT_HALF = 0x3f3504f3, /* bits of sqrt(1/2) */
 };
 

@@ -7,8 +7,8 @@
 
 struct sums {
     float ln, ln2;
-    int zero, missing, infinite, negative, tied;
-    int32_t last;
+    int zero, missing, infinite, negative, lows, highs;
+    int32_t low, high; /* extremes, as keys that are ordered as the values are */
 };
 
 static float float_of(int32_t bits)
@@ -39,8 +39,11 @@ static void add_value(struct sums *s, int32_t bits, float pivot)
         s->missing++;
         return;
     }
-    s->tied += bits == s->last;
-    s->last = bits;
+    int32_t key = bits ^ ((bits >> 31) & EK_BITS_MAGNITUDE);
+    s->lows = key < s->low ? 1 : s->lows + (key == s->low);
+    s->highs = key > s->high ? 1 : s->highs + (key == s->high);
+    s->low = key < s->low ? key : s->low;
+    s->high = key > s->high ? key : s->high;
     if (magnitude < EK_BITS_NORMAL) {
         s->zero++;
     } else if (magnitude == EK_BITS_INF) {
@@ -57,7 +60,7 @@ void ek_list_moments_scalar(struct ek_list_moments *to, const float *x, int rows
                             const float *pivot)
 {
     for (int f = 0; f < to->features; f++) {
-        struct sums s = {.last = EK_BITS_NAN};
+        struct sums s = {.low = INT32_MAX, .high = INT32_MIN};
         for (int r = 0; r < rows; r++) {
             int32_t bits;
             memcpy(&bits, x + (size_t)r * (size_t)to->features + f, sizeof bits);
@@ -70,7 +73,7 @@ void ek_list_moments_scalar(struct ek_list_moments *to, const float *x, int rows
         to->missing[f] = (float)s.missing;
         to->negative[f] = (float)s.negative;
         to->infinite[f] = (float)s.infinite;
-        to->tied[f] = (float)s.tied;
-        to->last[f] = float_of(s.last);
+        int ties = s.lows > s.highs ? s.lows : s.highs;
+        to->tied[f] = (float)(ties > 0 ? ties - 1 : 0);
     }
 }

@@ -3,9 +3,10 @@
  * r is the ln of the geometric mean of the usable |values| (finite and nonzero), NaN without any.
  * spread is the ln of the standard deviation of ln|x| within the list, NaN for fewer than two
  * usable values. Fractions are in 64ths, rounded down; EK_SHARE_UNKNOWN if undefined. Their
- * denominators: all items (missing), present (zero), usable (negative), present minus one (tied). A
- * tied value equals the previous one. Every instruction set returns the same bits: no operation is
- * fused, and the logarithm does not use libm.
+ * denominators: all items (missing), present (zero), usable (negative), present minus one (tied).
+ * Tied values repeat the smallest or the largest value, whichever is more frequent. The order of
+ * the items changes only the rounding of r and spread. Every instruction set returns the same bits:
+ * no operation is fused, and the logarithm does not use libm.
  */
 #ifndef EK_NUM_LIST_STATS_H
 #define EK_NUM_LIST_STATS_H

@@ -53,7 +53,9 @@ class Statistics:
         """missing, zero, negative, tied in whole 64ths; NaN where undefined."""
         present = x[~np.isnan(x)]
         zero = int((np.abs(present) < NORMAL).sum())
-        tied = int((present.view(np.uint32)[1:] == present.view(np.uint32)[:-1]).sum())
+        bits = present.view(np.int32)
+        ordered = bits ^ ((bits >> 31) & 0x7fffffff)    # as the values are, -0 below 0
+        tied = max(int((ordered == ordered.min()).sum()), int((ordered == ordered.max()).sum())) - 1 if len(bits) else 0
         parts = ((len(x) - len(present), len(x)), (zero, len(present)), (int((x[usable] < 0).sum()), int(usable.sum())),
                  (tied, len(present) - 1))
         return [64 * part // whole if whole > 0 else np.nan for part, whole in parts]
