@@ -43,9 +43,14 @@ static int insert(struct ek_unit_match *match, int count, const struct ek_unit_m
     return kept + 1;
 }
 
-static int is_foreign(const struct ek_unit_match *m)
+/* Return whether a unit may be named: a listed one, one of the feature's quantity, or one of any
+ * feature. For a feature of unknown quantity some conversion fits nearly any factor, so only powers
+ * of ten are named. */
+static int is_nameable(const struct ek_unit_match *m)
 {
-    return !m->listed && m->fit == EK_UNIT_OTHER;
+    double tens = log10(m->unit->factor);
+    return m->listed || m->fit < EK_UNIT_ANY || !m->unit->quantity ||
+           (m->fit == EK_UNIT_ANY && fabs(tens - round(tens)) < TIE_LN);
 }
 
 int ek_units_match(const struct ek_rules *rules, const struct ek_manifest *m, int item_feature,
@@ -63,10 +68,8 @@ int ek_units_match(const struct ek_rules *rules, const struct ek_manifest *m, in
     for (size_t i = 0; (u = ek_units_at(&rules->units, i)); i++) {
         const struct ek_unit_match one = {u, is_listed(rule, u->id), ek_unit_fit(u, &measure)};
         double factor_ln = log(u->factor);
-        if (factor_ln >= low && factor_ln <= high)
+        if (factor_ln >= low && factor_ln <= high && is_nameable(&one))
             count = insert(match, count, &one, shift_ln);
     }
-    while (count && !is_foreign(&match[0]) && is_foreign(&match[count - 1]))
-        count--;
     return count;
 }

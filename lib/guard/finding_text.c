@@ -16,7 +16,8 @@ static int add_where(struct ek_buf *b, const struct ek_manifest *m, const struct
 static int add_scale(struct ek_buf *b, const struct ek_manifest *m, const struct ek_finding *f)
 {
     if (f->query_feature >= 0)
-        return ek_buf_printf(b, "values are multiplied by %s, list by list,",
+        return ek_buf_printf(b, "values are %s by %s, list by list,",
+                             f->exponent < 0 ? "divided" : "multiplied",
                              m->query[f->query_feature]->name);
     ek_buf_printf(b, "values are multiplied by %.4g (%.4g to %.4g)", f->factor, f->factor_low,
                   f->factor_high);
@@ -67,13 +68,16 @@ static int add_class(struct ek_buf *b, const struct ek_manifest *m, const struct
     return ek_buf_text(b, said[f->class]);
 }
 
-/* Append the most likely unit, unless it is of another quantity than the feature. */
-static int add_unit(struct ek_buf *b, const struct ek_finding *f)
+/* Append the most likely unit. */
+static int add_unit(struct ek_buf *b, const struct ek_manifest *m, const struct ek_finding *f)
 {
+    const struct ek_feature *feature = m->item[f->feature];
     const struct ek_unit_match *u = f->unit;
     if (f->class != EK_SCALE || f->query_feature >= 0)
         return EK_OK;
-    if (!f->unit_count || (!u->listed && u->fit == EK_UNIT_OTHER))
+    if (!f->unit_count && !feature->unit && !feature->is_money)
+        return ek_buf_text(b, "; unknown unit: set 'unit' in the manifest");
+    if (!f->unit_count)
         return ek_buf_text(b, "; no known conversion of its unit fits");
     int sure = u->listed || u->fit < EK_UNIT_ANY || !u->unit->quantity;
     return ek_buf_printf(b, "; %s %s", sure ? "looks like" : "could be", u->unit->text);
@@ -114,6 +118,6 @@ int ek_finding_text(struct ek_buf *out, const struct ek_manifest *m, const struc
     ek_buf_printf(out, " since list %" PRIu64, f->since_query);
     if (f->state == EK_SUSPECTED)
         return ek_buf_printf(out, " (%s); not confirmed yet", f->signal);
-    add_unit(out, f);
+    add_unit(out, m, f);
     return add_action(out, decision);
 }
