@@ -105,6 +105,7 @@ void ek_detector_reset_reused(struct ek_detector *d)
             ek_cell_calibration_reset(d->calibrations, taken[i]);
         ek_history_reset_cell(d->history, taken[i]);
         ek_categories_reset_cell(d->categories, taken[i]);
+        ek_incidents_reset_cell(d, taken[i]);
         if (d->evidence_sum)
             ek_evidence_sum_reset(d->evidence_sum, taken[i]);
     }

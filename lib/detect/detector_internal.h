@@ -20,6 +20,8 @@
 #include "detect/list_stats_builder.h"
 #include "detect/dedup.h"
 
+#include <math.h>
+
 enum ek_phase { EK_PHASE_NONE, EK_PHASE_SUSPECTED, EK_PHASE_CONFIRMED };
 
 enum {
@@ -69,6 +71,17 @@ struct ek_episode {
     uint64_t recovery_row;  /* row at which recovery_ln last started from 0 */
     int recovering;         /* `recovery` reached its threshold; segment values are still checked */
     uint32_t recovering_at; /* `lists` at that time */
+};
+
+enum { EK_PAST_INCIDENTS = 64 };
+
+/* A recovered finding, whose incident reopens if the same change returns. */
+struct ek_past_finding {
+    int feature, cell, query_feature;
+    enum ek_class class;
+    uint32_t cause; /* 0: unused */
+    double shift_ln, error_ln;
+    int64_t ended_ms;
 };
 
 /* Cached lists of a feature in a cell, collected from the newest back into the end of the
@@ -130,6 +143,8 @@ struct ek_detector {
     struct ek_episode *episode; /* [EK_EPISODES_MAX] */
     int episodes;
     uint32_t episodes_ever, causes_ever;
+    struct ek_past_finding past[EK_PAST_INCIDENTS]; /* ring */
+    uint64_t past_ever;
     struct ek_finding *finding; /* ring [EK_FINDINGS_MAX] */
     uint64_t findings, fetched;
     struct ek_limit_counters exceeded; /* without EK_BOUND_CELLS, which `cells` counts */
@@ -206,6 +221,14 @@ static inline int ek_episode_has_level(const struct ek_episode *e)
     return e->diagnosis.class == EK_SCALE;
 }
 
+/* Return the ln factor of a list whose query feature is `value`: the factor is the feature, or 1
+ * over it. 0 for unusable values. */
+static inline double ek_query_factor_ln(const struct ek_episode *e, float value)
+{
+    double ln = value > 0 && isfinite(value) ? logf(value) : 0;
+    return e->diagnosis.exponent < 0 ? -ln : ln;
+}
+
 static inline double ek_density_at(const float *density, double r)
 {
     return density[ek_residual_bin((float)r)];
@@ -270,6 +293,13 @@ void ek_episode_inherit(struct ek_detector *d, struct ek_episode *e, const struc
 
 /* Set the incident of an episode at its confirmation: a shared one or a new one. */
 void ek_incident_assign(struct ek_detector *d, struct ek_episode *e);
+/* Remember a finding that recovers now, so that its incident reopens if the change returns within 24
+ * minimum durations. */
+void ek_incident_remember(struct ek_detector *d, const struct ek_episode *e);
+/* Forget the past findings of a cell that gets another segment value. */
+void ek_incidents_reset_cell(struct ek_detector *d, int cell);
+/* Serialize the past findings. Earlier versions did not write them. */
+void ek_incidents_serialize(struct ek_detector *d, struct ek_serialize *s, int cells);
 /* Dismiss the episodes that a confirmed episode explains: suspected ones in other dimensions, and
  * the same change in segments if it now affects all traffic. */
 void ek_incident_dismiss_others(struct ek_detector *d, const struct ek_episode *e);

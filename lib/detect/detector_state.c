@@ -341,6 +341,7 @@ static void changes_serialize(struct ek_detector *d, struct ek_serialize *s)
     }
     episodes_serialize(d, s);
     findings_serialize(d, s);
+    ek_incidents_serialize(d, s, ek_cells_count(d->cells));
 }
 
 void ek_detector_part_serialize(struct ek_detector *d, enum ek_detector_part part, int number,

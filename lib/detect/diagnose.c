@@ -66,14 +66,34 @@ static void fit_slopes_before(struct ek_detector *d, const struct ek_episode *e)
     }
 }
 
-/* Return the query feature that equals the factor of each list, or -1 for a constant factor. *w is
- * the window of the episode, also afterwards. */
-static int find_factor_feature(struct ek_detector *d, const struct ek_episode *e,
-                               struct ek_window *w)
+/* A query feature as the factor of each list. */
+struct query_factor {
+    int feature; /* -1: the factor is one number */
+    double sign; /* 1: the feature, -1: 1 over it */
+};
+
+static void change_sign(float *x, int n)
+{
+    for (int i = 0; i < n; i++)
+        x[i] = -x[i];
+}
+
+/* Return whether the slope grew as under x -> x v^sign. If no list before the change is known any
+ * more, only the factor of the last diagnosis can be meant. */
+static bool is_factor_slope(double grown, double sign, bool is_known)
+{
+    return isnan(grown) ? is_known : sign * grown > SLOPE_LOW && sign * grown < SLOPE_HIGH;
+}
+
+/* Return the factor of each list, given that of the last diagnosis. *w is the window of the episode,
+ * also afterwards. */
+static struct query_factor find_query_factor(struct ek_detector *d, const struct ek_episode *e,
+                                             const struct query_factor *was, struct ek_window *w)
 {
     const float *density = ek_profile_density(d->profile, e->feature);
     double best = e->diagnosis.level.gain_ln + GAIN;
-    int found = -1, before = 0;
+    struct query_factor found = {-1, 1};
+    int before = 0;
     for (int m = 0; m < d->query_features; m++) {
         if (d->manifest->query[m]->type == EK_TYPE_CATEGORY)
             continue; /* a code is not a factor */
@@ -86,12 +106,13 @@ static int find_factor_feature(struct ek_detector *d, const struct ek_episode *e
             n = collect_offsets(d, w, m, &moving);
         }
         double grown = fit_slope(d->offset, w->scratch, n) - d->slope[m];
-        if (!(grown > SLOPE_LOW && grown < SLOPE_HIGH))
-            continue;
-        double gain = ek_align_by_list(density, w->scratch, d->offset, n);
-        if (gain > best) {
-            best = gain;
-            found = m;
+        for (double sign = 1; sign >= -1; sign -= 2) {
+            double gain = ek_align_by_list(density, w->scratch, d->offset, n);
+            change_sign(d->offset, n);
+            if (gain > best && is_factor_slope(grown, sign, was->feature == m && was->sign == sign)) {
+                best = gain;
+                found = (struct query_factor){m, sign};
+            }
         }
     }
     return found;
@@ -108,8 +129,10 @@ static bool is_one_number(struct ek_detector *d, const struct ek_episode *e,
         if (d->manifest->query[m]->type == EK_TYPE_CATEGORY)
             continue;
         int n = collect_offsets(d, w, m, &moving);
-        if (moving && ek_align_by_list(density, w->scratch, d->offset, n) + GAIN >
-                          e->diagnosis.level.gain_ln)
+        double gain = ek_align_by_list(density, w->scratch, d->offset, n);
+        change_sign(d->offset, n);
+        gain = fmax(gain, ek_align_by_list(density, w->scratch, d->offset, n));
+        if (moving && gain + GAIN > e->diagnosis.level.gain_ln)
             return false;
     }
     return true;
@@ -294,6 +317,7 @@ static void classify(const struct ek_detector *d, struct ek_episode *e, const st
 
 int ek_diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w)
 {
+    const struct query_factor was = {e->query_feature, e->diagnosis.exponent < 0 ? -1 : 1};
     bool early = e->lists < (uint32_t)d->rules->confirmation_lists;
     bool looked = e->attempts + e->uncertain + e->waits > 0 || (early && e->level_error > 0);
     if (e->phase == EK_PHASE_SUSPECTED && !looked)
@@ -304,7 +328,9 @@ int ek_diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w
     classify(d, e, w);
     e->query_feature = -1;
     if (e->diagnosis.class == EK_SCALE) {
-        e->query_feature = find_factor_feature(d, e, w);
+        struct query_factor found = find_query_factor(d, e, &was, w);
+        e->query_feature = found.feature;
+        e->diagnosis.exponent = found.feature >= 0 ? found.sign : 0;
         w->known = get_prior(d, e);
         fit_level(d, e, w, &e->diagnosis.level);
     }

@@ -39,8 +39,8 @@ static double level_recovery_bet(const struct ek_detector *d, const struct ek_ep
     if (!record->usable)
         return 1;
     if (e->query_feature >= 0) {
-        float value = query[e->query_feature];
-        moved = ek_density_at(density, value > 0 && isfinite(value) ? r - logf(value) : r);
+        double factor_ln = ek_query_factor_ln(e, query[e->query_feature]);
+        moved = ek_density_at(density, r - factor_ln);
     } else {
         double q = e->diagnosis.level.share;
         moved =
@@ -640,6 +640,7 @@ static void update_confirmed(struct ek_detector *d, struct ek_episode *e)
 static void recover(struct ek_detector *d, struct ek_episode *e)
 {
     report_finding(d, e, EK_RECOVERED, NULL);
+    ek_incident_remember(d, e);
     d->recovered_row[e->feature] = ek_history_count(d->history);
     close_episode(d, e);
 }

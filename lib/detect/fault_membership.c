@@ -52,7 +52,7 @@ static double level_membership(const struct ek_detector *d, const struct ek_epis
         return (double)NAN;
     if (e->query_feature >= 0) {
         float value = ek_history_query(d->history, row)[e->query_feature];
-        shift = value > 0 && isfinite(value) ? logf(value) : 0;
+        shift = ek_query_factor_ln(e, value);
         q = SHARE_MOST;
     }
     return ek_shift_probability(density, q, shift, r);

@@ -4,7 +4,10 @@
 
 #include <math.h>
 
-enum { SLACK = 16 }; /* rows by which simultaneous changes may differ */
+enum {
+    SLACK = 16,           /* rows by which simultaneous changes may differ */
+    RETURN_DURATIONS = 24 /* minimum durations within which a change that returns is the same */
+};
 /* Drop of the ln likelihood that bounds the span in which a change may have begun. */
 static const double DROP = 4;
 /* Tolerance for equal levels: standard errors plus an absolute term (ln). */
@@ -64,6 +67,84 @@ static int is_same_incident(const struct ek_episode *a, const struct ek_episode 
            ek_incident_is_same_change(a, b) || (nested(a, b) && overlap(a, b));
 }
 
+static int64_t now_ms(const struct ek_detector *d)
+{
+    return ek_history_row(d->history, ek_history_count(d->history) - 1)->time_ms;
+}
+
+/* Return whether a finding is the return of a past one. Event time may jump. */
+static int has_returned(const struct ek_detector *d, const struct ek_past_finding *p,
+                        const struct ek_episode *e)
+{
+    const struct ek_alignment *level = &e->diagnosis.level;
+    int64_t since_ms = now_ms(d) - p->ended_ms;
+    if (!p->cause || p->feature != e->feature || p->cell != e->cell ||
+        p->class != e->diagnosis.class || p->query_feature != e->query_feature || since_ms < 0 ||
+        since_ms / RETURN_DURATIONS > d->rules->min_duration_ms)
+        return 0;
+    return !ek_episode_has_level(e) || e->query_feature >= 0 ||
+           fabs(p->shift_ln - level->shift_ln) <
+               SAME_ERRORS * hypot(p->error_ln, level->error_ln) + SAME_LN;
+}
+
+/* Return the incident that a finding reopens, the last one first; 0: none. */
+static uint32_t find_past_incident(const struct ek_detector *d, const struct ek_episode *e)
+{
+    for (uint64_t i = d->past_ever; i > 0 && i + EK_PAST_INCIDENTS > d->past_ever; i--) {
+        const struct ek_past_finding *p = &d->past[(i - 1) % EK_PAST_INCIDENTS];
+        if (has_returned(d, p, e))
+            return p->cause;
+    }
+    return 0;
+}
+
+void ek_incident_remember(struct ek_detector *d, const struct ek_episode *e)
+{
+    d->past[d->past_ever++ % EK_PAST_INCIDENTS] = (struct ek_past_finding){
+        .feature = e->feature,
+        .cell = e->cell,
+        .query_feature = e->query_feature,
+        .class = e->diagnosis.class,
+        .cause = e->cause,
+        .shift_ln = e->diagnosis.level.shift_ln,
+        .error_ln = e->diagnosis.level.error_ln,
+        .ended_ms = now_ms(d),
+    };
+}
+
+void ek_incidents_reset_cell(struct ek_detector *d, int cell)
+{
+    for (int i = 0; i < EK_PAST_INCIDENTS; i++)
+        if (d->past[i].cell == cell)
+            d->past[i].cause = 0;
+}
+
+static void past_serialize(struct ek_detector *d, struct ek_past_finding *p, struct ek_serialize *s,
+                           int cells)
+{
+    int class = (int)p->class;
+    ek_serialize_int(s, &p->feature, 0, d->features - 1);
+    ek_serialize_int(s, &p->cell, 0, cells - 1);
+    ek_serialize_int(s, &p->query_feature, -1, d->query_features - 1);
+    ek_serialize_int(s, &class, EK_CLASS_NONE, EK_CLASS_COUNT - 1);
+    p->class = (enum ek_class) class;
+    ek_serialize_u32(s, &p->cause);
+    ek_serialize_f64(s, &p->shift_ln);
+    ek_serialize_f64(s, &p->error_ln);
+    ek_serialize_i64(s, &p->ended_ms);
+    ek_serialize_require(s, p->cause <= d->causes_ever);
+}
+
+void ek_incidents_serialize(struct ek_detector *d, struct ek_serialize *s, int cells)
+{
+    if (ek_serialize_is_reading(s) && s->at == s->end)
+        return;
+    ek_serialize_u64(s, &d->past_ever);
+    uint64_t count = d->past_ever < EK_PAST_INCIDENTS ? d->past_ever : EK_PAST_INCIDENTS;
+    for (uint64_t i = 0; i < count && !s->rc; i++)
+        past_serialize(d, &d->past[i], s, cells);
+}
+
 void ek_incident_assign(struct ek_detector *d, struct ek_episode *e)
 {
     set_span(d, e);
@@ -72,6 +153,8 @@ void ek_incident_assign(struct ek_detector *d, struct ek_episode *e)
         if (o != e && o->phase == EK_PHASE_CONFIRMED && is_same_incident(o, e))
             e->cause = o->cause;
     }
+    if (!e->cause)
+        e->cause = find_past_incident(d, e);
     if (!e->cause)
         e->cause = ++d->causes_ever;
 }

@@ -72,7 +72,7 @@ static double level_evidence(const struct ek_detector *d, const struct ek_episod
         return 0;
     if (e->query_feature >= 0) {
         float value = ek_history_query(d->history, d->window_row[i])[e->query_feature];
-        shift = value > 0 && isfinite(value) ? logf(value) : 0;
+        shift = ek_query_factor_ln(e, value);
         q = SHARE_MOST;
     }
     return log(1 - q + q * ek_density_at(density, r - shift) / ek_density_at(density, r));

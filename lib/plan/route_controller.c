@@ -119,7 +119,7 @@ static struct ek_plan_repair repair_of(const struct ek_finding *f, const struct 
 {
     static const double ALL_LISTS = .9;
     bool one = f->class == EK_SCALE && f->query_feature < 0 && f->share >= ALL_LISTS;
-    bool by_list = f->class == EK_SCALE && f->query_feature >= 0;
+    bool by_list = f->class == EK_SCALE && f->query_feature >= 0 && !(f->exponent < 0);
     struct ek_plan_repair r = d->repair;
     r.factor = one ? f->factor : (double)NAN;
     r.query_feature = by_list ? f->query_feature : -1;

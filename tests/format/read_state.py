@@ -177,6 +177,14 @@ def control(r):
     return {"plan": in_force, "rollouts": rollouts, **out, "pins": pins, "before": before}
 
 
+def past(r):
+    """Return recovered findings whose incident a return reopens; earlier versions did not write them."""
+    if r.at == len(r.data):
+        return []
+    keys = ("feature", "cell", "query_feature", "class", "incident", "shift_ln", "error_ln", "ended_ms")
+    return [dict(zip(keys, r.take("4iI2dq"))) for _ in range(min(r.one("Q"), 64))]
+
+
 def queries(r):
     """Return incomplete lists with received items, and their plans by number."""
     keys = ("key", "begun_ms", "plan", "expected", "seen", "open")
@@ -272,7 +280,8 @@ def read(data):
     out["evidence"] = [take(f"evidence/{n:05}", lambda r: evidence(r, size, categories)) for n in range(cells)]
     out["changes"] = take("changes", lambda r: {"settled": r.take(f"{size['features']}Q"),
                                                 "EPIS": read_detector.episodes(r),
-                                                "FIND": read_detector.findings(r)})
+                                                "FIND": read_detector.findings(r),
+                                                "PAST": past(r)})
     out["accepts"] = take("accepts", read_detector.accepts) if base.has("accepts") else None
     out["plan"] = take("plan", plan)
     out["control"] = take("control", control)

@@ -130,6 +130,89 @@ START_TEST(a_factor_that_follows_the_nights_is_named_so)
 }
 END_TEST
 
+static void per_night(struct bench *b, struct ek_list *q)
+{
+    (void)b;
+    stream_scale(q, 0, 1 / (double)q->query[0]);
+}
+
+START_TEST(a_factor_of_one_over_the_nights_is_named_so)
+{
+    struct bench b;
+    setup(&b, 104);
+    run(&b, BEFORE, NULL);
+    run(&b, 400, per_night);
+    ck_assert_int_eq(b.last[EK_CONFIRMED].class, EK_SCALE);
+    ck_assert_int_eq(b.last[EK_CONFIRMED].query_feature, 0);
+    ck_assert_double_eq(b.last[EK_CONFIRMED].exponent, -1);
+    run(&b, 400, NULL);
+    ck_assert_int_eq(b.count[EK_RECOVERED], 1);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(a_factor_that_follows_the_nights_is_named_so_for_good)
+{
+    struct bench b;
+    setup(&b, 105);
+    run(&b, BEFORE, NULL);
+    run(&b, 9000, full_stay);
+    ck_assert_int_eq(b.count[EK_CONFIRMED], 1);
+    ck_assert_int_eq(b.last[EK_UPDATED].query_feature, 0);
+    teardown(&b);
+}
+END_TEST
+
+/* Ten minutes on, ten minutes off. */
+START_TEST(a_change_that_returns_reopens_its_incident)
+{
+    struct bench b;
+    setup(&b, 106);
+    run(&b, BEFORE, NULL);
+    for (int again = 0; again < 4; again++) {
+        run(&b, 600, cents);
+        run(&b, 600, NULL);
+        ck_assert_int_eq(b.count[EK_RECOVERED], again + 1);
+        ck_assert_uint_eq(b.last[EK_CONFIRMED].cause, 1);
+    }
+    run(&b, 600, turned); /* another change */
+    ck_assert_uint_eq(b.last[EK_CONFIRMED].cause, 2);
+    teardown(&b);
+}
+END_TEST
+
+static void in_cents_in_another_order(struct bench *b, struct ek_list *q)
+{
+    cents(b, q);
+    for (int f = 0; f < 3; f++)
+        for (int i = 1; i < q->items; i++) /* sorted by each feature: equal values are neighbours */
+            for (int k = i; k > 0 && q->x[3 * k + f] < q->x[3 * k - 3 + f]; k--) {
+                float x = q->x[3 * k + f];
+                q->x[3 * k + f] = q->x[3 * k - 3 + f];
+                q->x[3 * k - 3 + f] = x;
+            }
+}
+
+static void in_another_order(struct bench *b, struct ek_list *q)
+{
+    in_cents_in_another_order(b, q);
+    stream_scale(q, 0, .01);
+}
+
+START_TEST(the_order_of_the_items_is_no_fault)
+{
+    struct bench b;
+    setup(&b, 107);
+    run(&b, BEFORE, NULL);
+    run(&b, 4000, in_another_order);
+    ck_assert_int_eq(b.count[EK_SUSPECTED], 0);
+    run(&b, 400, in_cents_in_another_order);
+    ck_assert_int_eq(b.count[EK_CONFIRMED], 1);
+    ck_assert_int_eq(b.last[EK_CONFIRMED].class, EK_SCALE);
+    teardown(&b);
+}
+END_TEST
+
 START_TEST(a_code_of_the_query_is_no_factor)
 {
     struct bench b;
@@ -535,6 +618,9 @@ Suite *suite_detector(void)
         a_small_shift_of_all_traffic_is_followed_in_silence,
         cents_are_found_within_ten_lists_and_named,
         a_large_fault_is_confirmed_within_fifty_lists,
+        a_factor_of_one_over_the_nights_is_named_so,
+        a_factor_that_follows_the_nights_is_named_so_for_good,
+        a_change_that_returns_reopens_its_incident, the_order_of_the_items_is_no_fault,
         a_large_fault_of_a_rare_arm_is_confirmed_by_a_dozen_lists,
         a_fault_of_one_arm_is_never_put_on_all_traffic, a_fault_of_one_arm_is_put_on_the_arm,
         a_factor_that_follows_the_nights_is_named_so, a_code_of_the_query_is_no_factor,
