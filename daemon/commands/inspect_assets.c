@@ -1,6 +1,7 @@
 #include "base/json.h"
 #include "daemon/commands/inspect.h"
 #include "daemon/files/routing_warning.h"
+#include "detect/evalue_tests.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -32,6 +33,10 @@ static int feature_json(const struct ek_profile *p, int f, FILE *to)
     json_number(to, "zero", b->share[1]);
     json_number(to, "negative", b->share[2]);
     json_number(to, "tied", b->share[3]);
+    json_number(to, "design_effect", b->deff[EK_RESPECT_LEVEL]);
+    json_number(to, "dead_band_ln", ek_baseline_band(b));
+    fprintf(to, ",\"lists_to_x1.2\":%d,\"lists_to_x2\":%d", ek_bet_delay(b, 1.2),
+            ek_bet_delay(b, 2));
     json_number(to, "p1", s.p01);
     json_number(to, "p50", s.p50);
     json_number(to, "p99", s.p99);
@@ -100,6 +105,34 @@ static void categories(const struct ek_profile *p, FILE *to)
     }
 }
 
+static void print_delay(int lists, FILE *to)
+{
+    if (lists)
+        fprintf(to, " %9d", lists);
+    else
+        fprintf(to, " %9s", "-");
+}
+
+static void sensitivity_table(const struct ek_profile *p, FILE *to)
+{
+    fprintf(to, "\n%-24s %9s %9s %9s %9s\n", "found after about, lists", "x1.2", "x2", "design",
+            "band");
+    for (int f = 0; f < p->features; f++) {
+        const struct ek_baseline *b = &p->baseline[f];
+        if (p->category[f].strata)
+            continue;
+        fprintf(to, "%-24s", p->name[f]);
+        print_delay(ek_bet_delay(b, 1.2), to);
+        print_delay(ek_bet_delay(b, 2), to);
+        fprintf(to, " %9.3g %8.1f%%\n", fmax(b->deff[EK_RESPECT_LEVEL], 1),
+                100 * expm1(ek_baseline_band(b)));
+    }
+    fprintf(to,
+            "\ndesign: lists worth one independent list; band: smaller shifts of the level are "
+            "healthy; '-': more than %d lists\n",
+            EK_DELAY_MOST);
+}
+
 static void profile_table(const struct ek_profile *p, FILE *to)
 {
     fprintf(to, "profile of %" PRIu64 " lists, %" PRIu64 " items, %d item features\n", p->queries,
@@ -124,6 +157,7 @@ static void profile_table(const struct ek_profile *p, FILE *to)
                 100 * b->share[2], s.p01, s.p50, s.p99);
     }
     fputs("\nlevel: geometric mean of a list's values; sd ln: of its logarithm, over lists\n", to);
+    sensitivity_table(p, to);
     categories(p, to);
 }
 

@@ -4,6 +4,7 @@
 #include "daemon/base/command.h"
 #include "daemon/files/field_mapping.h"
 #include "daemon/files/file_kind.h"
+#include "detect/evalue_tests.h"
 #include "lists/letor.h"
 #include "offline/fit/profile_fit.h"
 #include "offline/fit/stratum_fit.h"
@@ -11,6 +12,9 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+
+/* Design effect of the level that is reported. */
+static const float LARGE_DESIGN_EFFECT = 4;
 
 enum { FILES_MAX = 256, KEY_JSON, KEY_MERGE, KEY_KEEP, KEY_STRATIFY_BY };
 
@@ -148,6 +152,46 @@ static void warn_of_few_lists(const struct ek_profile *p)
 }
 
 /* Uses the keys of `inspect --json`; adds features without a monitored level. */
+/* Report a property of features by its first one. */
+static void warn_of_features(const struct ek_profile *p,
+                             bool (*has)(const struct ek_profile *p, int f), const char *text)
+{
+    int first = -1, count = 0;
+    for (int f = 0; f < p->features; f++)
+        if (has(p, f)) {
+            first = first < 0 ? f : first;
+            count++;
+        }
+    if (!count)
+        return;
+    fprintf(stderr, "evenkeel: '%s'", p->name[first]);
+    if (count > 1)
+        fprintf(stderr, " and %d other feature%s", count - 1, count > 2 ? "s" : "");
+    fprintf(stderr, ": %s\n", text);
+}
+
+static bool is_dependent(const struct ek_profile *p, int f)
+{
+    return p->baseline[f].deff[EK_RESPECT_LEVEL] >= LARGE_DESIGN_EFFECT;
+}
+
+/* Return whether the level of a feature that has one is too unsteady to find x2. */
+static bool is_unsteady(const struct ek_profile *p, int f)
+{
+    const struct ek_baseline *b = &p->baseline[f];
+    return b->queries > EK_LISTS_FOR_LEVEL && !ek_bet_delay(b, 2);
+}
+
+static void warn_of_dependence(const struct ek_profile *p)
+{
+    warn_of_features(p, is_dependent,
+                     "neighboring lists depend on each other, so faults are found later; "
+                     "'evenkeel inspect' shows the delays");
+    warn_of_features(p, is_unsteady,
+                     "the level is unsteady in training, and x2 is not found; set 'watch: false', "
+                     "or use a steadier feature");
+}
+
 static int print_result(const struct arguments *a, const struct ek_profile *p, struct ek_error *e)
 {
     struct ek_buf line;
@@ -250,6 +294,7 @@ static int finish(const struct arguments *a, struct ek_profile_fit *fit,
              (unsigned long long)profile->queries, (unsigned long long)profile->items, strata,
              strata > 1 ? "strata" : "stratum");
     warn_of_few_lists(profile);
+    warn_of_dependence(profile);
     if (!rc && a->json)
         rc = print_result(a, profile, e);
     ek_profile_free(profile);

@@ -5,6 +5,9 @@
 #include <stddef.h>
 #include <string.h>
 
+/* Shifts that A and B are most sensitive to, in standard deviations. */
+static const double SLOW_SHIFT = .32, MEDIUM_SHIFT = 1.3;
+static const double ALARM_LN = 20; /* evidence of one bet at the alarm, usually */
 static const double Y_LOW = -3.5, Y_STEP = 1.0 / 32;
 /* Smallest p of a rank, by class of training size. */
 static const double FAR_P[EK_FAR_CLASSES] = {1e-5, 3.4e-5, 1.1e-4, 3.5e-4, 1.1e-3, 3.5e-3};
@@ -108,8 +111,9 @@ static void fill_level(float table[EK_TABLE_ROWS][EK_BET_ROW], double far_p,
     for (int i = 0; i < EK_TABLE_ROWS; i++) {
         double y = ek_table_y(i);
         float *row = table[i];
-        row[0] = (float)likelihood_ratio(.32, y);
-        row[1] = (float)(.97 * (.05 + .95 * likelihood_ratio(1.3, y)) + .03 * atom(rare, i));
+        row[0] = (float)likelihood_ratio(SLOW_SHIFT, y);
+        row[1] =
+            (float)(.97 * (.05 + .95 * likelihood_ratio(MEDIUM_SHIFT, y)) + .03 * atom(rare, i));
         row[2] = (float)(.9 + .1 * likelihood_ratio(1.8, fmin(y, 3.1)));
         row[3] = (float)(.985 + .015 * atom(far, i));
         row[4] = (float)(.99 + .01 * atom(rare, i));
@@ -406,6 +410,17 @@ void ek_bets_compute(const struct ek_feature_bets *f, const struct ek_baseline *
         spread_bets(f, b, record, e);
     for (int i = 0; i < EK_BET_ROW; i++)
         e[EK_BET_SHARES + i] = share_bet(f, i, record->share[i % EK_SHARES]);
+}
+
+int ek_bet_delay(const struct ek_baseline *b, double factor)
+{
+    const double slope[LEVEL_SOME] = {SLOW_SHIFT, MEDIUM_SHIFT}, far = 4.2;
+    double shift = (fabs(log(factor)) - (double)ek_baseline_band(b)) / fmax((double)b->sd, 1e-6);
+    double most = 0;
+    for (int i = 0; i < LEVEL_SOME; i++)
+        most = fmax(most, slope[i] * fmin(shift, far) - slope[i] * slope[i] / 2);
+    double lists = most > 0 ? ceil(ALARM_LN * ek_bet_deff(b, 0) / most) : INFINITY;
+    return b->queries && lists <= EK_DELAY_MOST ? (int)lists : 0;
 }
 
 bool ek_bet_is_level(int bet)

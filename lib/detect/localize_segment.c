@@ -82,7 +82,7 @@ double ek_change_evidence(const struct ek_detector *d, const struct ek_episode *
                           const struct ek_change *c, const struct ek_window *w, int i)
 {
     if (ek_episode_has_level(e))
-        return level_evidence(d, e, c, w, i);
+        return level_evidence(d, e, c, w, i) / ek_episode_design_effect(d, e);
     double x = statistic(d, e, w, i);
     return isnan(x) ? 0 : (x * c->mean - c->mean * c->mean / 2) / c->variance;
 }

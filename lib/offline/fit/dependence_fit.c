@@ -411,27 +411,39 @@ static double fit_harmonics(const struct ek_baseline_fit *fit, const float *leve
     return n >= LISTS_LEAST && solve(a, x) ? n : 0;
 }
 
-void ek_dependence_fit_season(const struct ek_baseline_fit *fit, const float *level,
-                              struct ek_baseline *b)
+static void set_season(const struct ek_baseline_fit *fit, struct ek_baseline *b,
+                       const double x[TERMS], double part)
 {
-    double x[TERMS], variance, power = 0;
-    memset(b->season, 0, sizeof b->season);
-    memset(fit->season, 0, EK_DAY_BINS * sizeof *fit->season);
-    double n = fit->has_days ? fit_harmonics(fit, level, b, x, &variance) : 0;
-    if (!(n > 0))
-        return;
+    for (int i = 0; i < EK_SEASON; i++)
+        b->season[i] = (float)(x[1 + i] * part);
+    for (int bin = 0; bin < EK_DAY_BINS; bin++)
+        fit->season[bin] = ek_season_at(b->season, (bin + .5) / EK_DAY_BINS);
+}
+
+/* Return the variance that chance gives to the season, from the lists without it. */
+static double season_noise(const struct ek_baseline_fit *fit, const float *level,
+                           const struct ek_baseline *b, double variance, double lists)
+{
     struct ek_variance_ratio ratio[EK_BLOCK_LENGTHS] = {{0, 0}};
     double deff = 1;
     measure_view(fit, level, b, EK_RESPECT_LEVEL, 0, 0, 2, ratio);
     for (int i = 0; i < EK_BLOCK_LENGTHS; i++)
         deff = fmax(deff, 1 + excess_of(&ratio[i]));
-    for (int i = 1; i < TERMS; i++)
+    return EK_SEASON * variance * deff / lists;
+}
+
+void ek_dependence_fit_season(const struct ek_baseline_fit *fit, const float *level,
+                              struct ek_baseline *b)
+{
+    double x[TERMS] = {0}, variance, power = 0;
+    set_season(fit, b, x, 0);
+    double lists = fit->has_days ? fit_harmonics(fit, level, b, x, &variance) : 0;
+    for (int i = 1; lists > 0 && i < TERMS; i++)
         power += .5 * x[i] * x[i];
-    double noise = EK_SEASON * variance * deff / n;
-    if (power <= noise * (1 + CHANCE * sqrt(2. / EK_SEASON)) || power < SEASON_LEAST * SEASON_LEAST)
+    if (power < SEASON_LEAST * SEASON_LEAST)
         return;
-    for (int i = 0; i < EK_SEASON; i++)
-        b->season[i] = (float)(x[1 + i] * (1 - noise / power));
-    for (int bin = 0; bin < EK_DAY_BINS; bin++)
-        fit->season[bin] = ek_season_at(b->season, (bin + .5) / EK_DAY_BINS);
+    set_season(fit, b, x, 1);
+    double noise = season_noise(fit, level, b, variance, lists);
+    bool chance = power <= noise * (1 + CHANCE * sqrt(2. / EK_SEASON));
+    set_season(fit, b, x, chance ? 0 : 1 - noise / power);
 }
