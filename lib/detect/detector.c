@@ -269,7 +269,6 @@ void ek_detector_free(struct ek_detector *d)
     ek_free(d->residual);
     ek_free(d->offset);
     ek_free(d->tail);
-    ek_free(d->slope);
     ek_evidence_cells_free(d->evidence);
     ek_evidence_sum_free(d->evidence_sum);
     ek_free(d->foreign_claim);

@@ -159,7 +159,6 @@ struct ek_detector {
     struct ek_scheduler scheduler;
     float *residual, *offset;
     double *tail;
-    float *slope; /* [query_features] */
 };
 
 /* Return the number of tested series: watched features, categories twice. */
@@ -221,12 +220,17 @@ static inline int ek_episode_has_level(const struct ek_episode *e)
     return e->diagnosis.class == EK_SCALE;
 }
 
-/* Return the ln factor of a list whose query feature is `value`: the factor is the feature, or 1
- * over it. 0 for unusable values. */
-static inline double ek_query_factor_ln(const struct ek_episode *e, float value)
+/* Return whether the lists moved by a query feature each. Under 1 over a query feature residuals can
+ * become narrower than in training, whose density then prefers the one factor of the level. */
+static inline bool ek_episode_is_by_list(const struct ek_episode *e)
 {
-    double ln = value > 0 && isfinite(value) ? logf(value) : 0;
-    return e->diagnosis.exponent < 0 ? -ln : ln;
+    return e->query_feature >= 0 && !(e->diagnosis.exponent < 0);
+}
+
+/* Return the ln factor of a list with this value of the query feature; 0 if it is unusable. */
+static inline double ek_query_factor_ln(float value)
+{
+    return value > 0 && isfinite(value) ? logf(value) : 0;
 }
 
 static inline double ek_density_at(const float *density, double r)
@@ -318,8 +322,8 @@ int ek_diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w
  * spread of training, and no query feature that explains them about as well. */
 bool ek_diagnosis_is_plain_scale(struct ek_detector *d, const struct ek_episode *e,
                                  const struct ek_window *w);
-/* Return whether the newest lists agree with the diagnosis of a confirmed episode, and update its
- * level from them. Otherwise the episode is unchanged and needs ek_diagnose. */
+/* Return whether the newest lists agree with the diagnosis of a confirmed episode. Otherwise it
+ * needs ek_diagnose. */
 int ek_diagnosis_is_current(struct ek_detector *d, struct ek_episode *e);
 
 /* Add shift_ln to the tracked level of the episode's cell. Segments with an open episode of the

@@ -15,6 +15,10 @@ enum {
 static const double GAIN = 8;
 /* Accepted growth of the slope of ln x on ln v, which is 1 under x -> x v. */
 static const double SLOPE_LOW = .5, SLOPE_HIGH = 1.5;
+/* Standard deviations beyond which a residual counts no more, and the minimum variance. */
+static const double FAR = 4, VARIANCE_MIN = 1e-3;
+/* Difference of the levels of two diagnoses with the same factor 1 over a query feature. */
+static const double SAME_SHIFT_LN = .2;
 /* A scale that few lists settle: largest standard error of the factor (ln 1.2, or as a fraction of
  * a large shift), and the largest test value of a spread that has not changed. */
 static const double SURE_ERROR_LN = .182, SURE_FRACTION = 1. / 12, SURE_SPREAD = 2.5;
@@ -50,26 +54,54 @@ static double fit_slope(const float *x, const float *y, int n)
     return variance > 1e-6 * n ? (sxy - sx * sy / n) / variance : 0;
 }
 
-/* Set d->slope to the slopes on each query feature before the change, NaN if too few lists are in
- * the history. A healthy price already correlates with the usual price of the destination, which is
- * no factor. */
-static void fit_slopes_before(struct ek_detector *d, const struct ek_episode *e)
+/* Line through the residuals before the change, over the ln of a query feature. */
+struct line {
+    double slope, intercept, variance; /* NaN if too few lists are in the history */
+};
+
+static double square_error(const struct line *l, double slope, double shift, const float *x,
+                           const float *y, int n)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++) {
+        double away = y[i] - l->intercept - shift - slope * x[i];
+        sum += fmin(away * away, FAR * FAR * l->variance);
+    }
+    return sum;
+}
+
+static struct line fit_line(const float *x, const float *y, int n)
+{
+    struct line l = {fit_slope(x, y, n), 0, INFINITY};
+    double sum = 0;
+    if (n < LISTS_BEFORE)
+        return (struct line){NAN, NAN, NAN};
+    for (int i = 0; i < n; i++)
+        sum += y[i] - l.slope * x[i];
+    l.intercept = sum / n;
+    l.variance = fmax(square_error(&l, l.slope, 0, x, y, n) / n, VARIANCE_MIN);
+    return l;
+}
+
+/* Set *line to the line of query feature m before the change. A healthy price already correlates
+ * with the usual price of the destination, which is no factor. Changes the current window. */
+static void fit_line_before(struct ek_detector *d, const struct ek_episode *e, int m,
+                            struct line *line)
 {
     struct ek_window w;
     int moving;
     ek_detector_window(d, e->feature, e->cell, 0, &w);
     while (w.count && d->window_row[w.count - 1] >= e->since_row)
         w.count--;
-    for (int m = 0; m < d->query_features; m++) {
-        int n = collect_offsets(d, &w, m, &moving);
-        d->slope[m] = n < LISTS_BEFORE ? NAN : (float)fit_slope(d->offset, w.scratch, n);
-    }
+    int n = collect_offsets(d, &w, m, &moving);
+    *line = fit_line(d->offset, w.scratch, n);
 }
 
 /* A query feature as the factor of each list. */
 struct query_factor {
     int feature; /* -1: the factor is one number */
     double sign; /* 1: the feature, -1: 1 over it */
+    double shift_ln; /* of the level at the last diagnosis */
 };
 
 static void change_sign(float *x, int n)
@@ -78,42 +110,54 @@ static void change_sign(float *x, int n)
         x[i] = -x[i];
 }
 
-/* Return whether the slope grew as under x -> x v^sign. If no list before the change is known any
- * more, only the factor of the last diagnosis can be meant. */
-static bool is_factor_slope(double grown, double sign, bool is_known)
+/* Return the ln likelihood by which x -> x v^sign explains the collected residuals better than one
+ * factor, given the line before the change; 0 if the slope has not grown accordingly. The density of
+ * all residuals cannot decide: under x -> x / v the residuals may become narrower. */
+static double factor_gain(const struct ek_detector *d, const struct line *l, double sign,
+                          const float *r, int n)
 {
-    return isnan(grown) ? is_known : sign * grown > SLOPE_LOW && sign * grown < SLOPE_HIGH;
+    double grown = sign * (fit_slope(d->offset, r, n) - l->slope), shift = 0;
+    if (!(grown > SLOPE_LOW && grown < SLOPE_HIGH))
+        return 0;
+    for (int i = 0; i < n; i++)
+        shift += (r[i] - l->intercept - l->slope * d->offset[i]) / n;
+    return (square_error(l, l->slope, shift, d->offset, r, n) -
+            square_error(l, l->slope + sign, 0, d->offset, r, n)) /
+           (2 * l->variance);
 }
 
-/* Return the factor of each list, given that of the last diagnosis. *w is the window of the episode,
- * also afterwards. */
+/* Return the factor of each list, given that of the last diagnosis, which remains while it explains
+ * the lists and no list before the change is known any more. *w is the window of the episode, also
+ * afterwards. */
 static struct query_factor find_query_factor(struct ek_detector *d, const struct ek_episode *e,
                                              const struct query_factor *was, struct ek_window *w)
 {
     const float *density = ek_profile_density(d->profile, e->feature);
-    double best = e->diagnosis.level.gain_ln + GAIN;
-    struct query_factor found = {-1, 1};
-    int before = 0;
+    struct query_factor found = {-1, 1, 0};
+    double best = GAIN;
     for (int m = 0; m < d->query_features; m++) {
+        struct line line;
+        int moving;
         if (d->manifest->query[m]->type == EK_TYPE_CATEGORY)
             continue; /* a code is not a factor */
-        int moving, n = collect_offsets(d, w, m, &moving);
+        collect_offsets(d, w, m, &moving);
         if (moving < MOVING_LISTS)
             continue;
-        if (!before++) {
-            fit_slopes_before(d, e);
-            ek_detector_window(d, e->feature, e->cell, e->since_row, w);
-            n = collect_offsets(d, w, m, &moving);
-        }
-        double grown = fit_slope(d->offset, w->scratch, n) - d->slope[m];
-        for (double sign = 1; sign >= -1; sign -= 2) {
-            double gain = ek_align_by_list(density, w->scratch, d->offset, n);
-            change_sign(d->offset, n);
-            if (gain > best && is_factor_slope(grown, sign, was->feature == m && was->sign == sign)) {
+        fit_line_before(d, e, m, &line);
+        ek_detector_window(d, e->feature, e->cell, e->since_row, w);
+        int n = collect_offsets(d, w, m, &moving);
+        for (double sign = 1; sign >= -1 && !isnan(line.slope); sign -= 2) {
+            double gain = factor_gain(d, &line, sign, w->scratch, n);
+            if (gain > best) {
                 best = gain;
-                found = (struct query_factor){m, sign};
+                found = (struct query_factor){m, sign, 0};
             }
         }
+        if (!isnan(line.slope) || was->feature != m)
+            continue;
+        if (was->sign < 0 ? fabs(e->diagnosis.level.shift_ln - was->shift_ln) < SAME_SHIFT_LN
+                          : ek_align_by_list(density, w->scratch, d->offset, n) > GAIN)
+            return *was;
     }
     return found;
 }
@@ -150,8 +194,12 @@ bool ek_diagnosis_is_plain_scale(struct ek_detector *d, const struct ek_episode 
 enum {
     SINCE_REACH = 64, /* rows before the first estimate of the change point that are searched */
     BEFORE = 2048,    /* maximum number of lists for the level before the change */
-    MEASURED = 320    /* newest moved lists that determine a level */
+    MEASURED = 320,   /* newest moved lists that must agree with all of them */
+    FROZEN = 1024     /* moved lists after which the factor no longer follows the traffic */
 };
+/* Agreement of the newest lists with all: standard errors, and difference of the fractions. Drift of
+ * healthy traffic that moves no frozen factor (ln). */
+static const double STEADY_ERRORS = 2, STEADY_SHARE = .1, DRIFT_LN = .1;
 static const double SINCE_SHARE = .99; /* a single list may be an exception */
 /* Standard deviations (ln): error of the tracked level, and drift of healthy traffic over a full
  * history. */
@@ -292,17 +340,43 @@ static struct ek_align_known get_prior(const struct ek_detector *d, const struct
                                    ek_episode_design_effect(d, e), whole};
 }
 
-/* Fit the current level to the newest lists that include MEASURED moved ones. This excludes earlier
- * levels of a moving shift, and the lists of the alarm, which are extreme by selection. */
+/* Return whether the newest lists show the level of all lists since the change. */
+static bool is_steady(const struct ek_alignment *all, const struct ek_alignment *newest)
+{
+    return fabs(all->shift_ln - newest->shift_ln) <
+               STEADY_ERRORS * hypot(all->error_ln, newest->error_ln) &&
+           fabs(all->share - newest->share) < STEADY_SHARE;
+}
+
+/* Return whether the last diagnosis measured the factor on enough moved lists. */
+static bool is_frozen(const struct ek_episode *e, const struct ek_diagnosis *was)
+{
+    return e->phase == EK_PHASE_CONFIRMED && was->class == EK_SCALE &&
+           was->level.share * ((double)e->lists - EK_UPDATE_LISTS) >= FROZEN;
+}
+
+/* Fit the level to all lists since the change while the newest MEASURED moved ones agree, else to
+ * these: a moving shift is reported at its present level. A frozen factor stays while the newest
+ * lists differ by no more than traffic drifts. */
 static void fit_level(const struct ek_detector *d, const struct ek_episode *e,
-                      const struct ek_window *w, struct ek_alignment *level)
+                      const struct ek_window *w, const struct ek_diagnosis *was,
+                      struct ek_alignment *level)
 {
     double needed = MEASURED / level->share;
-    if (!(needed < w->count))
+    if (needed < w->count) {
+        struct ek_residuals h;
+        ek_residuals_get(&h, w->scratch, collect_residuals(w, w->count - (int)needed));
+        struct ek_alignment newest =
+            ek_align(ek_profile_density(d->profile, e->feature), &h, &w->known);
+        if (!is_steady(level, &newest))
+            *level = newest;
+    }
+    if (!is_frozen(e, was) || fabs(level->shift_ln - was->level.shift_ln) > DRIFT_LN)
         return;
-    struct ek_residuals h;
-    ek_residuals_get(&h, w->scratch, collect_residuals(w, w->count - (int)needed));
-    *level = ek_align(ek_profile_density(d->profile, e->feature), &h, &w->known);
+    level->shift_ln = was->level.shift_ln;
+    level->low_ln = was->level.low_ln;
+    level->high_ln = was->level.high_ln;
+    level->error_ln = was->level.error_ln;
 }
 
 static void classify(const struct ek_detector *d, struct ek_episode *e, const struct ek_window *w)
@@ -317,7 +391,9 @@ static void classify(const struct ek_detector *d, struct ek_episode *e, const st
 
 int ek_diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w)
 {
-    const struct query_factor was = {e->query_feature, e->diagnosis.exponent < 0 ? -1 : 1};
+    const struct ek_diagnosis before = e->diagnosis;
+    const struct query_factor was = {e->query_feature, before.exponent < 0 ? -1 : 1,
+                                     before.level.shift_ln};
     bool early = e->lists < (uint32_t)d->rules->confirmation_lists;
     bool looked = e->attempts + e->uncertain + e->waits > 0 || (early && e->level_error > 0);
     if (e->phase == EK_PHASE_SUSPECTED && !looked)
@@ -332,7 +408,7 @@ int ek_diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w
         e->query_feature = found.feature;
         e->diagnosis.exponent = found.feature >= 0 ? found.sign : 0;
         w->known = get_prior(d, e);
-        fit_level(d, e, w, &e->diagnosis.level);
+        fit_level(d, e, w, &before, &e->diagnosis.level);
     }
     return compare_with_threshold(d, e);
 }
@@ -356,10 +432,7 @@ int ek_diagnosis_is_current(struct ek_detector *d, struct ek_episode *e)
         return 0;
     if (ek_episode_has_level(e))
         after.diagnosis.level = now.level;
-    if (compare_with_threshold(d, &after) <= 0)
-        return 0;
-    e->diagnosis = after.diagnosis;
-    return 1;
+    return compare_with_threshold(d, &after) > 0;
 }
 
 void ek_refine_since(struct ek_detector *d, struct ek_episode *e)

@@ -38,8 +38,8 @@ static double level_recovery_bet(const struct ek_detector *d, const struct ek_ep
     double normal = ek_density_at(density, r), moved;
     if (!record->usable)
         return 1;
-    if (e->query_feature >= 0) {
-        double factor_ln = ek_query_factor_ln(e, query[e->query_feature]);
+    if (ek_episode_is_by_list(e)) {
+        double factor_ln = ek_query_factor_ln(query[e->query_feature]);
         moved = ek_density_at(density, r - factor_ln);
     } else {
         double q = e->diagnosis.level.share;

@@ -50,9 +50,9 @@ static double level_membership(const struct ek_detector *d, const struct ek_epis
     double q = fmin(e->diagnosis.level.share, SHARE_MOST), shift = e->diagnosis.level.shift_ln;
     if (!o->usable)
         return (double)NAN;
-    if (e->query_feature >= 0) {
+    if (ek_episode_is_by_list(e)) {
         float value = ek_history_query(d->history, row)[e->query_feature];
-        shift = ek_query_factor_ln(e, value);
+        shift = ek_query_factor_ln(value);
         q = SHARE_MOST;
     }
     return ek_shift_probability(density, q, shift, r);
@@ -64,7 +64,7 @@ static double level_membership(const struct ek_detector *d, const struct ek_epis
 static double list_weight(const struct ek_detector *d, const struct ek_episode *e)
 {
     const struct ek_alignment *level = &e->diagnosis.level;
-    if (!ek_episode_has_level(e) || e->query_feature >= 0 || level->share > EK_WHOLE_SHARE)
+    if (!ek_episode_has_level(e) || ek_episode_is_by_list(e) || level->share > EK_WHOLE_SHARE)
         return 1;
     return fmax(ek_share_bound(ek_profile_density(d->profile, e->feature),
                                d->profile->baseline[e->feature].sd, level->share, level->shift_ln),

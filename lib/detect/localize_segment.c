@@ -70,9 +70,9 @@ static double level_evidence(const struct ek_detector *d, const struct ek_episod
     double r = w->record[i].r - w->mu, shift = c->shift_ln, q = fmin(c->share, SHARE_MOST);
     if (!w->record[i].usable)
         return 0;
-    if (e->query_feature >= 0) {
+    if (ek_episode_is_by_list(e)) {
         float value = ek_history_query(d->history, d->window_row[i])[e->query_feature];
-        shift = ek_query_factor_ln(e, value);
+        shift = ek_query_factor_ln(value);
         q = SHARE_MOST;
     }
     return log(1 - q + q * ek_density_at(density, r - shift) / ek_density_at(density, r));
@@ -133,7 +133,7 @@ static int fit_change(struct ek_detector *d, const struct ek_episode *e, const s
                       const struct ek_split *s, const int16_t *of, struct ek_change *c)
 {
     if (ek_episode_has_level(e))
-        return e->query_feature >= 0 || fit_level(d, e, w, s, of, c);
+        return ek_episode_is_by_list(e) || fit_level(d, e, w, s, of, c);
     return fit_mean(d, e, w, s, of, c);
 }
 

@@ -163,6 +163,25 @@ START_TEST(a_factor_that_follows_the_nights_is_named_so_for_good)
 }
 END_TEST
 
+START_TEST(the_factor_settles_and_stays)
+{
+    struct bench b;
+    setup(&b, 108);
+    run(&b, 4000, NULL);
+    run(&b, 340, cents);
+    double early = log(newest(&b)->factor_high / newest(&b)->factor_low);
+    run(&b, 2000, cents);
+    double late = log(newest(&b)->factor_high / newest(&b)->factor_low);
+    double factor = newest(&b)->factor;
+    ck_assert(late < .75 * early);
+    ck_assert_double_eq_tol(factor, 100, 6);
+    run(&b, 8000, cents);
+    ck_assert_double_eq(newest(&b)->factor, factor);
+    ck_assert_int_eq(b.count[EK_CONFIRMED], 1);
+    teardown(&b);
+}
+END_TEST
+
 /* Ten minutes on, ten minutes off. */
 START_TEST(a_change_that_returns_reopens_its_incident)
 {
@@ -620,7 +639,7 @@ Suite *suite_detector(void)
         a_large_fault_is_confirmed_within_fifty_lists,
         a_factor_of_one_over_the_nights_is_named_so,
         a_factor_that_follows_the_nights_is_named_so_for_good,
-        a_change_that_returns_reopens_its_incident, the_order_of_the_items_is_no_fault,
+        the_factor_settles_and_stays, a_change_that_returns_reopens_its_incident, the_order_of_the_items_is_no_fault,
         a_large_fault_of_a_rare_arm_is_confirmed_by_a_dozen_lists,
         a_fault_of_one_arm_is_never_put_on_all_traffic, a_fault_of_one_arm_is_put_on_the_arm,
         a_factor_that_follows_the_nights_is_named_so, a_code_of_the_query_is_no_factor,
