@@ -36,7 +36,7 @@ static void report(struct ek_flow_watch *w, enum ek_flow_condition which,
     char text[EK_FLOW_TEXT_BYTES + 100];
     snprintf(text, sizeof text, "%s: %s", name, v.input.text);
     if (s->active)
-        ek_log_text(t->log, EK_LOG_WARN, "input_condition_begun", text);
+        ek_log_text(t->log, EK_LOG_WARN, "input_condition_started", text);
     else
         ek_log_text(t->log, EK_LOG_INFO, "input_condition_ended", text);
     ek_alerts_receive(t->alerts, &v, true); /* before the guard's lock, which may be held */

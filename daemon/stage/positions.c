@@ -150,11 +150,12 @@ static bool begin_at_end(struct ek_input *in, const rd_kafka_topic_partition_lis
     }
 }
 
-static void log_position(struct ek_input *in, const char *event, const char *topic, int partition,
-                         int64_t was, int64_t now)
+static void log_recreated(struct ek_input *in, const char *topic, int partition, int64_t was,
+                          int64_t now)
 {
-    ek_log_write(in->watch.log, EK_LOG_WARN, event, "topic=%s partition=%d from=%lld to=%lld",
-                 topic, partition, (long long)was, (long long)now);
+    ek_log_write(in->watch.log, EK_LOG_WARN, "topic_recreated",
+                 "topic=%s partition=%d from=%lld to=%lld", topic, partition, (long long)was,
+                 (long long)now);
 }
 
 /* Set the position of one partition, and *changed if it must be committed. */
@@ -173,8 +174,7 @@ static bool resolve(struct ek_input *in, const rd_kafka_topic_partition_list_t *
     if (was >= 0 && was < low && in->hooks.lost)
         in->hooks.lost(in->hooks.context, p->topic, p->partition, was, low);
     if (recreated)
-        log_position(in, "topic_recreated", p->topic, p->partition, was < 0 ? lane->next : was,
-                     low);
+        log_recreated(in, p->topic, p->partition, was < 0 ? lane->next : was, low);
     if (recreated && lane)
         lane->recreated = true;
     *changed = was < low || was > high;
@@ -227,7 +227,7 @@ static int64_t position_of(const struct ek_partition *lane)
 /* Begin again at the start of a topic that was created again. Its messages are new to the guard. */
 static void reopen(struct ek_input *in, struct ek_partition *lane, int64_t low)
 {
-    log_position(in, "topic_recreated", lane->topic, lane->partition, position_of(lane), low);
+    log_recreated(in, lane->topic, lane->partition, position_of(lane), low);
     ek_partition_offsets_reset(in->lanes, lane, low);
     if (in->hooks.reset)
         in->hooks.reset(in->hooks.context, lane, low);

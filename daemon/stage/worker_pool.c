@@ -270,7 +270,7 @@ static void check_scores(struct worker *w, const struct ek_list *q)
  * name: a fault of one segment would be treated in all traffic. */
 static bool is_held(const struct worker *w, enum ek_list_outcome word)
 {
-    return (word == EK_LIST_CANARY || word == EK_LIST_ROUTED) &&
+    return (word == EK_LIST_CANARY || word == EK_LIST_ROUTED || word == EK_LIST_REPAIRED) &&
            ek_flow_monitor_lacks_segment(w->worker_pool->tools.flow);
 }
 

@@ -471,7 +471,7 @@ class WhatCannotWork(unittest.TestCase):
         source, target = WORLD.topics()
         with daemon(f"{source}, {source}-late", target, group="late") as d:
             eventually("the missing topic is named", lambda: d.get("/ready") == (
-                503, '{"ready":false,"partitions":1,"missing_topics":["%s-late"],'
+                503, '{"ready":false,"partitions":1,"missing_topics":["%s-late"],"degraded":null,'
                 '"reason":"topic_missing"}\n' % source))
             self.assertEqual(d.log().count(f"topic_missing topic={source}-late"), 1, d.log())
             WORLD.broker.create(source + "-late")

@@ -268,11 +268,6 @@ class StateRefused(Case):
         words = self.fails("is not there", 1, state="nowhere.state")
         self.assertIn("--create --topic nowhere.state --partitions 2", words)
 
-    def test_too_few_partitions_are_told_with_the_command_that_makes_more(self):
-        WORLD.broker.create("narrow.state", 1, "cleanup.policy", "compact")
-        words = self.fails("has 1 partitions, and an input has 2", 1, state="narrow.state")
-        self.assertIn("--alter --topic narrow.state --partitions 2", words)
-
     def test_a_topic_that_is_not_compacted_is_told(self):
         WORLD.broker.create("plain.state", 2)
         self.fails("cleanup.policy=compact", 1, state="plain.state")
