@@ -422,7 +422,7 @@ class Http(unittest.TestCase):
             d.wait_ready().wait_handled(100)
             self.assertEqual(d.get("/ready")[0], 200)
             self.assertEqual(d.json("/ready"), {"ready": True, "partitions": 1,
-                                                "missing_topics": [], "reason": None})
+                                                "missing_topics": [], "degraded": None, "reason": None})
             self.assertRegex(d.json("/version")["version"], r"^\d+\.\d+\.\d+$")
             status = d.json("/api/v1/status")
             self.assertEqual(status["service"], "kafka-test")
