@@ -1,6 +1,7 @@
 #include "serve/feature_writer.h"
 
 #include "base/alloc.h"
+#include "detect/list_stats_builder.h"
 #include "lists/codec_json.h"
 #include "serve/assets.h"
 #include "serve/value_repair.h"
@@ -69,6 +70,17 @@ static double level_of(const struct ek_feature_list *l, int feature)
     return usable ? sum / usable : (double)NAN;
 }
 
+/* Return the usual level of lists of this stratum at this time of day. */
+static double usual_level(const struct ek_feature_list *l, int feature)
+{
+    const struct ek_profile *p = l->assets->profile;
+    size_t at = (size_t)feature * (size_t)p->strata + (size_t)l->stratum;
+    int bin = ek_day_bin(l->query->time_ms);
+    double day = (bin + .5) / EK_DAY_BINS;
+    double season = bin < 0 ? 0 : (double)ek_season_at(p->baseline[feature].season, day);
+    return (double)p->level[at] + season;
+}
+
 /* Return whether a level is nearer to the fault than to normal. NaN is not. */
 static bool is_moved(double ln, double level, double half_ln)
 {
@@ -106,11 +118,10 @@ static bool fill_with(struct ek_value_repair *v, enum ek_value_repair_kind kind,
 /* Set the repair of a feature of a list. Return false if the list stays as it is. */
 static bool prepare(struct feature *f, const struct ek_feature_list *l, int feature)
 {
-    const struct ek_profile *p = l->assets->profile;
     const struct ek_plan_repair *r = &l->repair[feature];
     struct ek_value_repair *v = &f->value;
     double mean = level_of(l, feature);
-    double level = (double)p->level[(size_t)feature * (size_t)p->strata + (size_t)l->stratum];
+    double level = usual_level(l, feature);
     double half_ln = log(r->number) / 2;
     switch (r->by) {
     case EK_REPAIR_NUMBER:

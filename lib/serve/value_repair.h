@@ -4,7 +4,7 @@
  * overflowed. Zeros stay zero except under an offset, and signs stay except under a change of sign.
  * A result that is not finite, zero although the value was not (except under an offset), or at
  * most zero for a feature that is positive in training is missing. Pure functions; specification
- * and figures: docs/dev/decisions/0036-exact-repair.md.
+ * and figures: docs/dev/decisions/exact-repair.md.
  */
 #ifndef EK_SERVE_VALUE_REPAIR_H
 #define EK_SERVE_VALUE_REPAIR_H
