@@ -147,11 +147,9 @@ static int allocate(struct ek_detector *d, int cells)
     d->residual = ek_calloc(EK_HISTORY, sizeof *d->residual);
     d->offset = ek_calloc(EK_HISTORY, sizeof *d->offset);
     d->tail = ek_calloc(EK_HISTORY, sizeof *d->tail);
-    d->slope = ek_calloc((size_t)d->query_features, sizeof *d->slope);
     if (!d->watched || !d->bet_scale || !d->band || !d->evident || !d->evident_default ||
         !d->alarm || !d->open || !d->recovered_row || !d->repeats || !d->episode || !d->finding ||
-        !d->window || !d->window_level || !d->rows || !d->residual || !d->offset || !d->tail ||
-        !d->slope)
+        !d->window || !d->window_level || !d->rows || !d->residual || !d->offset || !d->tail)
         return EK_ENOMEM;
     return ek_detector_reserve_cells(d, 1);
 }

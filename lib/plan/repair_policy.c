@@ -42,19 +42,20 @@ static bool is_inside(const struct ek_finding *f, int i)
     return factor >= f->factor_low && factor <= f->factor_high;
 }
 
-/* Return the factor of the unit to use, or NaN: the first one within the interval that the rules
- * list or the unit of the feature allows, or the only one within a narrow interval. A catalog of
- * hundreds has a unit near any number. */
+/* Return the factor of the unit to use, or NaN: the first match that the rules list or the unit of
+ * the feature allows, or the only one within a narrow interval. A catalog of hundreds has a unit
+ * near any number. A match may lie a little outside of the interval (detect/unit_match.h), which
+ * few lists make too small. */
 static double exact_unit(const struct ek_finding *f)
 {
     double alone = NAN;
     bool several = false;
     for (int i = 0; i < f->unit_count; i++) {
-        if (!is_inside(f, i))
-            continue;
         double factor = f->unit[i].unit->factor;
         if (f->unit[i].listed || f->unit[i].fit <= EK_UNIT_QUANTITY)
             return factor;
+        if (!is_inside(f, i))
+            continue;
         several |= !isnan(alone) && alone != factor;
         alone = factor;
     }
@@ -64,6 +65,8 @@ static double exact_unit(const struct ek_finding *f)
 static struct ek_plan_repair of_scale(const struct ek_finding *f, const struct ek_baseline *b)
 {
     struct ek_plan_repair r = NONE;
+    if (f->query_feature >= 0 && f->exponent < 0) /* divided by the query feature */
+        return r;
     if (f->query_feature >= 0) {
         r = repair_by(EK_REPAIR_QUERY_FEATURE, 1, true);
         r.query_feature = f->query_feature;

@@ -126,6 +126,22 @@ static struct ek_plan_repair repair_of(const struct ek_finding *f, const struct 
     return r;
 }
 
+/* Set a repair; a unit stays if the finding now has a wide interval, which few lists can make too
+ * small, and the factor is still near it. */
+static void keep_unit(struct ek_plan_repair *own, const struct ek_finding *f,
+                      struct ek_plan_repair now)
+{
+    static const double NEAR = 1.5;
+    double unit = own->number, off = unit > 0 ? f->factor / unit : 0;
+    bool has_unit = own->exact && (own->by == EK_REPAIR_NUMBER || own->by == EK_REPAIR_LIST);
+    if (has_unit && now.by == EK_REPAIR_LEVEL && off < NEAR && off > 1 / NEAR) {
+        now.by = own->by;
+        now.number = unit;
+        now.exact = true;
+    }
+    *own = now;
+}
+
 static const struct ek_feature_rule *ek_controller_rule(const struct ek_controller *c, int feature);
 
 /* A statistic near a threshold may end and restart the route of one fault, in which a rollback is
@@ -154,12 +170,12 @@ static void want(struct ek_controller *c, const struct ek_finding *f, const stru
     ek_plan_set(&c->desired, f->feature, f->cell, d->treatment, time_ms);
     for (int i = 0; i < c->desired.count; i++)
         if (c->desired.entry[i].feature == f->feature && c->desired.entry[i].cell == f->cell)
-            c->desired.entry[i].repair = repair_of(f, d);
+            keep_unit(&c->desired.entry[i].repair, f, repair_of(f, d));
     struct ek_rollout *r = rollout_for(c, f, time_ms);
     if (!r)
         return;
     r->credit = credit;
-    r->about = (struct ek_rollout_context){f->episode,    f->class,       f->factor, f->factor_low,
+    r->about = (struct ek_rollout_context){f->episode,     f->class, f->factor, f->factor_low,
                                            f->factor_high, f->share, f->cause};
 }
 

@@ -63,8 +63,10 @@ START_TEST(a_unit_by_chance_is_the_fault_only_alone_in_a_narrow_interval)
     check(&t, EK_REPAIR_NUMBER, 1.609344, true);
     add_unit(&t, &NEAR, 0, EK_UNIT_ANY);
     check(&t, EK_REPAIR_NUMBER, 1.61, false);
-    add_unit(start(&t, EK_SCALE, 90, .05), &CENTS, 1, EK_UNIT_SAME); /* outside */
-    check(&t, EK_REPAIR_NUMBER, 90, false);
+    add_unit(start(&t, EK_SCALE, 94, .05), &CENTS, 1, EK_UNIT_SAME); /* a little outside */
+    check(&t, EK_REPAIR_NUMBER, 100, true);
+    add_unit(start(&t, EK_SCALE, 94, .05), &CENTS, 0, EK_UNIT_ANY);
+    check(&t, EK_REPAIR_NUMBER, 94, false);
 }
 END_TEST
 
