@@ -61,7 +61,8 @@ MEANINGS = {
     "leader_resigned": "This instance is no longer the leader of the fleet",
     "librdkafka_outdated": "The configured assignor is unsafe with this version of librdkafka",
     "limit_exceeded": "A limit was reached ([limit](format/events.md#limit))",
-    "messages_lost": "The topic deleted the messages `from` to `to` before they were read",
+    "log_lines_dropped": "The reader of the log is too slow: `count` lines were dropped",
+    "messages_lost": "The topic deleted messages before they were read",
     "model_agreement_changed": "Model and upstream ranker no longer agree (`state=drifted`), or agree again (`state=recovered`)",
     "model_profile_mismatched": "Model and profile are of different data",
     "model_routing_mismatched": "The rules route features that were not routed in training",
@@ -119,7 +120,7 @@ time=2026-11-22T14:02:05.250Z level=info event=finding state=confirmed feature=p
 |---|---|---|---|
 """
 
-CALL = re.compile(r"\b(ek_log_write|ek_log_text|ek_log_pairs|ek_inflight_log|log_errors)\s*\(")
+CALL = re.compile(r"\b(ek_log_write|ek_log_text|ek_log_pairs|ek_inflight_log|log_errors|emit_count)\s*\(")
 LITERAL = re.compile(r'"((?:\\.|[^"\\])*)"')
 LEVEL = re.compile(r"EK_LOG_(DEBUG|INFO|WARN|ERROR)")
 KEY = re.compile(r"(?:^| )(\w+)=")
@@ -172,7 +173,7 @@ def keys_of(function, args):
         return KEY.findall(strings(args[3]))
     if function == "ek_inflight_log":
         return ["topic", "partition", "offset"] + ([] if args[4] == "NULL" else ["class"]) + ["message"]
-    return ["message"]
+    return [args[3].strip('"')] if function == "emit_count" else ["message"]
 
 
 def pair_keys(text):
@@ -203,7 +204,7 @@ def find_events(read, names):
             args = arguments(text, match.end())
             line = text.count("\n", 0, match.start()) + 1
             place = f"{name}:{line}"
-            if len(args) < 3 or re.match(r"(struct|const|enum) ", args[0]) or args[2] == "event":
+            if len(args) < 3 or re.match(r"(struct|const|enum) ", args[0]) or args[2] in ("event", "r->event"):
                 continue  # a definition, or a function that passes the event on
             literals = LITERAL.findall(args[2]) or LITERAL.findall(array(text, args[2].split("[")[0]))
             levels = LEVEL.findall(args[1]) or LEVEL.findall(array(text, args[1].split("[")[0]))
@@ -229,7 +230,7 @@ def sources(root):
     found = []
     for base, _, files in os.walk(os.path.join(root, "daemon")):
         found += [os.path.relpath(os.path.join(base, f), root) for f in files if f.endswith(".c")]
-    return sorted(name for name in found if name != "daemon/base/log.c")
+    return sorted(found)
 
 
 def main():

@@ -307,7 +307,7 @@ START_TEST(a_stage_warns_once_where_no_list_has_a_score_to_replace)
     ek_log_free(log);
     fclose(to);
     char *line = strstr(said, "event=scores_missing");
-    ck_assert_msg(line && strstr(line, "none of 100 lists has 'points' in its items"), "%s", said);
+    ck_assert_msg(line && strstr(line, "no item of 100 lists has 'points'"), "%s", said);
     ck_assert_ptr_null(strstr(line + 1, "event=scores_missing"));
     free(said);
     end(&s);

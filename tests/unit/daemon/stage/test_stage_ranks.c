@@ -76,7 +76,7 @@ START_TEST(figures_of_a_worker_come_to_the_guard)
     wait_for_page(
         s.stage, "/api/v1/impact",
         "{\"feature\":\"price\",\"segment\":null,\"mitigation\":\"route\",\"mode\":\"enforce\",");
-    wait_for_page(s.stage, "/api/v1/impact", "\"forwarded\":{\"lists\":");
+    wait_for_page(s.stage, "/api/v1/impact", "\"output_vs_upstream\":{\"lists\":");
     wait_for_page(s.stage, "/metrics",
                   "\nevenkeel_rank_kendall_tau{feature=\"price\",segment=\"all\"} ");
     ck_assert(page_has(s.stage, "/metrics", "\nevenkeel_shadow_scoring_skipped_lists_total "));
@@ -114,7 +114,7 @@ START_TEST(lists_that_their_message_keeps_from_being_scored_take_no_route_back)
     feed_fault(&s);
     wait_for_trials(&s, wait_for(&s, MANY).routed);
     ck_assert_uint_gt(counter(&s, EK_COUNT_SCORE_FAILED), 100);
-    wait_for_page(s.stage, "/api/v1/impact", "\"forwarded\":{\"lists\":");
+    wait_for_page(s.stage, "/api/v1/impact", "\"output_vs_upstream\":{\"lists\":");
     ck_assert(page_has(s.stage, "/api/v1/impact", ",\"not_scored\":0,"));
     ck_assert(page_has(s.stage, "/metrics",
                        "\nevenkeel_routes_rolled_back_total{reason=\"error_rate\"} 0\n"));

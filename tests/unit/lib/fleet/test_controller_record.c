@@ -356,7 +356,7 @@ static int hear_decided(void *context, const struct ek_decision_record *d)
     ck_assert_int_eq(d->percent, -1);
     ck_assert_uint_eq(d->before, was.before);
     ck_assert_uint_eq(d->after, was.after);
-    ck_assert_str_eq(d->who, "evenkeel");
+    ck_assert_str_eq(d->who, "system");
     ck_assert_str_eq(d->why, was.why);
     ck_assert_str_eq(d->value, "B");
     ck_assert_ptr_null(d->request);

@@ -50,7 +50,7 @@ static int text_bytes(int count, char said[SAID_BYTES])
 START_TEST(an_archive_has_16_arrays_and_texts_of_64_kib)
 {
     ck_limit(arrays, EK_NPZ_ARRAYS_MAX, "", "at most 16 arrays");
-    ck_limit(text_bytes, EK_NPZ_TEXT_MAX, "", "a text of 65537 bytes, at most 65536");
+    ck_limit(text_bytes, EK_NPZ_TEXT_MAX, "", "a string of 65537 bytes, at most 65536");
 }
 END_TEST
 
