@@ -282,8 +282,10 @@ END_TEST
 
 START_TEST(harm_is_measured_where_it_is_known_what_undoes_the_fault)
 {
-    static const struct ek_plan_repair unknown = {NAN, -1}, nothing = {0, -1},
-                                       number = {FACTOR, -1}, nights = {NAN, 0};
+    static const struct ek_plan_repair unknown = {.factor = NAN, .query_feature = -1},
+                                       nothing = {.query_feature = -1},
+                                       number = {.factor = FACTOR, .query_feature = -1},
+                                       nights = {.factor = NAN};
     struct scene s;
     begin(&s, ROUTE);
     route_price(&s, &s.side[0]);
