@@ -69,7 +69,7 @@ struct ek_config {
     char *item_id, *score, *features, *label;
     char *output_topic, *dead_letter_topic; /* dead_letter_topic NULL: none */
     int64_t undecodable;                    /* enum ek_undecodable */
-    int64_t output_writes; /* enum ek_output_writes */
+    int64_t output_writes;                  /* enum ek_output_writes */
     struct ek_property_list output_librdkafka;
     char *model, *profile, *manifest, *rules;
     char *fleet_topic, *fleet_evidence_topic; /* NULL: no fleet; NULL: derived from fleet_topic */
