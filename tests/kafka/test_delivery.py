@@ -228,7 +228,8 @@ class DeadLetters(unittest.TestCase):
         frames = numbered(values)
         WORLD.send(source, frames)
         with daemon(source, target) as d:  # of the wrong encoding
-            d.wait_ready().wait_handled(30)
+            d.wait_handled(30)  # it is not ready, for it has read none
+            self.assertEqual(d.get("/ready")[0], 503)
             self.assertEqual(d.stop(), 0, d.log())
         said = evenkeel("capture", "-b", WORLD.broker.address, "-t", target + ".dead", "--until-end",
                         "-o", WORLD.path("dead.ekc"))[1]
