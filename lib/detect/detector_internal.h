@@ -331,8 +331,8 @@ int ek_diagnosis_is_current(struct ek_detector *d, struct ek_episode *e);
 void ek_episode_follow(struct ek_detector *d, const struct ek_episode *e, double shift_ln);
 /* Return the design effect of the level of the episode's feature, at least 1. */
 double ek_episode_design_effect(const struct ek_detector *d, const struct ek_episode *e);
-/* Keep the level of all traffic within its range in training, so that a change is measured against
- * training and not against a level that has followed it. */
+/* Keep the level of all traffic within its range in training, so that a change beyond
+ * action_threshold is measured against training and not against a level that has followed it. */
 void ek_episode_bound_level(struct ek_detector *d, const struct ek_episode *e);
 /* Return whether nearly all lists moved by less than report_threshold, as healthy traffic does. */
 int ek_episode_is_small_shift(const struct ek_detector *d, const struct ek_episode *e,

@@ -327,7 +327,9 @@ void ek_episode_bound_level(struct ek_detector *d, const struct ek_episode *e)
     double mu = (double)ek_evidence_mu(d->evidence, 0, e->feature);
     for (int i = 0; !e->cell && i < ek_cells_dimensions(d->cells); i++)
         center_segments(d, e, i);
-    if (!e->cell && range > 0 && fabs(mu) > range)
+    double act = log(ek_detector_rule(d, e->feature)->action_threshold);
+    bool fault = ek_episode_has_level(e) && fabs(e->diagnosis.level.shift_ln) > act;
+    if (fault && !e->cell && range > 0 && fabs(mu) > range)
         ek_episode_follow(d, e, copysign(range, mu) - mu);
 }
 

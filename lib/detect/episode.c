@@ -626,6 +626,7 @@ static int is_full_diagnosis_due(const struct ek_episode *e)
 static void update_confirmed(struct ek_detector *d, struct ek_episode *e)
 {
     struct ek_window w;
+    ek_episode_bound_level(d, e);
     int same =
         (!is_full_diagnosis_due(e) && ek_diagnosis_is_current(d, e)) || repeat_diagnosis(d, e);
     if (same && ek_detector_window_for(d, e->feature, e->cell, e->since_row, EK_UPDATE_LISTS, &w) &&
