@@ -220,8 +220,8 @@ static inline int ek_episode_has_level(const struct ek_episode *e)
     return e->diagnosis.class == EK_SCALE;
 }
 
-/* Return whether the lists moved by a query feature each. Under 1 over a query feature residuals can
- * become narrower than in training, whose density then prefers the one factor of the level. */
+/* Return whether the lists moved by a query feature each. Under 1 over a query feature residuals
+ * can become narrower than in training, whose density then prefers the one factor of the level. */
 static inline bool ek_episode_is_by_list(const struct ek_episode *e)
 {
     return e->query_feature >= 0 && !(e->diagnosis.exponent < 0);
@@ -297,8 +297,8 @@ void ek_episode_inherit(struct ek_detector *d, struct ek_episode *e, const struc
 
 /* Set the incident of an episode at its confirmation: a shared one or a new one. */
 void ek_incident_assign(struct ek_detector *d, struct ek_episode *e);
-/* Remember a finding that recovers now, so that its incident reopens if the change returns within 24
- * minimum durations. */
+/* Remember a finding that recovers now, so that its incident reopens if the change returns within
+ * 24 minimum durations. */
 void ek_incident_remember(struct ek_detector *d, const struct ek_episode *e);
 /* Forget the past findings of a cell that gets another segment value. */
 void ek_incidents_reset_cell(struct ek_detector *d, int cell);

@@ -99,8 +99,8 @@ static void fit_line_before(struct ek_detector *d, const struct ek_episode *e, i
 
 /* A query feature as the factor of each list. */
 struct query_factor {
-    int feature; /* -1: the factor is one number */
-    double sign; /* 1: the feature, -1: 1 over it */
+    int feature;     /* -1: the factor is one number */
+    double sign;     /* 1: the feature, -1: 1 over it */
     double shift_ln; /* of the level at the last diagnosis */
 };
 
@@ -111,8 +111,8 @@ static void change_sign(float *x, int n)
 }
 
 /* Return the ln likelihood by which x -> x v^sign explains the collected residuals better than one
- * factor, given the line before the change; 0 if the slope has not grown accordingly. The density of
- * all residuals cannot decide: under x -> x / v the residuals may become narrower. */
+ * factor, given the line before the change; 0 if the slope has not grown accordingly. The density
+ * of all residuals cannot decide: under x -> x / v the residuals may become narrower. */
 static double factor_gain(const struct ek_detector *d, const struct line *l, double sign,
                           const float *r, int n)
 {
@@ -197,8 +197,8 @@ enum {
     MEASURED = 320,   /* newest moved lists that must agree with all of them */
     FROZEN = 1024     /* moved lists after which the factor no longer follows the traffic */
 };
-/* Agreement of the newest lists with all: standard errors, and difference of the fractions. Drift of
- * healthy traffic that moves no frozen factor (ln). */
+/* Agreement of the newest lists with all: standard errors, and difference of the fractions. Drift
+ * of healthy traffic that moves no frozen factor (ln). */
 static const double STEADY_ERRORS = 2, STEADY_SHARE = .1, DRIFT_LN = .1;
 static const double SINCE_SHARE = .99; /* a single list may be an exception */
 /* Standard deviations (ln): error of the tracked level, and drift of healthy traffic over a full

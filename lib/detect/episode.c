@@ -207,7 +207,7 @@ static enum ek_recovery check_recovery(struct ek_detector *d, struct ek_episode 
 enum {
     LOOK_PART = 32, /* of `confirmation_lists`, the lists from the alarm to the first diagnosis */
     STEADY_LISTS = 16, /* minimum for classes without a level: a burst may be over by then */
-    ATTEMPTS = 4,   /* diagnoses, each after twice as many lists, before an alarm is dropped */
+    ATTEMPTS = 4,      /* diagnoses, each after twice as many lists, before an alarm is dropped */
     UNCERTAIN = 24, /* further diagnoses, every UNCERTAIN_LISTS, of a large but uncertain level */
     UNCERTAIN_LISTS = 128,
     LONG_LISTS = 1024,     /* a longer episode makes the tracked level outdated */

@@ -412,8 +412,8 @@ static int explains_all(struct ek_detector *d, const struct ek_episode *e, const
 enum ek_localization ek_localize(struct ek_detector *d, struct ek_episode *e, uint64_t since)
 {
     struct ek_split best, s;
-    bool early = e->phase == EK_PHASE_SUSPECTED &&
-                 e->lists < (uint32_t)d->rules->confirmation_lists;
+    bool early =
+        e->phase == EK_PHASE_SUSPECTED && e->lists < (uint32_t)d->rules->confirmation_lists;
     int own = ek_cells_dimension(d->cells, e->cell), found = 0, open = 0;
     if (e->diagnosis.class == EK_CLASS_NONE)
         return EK_LOCALIZE_SAME;

@@ -21,8 +21,8 @@ int ek_list_moments_new(struct ek_list_moments **out, int features)
         ek_free(s);
         return EK_ENOMEM;
     }
-    float **arrays[ARRAYS] = {&s->ln,       &s->ln2,      &s->usable, &s->zero, &s->missing,
-                              &s->negative, &s->infinite, &s->tied};
+    float **arrays[ARRAYS] = {&s->ln,      &s->ln2,      &s->usable,   &s->zero,
+                              &s->missing, &s->negative, &s->infinite, &s->tied};
     for (int i = 0; i < ARRAYS; i++)
         *arrays[i] = m + (size_t)i * (size_t)padded;
     s->features = features;

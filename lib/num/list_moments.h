@@ -2,9 +2,9 @@
  *
  * x is [rows, features], row-major; every array of the result is [features]. A value is missing if
  * it is NaN, and usable if it is finite and nonzero. Denormals count as zero. `tied` is the
- * number of values equal to the smallest or to the largest value of the feature in the list, whichever
- * are more, minus one: it does not depend on the order of the rows. Infinities are counted in
- * `infinite` and are not usable. `negative` counts usable values below zero.
+ * number of values equal to the smallest or to the largest value of the feature in the list,
+ * whichever are more, minus one: it does not depend on the order of the rows. Infinities are
+ * counted in `infinite` and are not usable. `negative` counts usable values below zero.
  *
  * ln and ln2 are sums of (ln|x| - pivot) and its square; a pivot near the mean avoids cancellation.
  * The error of one difference d is below 1e-6 + 1e-7 |d|. Pivots must be finite. Every instruction

@@ -217,7 +217,8 @@ static void report_limit(struct reporting *t, enum ek_bound bound)
     if (bound == EK_BOUND_ROUTED) {
         d.figure = t->composed->features;
         d.limit = rules->max_routed_features;
-        snprintf(why, sizeof why, "features of %d incidents would be routed, max_routed_features is %d: %s",
+        snprintf(why, sizeof why,
+                 "features of %d incidents would be routed, max_routed_features is %d: %s",
                  t->composed->features, rules->max_routed_features, then);
     } else if (bound == EK_BOUND_SHARE) {
         d.figure = t->composed->share;

@@ -83,7 +83,7 @@ enum ek_exceeds {
 struct ek_composed {
     bool changed;            /* the version rose */
     enum ek_exceeds limited; /* first exceeded limit */
-    int features; /* that would act without limits; those of one incident count once */
+    int features;            /* that would act without limits; those of one incident count once */
     double share; /* upper bound of the fraction of traffic that they act on; NaN: unknown */
 };
 

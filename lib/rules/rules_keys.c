@@ -157,7 +157,8 @@ static const struct ek_key_row KEYS[] = {
 
     {"limits", EK_KEY_MAP, .help = "limits of active routes"},
     {"limits.max_routed_features", EK_KEY_INT, IN_RULES(max_routed_features), .low = 0,
-     .high = EK_FEATURES_MAX, .built_in = "10", .help = "maximum number of routed features; those of one incident count once"},
+     .high = EK_FEATURES_MAX, .built_in = "10",
+     .help = "maximum number of routed features; those of one incident count once"},
     {"limits.max_routed_share", EK_KEY_NUMBER, IN_RULES(max_routed_share), .low = 0, .high = 1,
      .built_in = "1", .help = "maximum fraction of routed lists"},
     {"limits.on_limit", EK_KEY_CHOICE, IN_RULES(on_limit), .choices = "observe keep",

@@ -303,8 +303,7 @@ Suite *suite_forged(void)
     return ek_suite(
         "forged", bursts_at_random_route_no_more_genuine_lists_than_they_earn,
         who_knows_when_a_fault_is_asked_for_gets_no_more_either,
-        one_burst_routes_no_more_than_it_earns,
-        long_bursts_route_what_they_earn, forging_what_is_no_level_routes_no_more_either,
-        a_fault_keeps_its_route_where_lists_repeat, faults_that_are_no_level_keep_their_routes,
-        faults_that_last_are_acted_on_as_ever);
+        one_burst_routes_no_more_than_it_earns, long_bursts_route_what_they_earn,
+        forging_what_is_no_level_routes_no_more_either, a_fault_keeps_its_route_where_lists_repeat,
+        faults_that_are_no_level_keep_their_routes, faults_that_last_are_acted_on_as_ever);
 }

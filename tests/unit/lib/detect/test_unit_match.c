@@ -284,14 +284,14 @@ END_TEST
 
 Suite *suite_unit_match(void)
 {
-    return ek_suite(
-        "units", every_built_in_unit_is_found_by_its_factor_and_so_is_its_inverse,
-        units_that_rules_and_tests_rely_on_keep_their_names,
-        the_unit_of_a_feature_says_what_is_likely, without_a_known_unit_only_powers_of_ten_are_named,
-        what_another_quantity_has_is_not_named,
-        only_what_the_interval_allows_is_named, what_the_rules_list_for_a_feature_comes_first,
-        rules_may_bring_units_of_their_own, rules_may_name_catalogs_beside_them,
-        a_copy_of_what_is_built_in_may_be_named_and_adds_nothing,
-        all_faults_of_a_catalog_are_told_in_their_order,
-        faults_of_a_named_catalog_are_told_where_it_is_named);
+    return ek_suite("units", every_built_in_unit_is_found_by_its_factor_and_so_is_its_inverse,
+                    units_that_rules_and_tests_rely_on_keep_their_names,
+                    the_unit_of_a_feature_says_what_is_likely,
+                    without_a_known_unit_only_powers_of_ten_are_named,
+                    what_another_quantity_has_is_not_named, only_what_the_interval_allows_is_named,
+                    what_the_rules_list_for_a_feature_comes_first,
+                    rules_may_bring_units_of_their_own, rules_may_name_catalogs_beside_them,
+                    a_copy_of_what_is_built_in_may_be_named_and_adds_nothing,
+                    all_faults_of_a_catalog_are_told_in_their_order,
+                    faults_of_a_named_catalog_are_told_where_it_is_named);
 }

@@ -173,6 +173,6 @@ Suite *suite_list_moments(void)
     return ek_suite(
         "list_moments", every_instruction_set_gives_the_same_bits, a_value_is_counted_as_what_it_is,
         a_tie_looks_through_missing_values, ties_are_copies_of_an_extreme_in_any_order,
-        logarithms_are_right_over_the_whole_range,
-        what_is_beyond_the_features_stays_zero, a_senseless_number_of_features_is_refused);
+        logarithms_are_right_over_the_whole_range, what_is_beyond_the_features_stays_zero,
+        a_senseless_number_of_features_is_refused);
 }

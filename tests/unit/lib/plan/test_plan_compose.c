@@ -479,9 +479,8 @@ Suite *suite_plan_compose(void)
         what_is_observed_is_in_the_plan_where_some_lists_may_act,
         a_pin_hides_what_is_found_in_its_cells, a_pin_of_a_person_goes_before_one_of_the_rules,
         pins_are_no_matter_of_limits, beyond_a_limit_nothing_that_findings_want_acts,
-        features_of_one_incident_count_as_one,
-        with_keep_what_acted_first_stays, the_share_of_the_traffic_is_limited,
-        the_share_of_canaries_counts_by_their_percentage,
+        features_of_one_incident_count_as_one, with_keep_what_acted_first_stays,
+        the_share_of_the_traffic_is_limited, the_share_of_canaries_counts_by_their_percentage,
         a_pause_empties_the_plan_and_lets_go_of_nothing, what_the_plan_has_no_room_for_is_told,
         a_feature_whose_modes_just_find_room_acts, a_feature_whose_modes_find_no_room_does_not_act);
 }
