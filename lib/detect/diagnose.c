@@ -133,6 +133,7 @@ static struct query_factor find_query_factor(struct ek_detector *d, const struct
                                              const struct query_factor *was, struct ek_window *w)
 {
     const float *density = ek_profile_density(d->profile, e->feature);
+    const struct ek_alignment *level = &e->diagnosis.level;
     struct query_factor found = {-1, 1, 0};
     double best = GAIN;
     for (int m = 0; m < d->query_features; m++) {
@@ -146,13 +147,19 @@ static struct query_factor find_query_factor(struct ek_detector *d, const struct
         fit_line_before(d, e, m, &line);
         ek_detector_window(d, e->feature, e->cell, e->since_row, w);
         int n = collect_offsets(d, w, m, &moving);
-        for (double sign = 1; sign >= -1 && !isnan(line.slope); sign -= 2) {
-            double gain = factor_gain(d, &line, sign, w->scratch, n);
-            if (gain > best) {
+        for (double sign = 1; sign >= -1; sign -= 2) {
+            double line_gain = factor_gain(d, &line, sign, w->scratch, n);
+            if (sign < 0)
+                change_sign(d->offset, n);
+            double gain = ek_align_by_list(density, w->scratch, d->offset, n) - level->gain_ln;
+            if (sign < 0 && level->share > EK_WHOLE_SHARE)
+                gain = fmax(gain, line_gain);
+            if (line_gain > GAIN && gain > best) {
                 best = gain;
                 found = (struct query_factor){m, sign, 0};
             }
         }
+        change_sign(d->offset, n);
         if (!isnan(line.slope) || was->feature != m)
             continue;
         if (was->sign < 0 ? fabs(e->diagnosis.level.shift_ln - was->shift_ln) < SAME_SHIFT_LN
