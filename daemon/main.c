@@ -1,5 +1,5 @@
 /* Program evenkeel: the daemon, and commands to operate, train and replay. */
-#include "daemon/base/program.h"
+#include "daemon/base/command.h"
 
 #include <stddef.h>
 
@@ -9,16 +9,16 @@ static const struct ek_command COMMANDS[] = {
     {"run", "Process topics: detect and mitigate faults", "Run", ek_cmd_run},
     {"check", "Validate rules, manifests, models, profiles and configurations", NULL, ek_cmd_check},
     {"demo", "Show a detected and mitigated fault, with an embedded broker", NULL, ek_cmd_demo},
-    {"status", "Show status, findings and routes", "Operate", ek_cmd_status},
-    {"impact", "Show the rank changes of each route", NULL, ek_cmd_impact},
-    {"history", "Show decisions with actor and reason", NULL, ek_cmd_history},
-    {"reload", "Reload rules, profile and model", NULL, ek_cmd_reload},
-    {"pause", "Forward all messages unchanged", NULL, ek_cmd_pause},
-    {"resume", "End a pause, or restart a route", NULL, ek_cmd_resume},
-    {"accept", "Accept the current level of a feature as normal", NULL, ek_cmd_accept},
-    {"revert", "Undo an accept", NULL, ek_cmd_revert},
-    {"pin", "Fix the action for a feature", NULL, ek_cmd_pin},
-    {"unpin", "Remove a pin", NULL, ek_cmd_unpin},
+    {"status", "Show status, findings and routes", "Operate", ek_cmd_client},
+    {"impact", "Show the rank changes of each route", NULL, ek_cmd_client},
+    {"history", "Show decisions with actor and reason", NULL, ek_cmd_client},
+    {"reload", "Reload rules, profile and model", NULL, ek_cmd_client},
+    {"pause", "Forward all messages unchanged", NULL, ek_cmd_client},
+    {"resume", "End a pause, or restart a route", NULL, ek_cmd_client},
+    {"accept", "Accept the current level of a feature as normal", NULL, ek_cmd_client},
+    {"revert", "Undo an accept", NULL, ek_cmd_client},
+    {"pin", "Fix the action for a feature", NULL, ek_cmd_client},
+    {"unpin", "Remove a pin", NULL, ek_cmd_client},
     {"profile", "Make a profile of training data", "Train", ek_cmd_profile},
     {"train", "Train a routable model", NULL, ek_cmd_train},
     {"eval", "Measure ranking quality, optionally with faults", NULL, ek_cmd_eval},

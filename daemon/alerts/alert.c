@@ -123,6 +123,11 @@ void ek_alert_copy(char *out, size_t size, const char *text)
     snprintf(out, size, "%.*s", (int)ek_utf8_within(text, size - 1), text);
 }
 
+static const char *or_empty(const char *text)
+{
+    return text ? text : "";
+}
+
 static const double ALL_LISTS = .995; /* fractions above round to 100% */
 
 /* Bounded string builder; excess text is dropped. */
@@ -154,36 +159,42 @@ static void add_since(struct line *l, int64_t since_ms)
     add(l, " since %s UTC", *text == '0' ? text + 1 : text);
 }
 
-static const char *class_text(const char *class)
+static const char *class_text(enum ek_class class)
 {
-    static const char *const texts[][2] = {
-        {"offset", "a constant is added to the values"},
-        {"items", "some items of a list have another scale"},
-        {"missing", "the fraction of missing values changed"},
-        {"zero", "the fraction of zeros changed"},
-        {"sign", "the fraction of negative values changed"},
-        {"stuck", "nearly all values of a list are equal"},
-        {"clip", "values are clipped at a bound"},
-        {"new_category", "values that are new or were rare in training"},
-    };
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (!strcmp(class, texts[i][0]))
-            return texts[i][1];
-    return "the distribution changed";
+    switch (class) {
+    case EK_OFFSET:
+        return "a constant is added to the values";
+    case EK_ITEMS:
+        return "some items of a list have another scale";
+    case EK_MISSING:
+        return "the fraction of missing values changed";
+    case EK_ZERO:
+        return "the fraction of zeros changed";
+    case EK_SIGN:
+        return "the fraction of negative values changed";
+    case EK_STUCK:
+        return "nearly all values of a list are equal";
+    case EK_CLIP:
+        return "values are clipped at a bound";
+    case EK_NEW_CATEGORY:
+        return "values that are new or were rare in training";
+    default:
+        return "the distribution changed";
+    }
 }
 
-static void add_effect(struct line *l, const struct ek_alert *a, const struct ek_alert_finding *f)
+static void add_effect(struct line *l, const struct ek_event_finding *f)
 {
-    if (!strcmp(a->class, "scale") && *f->query_feature)
+    if (f->class == EK_SCALE && f->query_feature)
         add(l, " multiplied by %s", f->query_feature);
-    else if (!strcmp(a->class, "scale") && isfinite(a->factor))
-        add(l, " x%.4g", a->factor);
-    else if (!strcmp(a->class, "power") && isfinite(f->exponent))
+    else if (f->class == EK_SCALE && isfinite(f->factor))
+        add(l, " x%.4g", f->factor);
+    else if (f->class == EK_POWER && isfinite(f->exponent))
         add(l, " raised to the power %.3g", f->exponent);
-    else if (!strcmp(a->class, "shape") && isfinite(f->spread_ratio))
+    else if (f->class == EK_SHAPE && isfinite(f->spread_ratio))
         add(l, ": spread within lists x%.3g", f->spread_ratio);
     else
-        add(l, ": %s", class_text(a->class));
+        add(l, ": %s", class_text(f->class));
 }
 
 static void add_location(struct line *l, const struct ek_alert *a)
@@ -206,46 +217,42 @@ static void add_unit(struct line *l, const char *text)
     }
 }
 
-static bool equal(const char *a, const char *b)
+static const char *action_text(enum ek_action action)
 {
-    return !strcmp(a, b);
+    return ek_action_routes(action)  ? "routed to the wide path"
+           : action == EK_ACT_BLANK  ? "left out of the ranking"
+           : action == EK_ACT_FILL   ? "filled with typical values"
+           : action == EK_ACT_REPAIR ? "divided by the factor"
+                                     : "";
 }
 
-static const char *action_text(const char *action)
-{
-    return !strncmp(action, "route", 5) ? "routed to the wide path"
-           : equal(action, "blank")     ? "left out of the ranking"
-           : equal(action, "fill")      ? "filled with typical values"
-           : equal(action, "repair")    ? "divided by the factor"
-                                        : "";
-}
-
-static void add_action(struct line *l, const struct ek_alert_finding *f)
+static void add_action(struct line *l, const struct ek_event_finding *f)
 {
     const char *text = action_text(f->action);
     if (!*text)
         add(l, "no action; the rules only report it");
-    else if (*f->limit)
-        add(l, "not %s: the limit %s is reached", text, f->limit);
-    else if (equal(f->mode, "observe") || equal(f->mode, "shadow"))
-        add(l, "not %s: the mode is %s", text, f->mode);
-    else if (equal(f->mode, "canary"))
+    else if (f->limited != EK_BOUND_NONE)
+        add(l, "not %s: the limit %s is reached", text, ek_bound_name(f->limited));
+    else if (!ek_mode_acts(f->mode))
+        add(l, "not %s: the mode is %s", text, ek_mode_name(f->mode));
+    else if (f->mode == EK_MODE_CANARY)
         add(l, "%s for a growing fraction of the lists", text);
     else
         add(l, "%s", text);
 }
 
-void ek_alert_format_drift(struct ek_alert *a, const struct ek_alert_finding *f)
+/* Set summary, evidence and action of a drift from the other members. */
+static void format_drift(struct ek_alert *a, const struct ek_event_finding *f)
 {
     struct line action = {.length = 0}, line = {.length = 0};
     add_action(&action, f);
     ek_alert_copy(a->action, sizeof a->action, action.text);
-    add_effect(&line, a, f);
+    add_effect(&line, f);
     add_location(&line, a);
-    add_unit(&line, f->text);
+    add_unit(&line, or_empty(f->text));
     add(&line, "; %s", a->action);
     ek_alert_copy(a->summary, sizeof a->summary, line.text);
-    ek_alert_copy(a->evidence, sizeof a->evidence, f->text);
+    ek_alert_copy(a->evidence, sizeof a->evidence, or_empty(f->text));
 }
 
 static const char *const ACTIONS[EK_ALERT_KINDS] = {
@@ -337,4 +344,212 @@ void ek_alert_format_other(struct ek_alert *a, const char *detail)
         add(&line, ": %s", detail);
     add(&line, "; %s", a->action);
     ek_alert_copy(a->summary, sizeof a->summary, line.text);
+}
+
+static void copy_location(struct ek_alert *a, const struct ek_event_place *at)
+{
+    enum { HALF_BYTES = 201 };
+    char key[HALF_BYTES], text[HALF_BYTES], both[2 * HALF_BYTES];
+    ek_alert_copy(a->feature, sizeof a->feature, or_empty(at->feature));
+    if (!at->dimension) {
+        snprintf(a->segment, sizeof a->segment, "all");
+        return;
+    }
+    ek_alert_copy(key, sizeof key, at->dimension);
+    ek_alert_copy(text, sizeof text, at->value ? at->value : EK_SEGMENT_OTHER);
+    snprintf(both, sizeof both, "%s=%s", key, text);
+    ek_alert_copy(a->segment, sizeof a->segment, both);
+}
+
+/* The members of a confirmed finding include its own feature. */
+static void copy_members(struct ek_alert *a, const struct ek_event_finding *f)
+{
+    char all[2 * EK_ALERT_TEXT_BYTES] = "";
+    size_t length = 0;
+    for (int i = 0; i < f->members && length < sizeof all; i++)
+        length += (size_t)snprintf(all + length, sizeof all - length, "%s%s", length ? ", " : "",
+                                   f->member[i]);
+    a->features_count = f->members ? f->members : 1;
+    ek_alert_copy(a->features, sizeof a->features, *all ? all : a->feature);
+}
+
+static const char *limit_name(const struct ek_event_finding *f)
+{
+    return f->limited == EK_BOUND_NONE ? "" : ek_bound_name(f->limited);
+}
+
+static void read_open_finding(struct ek_alert *a, const struct ek_event_finding *f)
+{
+    copy_members(a, f);
+    ek_alert_copy(a->class, sizeof a->class,
+                  f->class == EK_CLASS_NONE ? "" : ek_class_name(f->class));
+    a->factor = f->factor;
+    a->factor_low = f->factor_low;
+    a->factor_high = f->factor_high;
+    a->share = f->share;
+    a->since_ms = f->since_ms;
+    format_drift(a, f);
+}
+
+static void read_finding(struct ek_alert_update *n, const struct ek_event_finding *f)
+{
+    struct ek_alert *a = &n->alert;
+    a->kind = EK_ALERT_DRIFT;
+    copy_location(a, &f->at);
+    n->episode = f->episode;
+    n->cause = f->cause;
+    ek_alert_copy(n->limit, sizeof n->limit, limit_name(f));
+    if (ek_finding_is_over(f->state)) {
+        n->what = EK_ALERT_FINDING_CLOSED;
+    } else if (f->state != EK_SUSPECTED) {
+        n->what = EK_ALERT_FINDING_OPEN;
+        read_open_finding(a, f);
+    }
+}
+
+static void set_firing(struct ek_alert_update *n, enum ek_alert_kind kind, const char *detail)
+{
+    n->what = EK_ALERT_FIRES;
+    n->alert.kind = kind;
+    ek_alert_format_other(&n->alert, detail);
+}
+
+static void set_ended(struct ek_alert_update *n, enum ek_alert_kind kind)
+{
+    n->what = EK_ALERT_ENDS;
+    n->alert.kind = kind;
+}
+
+static void read_rollback(struct ek_alert_update *n, const struct ek_decision_record *m)
+{
+    char detail[EK_ALERT_TEXT_BYTES];
+    if (isfinite(m->figure) && isfinite(m->limit))
+        snprintf(detail, sizeof detail, "%.60s is %.4g, the rules allow %.4g",
+                 ek_guardrail_name(m->rail), m->figure, m->limit);
+    else
+        ek_alert_copy(detail, sizeof detail, or_empty(m->why));
+    set_firing(n, EK_ALERT_ROUTE_ROLLED_BACK, detail);
+}
+
+/* A later decision about a route ends the alert of its rollback. */
+static bool ends_rollback(const struct ek_decision_record *m)
+{
+    return m->feature && (m->what == EK_DECIDED_ROUTE || m->what == EK_DECIDED_RELAPSE ||
+                          m->what == EK_DECIDED_RESUME || m->what == EK_DECIDED_PIN ||
+                          m->what == EK_DECIDED_ACCEPT);
+}
+
+static void read_decision(struct ek_alert_update *n, const struct ek_decision_record *m)
+{
+    char detail[EK_ALERT_TEXT_BYTES];
+    const char *who = or_empty(m->who), *why = or_empty(m->why);
+    const struct ek_event_place at = {m->feature, m->dimension, m->value};
+    if (m->what == EK_DECIDED_ROLLBACK) {
+        copy_location(&n->alert, &at);
+        read_rollback(n, m);
+    } else if (ends_rollback(m)) {
+        copy_location(&n->alert, &at);
+        set_ended(n, EK_ALERT_ROUTE_ROLLED_BACK);
+    } else if (m->what == EK_DECIDED_PAUSE && !m->feature) {
+        snprintf(detail, sizeof detail, "%s%.200s%s%.500s", *who ? "by " : "", who,
+                 *who && *why ? ", " : "", why);
+        set_firing(n, EK_ALERT_PAUSED, detail);
+    } else if (m->what == EK_DECIDED_RESUME && !m->feature) {
+        set_ended(n, EK_ALERT_PAUSED);
+    }
+}
+
+static void read_reload(struct ek_alert_update *n, const struct ek_event_reload *r)
+{
+    char detail[EK_ALERT_TEXT_BYTES];
+    const char *file = or_empty(r->file), *message = or_empty(r->message);
+    if (r->done) {
+        set_ended(n, EK_ALERT_RELOAD_REFUSED);
+        return;
+    }
+    if (*file && r->line > 0)
+        snprintf(detail, sizeof detail, "%.200s:%ld:%ld: %.500s", file, r->line, r->column,
+                 message);
+    else
+        snprintf(detail, sizeof detail, "%.200s%s%.500s", file, *file ? ": " : "", message);
+    set_firing(n, EK_ALERT_RELOAD_REFUSED, detail);
+}
+
+static void read_limit(struct ek_alert_update *n, enum ek_bound bound)
+{
+    ek_alert_copy(n->alert.limit, sizeof n->alert.limit, ek_bound_name(bound));
+    set_firing(n, EK_ALERT_LIMIT_REACHED, ek_bound_text(bound));
+}
+
+static void read_drift(struct ek_alert_update *n, const struct ek_event_model_drift *d)
+{
+    if (d->view.state == EK_AGREEMENT_DRIFTED)
+        set_firing(n, EK_ALERT_MODEL_DRIFT, or_empty(d->text));
+    else
+        set_ended(n, EK_ALERT_MODEL_DRIFT);
+}
+
+static void read_fleet(struct ek_alert_update *n, const struct ek_event_fleet *f)
+{
+    enum ek_alert_kind kind =
+        f->name ? EK_ALERT_FLEET_DUPLICATE_INSTANCE : EK_ALERT_FLEET_PLAN_STALE;
+    ek_alert_copy(n->alert.instance, sizeof n->alert.instance, or_empty(f->instance));
+    if (f->wrong)
+        set_firing(n, kind, or_empty(f->text));
+    else
+        set_ended(n, kind);
+}
+
+static void read_input(struct ek_alert_update *n, const struct ek_event_input *i)
+{
+    static const struct {
+        const char *condition;
+        enum ek_alert_kind kind;
+    } kinds[] = {{"undecodable", EK_ALERT_UNDECODABLE}, {"silent", EK_ALERT_SILENT},
+                 {"stalled", EK_ALERT_STALLED},         {"unreachable", EK_ALERT_UNREACHABLE},
+                 {"degraded", EK_ALERT_DEGRADED},       {"messages_lost", EK_ALERT_MESSAGES_LOST},
+                 {"unmapped", EK_ALERT_UNMAPPED}};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        if (strcmp(or_empty(i->condition), kinds[k].condition) != 0)
+            continue;
+        if (i->active)
+            set_firing(n, kinds[k].kind, or_empty(i->text));
+        else
+            set_ended(n, kinds[k].kind);
+    }
+}
+
+void ek_alert_update_read(struct ek_alert_update *n, const struct ek_event *v)
+{
+    *n = (struct ek_alert_update){.what = EK_ALERT_NO_UPDATE};
+    n->alert.since_ms = v->time_ms;
+    n->alert.firing = true;
+    n->alert.factor = n->alert.factor_low = n->alert.factor_high = n->alert.share = NAN;
+    switch (v->kind) {
+    case EK_EVENT_FINDING:
+        read_finding(n, &v->finding);
+        return;
+    case EK_EVENT_DECISION:
+        read_decision(n, &v->decision);
+        return;
+    case EK_EVENT_LIMIT:
+        read_limit(n, v->limit.bound);
+        return;
+    case EK_EVENT_RELOAD:
+        read_reload(n, &v->reload);
+        return;
+    case EK_EVENT_MODEL_DRIFT:
+        read_drift(n, &v->model_drift);
+        return;
+    case EK_EVENT_FLEET:
+        read_fleet(n, &v->fleet);
+        return;
+    case EK_EVENT_INPUT:
+        read_input(n, &v->input);
+        return;
+    case EK_EVENT_PLAN:
+    case EK_EVENT_TEXT:
+    case EK_EVENT_KINDS:
+        return;
+    }
 }

@@ -10,6 +10,8 @@
 #define EK_DAEMON_ALERTS_ALERT_H
 
 #include "base/buf.h"
+#include "daemon/alerts/alert.h"
+#include "guard/event.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -80,18 +82,28 @@ void ek_alert_sentence(const struct ek_alert *a, char out[EK_ALERT_SENTENCE_BYTE
 /* Copy a string, cut between characters to fit `size` bytes. */
 void ek_alert_copy(char *out, size_t size, const char *text);
 
-/* Further fields of a finding event for its sentences. Strings may be "". */
-struct ek_alert_finding {
-    const char *action, *mode, *limit; /* limit: blocks the action */
-    const char *text;                  /* sentence of the event */
-    const char *query_feature;         /* the factor is the value of this query feature */
-    double exponent, spread_ratio;
-};
-
-/* Set summary, evidence and action of a drift from the other members. */
-void ek_alert_format_drift(struct ek_alert *a, const struct ek_alert_finding *f);
 /* Set summary, evidence and action of another kind. detail: the evidence, appended to the summary.
  */
 void ek_alert_format_other(struct ek_alert *a, const char *detail);
+
+/* Effect of a guard event on alerts. */
+enum ek_alert_update_kind {
+    EK_ALERT_NO_UPDATE,
+    EK_ALERT_FIRES,         /* `alert` is the new state */
+    EK_ALERT_ENDS,          /* of kind, feature, segment and limit */
+    EK_ALERT_FINDING_OPEN,  /* confirmed; `alert` is that of its incident */
+    EK_ALERT_FINDING_CLOSED /* recovered or dismissed */
+};
+
+struct ek_alert_update {
+    enum ek_alert_update_kind what;
+    struct ek_alert alert;
+    /* Of a finding. limit: blocks its action; "": none. */
+    uint32_t episode, cause; /* cause 0: none */
+    char limit[EK_ALERT_NAME_TEXT_BYTES];
+};
+
+/* Set *out from an event. Strings that are too long are cut. */
+void ek_alert_update_read(struct ek_alert_update *out, const struct ek_event *v);
 
 #endif

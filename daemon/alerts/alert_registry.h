@@ -12,8 +12,7 @@
 #define EK_DAEMON_ALERTS_ALERT_REGISTRY_H
 
 #include "daemon/alerts/alert.h"
-#include "daemon/alerts/alert_update.h"
-#include "daemon/config/config_sinks.h"
+#include "daemon/config/config.h"
 
 #include <stddef.h>
 

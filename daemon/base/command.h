@@ -79,18 +79,19 @@ int ek_cmd_generate(int argc, char **argv);
 int ek_cmd_convert(int argc, char **argv);
 int ek_cmd_export(int argc, char **argv);
 int ek_cmd_demo(int argc, char **argv);
-int ek_cmd_status(int argc, char **argv);
-int ek_cmd_impact(int argc, char **argv);
-int ek_cmd_history(int argc, char **argv);
-int ek_cmd_reload(int argc, char **argv);
-int ek_cmd_pause(int argc, char **argv);
-int ek_cmd_resume(int argc, char **argv);
-int ek_cmd_accept(int argc, char **argv);
-int ek_cmd_revert(int argc, char **argv);
-int ek_cmd_pin(int argc, char **argv);
-int ek_cmd_unpin(int argc, char **argv);
+int ek_cmd_client(int argc, char **argv); /* status ... unpin */
 int ek_cmd_normalize(int argc, char **argv);
 int ek_cmd_select(int argc, char **argv);
 int ek_cmd_extract(int argc, char **argv);
+
+/* Program with subcommands: help, version and dispatch. */
+struct ek_program {
+    const char *name, *about;
+    const struct ek_command *commands;
+    int command_count;
+};
+
+/* Run the command that argv names, or print the help or the version. Return an exit status. */
+int ek_program_run(const struct ek_program *p, int argc, char **argv);
 
 #endif

@@ -116,13 +116,8 @@ static void emit(struct ek_log *l, const void *bytes, size_t length)
 
 static void add_head(struct ek_buf *line, enum ek_log_level level, const char *event)
 {
-    int64_t now = ek_wall_ms();
-    time_t seconds = (time_t)(now / 1000);
-    struct tm utc;
-    char stamp[32];
-    gmtime_r(&seconds, &utc);
-    strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", &utc);
-    ek_buf_printf(line, "time=%s.%03dZ level=%s event=%s", stamp, (int)(now % 1000), LEVELS[level],
+    char stamp[EK_RFC3339_BYTES];
+    ek_buf_printf(line, "time=%s level=%s event=%s", ek_rfc3339(ek_wall_ms(), stamp), LEVELS[level],
                   event);
 }
 

@@ -1,4 +1,5 @@
-/* Process: standard process_* metrics, thread priority, file descriptor limit, sd_notify. */
+/* Process: standard process_* metrics, thread priority, file descriptor limit, sd_notify, secrets
+ * in memory. */
 #ifndef EK_DAEMON_BASE_PROCESS_H
 #define EK_DAEMON_BASE_PROCESS_H
 
@@ -31,5 +32,13 @@ int ek_raise_fd_limit(const char *key, int64_t connections, struct ek_error *e);
 /* Send a state such as `READY=1` to the service manager (sd_notify(3)). address: $NOTIFY_SOCKET, a
  * path, or an abstract name after '@'; NULL or "": none. Return true if it was sent. Any thread. */
 bool ek_sd_notify(const char *address, const char *state);
+
+/* Return true if the value of a librdkafka property is a secret: by a list of names, and for newer
+ * names by words such as "password". Secrets never appear in errors, logs, pages or printed
+ * configurations. Any thread. */
+bool ek_secret_name(const char *property);
+
+/* Disable core dumps of this process, and access to its memory by processes of the same user. */
+void ek_secret_protect(void);
 
 #endif

@@ -1,10 +1,12 @@
-/* Web addresses: check them, hide their secrets, escape names as parts of them.
+/* Web addresses (checks, hidden secrets, escapes), listening addresses and broker lists.
  *
  * Everything in an address except scheme, host and port may be a secret (Slack's paths are).
  * libcurl parses them. Threads: any.
  */
 #ifndef EK_DAEMON_BASE_URL_H
 #define EK_DAEMON_BASE_URL_H
+
+#include "base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,5 +23,17 @@ bool ek_url_is_loopback(const char *url);
 int ek_url_redact(const char *url, char out[EK_URL_REDACTED_BYTES]);
 /* Write text with everything except letters, digits and -._~ as %XX; cut before `size`. */
 void ek_url_escape(const char *text, char *out, size_t size);
+
+/* Listening addresses and broker lists are parsed without name resolution; errors are EK_ECONFIG
+ * without a position and name `key`. */
+enum { EK_HOST_BYTES = 256 };
+
+/* Split "host:port" or "[host]:port". `host` has EK_HOST_BYTES bytes and may become empty; *port
+ * points into `text`. Port 0 means any. Return 0 or EK_ECONFIG. */
+int ek_address_split(const char *key, const char *text, char *host, const char **port,
+                     struct ek_error *e);
+/* Check a comma-separated list of "host", "host:port" or "[host]:port", each with an optional
+ * protocol ("SSL://"). Ports are 1 to 65535. Return 0 or EK_ECONFIG. */
+int ek_brokers_check(const char *key, const char *text, struct ek_error *e);
 
 #endif

@@ -5,9 +5,8 @@
 #include "base/parse.h"
 #include "daemon/base/arguments.h"
 #include "daemon/base/command.h"
-#include "daemon/base/secret.h"
+#include "daemon/base/process.h"
 #include "daemon/config/config.h"
-#include "daemon/config/config_expand.h"
 #include "daemon/kafka/tool_client.h"
 #include "lists/capture.h"
 
@@ -243,21 +242,6 @@ static int copy_records(struct ek_merged_consumer *tap, struct ek_capture_writer
     return rc;
 }
 
-/* Add `name=value`. Expands `${...}` as in a configuration, because all users of the machine can
- * read a command line. */
-static int add_property(struct ek_config *c, const char *text, struct ek_error *e)
-{
-    struct ek_expansion x;
-    ek_expansion_init(&x);
-    int rc = ek_config_expand(text, NULL, &x, e);
-    if (!rc)
-        rc = ek_config_set(c, "input.librdkafka", (const char *)x.text.data, e);
-    if (!rc && x.from_file)
-        c->librdkafka.items[c->librdkafka.count - 1].secret = true;
-    ek_expansion_release(&x);
-    return rc;
-}
-
 /* Make a configuration from a stage's file and the options. */
 static int make_config(struct ek_config **out, const struct capture_args *a, struct ek_error *e)
 {
@@ -269,7 +253,7 @@ static int make_config(struct ek_config **out, const struct capture_args *a, str
     if (a->brokers)
         rc = ek_config_set(c, "input.brokers", a->brokers, e);
     for (size_t i = 0; !rc && i < a->property_count; i++)
-        rc = add_property(c, a->properties[i], e);
+        rc = ek_config_set_property(c, a->properties[i], e);
     if (rc) {
         ek_config_free(c);
         return rc;
@@ -358,18 +342,13 @@ static const struct argp_option OPTIONS[] = {
 
 int ek_cmd_capture(int argc, char **argv)
 {
-    static const struct argp argp = {
-        OPTIONS,
-        parse,
-        "",
+    static const char doc[] =
         "Write messages of a topic to a capture file, for `replay` and tests. Partitions are "
         "merged by message time. Capture ends with --max, --until-end or an interrupt, which keeps "
         "the messages read. For dead letters it prints the count of each class, and source and "
         "reason of the latest.\v  evenkeel capture -c run.yaml -t scored --until-end -o "
-        "scored.ekc.zst",
-        NULL,
-        NULL,
-        NULL};
+        "scored.ekc.zst";
+    static const struct argp argp = {OPTIONS, parse, "", doc, NULL, NULL, NULL};
     struct capture_args args = {0};
     struct ek_error e;
     ek_cli_parse(&argp, argc, argv, 0, &args);

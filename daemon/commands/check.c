@@ -5,6 +5,7 @@
 #include "daemon/base/command.h"
 #include "daemon/files/file_kind.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,28 +35,20 @@ static const struct argp_option OPTIONS[] = {
     {"no-tests", OPT_NO_TESTS, 0, 0, "Check the syntax of tests without running them", 0},
     {0}};
 
+static const struct ek_cli_slot SLOTS[] = {{'m', offsetof(struct check, manifest_path)},
+                                           {OPT_JSON, offsetof(struct check, json)},
+                                           {'i', offsetof(struct check, tests.messages)},
+                                           {'p', offsetof(struct check, tests.profile)},
+                                           {'c', offsetof(struct check, config)},
+                                           {OPT_NO_TESTS, offsetof(struct check, tests.off)},
+                                           {0}};
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct check *c = state->input;
+    if (ek_cli_store(SLOTS, key, arg, c))
+        return 0;
     switch (key) {
-    case 'm':
-        c->manifest_path = arg;
-        break;
-    case OPT_JSON:
-        c->json = true;
-        break;
-    case 'i':
-        c->tests.messages = arg;
-        break;
-    case 'p':
-        c->tests.profile = arg;
-        break;
-    case 'c':
-        c->config = arg;
-        break;
-    case OPT_NO_TESTS:
-        c->tests.off = true;
-        break;
     case ARGP_KEY_END:
         if (!c->tests.messages != !c->tests.profile)
             argp_error(state, "--messages and --profile need each other");
@@ -198,17 +191,12 @@ static int run_config(const struct check *c)
 
 int ek_cmd_check(int argc, char **argv)
 {
-    static const struct argp argp = {
-        OPTIONS,
-        parse,
-        "FILE...",
+    static const char doc[] =
         "Validate manifests, rules, models, profiles and configurations. The kind of a file is "
         "detected by its contents.\vEach error is printed as 'FILE:LINE:COLUMN: message'. The exit "
         "status is 78 if there is any.\n\n  evenkeel check features.yaml rules.yaml profile.ekp "
-        "m.safetensors run.yaml\n\nWithout files, --config is checked.",
-        NULL,
-        NULL,
-        NULL};
+        "m.safetensors run.yaml\n\nWithout files, --config is checked.";
+    static const struct argp argp = {OPTIONS, parse, "FILE...", doc, NULL, NULL, NULL};
     struct check c = {0};
     ek_cli_parse(&argp, argc, argv, 0, &c);
     return c.config && !c.count && !c.manifest_path ? run_config(&c) : run(&c);

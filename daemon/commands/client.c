@@ -1,18 +1,17 @@
 /* API client commands: status, impact, history, reload, pause, resume, accept, revert, pin,
  * unpin. */
-#include "base/buf.h"
+#include "base/json.h"
 #include "base/parse.h"
 #include "daemon/base/arguments.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/command.h"
+#include "daemon/base/url.h"
 #include "daemon/commands/api_client.h"
 #include "daemon/commands/client_print.h"
 #include "daemon/commands/live_view.h"
 #include "daemon/config/config.h"
 #include "daemon/config/auth.h"
 
-#include <ctype.h>
-#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,6 +33,7 @@ enum {
     OK = 200,
     BEGUN = 202,
     URL_BYTES = 320,
+    QUERY_BYTES = 4096,
     WATCH_SECONDS = 2,
     WATCH_MOST = 3600
 };
@@ -41,24 +41,37 @@ enum {
 /* Argument of a command. */
 enum argument { NO_ARGUMENT, A_FEATURE, A_VERSION };
 
-struct client {
+struct client;
+
+struct command {
+    const char *name, *doc;
+    const struct argp_option *options;
     enum argument argument;
-    const char *config, *token_file, *reason, *author, *feature, *segment, *count, *action, *until;
+    bool needs_action, needs_token;
+    int (*run)(struct client *t, struct ek_error *e);
+    const char *path;         /* of the call */
+    ek_client_printer *print; /* of its response */
+};
+
+struct client {
+    const struct command *command;
+    const char *config, *token_file, *reason, *author, *feature, *segment, *value, *count, *action,
+        *until;
     uint64_t version;
     char url[URL_BYTES];
     int watch_ms; /* 0: print once */
-    bool json, reset_state, needs_action;
-    bool needs_token;
+    bool json, reset_state, refused;
     struct ek_tokens *tokens; /* NULL: no token needed */
     struct ek_buf answer;
+    yyjson_doc *doc; /* of the answer; NULL: no JSON */
     unsigned status;
 };
 
 static void add_argument(struct client *t, const char *arg, struct argp_state *state)
 {
-    if (t->argument == A_FEATURE && !t->feature)
+    if (t->command->argument == A_FEATURE && !t->feature)
         t->feature = arg;
-    else if (t->argument != A_VERSION || t->version)
+    else if (t->command->argument != A_VERSION || t->version)
         argp_error(state, "unexpected '%s'", arg);
     else if (ek_parse_u64(arg, EK_WHOLE, &t->version) || !t->version)
         argp_error(state, "invalid version '%s'; 'evenkeel accept' prints it", arg);
@@ -66,15 +79,15 @@ static void add_argument(struct client *t, const char *arg, struct argp_state *s
 
 static void check_all(const struct client *t, struct argp_state *state)
 {
-    if (t->segment && !t->feature && t->argument == NO_ARGUMENT)
+    if (t->segment && !t->feature && t->command->argument == NO_ARGUMENT)
         argp_error(state, "--segment needs --feature");
     if (!t->config == !*t->url)
         argp_error(state, "--config or --url is needed");
-    if (t->argument == A_FEATURE && !t->feature)
+    if (t->command->argument == A_FEATURE && !t->feature)
         argp_error(state, "a feature is needed");
-    if (t->needs_action && !t->action)
+    if (t->command->needs_action && !t->action)
         argp_error(state, "--action is needed");
-    if (t->argument == A_VERSION && !t->version)
+    if (t->command->argument == A_VERSION && !t->version)
         argp_error(state, "a version is needed");
 }
 
@@ -85,6 +98,17 @@ static void set_watch(struct client *t, const char *arg, struct argp_state *stat
     if (arg && (ek_parse_u64(arg, EK_WHOLE, &seconds) || !seconds || seconds > WATCH_MOST))
         argp_error(state, "--watch takes seconds, 1 to %d", WATCH_MOST);
     t->watch_ms = 1000 * (int)seconds;
+}
+
+/* Split NAME=VALUE in place. */
+static void set_segment(struct client *t, char *arg, struct argp_state *state)
+{
+    char *equals = strchr(arg, '=');
+    if (!equals || equals == arg)
+        argp_error(state, "--segment must be like arm=B");
+    *equals = 0;
+    t->segment = arg;
+    t->value = equals + 1;
 }
 
 static const struct ek_cli_slot SLOTS[] = {{'c', offsetof(struct client, config)},
@@ -113,9 +137,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             argp_error(state, "--url is too long");
         return 0;
     case KEY_SEGMENT:
-        t->segment = arg;
-        if (*arg == '=' || !strchr(arg, '='))
-            argp_error(state, "--segment must be like arm=B");
+        set_segment(t, arg, state);
         return 0;
     case ARGP_KEY_ARG:
         add_argument(t, arg, state);
@@ -199,7 +221,7 @@ static void url_of(struct client *t, const char *listen)
 
 static int read_config(struct client *t, struct ek_error *e)
 {
-    bool token = t->needs_token && !t->token_file;
+    bool token = t->command->needs_token && !t->token_file;
     const char *const uses[] = {"http.listen", token ? "http.token_file" : NULL, NULL};
     struct ek_config *c = NULL;
     int rc = ek_config_load_part(&c, t->config, uses, e);
@@ -224,399 +246,309 @@ static int prepare(struct client *t, struct ek_error *e)
     return rc;
 }
 
-/* Describe the error response of an instance. */
-static int fail_with_response(const struct client *t, struct ek_error *e)
-{
-    char why[400];
-    ek_client_get_error(&t->answer, why, sizeof why);
-    return *why ? ek_fail(e, EK_EIO, "%s: %s", t->url, why)
-                : ek_fail(e, EK_EIO, "%s: HTTP status %u", t->url, t->status);
-}
-
 /* body NULL: GET, else POST. */
 static int send_request(struct client *t, const char *path, const char *body, struct ek_error *e)
 {
     ek_buf_clear(&t->answer);
     int rc = ek_api_call(t->url, path, t->tokens && body ? ek_tokens_first(t->tokens) : NULL, body,
                          &t->status, &t->answer, e);
-    if (!rc && t->status != OK && t->status != BEGUN)
-        rc = fail_with_response(t, e);
-    return rc;
+    yyjson_doc_free(t->doc);
+    t->doc = rc ? NULL : ek_client_parse(&t->answer);
+    if (rc || t->status == OK || t->status == BEGUN)
+        return rc;
+    const char *why = yyjson_get_str(yyjson_obj_get(yyjson_doc_get_root(t->doc), "error"));
+    return why && *why ? ek_fail(e, EK_EIO, "%s: %s", t->url, why)
+                       : ek_fail(e, EK_EIO, "%s: HTTP status %u", t->url, t->status);
 }
 
-static int show(const struct client *t, int (*print)(const struct ek_buf *answer, FILE *to),
-                struct ek_error *e)
+static int fail_foreign(const struct client *t, struct ek_error *e)
+{
+    return ek_fail(e, EK_EIO, "%s: the response is not from evenkeel", t->url);
+}
+
+static int show(const struct client *t, ek_client_printer *print, struct ek_error *e)
 {
     if (t->json)
         return fwrite(t->answer.data, 1, t->answer.length, stdout) == t->answer.length
                    ? EK_OK
                    : ek_fail(e, EK_EIO, "cannot write the response");
-    return print(&t->answer, stdout)
-               ? ek_fail(e, EK_EIO, "%s: the response is not from evenkeel", t->url)
-               : EK_OK;
+    return print(yyjson_doc_get_root(t->doc), NULL, stdout) ? EK_OK : fail_foreign(t, e);
 }
 
-static void read_arguments(struct client *t, const struct argp *argp, int argc, char **argv)
+/* GET a path and show its response. */
+static int get(struct client *t, const char *path, ek_client_printer *print, struct ek_error *e)
 {
-    ek_cli_parse(argp, argc, argv, 0, t);
-    ek_buf_init(&t->answer, EK_API_RESPONSE_BYTES);
+    int rc = send_request(t, path, NULL, e);
+    return rc ? rc : show(t, print, e);
 }
 
-static int end(struct client *t, int rc, const struct ek_error *e)
+static int repeat_request(void *of, const char *path, struct ek_error *e)
 {
-    ek_tokens_free(t->tokens);
-    ek_buf_release(&t->answer);
-    return rc ? ek_cli_fail(e) : EK_EXIT_OK;
+    return send_request(of, path, NULL, e);
 }
 
-static const struct ek_buf *retry_request(void *of, const char *path, struct ek_error *e)
+static int run_status(struct client *t, struct ek_error *e)
 {
-    struct client *t = of;
-    return send_request(t, path, NULL, e) ? NULL : &t->answer;
-}
-
-static int watch(struct client *t, struct ek_error *e)
-{
-    const struct ek_live_view w = {t->url, t->json, t->watch_ms, t, retry_request};
-    return ek_live_view_run(&w, e);
-}
-
-int ek_cmd_status(int argc, char **argv)
-{
-    static const struct argp argp = {WATCH_OPTIONS,
-                                     parse,
-                                     "",
-                                     "Show the status, open findings and active routes of an "
-                                     "instance.\v  evenkeel status -c run.yaml --watch",
-                                     NULL,
-                                     NULL,
-                                     NULL};
     static const struct {
         const char *path;
-        int (*print)(const struct ek_buf *answer, FILE *to);
+        ek_client_printer *print;
     } parts[] = {{"/api/v1/status", ek_client_print_status},
                  {"/api/v1/findings", ek_client_print_findings},
                  {"/api/v1/plan", ek_client_print_plan},
                  {"/api/v1/impact", ek_client_print_rollbacks},
                  {"/api/v1/pins", ek_client_print_pins}};
-    struct client t = {0};
-    struct ek_error e = {0};
-    read_arguments(&t, &argp, argc, argv);
-    int rc = prepare(&t, &e);
-    if (!rc && t.watch_ms)
-        return end(&t, watch(&t, &e), &e);
-    size_t count = t.json ? 1 : sizeof parts / sizeof *parts;
-    for (size_t i = 0; !rc && i < count; i++) {
-        rc = send_request(&t, parts[i].path, NULL, &e);
-        if (!rc)
-            rc = show(&t, parts[i].print, &e);
-    }
-    return end(&t, rc, &e);
-}
-
-int ek_cmd_impact(int argc, char **argv)
-{
-    static const struct argp argp = {
-        STATUS_OPTIONS,
-        parse,
-        "",
-        "Show the rank changes of each route, measured or in shadow, compared with the upstream "
-        "order: Kendall's tau, overlap of the first ten items, mean displacement of an item, and "
-        "the 95th percentile of the rank change.",
-        NULL,
-        NULL,
-        NULL};
-    struct client t = {0};
-    struct ek_error e = {0};
-    read_arguments(&t, &argp, argc, argv);
-    int rc = prepare(&t, &e);
-    if (!rc)
-        rc = send_request(&t, "/api/v1/impact", NULL, &e);
-    if (!rc)
-        rc = show(&t, ek_client_print_impact, &e);
-    return end(&t, rc, &e);
-}
-
-/* Append a query parameter, percent-encoded except for letters and digits. */
-static int add_query(struct ek_buf *path, const char *key, const char *value)
-{
-    bool first = !memchr(path->data, '?', path->length);
-    int rc = ek_buf_printf(path, "%c%s=", first ? '?' : '&', key);
-    for (const unsigned char *p = (const unsigned char *)value; !rc && *p; p++)
-        rc = ek_buf_printf(path, isalnum(*p) && *p < 0x80 ? "%c" : "%%%02X", *p);
+    const struct ek_live_view view = {t->url,         t->json,    t->watch_ms, t,
+                                      repeat_request, &t->answer, &t->doc};
+    size_t count = t->json ? 1 : sizeof parts / sizeof *parts;
+    int rc = t->watch_ms ? ek_live_view_run(&view, e) : EK_OK;
+    for (size_t i = 0; !rc && !t->watch_ms && i < count; i++)
+        rc = get(t, parts[i].path, parts[i].print, e);
     return rc;
 }
 
-static int request_history(struct client *t, struct ek_buf *path, struct ek_error *e)
+static int run_impact(struct client *t, struct ek_error *e)
 {
-    int rc = ek_buf_text(path, "/api/v1/history");
-    if (!rc && t->count)
-        rc = add_query(path, "n", t->count);
-    if (!rc && t->feature)
-        rc = add_query(path, "feature", t->feature);
-    if (rc || !ek_buf_string(path))
-        return ek_fail(e, EK_ENOMEM, "out of memory");
-    return send_request(t, ek_buf_string(path), NULL, e);
+    return get(t, t->command->path, t->command->print, e);
 }
 
-int ek_cmd_history(int argc, char **argv)
+static int run_history(struct client *t, struct ek_error *e)
 {
-    static const struct argp argp = {HISTORY_OPTIONS,
-                                     parse,
-                                     "",
-                                     "Show decisions of the instance and of operators: routes with "
-                                     "their duration, rollbacks, and reasons.",
-                                     NULL,
-                                     NULL,
-                                     NULL};
-    struct client t = {0};
-    struct ek_buf path;
-    struct ek_error e = {0};
-    read_arguments(&t, &argp, argc, argv);
-    ek_buf_init(&path, 0);
-    int rc = prepare(&t, &e);
-    if (!rc)
-        rc = request_history(&t, &path, &e);
-    if (!rc)
-        rc = show(&t, ek_client_print_history, &e);
-    ek_buf_release(&path);
-    return end(&t, rc, &e);
+    char count[QUERY_BYTES], feature[QUERY_BYTES], path[3 * QUERY_BYTES];
+    ek_url_escape(t->count ? t->count : "100", count, sizeof count);
+    ek_url_escape(t->feature ? t->feature : "", feature, sizeof feature);
+    snprintf(path, sizeof path, "%s?n=%s%s%s", t->command->path, count,
+             t->feature ? "&feature=" : "", feature);
+    return get(t, path, t->command->print, e);
 }
 
-/* Errors stay in `body`, also below. */
-static void write_key(struct ek_buf *body, const char *key)
+static void add_text(struct ek_json_writer *w, const char *key, const char *text)
 {
-    ek_buf_printf(body, "%s\"%s\":", body->length > 1 ? "," : "", key);
-}
-
-static void write_text(struct ek_buf *body, const char *key, const char *text)
-{
-    if (!text)
-        return;
-    write_key(body, key);
-    ek_buf_json(body, text, strlen(text));
-}
-
-/* Write arm=B as {"arm":"B"}. */
-static void write_segment(struct ek_buf *body, const char *segment)
-{
-    size_t name = strcspn(segment, "=");
-    write_key(body, "segment");
-    ek_buf_text(body, "{");
-    ek_buf_json(body, segment, name);
-    ek_buf_text(body, ":");
-    ek_buf_json(body, segment + name + 1, strlen(segment + name + 1));
-    ek_buf_text(body, "}");
+    if (text)
+        ek_json_add_text(w, key, text);
 }
 
 static int write_body(const struct client *t, struct ek_buf *body)
 {
-    ek_buf_text(body, "{");
-    write_text(body, "feature", t->feature);
-    if (t->segment)
-        write_segment(body, t->segment);
-    if (t->version) {
-        write_key(body, "version");
-        ek_buf_printf(body, "%" PRIu64, t->version);
+    struct ek_json_writer w;
+    ek_json_init(&w, body);
+    ek_json_open(&w, NULL, '{');
+    add_text(&w, "feature", t->feature);
+    if (t->segment) {
+        ek_json_open(&w, "segment", '{');
+        add_text(&w, t->segment, t->value);
+        ek_json_close(&w, '}');
     }
-    if (t->reset_state) {
-        write_key(body, "reset_state");
-        ek_buf_text(body, "true");
-    }
-    write_text(body, "action", t->action);
-    write_text(body, "until", t->until);
-    write_text(body, "reason", t->reason);
-    write_text(body, "actor", t->author);
-    return ek_buf_text(body, "}");
+    if (t->version)
+        ek_json_add_count(&w, "version", t->version);
+    if (t->reset_state)
+        ek_json_add_flag(&w, "reset_state", true);
+    add_text(&w, "action", t->action);
+    add_text(&w, "until", t->until);
+    add_text(&w, "reason", t->reason);
+    add_text(&w, "actor", t->author);
+    ek_json_close(&w, '}');
+    return w.rc;
 }
 
-/* Wait until the leader of a fleet has applied or rejected the command. */
-static int await_command(struct client *t, uint64_t number, struct ek_error *e)
-{
-    const struct timespec pause = {.tv_nsec = 100000000};
-    int64_t until = ek_now_ms() + 1000 * EK_API_WAIT_SECONDS;
-    enum ek_command_state state = EK_COMMAND_PENDING;
-    char why[400] = "";
-    int rc = EK_OK;
-    while (!rc && state == EK_COMMAND_PENDING && ek_now_ms() < until) {
-        nanosleep(&pause, NULL);
-        rc = send_request(t, "/api/v1/commands", NULL, e);
-        if (!rc)
-            state = ek_client_get_command_state(&t->answer, number, why, sizeof why);
-    }
-    if (!rc && state == EK_COMMAND_REJECTED)
-        return ek_fail(e, EK_EIO, "%s: %s", t->url, why);
-    if (!rc && state != EK_COMMAND_APPLIED)
-        return ek_fail(e, EK_EIO,
-                       "%s: the leader of the fleet has not applied it within %d seconds; a pause "
-                       "applies to this instance only, and /api/v1/commands has the later result",
-                       t->url, EK_API_WAIT_SECONDS);
-    return rc;
-}
-
-static int show_command(struct client *t, struct ek_error *e)
-{
-    uint64_t number = ek_client_number(&t->answer, "command_id");
-    int rc = await_command(t, number, e);
-    if (rc || t->json)
-        return rc ? rc : show(t, NULL, e);
-    return ek_client_print_command(&t->answer, number, stdout)
-               ? ek_fail(e, EK_EIO, "%s: the response is not from evenkeel", t->url)
-               : EK_OK;
-}
-
-static int print_response(struct client t, int argc, char **argv, const struct argp *argp,
-                          const char *path, int (*print)(const struct ek_buf *answer, FILE *to))
-{
-    struct ek_buf body;
-    struct ek_error e = {0};
-    t.needs_token = true;
-    read_arguments(&t, argp, argc, argv);
-    ek_buf_init(&body, 0);
-    const char *text = write_body(&t, &body) ? NULL : ek_buf_string(&body);
-    int rc = text ? prepare(&t, &e) : ek_fail(&e, EK_ENOMEM, "out of memory");
-    if (!rc)
-        rc = send_request(&t, path, text, &e);
-    if (!rc)
-        rc = t.status == BEGUN ? show_command(&t, &e) : show(&t, print, &e);
-    ek_buf_release(&body);
-    return end(&t, rc, &e);
-}
-
-/* Wait for the result of a reload, at most the response timeout. */
-static int await_reload(struct client *t, uint64_t number, enum ek_reload_state *state,
-                        struct ek_error *e)
-{
-    const struct timespec pause = {.tv_nsec = 100000000};
-    int64_t until = ek_now_ms() + 1000 * EK_API_WAIT_SECONDS;
-    int rc = EK_OK;
-    *state = EK_RELOAD_RUNNING;
-    while (!rc && *state == EK_RELOAD_RUNNING && ek_now_ms() < until) {
-        nanosleep(&pause, NULL);
-        rc = send_request(t, "/api/v1/reload", NULL, e);
-        if (!rc)
-            *state = ek_client_get_reload_state(&t->answer, number);
-    }
-    if (!rc && *state == EK_RELOAD_RUNNING)
-        rc = ek_fail(e, EK_EIO,
-                     "%s: not finished within %d seconds; /api/v1/reload has the later result",
-                     t->url, EK_API_WAIT_SECONDS);
-    return rc;
-}
-
-static int reload(struct client *t, enum ek_reload_state *state, struct ek_error *e)
+/* POST the command. */
+static int post(struct client *t, struct ek_error *e)
 {
     struct ek_buf body;
     ek_buf_init(&body, 0);
     const char *text = write_body(t, &body) ? NULL : ek_buf_string(&body);
-    int rc = text ? prepare(t, e) : ek_fail(e, EK_ENOMEM, "out of memory");
-    if (!rc)
-        rc = send_request(t, "/api/v1/reload", text, e);
-    if (!rc)
-        rc = await_reload(t, ek_client_number(&t->answer, "reload"), state, e);
+    int rc =
+        text ? send_request(t, t->command->path, text, e) : ek_fail(e, EK_ENOMEM, "out of memory");
     ek_buf_release(&body);
-    return rc ? rc : show(t, ek_client_print_reload, e);
+    return rc;
 }
 
-int ek_cmd_reload(int argc, char **argv)
+/* GET `path` until `is_done` or a timeout, which is no error. */
+static int await(struct client *t, const char *path, uint64_t number,
+                 bool (*is_done)(struct client *t, uint64_t number), struct ek_error *e)
 {
-    static const struct argp argp = {
-        RELOAD_OPTIONS,
-        parse,
-        "",
-        "Reload rules, profile, model and tokens of an instance. On error nothing changes, all "
-        "errors are printed, and the exit status is 78.",
-        NULL,
-        NULL,
-        NULL};
-    struct client t = {.needs_token = true};
+    const struct timespec pause = {.tv_nsec = 100000000};
+    int64_t until = ek_now_ms() + 1000 * EK_API_WAIT_SECONDS;
+    int rc = EK_OK;
+    do {
+        nanosleep(&pause, NULL);
+        rc = send_request(t, path, NULL, e);
+    } while (!rc && !is_done(t, number) && ek_now_ms() < until);
+    return rc;
+}
+
+static enum ek_command_state command_state(const struct client *t, uint64_t number, char *why,
+                                           size_t size)
+{
+    return ek_client_get_command_state(yyjson_doc_get_root(t->doc), number, why, size);
+}
+
+static bool is_command_done(struct client *t, uint64_t number)
+{
+    char why[1];
+    return command_state(t, number, why, sizeof why) != EK_COMMAND_PENDING;
+}
+
+/* Wait until the leader of a fleet has applied or rejected the command, and show the result. */
+static int show_command(struct client *t, struct ek_error *e)
+{
+    char why[400] = "";
+    yyjson_val *begun = yyjson_doc_get_root(t->doc);
+    uint64_t number = ek_client_number(begun, "command_id");
+    int rc = await(t, "/api/v1/commands", number, is_command_done, e);
+    if (rc)
+        return rc;
+    enum ek_command_state state = command_state(t, number, why, sizeof why);
+    if (state == EK_COMMAND_REJECTED)
+        return ek_fail(e, EK_EIO, "%s: %s", t->url, why);
+    if (state != EK_COMMAND_APPLIED)
+        return ek_fail(e, EK_EIO,
+                       "%s: the leader of the fleet has not applied it within %d seconds; a pause "
+                       "applies to this instance only, and /api/v1/commands has the later result",
+                       t->url, EK_API_WAIT_SECONDS);
+    if (t->json)
+        return show(t, NULL, e);
+    return ek_client_print_command(yyjson_doc_get_root(t->doc), number, stdout)
+               ? EK_OK
+               : fail_foreign(t, e);
+}
+
+static int run_command(struct client *t, struct ek_error *e)
+{
+    int rc = post(t, e);
+    if (rc)
+        return rc;
+    return t->status == BEGUN ? show_command(t, e) : show(t, t->command->print, e);
+}
+
+static bool is_reload_done(struct client *t, uint64_t number)
+{
+    yyjson_val *o = yyjson_doc_get_root(t->doc);
+    return ek_client_get_reload_state(o, number) != EK_RELOAD_RUNNING;
+}
+
+/* Reload, and wait for the result. */
+static int run_reload(struct client *t, struct ek_error *e)
+{
+    int rc = post(t, e);
+    uint64_t number = rc ? 0 : ek_client_number(yyjson_doc_get_root(t->doc), "reload");
+    if (!rc)
+        rc = await(t, t->command->path, number, is_reload_done, e);
+    if (rc)
+        return rc;
+    if (!is_reload_done(t, number))
+        return ek_fail(e, EK_EIO,
+                       "%s: not finished within %d seconds; /api/v1/reload has the later result",
+                       t->url, EK_API_WAIT_SECONDS);
+    t->refused =
+        ek_client_get_reload_state(yyjson_doc_get_root(t->doc), number) == EK_RELOAD_REFUSED;
+    return show(t, t->command->print, e);
+}
+
+static const struct command COMMANDS[] = {
+    {.name = "status",
+     .options = WATCH_OPTIONS,
+     .run = run_status,
+     .doc = "Show the status, open findings and active routes of an instance.\v  evenkeel status "
+            "-c run.yaml --watch"},
+    {.name = "impact",
+     .options = STATUS_OPTIONS,
+     .run = run_impact,
+     .path = "/api/v1/impact",
+     .print = ek_client_print_impact,
+     .doc =
+         "Show the rank changes of each route, measured or in shadow, compared with the upstream "
+         "order: Kendall's tau, overlap of the first ten items, mean displacement of an item, "
+         "and the 95th percentile of the rank change."},
+    {.name = "history",
+     .options = HISTORY_OPTIONS,
+     .run = run_history,
+     .path = "/api/v1/history",
+     .print = ek_client_print_history,
+     .doc = "Show decisions of the instance and of operators: routes with their duration, "
+            "rollbacks, and reasons."},
+    {.name = "reload",
+     .options = RELOAD_OPTIONS,
+     .needs_token = true,
+     .run = run_reload,
+     .path = "/api/v1/reload",
+     .print = ek_client_print_reload,
+     .doc = "Reload rules, profile, model and tokens of an instance. On error nothing changes, all "
+            "errors are printed, and the exit status is 78."},
+    {.name = "pause",
+     .options = TELL_OPTIONS,
+     .needs_token = true,
+     .run = run_command,
+     .path = "/api/v1/pause",
+     .print = ek_client_print_paused,
+     .doc = "Forward all messages of an instance unchanged until 'evenkeel resume'. Monitoring "
+            "continues. With a state topic the pause survives a restart; without one, start the "
+            "instance with 'run --paused'."},
+    {.name = "resume",
+     .options = RESUME_OPTIONS,
+     .needs_token = true,
+     .run = run_command,
+     .path = "/api/v1/resume",
+     .print = ek_client_print_resumed,
+     .doc = "End a pause. With --feature, restart a route that a guardrail rolled back."},
+    {.name = "accept",
+     .options = PLACE_OPTIONS,
+     .argument = A_FEATURE,
+     .needs_token = true,
+     .run = run_command,
+     .path = "/api/v1/accept",
+     .print = ek_client_print_decision,
+     .doc = "Accept the current level of a feature as normal: its confirmed finding and its route "
+            "end, and the shift is not reported again. Undo it with 'evenkeel revert'."},
+    {.name = "revert",
+     .options = TELL_OPTIONS,
+     .argument = A_VERSION,
+     .needs_token = true,
+     .run = run_command,
+     .path = "/api/v1/revert",
+     .print = ek_client_print_decision,
+     .doc = "Undo an accept, given the version that 'evenkeel accept' printed: the shift is "
+            "detected again."},
+    {.name = "pin",
+     .options = PIN_OPTIONS,
+     .argument = A_FEATURE,
+     .needs_action = true,
+     .needs_token = true,
+     .run = run_command,
+     .path = "/api/v1/pin",
+     .print = ek_client_print_decision,
+     .doc = "Fix the action for a feature, independent of findings and mode, until 'evenkeel "
+            "unpin' or a date. A pin for all traffic applies to every segment without its own "
+            "pin.\v  evenkeel pin price --action route --until 2027-01-31 -c run.yaml"},
+    {.name = "unpin",
+     .options = PLACE_OPTIONS,
+     .argument = A_FEATURE,
+     .needs_token = true,
+     .run = run_command,
+     .path = "/api/v1/unpin",
+     .print = ek_client_print_decision,
+     .doc = "Remove a pin, so that findings determine the action."}};
+
+/* argv[0]: "evenkeel NAME". */
+int ek_cmd_client(int argc, char **argv)
+{
+    static const char *const arguments[] = {
+        [NO_ARGUMENT] = "", [A_FEATURE] = "FEATURE", [A_VERSION] = "VERSION"};
+    const struct command *c = COMMANDS;
+    while (strcmp(c->name, strchr(argv[0], ' ') + 1) != 0)
+        c++;
+    const struct argp argp = {
+        .options = c->options, .parser = parse, .args_doc = arguments[c->argument], .doc = c->doc};
+    struct client t = {.command = c};
     struct ek_error e = {0};
-    enum ek_reload_state state = EK_RELOAD_RUNNING;
-    read_arguments(&t, &argp, argc, argv);
-    int status = end(&t, reload(&t, &state, &e), &e);
-    return status == EK_EXIT_OK && state == EK_RELOAD_REFUSED ? EK_EXIT_CONFIG : status;
-}
-
-int ek_cmd_pause(int argc, char **argv)
-{
-    static const struct argp argp = {
-        TELL_OPTIONS,
-        parse,
-        "",
-        "Forward all messages of an instance unchanged until 'evenkeel resume'. Monitoring "
-        "continues. With a state topic the pause survives a restart; without one, start the "
-        "instance with 'run --paused'.",
-        NULL,
-        NULL,
-        NULL};
-    return print_response((struct client){0}, argc, argv, &argp, "/api/v1/pause",
-                          ek_client_print_paused);
-}
-
-int ek_cmd_resume(int argc, char **argv)
-{
-    static const struct argp argp = {
-        RESUME_OPTIONS,
-        parse,
-        "",
-        "End a pause. With --feature, restart a route that a guardrail rolled back.",
-        NULL,
-        NULL,
-        NULL};
-    return print_response((struct client){0}, argc, argv, &argp, "/api/v1/resume",
-                          ek_client_print_resumed);
-}
-
-int ek_cmd_accept(int argc, char **argv)
-{
-    static const struct argp argp = {
-        PLACE_OPTIONS,
-        parse,
-        "FEATURE",
-        "Accept the current level of a feature as normal: its confirmed finding and its route end, "
-        "and the shift is not reported again. Undo it with 'evenkeel revert'.",
-        NULL,
-        NULL,
-        NULL};
-    return print_response((struct client){.argument = A_FEATURE}, argc, argv, &argp,
-                          "/api/v1/accept", ek_client_print_decision);
-}
-
-int ek_cmd_revert(int argc, char **argv)
-{
-    static const struct argp argp = {TELL_OPTIONS,
-                                     parse,
-                                     "VERSION",
-                                     "Undo an accept, given the version that 'evenkeel accept' "
-                                     "printed: the shift is detected again.",
-                                     NULL,
-                                     NULL,
-                                     NULL};
-    return print_response((struct client){.argument = A_VERSION}, argc, argv, &argp,
-                          "/api/v1/revert", ek_client_print_decision);
-}
-
-int ek_cmd_pin(int argc, char **argv)
-{
-    static const struct argp argp = {
-        PIN_OPTIONS,
-        parse,
-        "FEATURE",
-        "Fix the action for a feature, independent of findings and mode, until 'evenkeel unpin' or "
-        "a date. A pin for all traffic applies to every segment without its own pin.\v  evenkeel "
-        "pin price --action route --until 2027-01-31 -c run.yaml",
-        NULL,
-        NULL,
-        NULL};
-    return print_response((struct client){.argument = A_FEATURE, .needs_action = true}, argc, argv,
-                          &argp, "/api/v1/pin", ek_client_print_decision);
-}
-
-int ek_cmd_unpin(int argc, char **argv)
-{
-    static const struct argp argp = {
-        PLACE_OPTIONS, parse, "FEATURE", "Remove a pin, so that findings determine the action.",
-        NULL,          NULL,  NULL};
-    return print_response((struct client){.argument = A_FEATURE}, argc, argv, &argp,
-                          "/api/v1/unpin", ek_client_print_decision);
+    ek_cli_parse(&argp, argc, argv, 0, &t);
+    ek_buf_init(&t.answer, EK_API_RESPONSE_BYTES);
+    int rc = prepare(&t, &e);
+    if (!rc)
+        rc = c->run(&t, &e);
+    ek_tokens_free(t.tokens);
+    yyjson_doc_free(t.doc);
+    ek_buf_release(&t.answer);
+    if (rc)
+        return ek_cli_fail(&e);
+    return t.refused ? EK_EXIT_CONFIG : EK_EXIT_OK;
 }

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+enum { WORDS_BYTES = 2000, NUMBER_BYTES = 64, TITLE_LINES = 2 };
+
 yyjson_doc *ek_client_parse(const struct ek_buf *answer)
 {
     struct ek_json_error why;
@@ -16,13 +18,15 @@ yyjson_doc *ek_client_parse(const struct ek_buf *answer)
     return doc;
 }
 
-const char *ek_client_get_text(yyjson_val *o, const char *key, const char *none)
+/* Return the string of a key, or `none` if it is missing or empty. */
+static const char *get_text(yyjson_val *o, const char *key, const char *none)
 {
     const char *text = yyjson_get_str(yyjson_obj_get(o, key));
     return text && *text ? text : none;
 }
 
-void ek_client_format_segment(yyjson_val *of, char *text, size_t size)
+/* Format the segment of an object as "arm=B" or "all". */
+static void format_segment(yyjson_val *of, char *text, size_t size)
 {
     yyjson_obj_iter iter = yyjson_obj_iter_with(yyjson_obj_get(of, "segment"));
     yyjson_val *key = yyjson_obj_iter_next(&iter);
@@ -33,7 +37,8 @@ void ek_client_format_segment(yyjson_val *of, char *text, size_t size)
         snprintf(text, size, "all");
 }
 
-void ek_client_format_time(yyjson_val *o, const char *key, char text[EK_DATE_TEXT])
+/* Format milliseconds as "2026-09-21 14:30" in UTC. */
+static void format_time(yyjson_val *o, const char *key, char text[EK_DATE_TEXT])
 {
     yyjson_val *v = yyjson_obj_get(o, key);
     ek_date_text(yyjson_is_int(v) ? yyjson_get_sint(v) : -1, text);
@@ -44,9 +49,11 @@ void ek_client_format_time(yyjson_val *o, const char *key, char text[EK_DATE_TEX
     day_end[6] = 0;
 }
 
-bool ek_client_print_table(yyjson_val *array, const char *const *titles, int count,
-                           int (*add)(struct ek_text_table *c, yyjson_val *of),
-                           struct ek_row_limit *room, FILE *to)
+/* Print a table of the objects of an array, within `room` rows (NULL: all). Return false if `array`
+ * is no array or memory is exhausted. */
+static bool print_table(yyjson_val *array, const char *const *titles, int count,
+                        int (*add)(struct ek_text_table *c, yyjson_val *of),
+                        struct ek_row_limit *room, FILE *to)
 {
     struct ek_text_table *c = yyjson_is_arr(array) ? ek_text_table_new(titles, count) : NULL;
     bool good = c;
@@ -64,22 +71,12 @@ bool ek_client_print_table(yyjson_val *array, const char *const *titles, int cou
     return good;
 }
 
-enum { WORDS_BYTES = EK_CLIENT_TEXT_BYTES, NUMBER_BYTES = 24, TITLE_LINES = 2 };
-
-void ek_client_get_error(const struct ek_buf *answer, char *text, size_t size)
-{
-    yyjson_doc *doc = ek_client_parse(answer);
-    yyjson_val *o = yyjson_doc_get_root(doc);
-    snprintf(text, size, "%s", ek_client_get_text(o, "error", ""));
-    yyjson_doc_free(doc);
-}
-
 /* Format a transform and its unit, such as "scale x100.3, cents". */
 static void decision_text(yyjson_val *finding, char *text, size_t size)
 {
     yyjson_val *factor = yyjson_obj_get(finding, "factor");
     const char *unit = yyjson_get_str(yyjson_arr_get(yyjson_obj_get(finding, "units"), 0));
-    int n = snprintf(text, size, "%s", ek_client_get_text(finding, "class", "not diagnosed"));
+    int n = snprintf(text, size, "%s", get_text(finding, "class", "not diagnosed"));
     if (yyjson_is_num(factor))
         n += snprintf(text + n, size - (size_t)n, " x%.4g", yyjson_get_num(factor));
     if (unit)
@@ -89,77 +86,58 @@ static void decision_text(yyjson_val *finding, char *text, size_t size)
 /* Return the state of an open finding. `updated` is an event of a confirmed finding. */
 static const char *state_text(yyjson_val *finding)
 {
-    const char *state = ek_client_get_text(finding, "state", "?");
+    const char *state = get_text(finding, "state", "?");
     return strcmp(state, "updated") != 0 ? state : "confirmed";
 }
 
 static int add_finding(struct ek_text_table *c, yyjson_val *finding)
 {
     char segment[WORDS_BYTES], since[EK_DATE_TEXT], what[WORDS_BYTES], action[WORDS_BYTES];
-    const char *mode = ek_client_get_text(finding, "mode", NULL);
-    ek_client_format_segment(finding, segment, sizeof segment);
-    ek_client_format_time(finding, "since_ms", since);
+    const char *mode = get_text(finding, "mode", NULL);
+    format_segment(finding, segment, sizeof segment);
+    format_time(finding, "since_ms", since);
     decision_text(finding, what, sizeof what);
-    snprintf(action, sizeof action, "%.100s%s%.100s",
-             ek_client_get_text(finding, "mitigation", "-"), mode ? ", " : "", mode ? mode : "");
-    return ek_text_table_add(c, (const char *const[]){ek_client_get_text(finding, "feature", "?"),
-                                                      segment, state_text(finding), action, since,
-                                                      what});
+    snprintf(action, sizeof action, "%.100s%s%.100s", get_text(finding, "mitigation", "-"),
+             mode ? ", " : "", mode ? mode : "");
+    return ek_text_table_add(c, (const char *const[]){get_text(finding, "feature", "?"), segment,
+                                                      state_text(finding), action, since, what});
 }
 
 static int add_cell(struct ek_text_table *c, yyjson_val *cell)
 {
     char segment[WORDS_BYTES], percent[NUMBER_BYTES] = "-";
     yyjson_val *v = yyjson_obj_get(cell, "percent");
-    ek_client_format_segment(cell, segment, sizeof segment);
+    format_segment(cell, segment, sizeof segment);
     if (yyjson_is_num(v))
         snprintf(percent, sizeof percent, "%.4g%%", yyjson_get_num(v));
-    return ek_text_table_add(
-        c, (const char *const[]){ek_client_get_text(cell, "feature", "?"), segment,
-                                 ek_client_get_text(cell, "mitigation", "?"),
-                                 ek_client_get_text(cell, "mode", "-"), percent,
-                                 ek_client_get_text(cell, "source", "-")});
+    return ek_text_table_add(c, (const char *const[]){get_text(cell, "feature", "?"), segment,
+                                                      get_text(cell, "mitigation", "?"),
+                                                      get_text(cell, "mode", "-"), percent,
+                                                      get_text(cell, "source", "-")});
 }
 
-static bool print_table(yyjson_val *array, const char *const *titles, int count,
-                        int (*add)(struct ek_text_table *c, yyjson_val *of), FILE *to)
-{
-    return ek_client_print_table(array, titles, count, add, NULL, to);
-}
-
-int ek_client_print_findings_within(const struct ek_buf *answer, struct ek_row_limit *room,
-                                    FILE *to)
+bool ek_client_print_findings(yyjson_val *o, struct ek_row_limit *room, FILE *to)
 {
     static const char *const titles[] = {"FEATURE", "SEGMENT",     "STATE",
                                          "ACTION",  "SINCE (UTC)", "WHAT"};
-    yyjson_doc *doc = ek_client_parse(answer);
-    yyjson_val *o = yyjson_doc_get_root(doc);
-    bool good = yyjson_is_arr(o);
-    if (good)
-        fputs(yyjson_arr_size(o) ? "\nopen findings\n" : "\nno open findings\n", to);
+    if (!yyjson_is_arr(o))
+        return false;
+    fputs(yyjson_arr_size(o) ? "\nopen findings\n" : "\nno open findings\n", to);
     if (room)
         room->lines -= TITLE_LINES;
-    if (good && yyjson_arr_size(o))
-        good =
-            ek_client_print_table(o, titles, sizeof titles / sizeof *titles, add_finding, room, to);
-    yyjson_doc_free(doc);
-    return good ? EK_OK : EK_EFORMAT;
-}
-
-int ek_client_print_findings(const struct ek_buf *answer, FILE *to)
-{
-    return ek_client_print_findings_within(answer, NULL, to);
+    return !yyjson_arr_size(o) ||
+           print_table(o, titles, sizeof titles / sizeof *titles, add_finding, room, to);
 }
 
 static void print_end_of(yyjson_val *cell, FILE *to)
 {
     char segment[WORDS_BYTES];
     bool all = !yyjson_obj_size(yyjson_obj_get(cell, "segment"));
-    ek_client_format_segment(cell, segment, sizeof segment);
+    format_segment(cell, segment, sizeof segment);
     fputs("the fault of ", to);
-    ek_print_safe(ek_client_get_text(cell, "feature", "?"), to);
+    ek_print_safe(get_text(cell, "feature", "?"), to);
     fputs(" has cleared; end its route with 'evenkeel resume --feature ", to);
-    ek_print_safe(ek_client_get_text(cell, "feature", "?"), to);
+    ek_print_safe(get_text(cell, "feature", "?"), to);
     fputs(all ? "" : " --segment ", to);
     ek_print_safe(all ? "" : segment, to);
     fputs("'\n", to);
@@ -194,65 +172,48 @@ static void print_cleared(yyjson_val *cells, struct ek_row_limit *room, FILE *to
     }
 }
 
-int ek_client_print_plan_within(const struct ek_buf *answer, struct ek_row_limit *room, FILE *to)
+bool ek_client_print_plan(yyjson_val *o, struct ek_row_limit *room, FILE *to)
 {
     static const char *const titles[] = {"FEATURE", "SEGMENT", "ACTION", "MODE", "OF LISTS", "BY"};
-    yyjson_doc *doc = ek_client_parse(answer);
-    yyjson_val *o = yyjson_doc_get_root(doc);
     yyjson_val *cells = yyjson_obj_get(o, "entries");
-    bool good = yyjson_is_arr(cells);
-    if (good)
-        fputs(yyjson_arr_size(cells) ? "\nactive routes\n" : "\nno active routes\n", to);
+    if (!yyjson_is_arr(cells))
+        return false;
+    fputs(yyjson_arr_size(cells) ? "\nactive routes\n" : "\nno active routes\n", to);
     if (room)
         room->lines -= TITLE_LINES;
-    if (good && yyjson_arr_size(cells))
-        good = ek_client_print_table(cells, titles, sizeof titles / sizeof *titles, add_cell, room,
-                                     to);
-    if (good)
-        print_cleared(cells, room, to);
-    yyjson_doc_free(doc);
-    return good ? EK_OK : EK_EFORMAT;
-}
-
-int ek_client_print_plan(const struct ek_buf *answer, FILE *to)
-{
-    return ek_client_print_plan_within(answer, NULL, to);
+    if (yyjson_arr_size(cells) &&
+        !print_table(cells, titles, sizeof titles / sizeof *titles, add_cell, room, to))
+        return false;
+    print_cleared(cells, room, to);
+    return true;
 }
 
 static int add_pin(struct ek_text_table *c, yyjson_val *pin)
 {
     char segment[WORDS_BYTES], by[WORDS_BYTES], until[EK_DATE_TEXT] = "for good";
-    const char *author = ek_client_get_text(pin, "actor", NULL);
-    ek_client_format_segment(pin, segment, sizeof segment);
+    const char *author = get_text(pin, "actor", NULL);
+    format_segment(pin, segment, sizeof segment);
     if (yyjson_is_int(yyjson_obj_get(pin, "until_ms")))
-        ek_client_format_time(pin, "until_ms", until);
-    snprintf(by, sizeof by, author ? "%s (%.200s)" : "%s", ek_client_get_text(pin, "source", "-"),
-             author);
-    return ek_text_table_add(c,
-                             (const char *const[]){ek_client_get_text(pin, "feature", "?"), segment,
-                                                   ek_client_get_text(pin, "action", "?"), until,
-                                                   by, ek_client_get_text(pin, "reason", "-")});
+        format_time(pin, "until_ms", until);
+    snprintf(by, sizeof by, author ? "%s (%.200s)" : "%s", get_text(pin, "source", "-"), author);
+    return ek_text_table_add(c, (const char *const[]){get_text(pin, "feature", "?"), segment,
+                                                      get_text(pin, "action", "?"), until, by,
+                                                      get_text(pin, "reason", "-")});
 }
 
-int ek_client_print_pins(const struct ek_buf *answer, FILE *to)
+bool ek_client_print_pins(yyjson_val *o, struct ek_row_limit *room, FILE *to)
 {
     static const char *const titles[] = {"FEATURE",     "SEGMENT", "ACTION",
                                          "UNTIL (UTC)", "BY",      "REASON"};
-    yyjson_doc *doc = ek_client_parse(answer);
-    yyjson_val *o = yyjson_doc_get_root(doc);
-    bool good = yyjson_is_arr(o);
-    if (good && yyjson_arr_size(o)) {
-        fputs("\npins\n", to);
-        good = print_table(o, titles, sizeof titles / sizeof *titles, add_pin, to);
-    }
-    yyjson_doc_free(doc);
-    return good ? EK_OK : EK_EFORMAT;
+    if (!yyjson_arr_size(o))
+        return yyjson_is_arr(o);
+    fputs("\npins\n", to);
+    return print_table(o, titles, sizeof titles / sizeof *titles, add_pin, room, to);
 }
 
-int ek_client_print_paused(const struct ek_buf *answer, FILE *to)
+bool ek_client_print_paused(yyjson_val *o, struct ek_row_limit *room, FILE *to)
 {
-    yyjson_doc *doc = ek_client_parse(answer);
-    yyjson_val *o = yyjson_doc_get_root(doc);
+    (void)room;
     bool good = yyjson_is_obj(o);
     bool paused = yyjson_is_obj(yyjson_obj_get(o, "paused"));
     bool changed = yyjson_is_true(yyjson_obj_get(o, "changed"));
@@ -261,8 +222,7 @@ int ek_client_print_paused(const struct ek_buf *answer, FILE *to)
                 paused && yyjson_is_false(yyjson_obj_get(o, "kept"))
                     ? "; a restart ends it, because 'state.topic' is not set"
                     : "");
-    yyjson_doc_free(doc);
-    return good ? EK_OK : EK_EFORMAT;
+    return good;
 }
 
 /* Append formatted text. */
@@ -281,15 +241,15 @@ static void place_text(yyjson_val *decision, char *text, size_t size)
 {
     char segment[WORDS_BYTES];
     bool all = !yyjson_obj_size(yyjson_obj_get(decision, "segment"));
-    ek_client_format_segment(decision, segment, sizeof segment);
-    snprintf(text, size, "%s", ek_client_get_text(decision, "feature", "-"));
+    format_segment(decision, segment, sizeof segment);
+    snprintf(text, size, "%s", get_text(decision, "feature", "-"));
     if (!all)
         put(text, size, ", %s", segment);
 }
 
 static void print_accept(yyjson_val *o, FILE *to)
 {
-    bool reverted = !strcmp(ek_client_get_text(o, "type", ""), "revert");
+    bool reverted = !strcmp(get_text(o, "type", ""), "revert");
     fprintf(to, ": x%.4g is %s", yyjson_get_num(yyjson_obj_get(o, "factor")),
             reverted ? "no longer normal" : "normal from now on");
     if (!reverted)
@@ -300,11 +260,11 @@ static void print_accept(yyjson_val *o, FILE *to)
 /* Print the current action. */
 static void print_other(yyjson_val *o, FILE *to)
 {
-    const char *what = ek_client_get_text(o, "type", "?");
+    const char *what = get_text(o, "type", "?");
     bool pinned = !strcmp(what, "pin");
     fputs(pinned ? ": pinned to " : ": ", to);
     if (pinned)
-        ek_print_safe(ek_client_get_text(o, "mitigation", "none"), to);
+        ek_print_safe(get_text(o, "mitigation", "none"), to);
     else if (!strcmp(what, "unpin"))
         fputs("unpinned", to);
     else if (!strcmp(what, "resume"))
@@ -313,19 +273,20 @@ static void print_other(yyjson_val *o, FILE *to)
         ek_print_safe(what, to);
 }
 
-static bool print_decision(yyjson_val *o, FILE *to)
+bool ek_client_print_decision(yyjson_val *o, struct ek_row_limit *room, FILE *to)
 {
     char place[WORDS_BYTES];
-    place_text(o, place, sizeof place);
+    (void)room;
     if (!yyjson_is_obj(o))
         return false;
+    place_text(o, place, sizeof place);
     ek_print_safe(place, to);
     if (yyjson_is_int(yyjson_obj_get(o, "accept")))
         print_accept(o, to);
     else
         print_other(o, to);
     fputc('\n', to);
-    const char *note = ek_client_get_text(o, "note", NULL);
+    const char *note = get_text(o, "note", NULL);
     if (note) {
         fputs("note: ", to);
         ek_print_safe(note, to);
@@ -334,22 +295,10 @@ static bool print_decision(yyjson_val *o, FILE *to)
     return true;
 }
 
-int ek_client_print_decision(const struct ek_buf *answer, FILE *to)
+bool ek_client_print_resumed(yyjson_val *o, struct ek_row_limit *room, FILE *to)
 {
-    yyjson_doc *doc = ek_client_parse(answer);
-    yyjson_val *o = yyjson_doc_get_root(doc);
-    bool good = print_decision(o, to);
-    yyjson_doc_free(doc);
-    return good ? EK_OK : EK_EFORMAT;
-}
-
-int ek_client_print_resumed(const struct ek_buf *answer, FILE *to)
-{
-    yyjson_doc *doc = ek_client_parse(answer);
-    yyjson_val *o = yyjson_doc_get_root(doc);
-    bool route = yyjson_obj_get(o, "feature");
-    yyjson_doc_free(doc);
-    return route ? ek_client_print_decision(answer, to) : ek_client_print_paused(answer, to);
+    return yyjson_obj_get(o, "feature") ? ek_client_print_decision(o, room, to)
+                                        : ek_client_print_paused(o, room, to);
 }
 
 /* Format a decision without its actor and place, such as "route, 25%; scale x100; plan 7; it looks
@@ -360,11 +309,9 @@ static void details_text(yyjson_val *d, char *text, size_t size)
     yyjson_val *percent = yyjson_obj_get(d, "percent"), *factor = yyjson_obj_get(d, "factor");
     yyjson_val *figure = yyjson_obj_get(d, "observed"), *limit = yyjson_obj_get(d, "limit");
     yyjson_val *after = yyjson_obj_get(plan, "after");
-    const char *none = !strcmp(ek_client_get_text(d, "type", ""), "pin") ? "none" : NULL;
-    const char *action = ek_client_get_text(d, "mitigation", none),
-               *class = ek_client_get_text(d, "class", NULL);
-    const char *rail = ek_client_get_text(d, "guardrail", NULL),
-               *why = ek_client_get_text(d, "reason", NULL);
+    const char *none = !strcmp(get_text(d, "type", ""), "pin") ? "none" : NULL;
+    const char *action = get_text(d, "mitigation", none), *class = get_text(d, "class", NULL);
+    const char *rail = get_text(d, "guardrail", NULL), *why = get_text(d, "reason", NULL);
     *text = 0;
     if (action)
         put(text, size, "%s; ", action);
@@ -392,27 +339,22 @@ static int add_decision(struct ek_text_table *c, yyjson_val *d)
 {
     char number[NUMBER_BYTES], when[EK_DATE_TEXT], place[WORDS_BYTES], details[2 * WORDS_BYTES];
     snprintf(number, sizeof number, "%" PRId64, yyjson_get_sint(yyjson_obj_get(d, "sequence")));
-    ek_client_format_time(d, "time_ms", when);
+    format_time(d, "time_ms", when);
     place_text(d, place, sizeof place);
     details_text(d, details, sizeof details);
-    return ek_text_table_add(
-        c, (const char *const[]){number, when, ek_client_get_text(d, "type", "?"), place,
-                                 ek_client_get_text(d, "actor", "-"), details});
+    return ek_text_table_add(c, (const char *const[]){number, when, get_text(d, "type", "?"), place,
+                                                      get_text(d, "actor", "-"), details});
 }
 
-int ek_client_print_history(const struct ek_buf *answer, FILE *to)
+bool ek_client_print_history(yyjson_val *o, struct ek_row_limit *room, FILE *to)
 {
     static const char *const titles[] = {"NO",  "STREAM TIME, UTC", "WHAT", "WHERE",
                                          "WHO", "DETAILS"};
-    yyjson_doc *doc = ek_client_parse(answer);
-    yyjson_val *o = yyjson_doc_get_root(doc);
-    bool good = yyjson_is_arr(o);
-    if (good && !yyjson_arr_size(o))
+    if (yyjson_arr_size(o))
+        return print_table(o, titles, sizeof titles / sizeof *titles, add_decision, room, to);
+    if (yyjson_is_arr(o))
         fputs("no decisions\n", to);
-    else if (good)
-        good = print_table(o, titles, sizeof titles / sizeof *titles, add_decision, to);
-    yyjson_doc_free(doc);
-    return good ? EK_OK : EK_EFORMAT;
+    return yyjson_is_arr(o);
 }
 
 /* Add a row that compares an order of the lists with the upstream order. */
@@ -426,8 +368,8 @@ static int add_order(struct ek_text_table *c, yyjson_val *route, const char *key
     if (!yyjson_is_obj(sums))
         return EK_OK;
     if (first) {
-        ek_client_format_segment(route, segment, sizeof segment);
-        snprintf(mode, sizeof mode, "%.100s", ek_client_get_text(route, "mode", "?"));
+        format_segment(route, segment, sizeof segment);
+        snprintf(mode, sizeof mode, "%.100s", get_text(route, "mode", "?"));
         if (yyjson_is_num(percent))
             put(mode, sizeof mode, " %.4g%%", yyjson_get_num(percent));
     }
@@ -436,9 +378,9 @@ static int add_order(struct ek_text_table *c, yyjson_val *route, const char *key
         yyjson_val *v = yyjson_obj_get(sums, figures[i]);
         snprintf(figure[i], NUMBER_BYTES, yyjson_is_num(v) ? "%.2f" : "-", yyjson_get_num(v));
     }
-    return ek_text_table_add(
-        c, (const char *const[]){first ? ek_client_get_text(route, "feature", "?") : "", segment,
-                                 mode, order, lists, figure[0], figure[1], figure[2], figure[3]});
+    return ek_text_table_add(c, (const char *const[]){first ? get_text(route, "feature", "?") : "",
+                                                      segment, mode, order, lists, figure[0],
+                                                      figure[1], figure[2], figure[3]});
 }
 
 static int add_route(struct ek_text_table *c, yyjson_val *route)
@@ -458,7 +400,7 @@ static void print_guardrail(yyjson_val *route, const char *key, const char *text
     place_text(route, place, sizeof place);
     ek_print_safe(place, to);
     fprintf(to, ": %s ", text);
-    ek_print_safe(ek_client_get_text(rail, "guardrail", "?"), to);
+    ek_print_safe(get_text(rail, "guardrail", "?"), to);
     fprintf(to, ", %.4g of at most %.4g\n", yyjson_get_num(yyjson_obj_get(rail, "observed")),
             yyjson_get_num(yyjson_obj_get(rail, "limit")));
 }
@@ -474,45 +416,34 @@ static void print_guardrails(yyjson_val *routes, FILE *to)
     }
 }
 
-int ek_client_print_impact(const struct ek_buf *answer, FILE *to)
+bool ek_client_print_impact(yyjson_val *o, struct ek_row_limit *room, FILE *to)
 {
     static const char *const titles[] = {"FEATURE", "SEGMENT", "MODE",   "ORDER", "LISTS",
                                          "TAU",     "TOP10",   "PLACES", "P95"};
-    yyjson_doc *doc = ek_client_parse(answer);
-    yyjson_val *o = yyjson_doc_get_root(doc);
     yyjson_val *routes = yyjson_obj_get(o, "routes");
-    bool good = yyjson_is_arr(routes);
-    if (good && !yyjson_arr_size(routes))
+    if (!yyjson_is_arr(routes))
+        return false;
+    if (!yyjson_arr_size(routes))
         fputs("no routes, active or in shadow\n", to);
-    else if (good)
-        good = print_table(routes, titles, sizeof titles / sizeof *titles, add_route, to);
-    if (good)
-        print_guardrails(routes, to);
-    yyjson_doc_free(doc);
-    return good ? EK_OK : EK_EFORMAT;
+    else if (!print_table(routes, titles, sizeof titles / sizeof *titles, add_route, room, to))
+        return false;
+    print_guardrails(routes, to);
+    return true;
 }
 
-uint64_t ek_client_number(const struct ek_buf *answer, const char *key)
+uint64_t ek_client_number(yyjson_val *o, const char *key)
 {
-    yyjson_doc *doc = ek_client_parse(answer);
-    int64_t number = yyjson_get_sint(yyjson_obj_get(yyjson_doc_get_root(doc), key));
-    yyjson_doc_free(doc);
+    int64_t number = yyjson_get_sint(yyjson_obj_get(o, key));
     return number > 0 ? (uint64_t)number : 0;
 }
 
-enum ek_reload_state ek_client_get_reload_state(const struct ek_buf *answer, uint64_t number)
+enum ek_reload_state ek_client_get_reload_state(yyjson_val *o, uint64_t number)
 {
-    yyjson_doc *doc = ek_client_parse(answer);
-    yyjson_val *o = yyjson_doc_get_root(doc);
-    const char *state = ek_client_get_text(o, "state", "");
+    const char *state = get_text(o, "state", "");
     bool there = (uint64_t)yyjson_get_sint(yyjson_obj_get(o, "reload")) >= number;
-    enum ek_reload_state found = EK_RELOAD_RUNNING;
     if (there && !strcmp(state, "done"))
-        found = EK_RELOAD_DONE;
-    else if (there && !strcmp(state, "refused"))
-        found = EK_RELOAD_REFUSED;
-    yyjson_doc_free(doc);
-    return found;
+        return EK_RELOAD_DONE;
+    return there && !strcmp(state, "refused") ? EK_RELOAD_REFUSED : EK_RELOAD_RUNNING;
 }
 
 static void print_places(yyjson_val *errors, const char *before, FILE *to)
@@ -521,7 +452,7 @@ static void print_places(yyjson_val *errors, const char *before, FILE *to)
     yyjson_val *e;
     yyjson_arr_foreach(errors, i, max, e)
     {
-        const char *file = ek_client_get_text(e, "file", NULL);
+        const char *file = get_text(e, "file", NULL);
         int64_t line = yyjson_get_sint(yyjson_obj_get(e, "line"));
         fputs(before, to);
         ek_print_safe(file ? file : "", to);
@@ -529,32 +460,29 @@ static void print_places(yyjson_val *errors, const char *before, FILE *to)
             fprintf(to, "%s%" PRId64 ":%" PRId64, file ? ":" : "", line,
                     yyjson_get_sint(yyjson_obj_get(e, "column")));
         fputs(file || line ? ": " : "", to);
-        ek_print_safe(ek_client_get_text(e, "message", "?"), to);
+        ek_print_safe(get_text(e, "message", "?"), to);
         fputc('\n', to);
     }
 }
 
-int ek_client_print_reload(const struct ek_buf *answer, FILE *to)
+bool ek_client_print_reload(yyjson_val *o, struct ek_row_limit *room, FILE *to)
 {
-    yyjson_doc *doc = ek_client_parse(answer);
-    yyjson_val *o = yyjson_doc_get_root(doc);
-    bool good = yyjson_is_obj(o),
-         reset = strcmp(ek_client_get_text(o, "carried_over", "all"), "all") != 0;
-    if (good && !strcmp(ek_client_get_text(o, "state", ""), "done"))
+    (void)room;
+    bool good = yyjson_is_obj(o), reset = strcmp(get_text(o, "carried_over", "all"), "all") != 0;
+    if (good && !strcmp(get_text(o, "state", ""), "done"))
         fprintf(to, "reloaded: evidence, findings and routes %s\n", reset ? "are reset" : "go on");
     if (good) {
         print_places(yyjson_obj_get(o, "errors"), "", to);
         print_places(yyjson_obj_get(o, "warnings"), "note: ", to);
     }
-    yyjson_doc_free(doc);
-    return good ? EK_OK : EK_EFORMAT;
+    return good;
 }
 
-static yyjson_val *order_of(yyjson_val *orders, uint64_t number)
+static yyjson_val *find_command(yyjson_val *commands, uint64_t number)
 {
     size_t i, max;
     yyjson_val *o;
-    yyjson_arr_foreach(orders, i, max, o)
+    yyjson_arr_foreach(commands, i, max, o)
     {
         if ((uint64_t)yyjson_get_sint(yyjson_obj_get(o, "command_id")) == number)
             return o;
@@ -562,39 +490,226 @@ static yyjson_val *order_of(yyjson_val *orders, uint64_t number)
     return NULL;
 }
 
-enum ek_command_state ek_client_get_command_state(const struct ek_buf *answer, uint64_t number,
-                                                  char *why, size_t size)
+enum ek_command_state ek_client_get_command_state(yyjson_val *o, uint64_t number, char *why,
+                                                  size_t size)
 {
     static const char *const words[] = {"pending", "lost", "applied", "rejected"};
-    yyjson_doc *doc = ek_client_parse(answer);
-    yyjson_val *all = yyjson_doc_get_root(doc);
-    yyjson_val *o = order_of(all, number);
+    yyjson_val *command = find_command(o, number);
     int state = EK_COMMAND_REJECTED;
-    while (state > EK_COMMAND_PENDING &&
-           strcmp(ek_client_get_text(o, "state", ""), words[state]) != 0)
+    while (state > EK_COMMAND_PENDING && strcmp(get_text(command, "state", ""), words[state]) != 0)
         state--;
-    snprintf(why, size, "%s", ek_client_get_text(o, "error", ""));
-    yyjson_doc_free(doc);
+    snprintf(why, size, "%s", get_text(command, "error", ""));
     return (enum ek_command_state)state;
 }
 
-int ek_client_print_command(const struct ek_buf *answer, uint64_t number, FILE *to)
+bool ek_client_print_command(yyjson_val *o, uint64_t number, FILE *to)
 {
-    yyjson_doc *doc = ek_client_parse(answer);
-    yyjson_val *all = yyjson_doc_get_root(doc);
-    yyjson_val *o = order_of(all, number), *d = yyjson_obj_get(o, "decision");
-    const char *what = ek_client_get_text(d, "type", "");
-    bool of_all = !yyjson_obj_get(d, "feature"), paused = !strcmp(what, "pause");
-    int rc = d ? EK_OK : EK_EFORMAT;
-    if (!rc && of_all)
+    yyjson_val *command = find_command(o, number), *d = yyjson_obj_get(command, "decision");
+    bool paused = !strcmp(get_text(d, "type", ""), "pause");
+    bool good = d != NULL;
+    if (good && !yyjson_obj_get(d, "feature"))
         fputs(paused ? "paused\n" : "not paused\n", to);
-    else if (!rc)
-        rc = print_decision(d, to) ? EK_OK : EK_EFORMAT;
-    if (!rc) {
+    else if (good)
+        good = ek_client_print_decision(d, NULL, to);
+    if (good) {
         fputs("for all instances, as decided by ", to);
-        ek_print_safe(ek_client_get_text(o, "leader", "?"), to);
+        ek_print_safe(get_text(command, "leader", "?"), to);
         fputc('\n', to);
     }
-    yyjson_doc_free(doc);
-    return rc;
+    return good;
+}
+
+static void print_line(yyjson_val *o, const char *label, const char *key, FILE *to)
+{
+    yyjson_val *v = yyjson_obj_get(o, key);
+    if (!yyjson_is_int(v) && !yyjson_is_str(v) && !yyjson_is_bool(v))
+        return;
+    fprintf(to, "%-18s ", label);
+    if (yyjson_is_int(v) && yyjson_get_sint(v) < 0)
+        fputs("unknown", to);
+    else if (yyjson_is_int(v))
+        fprintf(to, "%" PRId64, yyjson_get_sint(v));
+    else
+        ek_print_safe(yyjson_is_str(v) ? yyjson_get_str(v) : yyjson_is_true(v) ? "yes" : "no", to);
+    fputc('\n', to);
+}
+
+static void print_text(const char *before, const char *words, FILE *to)
+{
+    if (!words)
+        return;
+    fputs(before, to);
+    ek_print_safe(words, to);
+}
+
+/* Print the start of a pause: wall time, or event time if it was restored from a state without
+ * one. */
+static void print_since(yyjson_val *paused, FILE *to)
+{
+    char since[EK_DATE_TEXT];
+    if (!yyjson_is_int(yyjson_obj_get(paused, "since_ms")))
+        return;
+    format_time(paused, "since_ms", since);
+    fprintf(to, ", since %s UTC%s", since,
+            !strcmp(get_text(paused, "clock", "wall"), "stream") ? " in event time" : "");
+}
+
+static void print_pause(yyjson_val *paused, FILE *to)
+{
+    fprintf(to, "%-18s %s", "paused", yyjson_is_obj(paused) ? "yes" : "no");
+    print_since(paused, to);
+    print_text(", by ", get_text(paused, "actor", NULL), to);
+    print_text(": ", get_text(paused, "reason", NULL), to);
+    fputc('\n', to);
+}
+
+/* Print readiness, and the missing topics as /ready lists them. */
+static void print_ready(yyjson_val *o, FILE *to)
+{
+    yyjson_val *ready = yyjson_obj_get(o, "ready"), *topic;
+    yyjson_val *missing = yyjson_obj_get(o, "missing_topics");
+    size_t i, max;
+    if (!yyjson_is_bool(ready))
+        return;
+    fprintf(to, "%-18s %s", "ready", yyjson_is_true(ready) ? "yes" : "no");
+    print_text(": ", get_text(o, "reason", NULL), to);
+    yyjson_arr_foreach(missing, i, max, topic)
+    {
+        print_text(", ", yyjson_get_str(topic), to);
+    }
+    print_text(", ", get_text(o, "message", NULL), to);
+    print_text(", degraded: ", get_text(o, "degraded", NULL), to);
+    fputc('\n', to);
+}
+
+/* Conditions of the input, one a line, and why optional fields count as absent. */
+static void print_input(yyjson_val *o, FILE *to)
+{
+    yyjson_val *input = yyjson_obj_get(o, "input"), *c;
+    const char *unreadable = get_text(input, "unreadable", NULL);
+    size_t i, max;
+    if (!yyjson_is_obj(input))
+        return;
+    fprintf(to, "%-18s ", "input");
+    ek_print_safe(get_text(input, "state", "unknown"), to);
+    fputc('\n', to);
+    yyjson_arr_foreach(yyjson_obj_get(input, "conditions"), i, max, c)
+    {
+        fprintf(to, "%-18s ", get_text(c, "condition", "?"));
+        ek_print_safe(get_text(c, "text", "?"), to);
+        fputc('\n', to);
+    }
+    if (!unreadable)
+        return;
+    fprintf(to, "%-18s counts as absent: ", "unreadable field");
+    ek_print_safe(unreadable, to);
+    fputc('\n', to);
+}
+
+bool ek_client_print_status(yyjson_val *o, struct ek_row_limit *room, FILE *to)
+{
+    static const struct {
+        const char *label, *key;
+    } lines[] = {{"service", "service"},
+                 {"version", "version"},
+                 {"ready", NULL}, /* followed by the reason */
+                 {"partitions", "partitions"},
+                 {"lag", "lag"},
+                 {"consumed", "consumed"},
+                 {"forwarded", "forwarded"},
+                 {"routed", "routed"},
+                 {"dead letters", "dead_letters"},
+                 {"score failures", "score_failures"},
+                 {"observed lists", "observed_lists"},
+                 {"open findings", "open_findings"},
+                 {"plan version", "plan_version"}};
+    (void)room;
+    if (!yyjson_is_obj(o))
+        return false;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        if (lines[i].key)
+            print_line(o, lines[i].label, lines[i].key, to);
+        else
+            print_ready(o, to);
+    print_pause(yyjson_obj_get(o, "paused"), to);
+    print_input(o, to);
+    return true;
+}
+
+double ek_client_get_consumed(yyjson_val *o)
+{
+    yyjson_val *v = yyjson_obj_get(o, "consumed");
+    return yyjson_is_num(v) ? yyjson_get_num(v) : NAN;
+}
+
+static void print_state(yyjson_val *o, FILE *to)
+{
+    bool paused = yyjson_is_obj(yyjson_obj_get(o, "paused"));
+    ek_print_safe(get_text(o, "service", "evenkeel"), to);
+    fputs(yyjson_is_true(yyjson_obj_get(o, "ready")) ? " ready" : " not ready", to);
+    fputs(paused ? ", paused" : "", to);
+}
+
+bool ek_client_print_line(yyjson_val *o, double per_second, FILE *to)
+{
+    static const struct {
+        const char *label, *key;
+    } figures[] = {{"lag", "lag"},
+                   {"consumed", "consumed"},
+                   {"routed", "routed"},
+                   {"dead letters", "dead_letters"},
+                   {"score failures", "score_failures"},
+                   {"open findings", "open_findings"},
+                   {"plan", "plan_version"}};
+    if (!yyjson_is_obj(o))
+        return false;
+    print_state(o, to);
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        yyjson_val *v = yyjson_obj_get(o, figures[i].key);
+        if (yyjson_is_int(v) && yyjson_get_sint(v) >= 0)
+            fprintf(to, ", %s %" PRId64, figures[i].label, yyjson_get_sint(v));
+        if (!strcmp(figures[i].key, "consumed") && !isnan(per_second))
+            fprintf(to, " (%.0f/s)", per_second);
+    }
+    fputc('\n', to);
+    return true;
+}
+
+static int add_rolled_back(struct ek_text_table *c, yyjson_val *route)
+{
+    char segment[WORDS_BYTES], figure[NUMBER_BYTES];
+    yyjson_val *rail = yyjson_obj_get(route, "rolled_back");
+    if (!yyjson_is_obj(rail))
+        return EK_OK;
+    format_segment(route, segment, sizeof segment);
+    snprintf(figure, sizeof figure, "%.4g of at most %.4g",
+             yyjson_get_num(yyjson_obj_get(rail, "observed")),
+             yyjson_get_num(yyjson_obj_get(rail, "limit")));
+    return ek_text_table_add(c, (const char *const[]){get_text(route, "feature", "?"), segment,
+                                                      get_text(route, "mitigation", "?"),
+                                                      get_text(rail, "guardrail", "?"), figure});
+}
+
+static bool some_rolled_back(yyjson_val *routes)
+{
+    size_t i, max;
+    yyjson_val *route;
+    yyjson_arr_foreach(routes, i, max, route)
+    {
+        if (yyjson_is_obj(yyjson_obj_get(route, "rolled_back")))
+            return true;
+    }
+    return false;
+}
+
+bool ek_client_print_rollbacks(yyjson_val *o, struct ek_row_limit *room, FILE *to)
+{
+    static const char *const titles[] = {"FEATURE", "SEGMENT", "ACTION", "GUARDRAIL", "FIGURE"};
+    yyjson_val *routes = yyjson_obj_get(o, "routes");
+    if (room)
+        room->lines -= TITLE_LINES + 1;
+    if (!some_rolled_back(routes) || (room && room->lines <= 0))
+        return yyjson_is_arr(routes);
+    fputs("\nrolled back, until 'evenkeel resume --feature'\n", to);
+    return print_table(routes, titles, sizeof titles / sizeof *titles, add_rolled_back, room, to);
 }

@@ -21,10 +21,20 @@
 #include <stddef.h>
 #include <string.h>
 
+/* Last complete full checkpoints among the records of a capture, by key prefix; starts as {0}. */
+struct inspect_states {
+    int count;
+    size_t capacity;
+    struct {
+        char *prefix; /* key up to its last ':' */
+        struct ek_state *state;
+    } * of; /* [count] */
+};
+
 struct totals {
     struct ek_record_stats all;
     struct ek_hash_set partitions;
-    struct ek_inspect_states states;
+    struct inspect_states states;
 };
 
 static int out_of_memory(struct ek_error *e)
@@ -32,7 +42,12 @@ static int out_of_memory(struct ek_error *e)
     return ek_fail(e, EK_ENOMEM, "out of memory");
 }
 
-static int grow(struct ek_inspect_states *s, const char *prefix, size_t length, struct ek_error *e)
+static int check_memory(int rc, struct ek_error *e)
+{
+    return rc ? out_of_memory(e) : EK_OK;
+}
+
+static int grow(struct inspect_states *s, const char *prefix, size_t length, struct ek_error *e)
 {
     void *of = ek_grow(s->of, (size_t)s->count, &s->capacity, sizeof *s->of);
     if (!of)
@@ -46,7 +61,7 @@ static int grow(struct ek_inspect_states *s, const char *prefix, size_t length, 
 }
 
 /* Find or add the state of a key prefix. */
-static int state_of(struct ek_inspect_states *s, const char *prefix, size_t length,
+static int state_of(struct inspect_states *s, const char *prefix, size_t length,
                     struct ek_state **out, struct ek_error *e)
 {
     int i = 0, rc = EK_OK;
@@ -60,7 +75,7 @@ static int state_of(struct ek_inspect_states *s, const char *prefix, size_t leng
     return rc;
 }
 
-static int inspect_states_add(struct ek_inspect_states *s, const struct ek_record *r,
+static int inspect_states_add(struct inspect_states *s, const struct ek_record *r,
                               struct ek_error *e)
 {
     struct ek_record_frame frame;
@@ -85,7 +100,7 @@ static int add_record(struct totals *t, const struct ek_record *r, struct ek_err
     int64_t ms = r->timestamp_ms >= 0 ? r->timestamp_ms : ek_codec_time(r->bytes, r->length);
     ek_record_stats_add(&t->all, r->length, ms);
     if (ek_hash_set_add(&t->partitions, (uint64_t)r->partition + 1, &added))
-        return ek_fail(e, EK_ENOMEM, "out of memory");
+        return out_of_memory(e);
     return inspect_states_add(&t->states, r, e);
 }
 
@@ -109,7 +124,7 @@ struct size {
     uint64_t bytes;
 };
 
-static void inspect_states_release(struct ek_inspect_states *s)
+static void inspect_states_release(struct inspect_states *s)
 {
     for (int i = 0; i < s->count; i++) {
         ek_free(s->of[i].prefix);
@@ -150,7 +165,7 @@ static void table(const char *prefix, const struct ek_state *s, FILE *to)
 }
 
 /* Print a table of the checkpoints. */
-static void inspect_states_table(const struct ek_inspect_states *s, FILE *to)
+static void inspect_states_table(const struct inspect_states *s, FILE *to)
 {
     for (int i = 0; i < s->count; i++)
         table(s->of[i].prefix, s->of[i].state, to);
@@ -176,7 +191,7 @@ static int json(const char *prefix, const struct ek_state *s, FILE *to)
 }
 
 /* Write the member `states`; nothing without checkpoints. Returns 0 or EK_ENOMEM. */
-static int inspect_states_json(const struct ek_inspect_states *s, FILE *to)
+static int inspect_states_json(const struct inspect_states *s, FILE *to)
 {
     int rc = EK_OK;
     if (s->count)
@@ -224,8 +239,8 @@ static int inspect_capture(const char *path, enum ek_inspect_form form, FILE *to
     ek_record_stats_init(&t.all);
     ek_hash_set_init(&t.partitions);
     int rc = count(path, &t, e);
-    if (!rc && form == EK_INSPECT_JSON && print_json(&t, to))
-        rc = ek_fail(e, EK_ENOMEM, "out of memory");
+    if (!rc && form == EK_INSPECT_JSON)
+        rc = check_memory(print_json(&t, to), e);
     if (!rc && form == EK_INSPECT_TABLE)
         print_table(&t, to);
     inspect_states_release(&t.states);
@@ -326,24 +341,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-static const struct argp ARGP = {
-    OPTIONS,
-    parse,
-    "FILE",
+static const char DOC[] =
     "Show the contents of a profile, model or capture. With --config also print which fields of "
     "the configuration the messages of a capture have."
     "\v  evenkeel inspect profile.ekp --plot price\n"
     "  evenkeel inspect scored.ekc -c evenkeel.yaml\n"
-    "  evenkeel inspect scored.ekc --plot price -m features.yaml -p profile.ekp",
-    NULL,
-    NULL,
-    NULL};
-
-/* Flush standard output and return the first error. */
-static int check_output(int rc, struct ek_error *e)
-{
-    return rc ? ek_fail(e, EK_ENOMEM, "out of memory") : EK_OK;
-}
+    "  evenkeel inspect scored.ekc --plot price -m features.yaml -p profile.ekp";
+static const struct argp ARGP = {OPTIONS, parse, "FILE", DOC, NULL, NULL, NULL};
 
 static int profile(const struct arguments *a, struct ek_error *e)
 {
@@ -352,7 +356,7 @@ static int profile(const struct arguments *a, struct ek_error *e)
     if (rc)
         return rc;
     rc = a->plot ? ek_inspect_plot(p, a->plot, stdout, e)
-                 : check_output(ek_inspect_profile(p, a->form, stdout), e);
+                 : check_memory(ek_inspect_profile(p, a->form, stdout), e);
     ek_profile_free(p);
     return rc;
 }
@@ -367,7 +371,7 @@ static int model(const struct arguments *a, struct ek_error *e)
     int rc = ek_model_load(&m, a->path, e);
     if (rc)
         return rc;
-    rc = check_output(ek_inspect_model(m, a->form, stdout), e);
+    rc = check_memory(ek_inspect_model(m, a->form, stdout), e);
     ek_model_free(m);
     return rc;
 }

@@ -34,15 +34,4 @@ int ek_inspect_coverage(const char *path, const struct ek_field_mapping *dialect
                         struct ek_error *e);
 int ek_inspect_model(const struct ek_model *m, enum ek_inspect_form form, FILE *to);
 
-/* Last complete full checkpoints among the records of a capture. */
-/* Checkpoints by key prefix; starts as {0}. Release with ek_inspect_states_release. */
-struct ek_inspect_states {
-    int count;
-    size_t capacity;
-    struct {
-        char *prefix; /* key up to its last ':' */
-        struct ek_state *state;
-    } * of; /* [count] */
-};
-
 #endif

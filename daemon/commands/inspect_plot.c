@@ -4,7 +4,6 @@
 #include "base/parse.h"
 #include "daemon/base/text_table.h"
 #include "daemon/files/field_mapping.h"
-#include "daemon/base/text_layout.h"
 
 #include <inttypes.h>
 #include <math.h>

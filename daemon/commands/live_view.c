@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/date.h"
 #include "daemon/base/clock.h"
-#include "daemon/base/text_layout.h"
+#include "daemon/base/text_table.h"
 #include "daemon/commands/client_print.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-enum { SCREEN_BYTES = 65536, END_OF_INPUT = 4 };
+enum { SCREEN_BYTES = 65536, HEAD_BYTES = 1000, END_OF_INPUT = 4 };
 
 /* Previous terminal and signal settings, to restore. */
 struct watch {
@@ -125,74 +125,6 @@ static bool wait_next(const struct watch *w, int every_ms)
     return count <= 0 || !is_quit_requested(w, ready);
 }
 
-/* Render into `text` [SCREEN_BYTES]. An error replaces the contents. */
-static int render(const struct ek_live_view_source *source, char *text, struct ek_error *e)
-{
-    memset(text, 0, SCREEN_BYTES);
-    int columns, rows;
-    FILE *to = fmemopen(text, SCREEN_BYTES - 1, "w");
-    if (!to)
-        return ek_fail(e, EK_ENOMEM, "out of memory");
-    ek_terminal_size(stdout, &columns, &rows);
-    int rc = source->screen(source->of, columns, rows, to, e);
-    fclose(to);
-    if (rc)
-        snprintf(text, SCREEN_BYTES, "%s\n\nretrying; q ends\n", e->message);
-    return rc;
-}
-
-static int watch_screen(const struct ek_live_view_source *source, int every_ms, char *text,
-                        struct ek_error *e)
-{
-    struct watch w;
-    int columns, rows;
-    begin(&w);
-    int rc = render(source, text, e);
-    if (!rc)
-        open_screen(&w);
-    for (bool more = !rc; more;) {
-        ek_terminal_size(stdout, &columns, &rows);
-        ek_live_view_draw(text, columns, rows, ek_terminal_color(stdout), stdout);
-        more = wait_next(&w, every_ms);
-        if (more)
-            render(source, text, e);
-    }
-    end(&w);
-    return rc;
-}
-
-static int watch_lines(const struct ek_live_view_source *source, int every_ms, struct ek_error *e)
-{
-    struct watch w;
-    begin(&w);
-    int rc = source->line(source->of, stdout, e);
-    bool good = !rc;
-    while (good && !fflush(stdout) && wait_next(&w, every_ms)) {
-        if (source->line(source->of, stdout, e))
-            fprintf(stderr, "evenkeel: %s\n", e->message);
-        good = !ferror(stdout);
-    }
-    end(&w);
-    return rc;
-}
-
-/* lines: print lines instead of a screen. Fails only with the first rendering; later errors are
- * shown and retried. */
-static int run_watch(const struct ek_live_view_source *source, int every_ms, bool lines,
-                     struct ek_error *e)
-{
-    if (lines || !ek_terminal_live(stdout))
-        return watch_lines(source, every_ms, e);
-    char *text = ek_calloc(1, SCREEN_BYTES);
-    if (!text)
-        return ek_fail(e, EK_ENOMEM, "out of memory");
-    int rc = watch_screen(source, every_ms, text, e);
-    ek_free(text);
-    return rc;
-}
-
-enum { HEAD_BYTES = 1000 };
-
 /* Previous counter, for a rate. */
 struct seen {
     const struct ek_live_view *watch;
@@ -200,14 +132,9 @@ struct seen {
     int64_t at_ms;
 };
 
-static int strange(const struct seen *s, struct ek_error *e)
+static int fail_foreign(const struct seen *s, struct ek_error *e)
 {
     return ek_fail(e, EK_EIO, "%s: the response is not from evenkeel", s->watch->url);
-}
-
-static const struct ek_buf *send_request(struct seen *s, const char *path, struct ek_error *e)
-{
-    return s->watch->request(s->watch->of, path, e);
 }
 
 /* Return messages per second since the previous call, or NAN if unknown. A counter that decreased
@@ -224,37 +151,35 @@ static double rate_since(struct seen *s, double consumed)
 }
 
 /* dated: start with the time, like a log line. */
-static int one_line(struct seen *s, bool dated, FILE *to, struct ek_error *e)
+static int print_line(struct seen *s, bool dated, FILE *to, struct ek_error *e)
 {
     char when[EK_DATE_TEXT];
-    const struct ek_buf *answer = send_request(s, "/api/v1/status", e);
-    if (!answer)
-        return EK_EIO;
-    if (s->watch->json) {
-        fwrite(answer->data, 1, answer->length, to);
-        if (answer->length && answer->data[answer->length - 1] != '\n')
+    const struct ek_live_view *w = s->watch;
+    int rc = w->request(w->of, "/api/v1/status", e);
+    if (rc)
+        return rc;
+    if (w->json) {
+        const struct ek_buf *text = w->answer;
+        fwrite(text->data, 1, text->length, to);
+        if (text->length && text->data[text->length - 1] != '\n')
             fputc('\n', to);
         return EK_OK;
     }
     if (dated)
         fprintf(to, "%s ", ek_date_text(ek_wall_ms(), when));
-    double rate = rate_since(s, ek_client_get_consumed(answer));
-    return ek_client_print_line(answer, rate, to) ? strange(s, e) : EK_OK;
-}
-
-static int line(void *of, FILE *to, struct ek_error *e)
-{
-    return one_line(of, true, to, e);
+    yyjson_val *o = yyjson_doc_get_root(*w->doc);
+    double rate = rate_since(s, ek_client_get_consumed(o));
+    return ek_client_print_line(o, rate, to) ? EK_OK : fail_foreign(s, e);
 }
 
 /* Print the status line, wrapped to the screen. */
-static int head(struct seen *s, struct ek_row_limit *room, FILE *to, struct ek_error *e)
+static int print_head(struct seen *s, struct ek_row_limit *room, FILE *to, struct ek_error *e)
 {
     char when[EK_DATE_TEXT], text[HEAD_BYTES] = "";
     FILE *into = fmemopen(text, sizeof text - 1, "w");
     if (!into)
         return ek_fail(e, EK_ENOMEM, "out of memory");
-    int rc = one_line(s, false, into, e);
+    int rc = print_line(s, false, into, e);
     fclose(into);
     text[strcspn(text, "\n")] = 0;
     fprintf(to, "evenkeel  %s  %s  q ends\n", s->watch->url, ek_date_text(ek_wall_ms(), when));
@@ -262,35 +187,92 @@ static int head(struct seen *s, struct ek_row_limit *room, FILE *to, struct ek_e
     return rc;
 }
 
-static int part(struct seen *s, const char *path,
-                int (*print)(const struct ek_buf *answer, struct ek_row_limit *room, FILE *to),
-                struct ek_row_limit *room, FILE *to, struct ek_error *e)
+static int print_part(struct seen *s, const char *path, ek_client_printer *print,
+                      struct ek_row_limit *room, FILE *to, struct ek_error *e)
 {
-    const struct ek_buf *answer = send_request(s, path, e);
-    if (!answer)
-        return EK_EIO;
-    return print(answer, room, to) ? strange(s, e) : EK_OK;
+    const struct ek_live_view *w = s->watch;
+    int rc = w->request(w->of, path, e);
+    if (rc)
+        return rc;
+    return print(yyjson_doc_get_root(*w->doc), room, to) ? EK_OK : fail_foreign(s, e);
 }
 
-/* Routes keep a third of the screen, however many findings are open. */
-static int screen(void *of, int columns, int rows, FILE *to, struct ek_error *e)
+/* Write the current contents without control characters; lines beyond the size are cut. Routes keep
+ * a third of the screen, however many findings are open. */
+static int print_screen(struct seen *s, int columns, int rows, FILE *to, struct ek_error *e)
 {
-    struct seen *s = of;
     struct ek_row_limit room = {columns, rows};
-    int rc = head(s, &room, to, e);
+    int rc = print_head(s, &room, to, e);
     int kept = room.lines / 3;
     room.lines -= kept;
     if (!rc)
-        rc = part(s, "/api/v1/findings", ek_client_print_findings_within, &room, to, e);
+        rc = print_part(s, "/api/v1/findings", ek_client_print_findings, &room, to, e);
     room.lines += kept;
     if (!rc)
-        rc = part(s, "/api/v1/plan", ek_client_print_plan_within, &room, to, e);
-    return rc ? rc : part(s, "/api/v1/impact", ek_client_print_rollbacks_within, &room, to, e);
+        rc = print_part(s, "/api/v1/plan", ek_client_print_plan, &room, to, e);
+    return rc ? rc : print_part(s, "/api/v1/impact", ek_client_print_rollbacks, &room, to, e);
 }
 
+/* Render into `text` [SCREEN_BYTES]. An error replaces the contents. */
+static int render(struct seen *s, char *text, struct ek_error *e)
+{
+    memset(text, 0, SCREEN_BYTES);
+    int columns, rows;
+    FILE *to = fmemopen(text, SCREEN_BYTES - 1, "w");
+    if (!to)
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    ek_terminal_size(stdout, &columns, &rows);
+    int rc = print_screen(s, columns, rows, to, e);
+    fclose(to);
+    if (rc)
+        snprintf(text, SCREEN_BYTES, "%s\n\nretrying; q ends\n", e->message);
+    return rc;
+}
+
+static int watch_screen(struct seen *s, char *text, struct ek_error *e)
+{
+    struct watch w;
+    int columns, rows;
+    begin(&w);
+    int rc = render(s, text, e);
+    if (!rc)
+        open_screen(&w);
+    for (bool more = !rc; more;) {
+        ek_terminal_size(stdout, &columns, &rows);
+        ek_live_view_draw(text, columns, rows, ek_terminal_color(stdout), stdout);
+        more = wait_next(&w, s->watch->every_ms);
+        if (more)
+            render(s, text, e);
+    }
+    end(&w);
+    return rc;
+}
+
+static int watch_lines(struct seen *s, struct ek_error *e)
+{
+    struct watch w;
+    begin(&w);
+    int rc = print_line(s, true, stdout, e);
+    bool good = !rc;
+    while (good && !fflush(stdout) && wait_next(&w, s->watch->every_ms)) {
+        if (print_line(s, true, stdout, e))
+            fprintf(stderr, "evenkeel: %s\n", e->message);
+        good = !ferror(stdout);
+    }
+    end(&w);
+    return rc;
+}
+
+/* Fails only with the first rendering; later errors are shown and retried. */
 int ek_live_view_run(const struct ek_live_view *watch, struct ek_error *e)
 {
     struct seen s = {watch, NAN, ek_now_ms()};
-    const struct ek_live_view_source source = {&s, screen, line};
-    return run_watch(&source, watch->every_ms, watch->json, e);
+    if (watch->json || !ek_terminal_live(stdout))
+        return watch_lines(&s, e);
+    char *text = ek_calloc(1, SCREEN_BYTES);
+    if (!text)
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    int rc = watch_screen(&s, text, e);
+    ek_free(text);
+    return rc;
 }

@@ -8,16 +8,10 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "yaml/json_parse.h"
 
 #include <stdbool.h>
 #include <stdio.h>
-
-struct ek_live_view_source {
-    void *of;
-    /* Write the current contents without control characters; lines beyond the size are cut. */
-    int (*screen)(void *of, int columns, int rows, FILE *to, struct ek_error *e);
-    int (*line)(void *of, FILE *to, struct ek_error *e);
-};
 
 /* Print lines of `text` as a screen. Long lines and the number of omitted lines are marked. Exposed
  * for tests. */
@@ -29,8 +23,10 @@ struct ek_live_view {
     bool json;       /* print responses unchanged */
     int every_ms;
     void *of;
-    /* Return the response, valid until the next call; NULL with an error. */
-    const struct ek_buf *(*request)(void *of, const char *path, struct ek_error *e);
+    int (*request)(void *of, const char *path, struct ek_error *e); /* GET */
+    /* Response to the last request, as text and parsed (NULL: no JSON). */
+    const struct ek_buf *answer;
+    yyjson_doc *const *doc;
 };
 
 /* Run until it is ended. Fails if the first request fails. */

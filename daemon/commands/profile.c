@@ -4,6 +4,7 @@
 #include "daemon/base/command.h"
 #include "daemon/files/field_mapping.h"
 #include "daemon/files/file_kind.h"
+#include "daemon/files/list_input.h"
 #include "detect/evalue_tests.h"
 #include "lists/letor.h"
 #include "offline/fit/profile_fit.h"
@@ -16,19 +17,13 @@
 /* Design effect of the level that is reported. */
 static const float LARGE_DESIGN_EFFECT = 4;
 
-enum { FILES_MAX = 256, KEY_JSON, KEY_MERGE, KEY_KEEP, KEY_STRATIFY_BY };
-
-/* Files of an option that takes several. */
-struct files {
-    const char *path[FILES_MAX];
-    int count;
-};
+enum { KEY_JSON = 1, KEY_MERGE, KEY_KEEP, KEY_STRATIFY_BY };
 
 struct arguments {
     const char *manifest, *messages, *stratify_by, *output, *config;
     struct ek_field_mapping field_mapping;
-    struct files letor, merge;
-    struct files *open; /* option that takes further arguments; NULL before the first */
+    struct ek_files letor, merge;
+    struct ek_files *open; /* option that takes further arguments; NULL before the first */
     bool keep, json;
 };
 
@@ -77,22 +72,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     default:
         return ARGP_ERR_UNKNOWN;
     }
-    if (a->open->count == FILES_MAX)
-        argp_error(state, "more than %d files", FILES_MAX);
-    a->open->path[a->open->count++] = arg;
+    struct ek_error e;
+    if (ek_files_add(a->open, arg, &e))
+        argp_error(state, "%s", e.message);
     return 0;
 }
 
-static const struct argp ARGP = {
-    OPTIONS,
-    parse,
-    NULL,
+static const char DOC[] =
     "Make a profile of training lists, with which a stream is compared: level, spread, fractions "
     "and a sketch of each item feature.\v  evenkeel profile -m features.yaml --letor train.txt -o "
-    "profile.ekp\n  evenkeel profile -m features.yaml --merge one.ekp two.ekp -o profile.ekp",
-    NULL,
-    NULL,
-    NULL};
+    "profile.ekp\n  evenkeel profile -m features.yaml --merge one.ekp two.ekp -o profile.ekp";
+static const struct argp ARGP = {OPTIONS, parse, NULL, DOC, NULL, NULL, NULL};
 
 static int add_letor(struct ek_profile_fit *fit, const struct ek_manifest *m, const char *path,
                      struct ek_list *q, struct ek_progress *progress, struct ek_error *e)

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "daemon/base/arguments.h"
 #include "daemon/base/command.h"
+#include "daemon/base/text_table.h"
 #include "daemon/commands/replay_compare.h"
 #include "daemon/config/instance.h"
 #include "daemon/files/field_mapping.h"
@@ -16,12 +17,109 @@
 #include "guard/guard_items.h"
 #include "guard/guard_trials.h"
 #include "lists/capture.h"
+#include "lists/codec.h"
+#include "score/metrics.h"
+#include "serve/assets.h"
+#include "serve/shadow_scoring.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { INDENT = 4 };
+
+/* All events of model drift are one finding. */
+static struct ek_reported_finding *drift_of(struct ek_fit_target *t, const struct ek_event *v)
+{
+    for (size_t i = 0; i < t->findings.count; i++)
+        if (v->kind == EK_EVENT_MODEL_DRIFT && ek_event_same_episode(t->findings.item[i].event, v))
+            return &t->findings.item[i];
+    return NULL;
+}
+
+int ek_replay_findings_add(struct ek_fit_target *t, const struct ek_event *v)
+{
+    if (v->kind != EK_EVENT_FINDING && v->kind != EK_EVENT_MODEL_DRIFT)
+        return EK_OK;
+    struct ek_reported_finding *drift = drift_of(t, v);
+    if (drift) {
+        ek_free(drift->end);
+        drift->end = NULL;
+    }
+    if (t->findings.count == EK_REPLAY_FINDINGS_MAX && ek_reported_findings_grow(&t->findings, v)) {
+        t->more++;
+        return EK_OK;
+    }
+    return ek_reported_findings_follow(&t->findings, v);
+}
+
+static const char *text_of(const struct ek_event *v)
+{
+    return v->kind == EK_EVENT_FINDING ? v->finding.text : v->model_drift.text;
+}
+
+static void print_one(const struct ek_reported_finding *f, const char *before, FILE *to)
+{
+    struct ek_paragraph p = ek_paragraph_start(to, INDENT);
+    ek_paragraph_add(&p, before);
+    ek_paragraph_add(&p, text_of(f->event));
+    if (f->end) {
+        ek_paragraph_add(&p, "-");
+        ek_paragraph_add(&p, ek_event_finding_state(f->end) == EK_RECOVERED ? "over" : "dismissed");
+    }
+    ek_paragraph_end(&p);
+}
+
+static bool same_cause(const struct ek_reported_finding *a, const struct ek_reported_finding *b)
+{
+    return a->event->kind == EK_EVENT_FINDING && b->event->kind == EK_EVENT_FINDING &&
+           a->event->finding.cause && a->event->finding.cause == b->event->finding.cause;
+}
+
+static bool is_first(const struct ek_fit_target *t, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (same_cause(&t->findings.item[i], &t->findings.item[at]))
+            return false;
+    return true;
+}
+
+void ek_replay_findings_print(const struct ek_fit_target *t, FILE *to)
+{
+    const struct ek_reported_finding *item = t->findings.item;
+    for (size_t i = 0; i < t->findings.count; i++) {
+        if (!is_first(t, i))
+            continue;
+        print_one(&item[i], "", to);
+        for (size_t j = i + 1; j < t->findings.count; j++)
+            if (same_cause(&item[i], &item[j]))
+                print_one(&item[j], "with it,", to);
+    }
+    if (t->more)
+        fprintf(to, "%*sand %" PRIu64 " more\n", INDENT, "", t->more);
+}
+
+/* Counts and, where lists have labels, the quality of re-scored lists before and after. NDCG@10 has
+ * gain 2^y - 1; lists without a positive or with a negative label are skipped. */
+struct report {
+    uint64_t messages, untouched, rescored, unreadable;
+    uint64_t unscored; /* part of `untouched`: covered by a plan, but not scorable */
+    uint64_t confirmed, plans;
+    struct ek_fit_target reported;
+    /* of lists covered by a plan: by its actions, and by the model without routes */
+    struct ek_rank_sums plan_ranks, model_ranks;
+    uint64_t labeled; /* part of the re-scored lists */
+    bool writes_features;
+    uint64_t repaired, values, withheld; /* lists; values written; left because of the mode */
+    struct ek_metric_mean before, after;
+    bool model, enforce; /* a model exists; the rules have a mode that acts */
+    struct ek_list input, output;
+    int *order;
+    double *scratch;
+    size_t capacity; /* of both arrays */
+};
 
 static bool enforces(const struct ek_rules *rules)
 {
@@ -31,7 +129,7 @@ static bool enforces(const struct ek_rules *rules)
     return false;
 }
 
-static void report_init(struct ek_replay_report *r, const struct ek_assets *assets)
+static void report_init(struct report *r, const struct ek_assets *assets)
 {
     memset(r, 0, sizeof *r);
     r->model = ek_assets_means(assets).model;
@@ -41,7 +139,7 @@ static void report_init(struct ek_replay_report *r, const struct ek_assets *asse
     ek_list_init(&r->output);
 }
 
-static void report_release(struct ek_replay_report *r)
+static void report_release(struct report *r)
 {
     ek_list_release(&r->input);
     ek_list_release(&r->output);
@@ -50,14 +148,14 @@ static void report_release(struct ek_replay_report *r)
     ek_free(r->scratch);
 }
 
-static int report_add_event(struct ek_replay_report *r, const struct ek_event *v)
+static int report_add_event(struct report *r, const struct ek_event *v)
 {
     r->confirmed += v->kind == EK_EVENT_FINDING && v->finding.state == EK_CONFIRMED;
     r->plans += v->kind == EK_EVENT_PLAN;
     return ek_replay_findings_add(&r->reported, v);
 }
 
-static int reserve_list(struct ek_replay_report *r, size_t items)
+static int reserve_list(struct report *r, size_t items)
 {
     if (items <= r->capacity)
         return EK_OK;
@@ -84,8 +182,7 @@ static bool can_be_measured(const struct ek_list *q)
     return q->has_label;
 }
 
-static void measure(struct ek_replay_report *r, const struct ek_list *q,
-                    struct ek_metric_mean *mean)
+static void measure(struct report *r, const struct ek_list *q, struct ek_metric_mean *mean)
 {
     static const struct ek_metric metric = {EK_NDCG, 10};
     ek_rank(q->score, q->items, r->order);
@@ -95,9 +192,9 @@ static void measure(struct ek_replay_report *r, const struct ek_list *q,
 }
 
 /* Count a re-scored list and compare it before and after. Returns errors of the codec. */
-static int report_add_rescored(struct ek_replay_report *r, const struct ek_codec *codec,
-                               const void *input, size_t input_length, const void *output,
-                               size_t output_length, struct ek_error *e)
+static int report_add_rescored(struct report *r, const struct ek_codec *codec, const void *input,
+                               size_t input_length, const void *output, size_t output_length,
+                               struct ek_error *e)
 {
     r->rescored++;
     int rc = ek_codec_decode(codec, input, input_length, &r->input, e);
@@ -115,7 +212,7 @@ static int report_add_rescored(struct ek_replay_report *r, const struct ek_codec
 }
 
 /* Count a list with shadow scoring. */
-static void report_add_comparison(struct ek_replay_report *r, const struct ek_comparison *t)
+static void report_add_comparison(struct report *r, const struct ek_comparison *t)
 {
     if (t->failed)
         return;
@@ -132,7 +229,7 @@ static void print_ranks_row(const char *name, const struct ek_rank_sums *s, FILE
 }
 
 /* Print rank changes, including those of lists in shadow mode or outside of a canary. */
-static void print_ranks(const struct ek_replay_report *r, FILE *to)
+static void print_ranks(const struct report *r, FILE *to)
 {
     if (!r->plan_ranks.lists)
         return;
@@ -159,7 +256,7 @@ static void print_ranks_json(const char *name, const struct ek_rank_sums *s, FIL
         fputs("null,", to);
 }
 
-static void print_quality(const struct ek_replay_report *r, FILE *to)
+static void print_quality(const struct report *r, FILE *to)
 {
     double before = ek_metric_result(&r->before), after = ek_metric_result(&r->after);
     if (!r->before.count)
@@ -171,7 +268,7 @@ static void print_quality(const struct ek_replay_report *r, FILE *to)
 }
 
 /* Print within 79 columns, without the count of messages. */
-static void report_print(const struct ek_replay_report *r, FILE *to)
+static void report_print(const struct report *r, FILE *to)
 {
     fprintf(to,
             "  unchanged                %" PRIu64 "\n  %-24s %" PRIu64 "\n"
@@ -197,7 +294,7 @@ static void report_print(const struct ek_replay_report *r, FILE *to)
 }
 
 /* Print one JSON object and a newline. */
-static void report_print_json(const struct ek_replay_report *r, FILE *to)
+static void report_print_json(const struct report *r, FILE *to)
 {
     fprintf(to,
             "{\"messages\":%" PRIu64 ",\"unchanged\":%" PRIu64 ",\"rescored\":%" PRIu64
@@ -286,16 +383,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-static const struct argp ARGP = {
-    OPTIONS,
-    parse,
-    NULL,
+static const char DOC[] =
     "Process recorded messages with the guard of `run`, and write its findings and output "
     "messages.\v  evenkeel replay -m features.yaml -p profile.ekp -i week.ekc -e found.jsonl\n  "
-    "evenkeel replay -m m.yaml -p p.ekp -i week.ekc -r a.yaml --compare b.yaml",
-    NULL,
-    NULL,
-    NULL};
+    "evenkeel replay -m m.yaml -p p.ekp -i week.ekc -r a.yaml --compare b.yaml";
+static const struct argp ARGP = {OPTIONS, parse, NULL, DOC, NULL, NULL, NULL};
 
 struct replay {
     const struct ek_assets *assets;
@@ -304,7 +396,7 @@ struct replay {
     struct ek_capture_reader *in;
     struct ek_capture_writer *out; /* NULL: none */
     struct ek_writer *events;      /* NULL: none */
-    struct ek_replay_report report;
+    struct report report;
     struct ek_score_check scores;
 };
 

@@ -1,38 +1,26 @@
-/* Replay report: counts of `replay` and, where lists have labels, the quality of re-scored lists
- * before and after.
+/* Confirmed findings of a replay, including model drift, with their last sentence and their end.
  *
- * NDCG@10 has gain 2^y - 1; lists without a positive or with a negative label are skipped. One
- * thread.
+ * The first EK_REPLAY_FINDINGS_MAX are kept, the others counted. Findings of one incident are
+ * printed together. Starts as {0}; release `findings` with ek_reported_findings_release.
  */
 #ifndef EK_DAEMON_COMMANDS_REPLAY_H
 #define EK_DAEMON_COMMANDS_REPLAY_H
 
-#include "daemon/commands/replay_findings.h"
-#include "lists/codec.h"
-#include "score/metrics.h"
-#include "serve/assets.h"
-#include "serve/shadow_scoring.h"
+#include "guard/reported_findings.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-struct ek_replay_report {
-    uint64_t messages, untouched, rescored, unreadable;
-    uint64_t unscored; /* part of `untouched`: covered by a plan, but not scorable */
-    uint64_t confirmed, plans;
-    struct ek_fit_target reported;
-    /* of lists covered by a plan: by its actions, and by the model without routes */
-    struct ek_rank_sums plan_ranks, model_ranks;
-    uint64_t labeled; /* part of the re-scored lists */
-    bool writes_features;
-    uint64_t repaired, values, withheld; /* lists; values written; left because of the mode */
-    struct ek_metric_mean before, after;
-    bool model, enforce; /* a model exists; the rules have a mode that acts */
-    struct ek_list input, output;
-    int *order;
-    double *scratch;
-    size_t capacity; /* of both arrays */
+enum { EK_REPLAY_FINDINGS_MAX = 20 };
+
+struct ek_fit_target {
+    struct ek_reported_findings findings;
+    uint64_t more; /* confirmed, but not kept */
 };
+
+/* Add an event; only confirmed findings and model drift have an effect. Returns 0 or EK_ENOMEM. */
+int ek_replay_findings_add(struct ek_fit_target *t, const struct ek_event *v);
+/* Print indented paragraphs of at most 79 columns; nothing without findings. */
+void ek_replay_findings_print(const struct ek_fit_target *t, FILE *to);
 
 #endif

@@ -2,7 +2,6 @@
 
 #include "base/json.h"
 #include "daemon/base/command.h"
-#include "daemon/base/text_layout.h"
 #include "daemon/base/text_table.h"
 #include "guard/event_json.h"
 #include "lists/capture.h"

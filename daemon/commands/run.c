@@ -7,7 +7,6 @@
 #include "daemon/base/command.h"
 #include "daemon/base/log.h"
 #include "daemon/base/process.h"
-#include "daemon/base/secret.h"
 #include "daemon/config/config.h"
 #include "daemon/config/auth.h"
 #include "daemon/files/file_kind.h"
@@ -284,18 +283,13 @@ static int serve(struct run *r, bool paused, struct ek_error *e)
 
 int ek_cmd_run(int argc, char **argv)
 {
-    static const struct argp argp = {
-        OPTIONS,
-        parse,
-        "",
+    static const char doc[] =
         "Process the input topics: detect faults in ranking features, and mitigate them. SIGTERM "
         "or SIGINT drains, commits and exits; a second one after at least half a second exits at "
         "once. SIGHUP reloads rules, profile and model if they are valid. The exit status is 0 "
         "after a signal, 1 for a failure, 2 for invalid options, 78 for errors of the "
-        "configuration and its files, which a restart does not fix.",
-        NULL,
-        NULL,
-        NULL};
+        "configuration and its files, which a restart does not fix.";
+    static const struct argp argp = {OPTIONS, parse, "", doc, NULL, NULL, NULL};
     struct run_args args = {0};
     struct run run = {0};
     struct ek_error e;

@@ -20,7 +20,6 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/error_list.h"
-#include "daemon/config/config_sinks.h"
 #include "evenkeel.h"
 #include "yaml/keys.h"
 
@@ -43,6 +42,28 @@ struct ek_property {
 
 struct ek_property_list {
     struct ek_property *items;
+    size_t count;
+};
+
+/* HTTP alert sinks: elements of `alerts`, except Kafka, of which there is one. */
+enum ek_sink_kind { EK_SINK_ALERTMANAGER, EK_SINK_WEBHOOK, EK_SINK_PAGERDUTY, EK_SINK_KINDS };
+enum ek_sink_format { EK_FORMAT_GENERIC, EK_FORMAT_SLACK };
+enum { EK_SINK_LABEL_BYTES = 24, EK_SINK_SECTION_BYTES = 32, EK_ALERT_SINKS_MAX = 16 };
+/* Values of `severity`, in the order of enum ek_alert_severity. */
+#define EK_ALERT_SEVERITY_NAMES "info warning critical"
+
+struct ek_alert_sink {
+    enum ek_sink_kind kind;
+    char *url, *token, *ca_file, *routing_key; /* NULL: none; all but ca_file are secrets */
+    int64_t format;                            /* enum ek_sink_format */
+    int64_t severity;                          /* enum ek_alert_severity, minimum */
+    int64_t repeat_ms;
+    char label[EK_SINK_LABEL_BYTES]; /* "webhook"; "webhook-2" for the second */
+    long line, column;               /* of the element */
+};
+
+struct ek_alert_sinks {
+    struct ek_alert_sink *items;
     size_t count;
 };
 
@@ -106,6 +127,10 @@ void ek_config_free(struct ek_config *c);
  * or unavailable value. */
 int ek_config_set(struct ek_config *c, const char *key, const char *text, struct ek_error *e);
 
+/* Add the librdkafka property `name=value` for all clients, with `${...}` expanded as in a file,
+ * because all users of the machine can read a command line. */
+int ek_config_set_property(struct ek_config *c, const char *text, struct ek_error *e);
+
 /* Check the whole configuration: required keys, distinct topics, consistent limits. Call after the
  * last ek_config_set; the loaders below include it. */
 int ek_config_finish(const struct ek_config *c, struct ek_error *e);
@@ -132,6 +157,8 @@ int64_t ek_config_commit_interval_ms(const struct ek_config *c);
 void ek_config_evidence_topic(const struct ek_config *c, char topic[EK_FLEET_TOPIC_BYTES]);
 /* Set the position of an error to that of `key` in the file, or at least to the file. */
 void ek_config_place(const struct ek_config *c, const char *key, struct ek_error *e);
+
+bool ek_config_sinks_same(const struct ek_alert_sinks *a, const struct ek_alert_sinks *b);
 
 /* Return true if there are tokens, alert sinks (their URLs are secrets), or a property that is a
  * secret by its name or was read from a file. */

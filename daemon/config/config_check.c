@@ -1,6 +1,6 @@
 /* Checks of a whole configuration. Librdkafka properties that could lose messages are errors; those
  * that could stop the program or reorder lists are warnings. */
-#include "daemon/base/address.h"
+#include "daemon/base/url.h"
 #include "daemon/config/config.h"
 #include "daemon/config/config_internal.h"
 #include "daemon/config/instance.h"

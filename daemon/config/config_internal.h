@@ -12,6 +12,13 @@ ek_key_read ek_config_store;
 /* Append a copy of a property; its name decides if it is secret. */
 int ek_config_add_property(struct ek_property_list *list, const struct ek_property *p,
                            struct ek_error *e);
+/* Return the kind with this key, or EK_SINK_KINDS. */
+enum ek_sink_kind ek_sink_get_kind(const char *word);
+/* Write the section of a kind, such as "alerts.webhook". */
+void ek_sink_section(enum ek_sink_kind kind, char section[EK_SINK_SECTION_BYTES]);
+/* Check a sink against the others, set its label and append it. Returns 0, EK_ECONFIG or EK_ENOMEM;
+ * on failure the caller keeps it. */
+int ek_config_add_sink(struct ek_config *c, struct ek_alert_sink *s, struct ek_error *e);
 /* Readers used in the table. */
 ek_key_read ek_config_read_properties, ek_config_read_alerts, ek_config_read_kafka;
 

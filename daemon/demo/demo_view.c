@@ -1,6 +1,6 @@
 #include "daemon/demo/demo_view.h"
 
-#include "daemon/base/text_layout.h"
+#include "daemon/base/text_table.h"
 
 #include <math.h>
 #include <stdarg.h>

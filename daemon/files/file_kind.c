@@ -7,7 +7,10 @@
 #include "base/parse.h"
 #include "daemon/config/config.h"
 #include "daemon/files/field_mapping.h"
+#include "lists/capture.h"
+#include "lists/codec.h"
 #include "lists/letor.h"
+#include "offline/world/rules_test.h"
 #include "rules/rules_warnings.h"
 #include "serve/assets.h"
 #include "yaml/yaml.h"
@@ -19,12 +22,23 @@
 enum { HEAD_BYTES = 4096 };
 static const char NOT_HELD[] = "not checked against a manifest, because none is given";
 
+static const struct {
+    const char *name, *is, *as; /* `this is a model`, `a model` */
+} KINDS[EK_KIND_COUNT] = {
+    [EK_KIND_UNKNOWN] = {"unknown", "", "a profile, model or capture"}, /* what `inspect` prints */
+    [EK_KIND_MANIFEST] = {"manifest", "this is a manifest", "a manifest"},
+    [EK_KIND_RULES] = {"rules", "these look like rules", "rules"},
+    [EK_KIND_UNITS] = {"units", "this is a catalog of units", "a catalog of units"},
+    [EK_KIND_CONFIG] = {"configuration", "this is a configuration", "a configuration"},
+    [EK_KIND_MODEL] = {"model", "this is a model", "a model"},
+    [EK_KIND_PROFILE] = {"profile", "this is a profile", "a profile"},
+    [EK_KIND_LETOR] = {"LETOR text", "this is LETOR text", "LETOR text"},
+    [EK_KIND_MESSAGES] = {"messages", "these are messages", "messages"},
+};
+
 const char *ek_kind_name(enum ek_kind kind)
 {
-    static const char *const names[EK_KIND_COUNT] = {"unknown", "manifest",      "rules",
-                                                     "units",   "configuration", "model",
-                                                     "profile", "LETOR text",    "messages"};
-    return names[kind];
+    return KINDS[kind].name;
 }
 
 /* A bare message is a MessagePack map, a record of a capture an array. */
@@ -270,6 +284,82 @@ static int note_rules(struct ek_checked *c, const struct ek_rules *r, const stru
     return rc;
 }
 
+/* Lists of a capture; each test starts with the first. */
+struct recorded {
+    const char *path;
+    const struct ek_field_mapping *field_mapping;
+    struct ek_codec *codec;
+    struct ek_capture_reader *in;
+    struct ek_score_check scores;
+    uint64_t seen; /* lists checked for scores; later tests read the same lists */
+};
+
+static int next_recorded(void *context, uint64_t i, struct ek_list *q, struct ek_error *e)
+{
+    struct recorded *r = context;
+    struct ek_record record;
+    int more, rc = EK_OK;
+    if (!i && r->in)
+        ek_capture_close(r->in);
+    if (!i) {
+        r->in = NULL;
+        rc = ek_capture_open(&r->in, r->path, 0, e);
+    }
+    if (!rc)
+        rc = ek_capture_next(r->in, &record, &more, e);
+    if (!rc && !more)
+        return ek_fail_at(e, EK_ESTATE, r->path, 0, 0, "only %llu lists, but a test needs more",
+                          (unsigned long long)i);
+    if (!rc)
+        rc = ek_codec_decode(r->codec, record.bytes, record.length, q, e);
+    if (!rc && record.timestamp_ms >= 0 && q->time_ms < 0)
+        q->time_ms = record.timestamp_ms;
+    if (rc)
+        ek_field_mapping_hint(r->field_mapping, e);
+    else if (i >= r->seen) {
+        r->seen = i + 1;
+        ek_score_check_missing(&r->scores, q);
+    }
+    return rc ? ek_error_place(e, r->path, 0, 0) : EK_OK;
+}
+
+static int run_recorded(const struct ek_check_tests *how, const struct ek_rules *rules,
+                        const struct ek_manifest *m, const char *file, struct ek_error_list *faults,
+                        struct ek_error *e)
+{
+    struct recorded r = {.path = how->messages, .field_mapping = how->field_mapping};
+    struct ek_profile *profile = NULL;
+    int rc = ek_field_mapping_needs_lists(how->field_mapping, how->messages, e);
+    if (!rc)
+        rc = ek_profile_load(&profile, how->profile, e);
+    if (!rc && (rc = ek_profile_check(profile, m, e)))
+        ek_error_place(e, how->profile, 0, 0);
+    if (!rc)
+        rc =
+            ek_codec_new(&r.codec, m, &how->field_mapping->mapping, &how->field_mapping->limits, e);
+    if (!rc) {
+        const struct ek_healthy_lists from = {next_recorded, &r, profile};
+        rc = ek_rules_tests_run(rules, m, file, &from, faults, e);
+    }
+    if (!rc)
+        ek_score_check_add(&r.scores, how->field_mapping->config);
+    if (r.in)
+        ek_capture_close(r.in);
+    ek_codec_free(r.codec);
+    ek_profile_free(profile);
+    return rc;
+}
+
+/* Run the tests. Failed tests are added to `faults`, with their position in `file`. Returns 0 if
+ * all could run, or an error of the messages or the profile. */
+static int run_rules_tests(const struct ek_check_tests *how, const struct ek_rules *rules,
+                           const struct ek_manifest *m, const char *file,
+                           struct ek_error_list *faults, struct ek_error *e)
+{
+    return how->messages ? run_recorded(how, rules, m, file, faults, e)
+                         : ek_rules_tests_run(rules, m, file, NULL, faults, e);
+}
+
 static int run_tests(struct ek_checked *c, const struct ek_rules *r, const struct ek_manifest *m,
                      const struct ek_check_tests *tests, struct ek_error *e)
 {
@@ -278,12 +368,12 @@ static int run_tests(struct ek_checked *c, const struct ek_rules *r, const struc
     if (tests->off || !r->test_count)
         return EK_OK;
     if (m)
-        return ek_check_tests_run(tests, r, m, name_of(c), &c->faults, e);
+        return run_rules_tests(tests, r, m, name_of(c), &c->faults, e);
     int rc = ek_rules_manifest(&named, name_of(c), (const char *)c->text.data, c->text.length, e);
     if (!rc)
         rc = ek_rules_from_tree(&again, named, c->tree, NULL, e);
     if (!rc)
-        rc = ek_check_tests_run(tests, again, named, name_of(c), &c->faults, e);
+        rc = run_rules_tests(tests, again, named, name_of(c), &c->faults, e);
     ek_rules_free(again);
     ek_manifest_free(named);
     return rc;
@@ -487,24 +577,6 @@ void ek_checked_run(struct ek_checked *c, const struct ek_manifest *m,
 
 int ek_kind_explain(const char *path, enum ek_kind desired, struct ek_error *e)
 {
-    static const char *const is[EK_KIND_COUNT] = {"",
-                                                  "this is a manifest",
-                                                  "these look like rules",
-                                                  "this is a catalog of units",
-                                                  "this is a configuration",
-                                                  "this is a model",
-                                                  "this is a profile",
-                                                  "this is LETOR text",
-                                                  "these are messages"};
-    static const char *const wants[EK_KIND_COUNT] = {"a profile, model or capture",
-                                                     "a manifest",
-                                                     "rules",
-                                                     "a catalog of units",
-                                                     "a configuration",
-                                                     "a model",
-                                                     "a profile",
-                                                     "LETOR text",
-                                                     "messages"};
     struct ek_checked c;
     enum ek_code code = e->code;
     if (code == EK_EIO || code == EK_ENOMEM || !strcmp(path, "-") ||
@@ -513,7 +585,7 @@ int ek_kind_explain(const char *path, enum ek_kind desired, struct ek_error *e)
     ek_checked_open(&c, path);
     bool shown = c.kind == EK_KIND_MODEL || c.kind == EK_KIND_PROFILE || c.kind == EK_KIND_MESSAGES;
     if (c.kind != EK_KIND_UNKNOWN && c.kind != desired && !(desired == EK_KIND_UNKNOWN && shown))
-        ek_fail(e, code, "%s, not %s", is[c.kind], wants[desired]);
+        ek_fail(e, code, "%s, not %s", KINDS[c.kind].is, KINDS[desired].as);
     ek_checked_release(&c);
     return ek_error_place(e, path, 0, 0);
 }

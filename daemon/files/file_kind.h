@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/error_list.h"
-#include "daemon/files/rules_tests.h"
+#include "daemon/files/field_mapping.h"
 #include "schema/manifest.h"
 #include "yaml/yaml.h"
 
@@ -36,6 +36,14 @@ struct ek_checked {
     bool no_memory;              /* the check was incomplete for lack of memory */
     struct ek_error_list faults; /* sorted by position; not empty if invalid */
     char note[700];              /* warnings of a valid file; may be empty */
+};
+
+/* Tests of rules, run on synthetic or recorded lists. */
+struct ek_check_tests {
+    bool off;             /* only check their syntax */
+    const char *messages; /* capture of healthy lists; NULL: synthetic lists */
+    const char *profile;  /* of the messages; required with them */
+    const struct ek_field_mapping *field_mapping; /* of all checked messages */
 };
 
 const char *ek_kind_name(enum ek_kind kind);

@@ -139,47 +139,36 @@ int ek_impact_page(struct ek_guard_service *guard, struct ek_buf *out)
 struct figure {
     const char *name;
     const char *label; /* additional label; "": none */
-    double (*get)(const struct ek_comparison_sums *s);
 };
-
-static double tried(const struct ek_comparison_sums *s)
-{
-    return (double)s->tried;
-}
-static double tau(const struct ek_comparison_sums *s)
-{
-    return ek_rank_sums_mean(&s->moved).tau;
-}
-static double top10(const struct ek_comparison_sums *s)
-{
-    return ek_rank_sums_mean(&s->moved).top10;
-}
-static double places(const struct ek_comparison_sums *s)
-{
-    return ek_rank_sums_mean(&s->moved).places;
-}
-static double median(const struct ek_comparison_sums *s)
-{
-    return ek_rank_sums_quantile(&s->moved, .5);
-}
-static double p95(const struct ek_comparison_sums *s)
-{
-    return ek_rank_sums_quantile(&s->moved, .95);
-}
 
 /* Samples of a family are adjacent. */
 static const struct figure FIGURES[] = {
-    {"evenkeel_rank_compared_lists", "", tried},
-    {"evenkeel_rank_kendall_tau", "", tau},
-    {"evenkeel_rank_top10_overlap", "", top10},
-    {"evenkeel_rank_displacement_mean", "", places},
-    {"evenkeel_rank_footrule", ",quantile=\"0.5\"", median},
-    {"evenkeel_rank_footrule", ",quantile=\"0.95\"", p95},
+    {"evenkeel_rank_compared_lists", ""},
+    {"evenkeel_rank_kendall_tau", ""},
+    {"evenkeel_rank_top10_overlap", ""},
+    {"evenkeel_rank_displacement_mean", ""},
+    {"evenkeel_rank_footrule", ",quantile=\"0.5\""},
+    {"evenkeel_rank_footrule", ",quantile=\"0.95\""},
 };
+enum { FIGURE_COUNT = sizeof FIGURES / sizeof *FIGURES };
 
-static int add_sample(const struct figure *f, const struct ek_impact_view *v, struct ek_buf *out)
+/* Return the value of FIGURES[figure]. */
+static double get_figure(const struct ek_comparison_sums *s, int figure)
 {
-    double value = f->get(v->sums);
+    struct ek_rank_change mean = ek_rank_sums_mean(&s->moved);
+    const double values[FIGURE_COUNT] = {(double)s->tried,
+                                         mean.tau,
+                                         mean.top10,
+                                         mean.places,
+                                         ek_rank_sums_quantile(&s->moved, .5),
+                                         ek_rank_sums_quantile(&s->moved, .95)};
+    return values[figure];
+}
+
+static int add_sample(int figure, const struct ek_impact_view *v, struct ek_buf *out)
+{
+    const struct figure *f = &FIGURES[figure];
+    double value = get_figure(v->sums, figure);
     if (!isfinite(value))
         return out->rc;
     ek_buf_printf(out, "%s{feature=\"", f->name);
@@ -195,13 +184,13 @@ static int add_families(void *context, struct ek_guard **guard, struct ek_error 
     struct ek_impact_view v;
     int rc = EK_OK;
     (void)e;
-    for (size_t i = 0; !rc && i < sizeof FIGURES / sizeof *FIGURES; i++) {
+    for (int i = 0; !rc && i < FIGURE_COUNT; i++) {
         const struct figure *f = &FIGURES[i];
         int at = 0;
         if (!i || strcmp(f->name, f[-1].name) != 0)
             rc = ek_metrics_head(f->name, out);
         for (int k = 0; !rc && k < EK_IMPACT_ROUTES && ek_guard_impact(*guard, &at, &v); k++)
-            rc = add_sample(f, &v, out);
+            rc = add_sample(i, &v, out);
     }
     return rc;
 }

@@ -6,6 +6,7 @@
 #include "daemon/guard/guard_service.h"
 #include "daemon/guard/pause.h"
 #include "daemon/http/host_check.h"
+#include "daemon/http/pages.h"
 #include "guard/event_json.h"
 #include "guard/operator_commands.h"
 #include "rules/rules.h" /* length limits of actor and reason */
@@ -194,9 +195,7 @@ respond_error(struct ek_buf *out, unsigned status, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    ek_buf_text(out, "{\"error\":");
-    ek_buf_json(out, text, strlen(text));
-    return ek_buf_text(out, "}\n") ? BROKEN : status;
+    return ek_http_error(text, out) ? BROKEN : status;
 }
 
 static bool is_json(const char *type)

@@ -27,11 +27,56 @@ static unsigned status_of(int rc)
     return rc ? BROKEN : OK;
 }
 
-static unsigned ping(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
+static int ping(struct ek_stage *s, struct ek_buf *body)
 {
     (void)s;
-    (void)q;
-    return status_of(ek_buf_text(body, "pong\n"));
+    return ek_buf_text(body, "pong\n");
+}
+
+static int version(struct ek_stage *s, struct ek_buf *body)
+{
+    (void)s;
+    return ek_buf_printf(body, "{\"version\":\"%s\",\"librdkafka\":\"%s\"}\n", ek_version(),
+                         ek_kafka_version());
+}
+
+static int findings(struct ek_stage *s, struct ek_buf *body)
+{
+    return ek_event_log_findings(ek_stage_event_log(s), NULL, body);
+}
+
+static int plan(struct ek_stage *s, struct ek_buf *body)
+{
+    return ek_event_log_plan(ek_stage_event_log(s), body);
+}
+
+static int features(struct ek_stage *s, struct ek_buf *body)
+{
+    return ek_feature_stats_features(ek_stage_feature_stats(s), body);
+}
+
+static int pins(struct ek_stage *s, struct ek_buf *body)
+{
+    struct ek_fleet *fleet = ek_stage_fleet(s);
+    int rc = fleet ? ek_fleet_pins(fleet, body) : ek_guard_service_pins(ek_stage_guard(s), body);
+    return rc ? rc : ek_buf_text(body, "\n");
+}
+
+static int accepts(struct ek_stage *s, struct ek_buf *body)
+{
+    struct ek_fleet *fleet = ek_stage_fleet(s);
+    int rc =
+        fleet ? ek_fleet_accepts(fleet, body) : ek_guard_service_accepts(ek_stage_guard(s), body);
+    return rc ? rc : ek_buf_text(body, "\n");
+}
+
+/* Commands of this instance to its fleet. Without a fleet there are none: commands execute at once.
+ */
+static int commands(struct ek_stage *s, struct ek_buf *body)
+{
+    struct ek_fleet *fleet = ek_stage_fleet(s);
+    int rc = fleet ? ek_fleet_command_results(fleet, body) : ek_buf_text(body, "[]");
+    return rc ? rc : ek_buf_text(body, "\n");
 }
 
 static unsigned ready(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
@@ -43,43 +88,16 @@ static unsigned ready(struct ek_stage *s, const struct ek_http_query *q, struct 
     return ek_buf_text(body, "}\n") ? BROKEN : good ? OK : UNAVAILABLE;
 }
 
-static unsigned version(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
+int ek_http_error(const char *why, struct ek_buf *body)
 {
-    (void)s;
-    (void)q;
-    return status_of(ek_buf_printf(body, "{\"version\":\"%s\",\"librdkafka\":\"%s\"}\n",
-                                   ek_version(), ek_kafka_version()));
-}
-
-static unsigned metrics(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
-{
-    (void)q;
-    return status_of(ek_stage_metrics_text(s, body));
-}
-
-static unsigned status(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
-{
-    (void)q;
-    return status_of(ek_stage_status(s, body));
-}
-
-static unsigned findings(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
-{
-    (void)q;
-    return status_of(ek_event_log_findings(ek_stage_event_log(s), body));
-}
-
-static unsigned plan(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
-{
-    (void)q;
-    return status_of(ek_event_log_plan(ek_stage_event_log(s), body));
+    ek_buf_text(body, "{\"error\":");
+    ek_buf_json(body, why, strlen(why));
+    return ek_buf_text(body, "}\n");
 }
 
 static unsigned respond_error(unsigned status, const char *why, struct ek_buf *body)
 {
-    ek_buf_text(body, "{\"error\":");
-    ek_buf_json(body, why, strlen(why));
-    return ek_buf_text(body, "}\n") ? BROKEN : status;
+    return ek_http_error(why, body) ? BROKEN : status;
 }
 
 /* Parse the count; without `n` it stays unchanged. Return 200, or append an error and return 400.
@@ -98,45 +116,6 @@ static unsigned events(struct ek_stage *s, const struct ek_http_query *q, struct
     if (status != OK)
         return status;
     return status_of(ek_event_log_last(ek_stage_event_log(s), count, body));
-}
-
-static unsigned features(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
-{
-    (void)q;
-    return status_of(ek_feature_stats_features(ek_stage_feature_stats(s), body));
-}
-
-static unsigned ranks(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
-{
-    (void)q;
-    return status_of(ek_stage_ranks(s, body));
-}
-
-static unsigned pins(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
-{
-    (void)q;
-    struct ek_fleet *fleet = ek_stage_fleet(s);
-    int rc = fleet ? ek_fleet_pins(fleet, body) : ek_guard_service_pins(ek_stage_guard(s), body);
-    return status_of(rc ? rc : ek_buf_text(body, "\n"));
-}
-
-static unsigned accepts(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
-{
-    (void)q;
-    struct ek_fleet *fleet = ek_stage_fleet(s);
-    int rc =
-        fleet ? ek_fleet_accepts(fleet, body) : ek_guard_service_accepts(ek_stage_guard(s), body);
-    return status_of(rc ? rc : ek_buf_text(body, "\n"));
-}
-
-/* Commands of this instance to its fleet. Without a fleet there are none: commands execute at once.
- */
-static unsigned commands(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
-{
-    (void)q;
-    struct ek_fleet *fleet = ek_stage_fleet(s);
-    int rc = fleet ? ek_fleet_command_results(fleet, body) : ek_buf_text(body, "[]");
-    return status_of(rc ? rc : ek_buf_text(body, "\n"));
 }
 
 static unsigned history(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
@@ -216,12 +195,11 @@ static void set_input(struct ek_overview_sources *of, const struct ek_flow_view 
     }
 }
 
-static unsigned overview(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
+static int overview(struct ek_stage *s, struct ek_buf *body)
 {
     struct ek_pause *kill_switch = ek_stage_paused(s);
     struct ek_stage_stats stats;
     struct ek_buf pause;
-    (void)q;
     ek_buf_init(&pause, 0);
     ek_stage_stats(s, &stats);
     struct overview o = {.stage = s,
@@ -242,30 +220,31 @@ static unsigned overview(struct ek_stage *s, const struct ek_http_query *q, stru
              ? EK_ENOMEM
              : ek_guard_service_with_guard(ek_stage_guard(s), write_overview, &o, NULL);
     ek_buf_release(&pause);
-    return status_of(rc);
+    return rc;
 }
 
 struct page {
     const char *path, *type;
-    unsigned (*write)(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body);
+    int (*write)(struct ek_stage *s, struct ek_buf *body); /* NULL: `respond` */
+    unsigned (*respond)(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body);
 };
 static const struct page PAGES[] = {
-    {"/ping", TEXT, ping},
-    {"/ready", JSON, ready},
-    {"/version", JSON, version},
-    {"/metrics", PROMETHEUS, metrics},
-    {"/api/v1/status", JSON, status},
-    {"/api/v1/overview", JSON, overview},
-    {"/api/v1/findings", JSON, findings},
-    {"/api/v1/plan", JSON, plan},
-    {"/api/v1/events", JSON, events},
-    {"/api/v1/features", JSON, features},
-    {"/api/v1/impact", JSON, ranks},
-    {"/api/v1/samples", JSON, samples},
-    {"/api/v1/history", JSON, history},
-    {"/api/v1/pins", JSON, pins},
-    {"/api/v1/accepts", JSON, accepts},
-    {"/api/v1/commands", JSON, commands},
+    {"/ping", TEXT, ping, NULL},
+    {"/ready", JSON, NULL, ready},
+    {"/version", JSON, version, NULL},
+    {"/metrics", PROMETHEUS, ek_stage_metrics_text, NULL},
+    {"/api/v1/status", JSON, ek_stage_status, NULL},
+    {"/api/v1/overview", JSON, overview, NULL},
+    {"/api/v1/findings", JSON, findings, NULL},
+    {"/api/v1/plan", JSON, plan, NULL},
+    {"/api/v1/events", JSON, NULL, events},
+    {"/api/v1/features", JSON, features, NULL},
+    {"/api/v1/impact", JSON, ek_stage_ranks, NULL},
+    {"/api/v1/samples", JSON, NULL, samples},
+    {"/api/v1/history", JSON, NULL, history},
+    {"/api/v1/pins", JSON, pins, NULL},
+    {"/api/v1/accepts", JSON, accepts, NULL},
+    {"/api/v1/commands", JSON, commands, NULL},
 };
 /* Prefix of the resource of each feature. */
 static const char FEATURE[] = "/api/v1/features/";
@@ -273,7 +252,7 @@ static const char FEATURE[] = "/api/v1/features/";
 static int write_members(struct ek_stage *s, const char *name, struct ek_buf *out)
 {
     ek_buf_text(out, "\"findings\":");
-    int rc = ek_event_log_feature_findings(ek_stage_event_log(s), name, out);
+    int rc = ek_event_log_findings(ek_stage_event_log(s), name, out);
     ek_buf_text(out, ",\"routes\":");
     if (!rc)
         rc = ek_impact_json(ek_stage_guard(s), name, out);
@@ -315,9 +294,12 @@ unsigned ek_http_page(struct ek_stage *stage, const char *path, const struct ek_
     static const struct ek_http_query nothing = {0};
     query = query ? query : &nothing;
     for (size_t i = 0; i < sizeof PAGES / sizeof *PAGES; i++) {
-        if (strcmp(PAGES[i].path, path) != 0)
+        const struct page *p = &PAGES[i];
+        if (strcmp(p->path, path) != 0)
             continue;
-        return set_type(PAGES[i].write(stage, query, body), PAGES[i].type, type, body);
+        unsigned status =
+            p->write ? status_of(p->write(stage, body)) : p->respond(stage, query, body);
+        return set_type(status, p->type, type, body);
     }
     if (!strncmp(path, FEATURE, sizeof FEATURE - 1))
         return set_type(feature(stage, path + sizeof FEATURE - 1, body), JSON, type, body);

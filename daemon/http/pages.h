@@ -17,6 +17,9 @@ struct ek_http_query {
 unsigned ek_http_page(struct ek_stage *stage, const char *path, const struct ek_http_query *query,
                       const char **type, struct ek_buf *body);
 
+/* Append the response {"error": why}. Return 0 or EK_ENOMEM. */
+int ek_http_error(const char *why, struct ek_buf *body);
+
 /* Return true if the path is such a resource. */
 bool ek_http_is_page(const char *path);
 

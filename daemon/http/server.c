@@ -5,7 +5,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/metrics.h"
 #include "daemon/base/process.h"
-#include "daemon/base/address.h"
+#include "daemon/base/url.h"
 #include "daemon/http/control_api.h"
 #include "daemon/http/event_stream.h"
 #include "daemon/http/host_check.h"
@@ -107,11 +107,9 @@ enum MHD_Result ek_http_reject(struct MHD_Connection *connection, unsigned statu
 {
     struct ek_buf body;
     ek_buf_init(&body, 0);
-    ek_buf_text(&body, "{\"error\":");
-    ek_buf_json(&body, why, strlen(why));
-    ek_buf_text(&body, "}\n");
+    int rc = ek_http_error(why, &body);
     enum MHD_Result result =
-        body.rc ? MHD_NO : queue_body(connection, status, "application/json", NULL, &body);
+        rc ? MHD_NO : queue_body(connection, status, "application/json", NULL, &body);
     ek_buf_release(&body);
     return result;
 }

@@ -1,5 +1,5 @@
 /* Program evenkeel-tools: commands that prepare data and select features. */
-#include "daemon/base/program.h"
+#include "daemon/base/command.h"
 
 #define COMMAND(name, summary, group) {#name, summary, group, ek_cmd_##name},
 

@@ -1,13 +1,169 @@
 /* Command `eval`: ranking quality of models on lists with faults, routes and other mitigations. */
 #include "base/alloc.h"
+#include "base/buf.h"
 #include "daemon/base/command.h"
 #include "daemon/files/file_kind.h"
 #include "daemon/files/routing_warning.h"
 #include "daemon/training/eval_args.h"
 #include "daemon/training/eval_mitigation.h"
-#include "daemon/training/eval_print.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
+
+/* Shapes: V models, K routable features. */
+struct eval_result {
+    size_t lists;
+    struct ek_evaluation *of;       /* [V] */
+    struct ek_treatment *treatment; /* [V, K] */
+};
+
+/* Return the mean of a metric over the models, and its deviation (divisor V); NaN if a model has
+ * none. */
+static double eval_mean(const struct ek_eval_args *a, const struct eval_result *r, int metric,
+                        double *deviation)
+{
+    double sum = 0, squares = 0;
+    int n = a->model.count;
+    for (int i = 0; i < n; i++)
+        sum += ek_metric_result(&r->of[i].mean[metric]);
+    for (int i = 0; i < n; i++) {
+        double off = ek_metric_result(&r->of[i].mean[metric]) - sum / n;
+        squares += off * off;
+    }
+    *deviation = sqrt(squares / n);
+    return sum / n;
+}
+
+static void print_text(const char *word, const char *text)
+{
+    if (text)
+        printf("; %s: %s", word, text);
+}
+
+static void print_rules(const struct ek_eval_args *a, const struct eval_result *r)
+{
+    static const char *const rules[] = {"are skipped", "count 0", "count 1"};
+    const struct ek_evaluation *v = &r->of[0];
+    printf("%zu lists; gain %s; lists without a relevant item %s; equal scores keep the order of "
+           "the file; maximum label of ERR %g",
+           r->lists, v->gain == EK_GAIN_EXP ? "2^y - 1" : "y", rules[v->empty], v->max_label);
+    if (a->model.count > 1)
+        printf("; mean and deviation of %d models", a->model.count);
+    if (a->sources)
+        printf("; items of %d random sources", a->sources);
+    printf("\nrouted: %s%s", a->route ? a->route : "none",
+           a->spread ? ", logs divided by their spread ratio" : "");
+    print_text("routed by source", a->route_per_source);
+    print_text("blanked", a->blank);
+    print_text(a->by_arm ? "repaired by arm" : "repaired", a->repair);
+    print_text("imputed", a->impute);
+    printf("\n");
+}
+
+static void print_quality(const struct ek_eval_args *a, const struct eval_result *r)
+{
+    print_rules(a, r);
+    for (int i = 0; i < a->evaluation.metric_count; i++) {
+        double deviation, mean = eval_mean(a, r, i, &deviation);
+        printf("%-10s %.4f", a->name[i], mean);
+        if (a->model.count > 1)
+            printf(" +- %.4f", deviation);
+        printf("  over %zu lists\n", r->of[0].mean[i].count);
+    }
+}
+
+static int add_number(struct ek_buf *b, double x)
+{
+    return isnan(x) ? ek_buf_text(b, "null") : ek_buf_printf(b, "%.9g", x);
+}
+
+/* Append "metrics":{"ndcg@10":0.61,...} of a model; model < 0: mean or deviation. */
+static int add_metrics(struct ek_buf *b, const struct ek_eval_args *a, const struct eval_result *r,
+                       const char *name, int model)
+{
+    bool deviations = !strcmp(name, "sd");
+    ek_buf_printf(b, "\"%s\":{", name);
+    for (int i = 0; i < a->evaluation.metric_count; i++) {
+        double deviation, x = eval_mean(a, r, i, &deviation);
+        if (model >= 0)
+            x = ek_metric_result(&r->of[model].mean[i]);
+        ek_buf_printf(b, "%s\"%s\":", i ? "," : "", a->name[i]);
+        add_number(b, deviations ? deviation : x);
+    }
+    return ek_buf_text(b, "}");
+}
+
+static int add_counts(struct ek_buf *b, const struct ek_eval_args *a, const struct eval_result *r)
+{
+    ek_buf_text(b, ",\"counted\":{");
+    for (int i = 0; i < a->evaluation.metric_count; i++)
+        ek_buf_printf(b, "%s\"%s\":%zu", i ? "," : "", a->name[i], r->of[0].mean[i].count);
+    return ek_buf_text(b, "},");
+}
+
+/* Append ,"routed":{"price":1.02,...}: spread ratios of routed features, 1 with --normalize-spread
+ * off. */
+static int add_routed(struct ek_buf *b, const struct ek_manifest *m, const struct ek_treatment *t)
+{
+    const char *comma = "";
+    ek_buf_text(b, ",\"routed\":{");
+    for (int k = 0; k < m->routable_count; k++) {
+        const char *name = m->item[m->routable[k]]->name;
+        if (!ek_action_routes(t[k].action))
+            continue;
+        ek_buf_text(b, comma);
+        ek_buf_json(b, name, strlen(name));
+        ek_buf_printf(b, ":%.9g", t[k].value);
+        comma = ",";
+    }
+    return ek_buf_text(b, "}");
+}
+
+static int add_model(struct ek_buf *b, const struct ek_eval_args *a, const struct ek_manifest *m,
+                     const struct eval_result *r, int model)
+{
+    const char *path = a->model.path[model];
+    ek_buf_text(b, model ? ",{\"model\":" : "{\"model\":");
+    ek_buf_json(b, path, strlen(path));
+    ek_buf_text(b, ",");
+    add_metrics(b, a, r, "metrics", model);
+    add_routed(b, m, r->treatment + (size_t)model * (size_t)m->routable_count);
+    return ek_buf_text(b, "}");
+}
+
+static int add_all(struct ek_buf *b, const struct ek_eval_args *a, const struct ek_manifest *m,
+                   const struct eval_result *r)
+{
+    static const char *const rules[] = {"skip", "0", "1"};
+    const struct ek_evaluation *v = &r->of[0];
+    ek_buf_printf(b, "{\"lists\":%zu,", r->lists);
+    add_metrics(b, a, r, "metrics", -1);
+    add_counts(b, a, r);
+    add_metrics(b, a, r, "sd", -1);
+    ek_buf_printf(b,
+                  ",\"gain\":\"%s\",\"empty\":\"%s\",\"ties\":\"input order\","
+                  "\"max_label\":%g,\"models\":[",
+                  v->gain == EK_GAIN_EXP ? "exp" : "linear", rules[v->empty], v->max_label);
+    for (int i = 0; i < a->model.count; i++)
+        add_model(b, a, m, r, i);
+    return ek_buf_text(b, "]}\n");
+}
+
+/* Return 0, or EK_ENOMEM without output. */
+static int print_json(struct ek_eval_args *a, const struct ek_manifest *m,
+                      const struct eval_result *r)
+{
+    struct ek_buf b;
+    ek_buf_init(&b, 0);
+    int rc = add_all(&b, a, m, r);
+    if (rc)
+        ek_fail(&a->e, (enum ek_code)rc, "out of memory");
+    else
+        fwrite(b.data, 1, b.length, stdout);
+    ek_buf_release(&b);
+    return rc;
+}
 
 struct models {
     struct ek_model *model[EK_FILES_MAX];
@@ -49,7 +205,7 @@ static int prepare(struct ek_eval_args *a, const struct ek_manifest *m, struct e
 }
 
 static int measure(struct ek_eval_args *a, const struct models *v, const struct ek_mitigation *c,
-                   struct ek_dataset *d, struct ek_eval_result *r)
+                   struct ek_dataset *d, struct eval_result *r)
 {
     int rc = EK_OK;
     r->lists = d->lists;
@@ -78,7 +234,7 @@ static int save_with(struct ek_eval_args *a, struct ek_model *model,
 /* r: result of the only model. */
 static int measure_agreement(struct ek_eval_args *a, struct ek_model *model,
                              const struct ek_mitigation *c, struct ek_dataset *d,
-                             const struct ek_upstream_scores *upstream, struct ek_eval_result *r)
+                             const struct ek_upstream_scores *upstream, struct eval_result *r)
 {
     struct ek_model_agreement f;
     ek_mitigation_from_model(c, model, d, a->spread, r->treatment);
@@ -98,13 +254,13 @@ static int measure_agreement(struct ek_eval_args *a, struct ek_model *model,
 
 static int measure_quality(struct ek_eval_args *a, const struct ek_manifest *m,
                            const struct models *v, const struct ek_mitigation *c,
-                           struct ek_dataset *d, struct ek_eval_result *r)
+                           struct ek_dataset *d, struct eval_result *r)
 {
     int rc = measure(a, v, c, d, r);
     if (!rc && a->json)
-        rc = ek_eval_print_json(a, m, r);
+        rc = print_json(a, m, r);
     else if (!rc)
-        ek_eval_print_text(a, r);
+        print_quality(a, r);
     return rc;
 }
 
@@ -113,7 +269,7 @@ static int with_models(struct ek_eval_args *a, const struct ek_manifest *m, cons
     struct ek_dataset d;
     struct ek_mitigation c;
     size_t count = (size_t)v->count;
-    struct ek_eval_result r = {
+    struct eval_result r = {
         .of = ek_calloc(count, sizeof *r.of),
         .treatment = ek_calloc(count, (size_t)m->routable_count * sizeof *r.treatment),
     };

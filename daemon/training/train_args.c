@@ -98,14 +98,6 @@ void ek_pool_run(struct ek_pool *p, void (*task)(void *arg, int i), void *arg, i
     pthread_mutex_unlock(&p->lock);
 }
 
-static double real(struct argp_state *state, const char *name, const char *arg)
-{
-    double x = 0;
-    if (ek_parse_finite(arg, EK_WHOLE, &x) || x < 0)
-        argp_error(state, "--%s needs a number of at least 0, not '%s'", name, arg);
-    return x;
-}
-
 static void set_file(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
     if (!a->open)
@@ -138,16 +130,6 @@ static void set_loss(struct argp_state *state, struct ek_train_args *a, const ch
     a->loss_given = true;
 }
 
-static void set_samples(struct argp_state *state, struct ek_train_args *a, const char *arg)
-{
-    a->options.samples = (int)ek_cli_parse_integer(state, "samples", arg, 0, 1000);
-}
-
-static void set_cutoff(struct argp_state *state, struct ek_train_args *a, const char *arg)
-{
-    a->options.cutoff = (int)ek_cli_parse_integer(state, "cutoff", arg, 0, 1000000);
-}
-
 static void set_logs(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
     static const char *const words[] = {"none", "routed", "always"};
@@ -172,54 +154,10 @@ static void set_hidden(struct argp_state *state, struct ek_train_args *a, const 
     a->hidden_given = true;
 }
 
-static void set_keep_clean(struct argp_state *state, struct ek_train_args *a, const char *arg)
-{
-    a->options.keep_clean = real(state, "unrouted-fraction", arg);
-}
-
-static void set_shift(struct argp_state *state, struct ek_train_args *a, const char *arg)
-{
-    a->options.shift = real(state, "scale-augmentation", arg);
-}
-
-static void set_average(struct argp_state *state, struct ek_train_args *a, const char *arg)
-{
-    a->options.average = real(state, "weight-averaging", arg);
-}
-
 static void set_optimizer(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
     static const char *const words[] = {"adamw", "adagrad"};
     a->options.optimizer = (enum ek_optimizer_kind)ek_is_any_of(state, "optimizer", arg, words, 2);
-}
-
-static void set_patience(struct argp_state *state, struct ek_train_args *a, const char *arg)
-{
-    a->options.patience = (int)ek_cli_parse_integer(state, "patience", arg, 0, 100000);
-}
-
-static void set_epochs(struct argp_state *state, struct ek_train_args *a, const char *arg)
-{
-    a->options.epochs = (int)ek_cli_parse_integer(state, "epochs", arg, 1, 100000);
-    a->epochs_given = true;
-}
-
-static void set_rate(struct argp_state *state, struct ek_train_args *a, const char *arg)
-{
-    a->options.learning_rate = real(state, "lr", arg);
-    a->rate_given = true;
-}
-
-static void set_decay(struct argp_state *state, struct ek_train_args *a, const char *arg)
-{
-    a->options.weight_decay = real(state, "decay", arg);
-    a->decay_given = true;
-}
-
-static void set_batch(struct argp_state *state, struct ek_train_args *a, const char *arg)
-{
-    a->options.batch_lists = (int)ek_cli_parse_integer(state, "batch", arg, 1, 1000000);
-    a->batch_given = true;
 }
 
 static void set_transform(struct argp_state *state, struct ek_train_args *a, const char *arg)
@@ -231,79 +169,80 @@ static void set_transform(struct argp_state *state, struct ek_train_args *a, con
         (enum ek_transform)ek_is_any_of(state, "transform", arg, words, EK_TRANSFORM_MIXTURE + 1);
 }
 
-static void set_dropout(struct argp_state *state, struct ek_train_args *a, const char *arg)
-{
-    a->options.network.dropout = real(state, "dropout", arg);
-}
+enum kind { TEXT_OR_FLAG, OWN_PARSER, WHOLE, COUNT, REAL };
 
-static void set_seed(struct argp_state *state, struct ek_train_args *a, const char *arg)
-{
-    a->options.seed = ek_cli_parse_integer(state, "seed", arg, 0, UINT64_MAX);
-}
-
-static void set_threads(struct argp_state *state, struct ek_train_args *a, const char *arg)
-{
-    a->threads = ek_cli_parse_integer(state, "threads", arg, 1, EK_POOL_THREADS_MAX);
-}
-
-/* Option and its parser. letter 0: long name only. take NULL: the text is stored at an offset in
- * the arguments (ek_cli_store). */
+/* Option and its value. letter 0: long name only. Texts are stored at an offset in the arguments
+ * (ek_cli_store); WHOLE is an int and COUNT a uint64_t from low to high, REAL a double of at least
+ * 0. given: offset of a flag that the option was given; 0: none. */
 struct row {
     const char *name;
     int letter;
     const char *argument, *text;
-    void (*parse)(struct argp_state *state, struct ek_train_args *a, const char *arg);
+    enum kind kind;
     size_t member;
+    uint64_t low, high;
+    size_t given;
+    void (*parse)(struct argp_state *state, struct ek_train_args *a, const char *arg);
 };
-#define AT(member) offsetof(struct ek_train_args, member)
+#define AT(member)                offsetof(struct ek_train_args, member)
+#define TEXT(at)                  TEXT_OR_FLAG, AT(at), 0, 0, 0, NULL
+#define OWN(parse)                OWN_PARSER, 0, 0, 0, 0, parse
+#define INT(at, low, high, given) WHOLE, AT(at), low, high, given, NULL
+#define REAL_AT(at, given)        REAL, AT(at), 0, 0, given, NULL
 
 static const struct row ROWS[] = {
-    {"manifest", 'm', "FILE", "Feature manifest (YAML)", NULL, AT(manifest)},
-    {"train", 0, "FILE...", "LETOR files to train on; takes several", set_train, 0},
-    {"vali", 0, "FILE...", "LETOR files to select the best epoch; takes several", set_vali, 0},
-    {"output", 'o', "FILE", "Model to write (.safetensors)", NULL, AT(output)},
+    {"manifest", 'm', "FILE", "Feature manifest (YAML)", TEXT(manifest)},
+    {"train", 0, "FILE...", "LETOR files to train on; takes several", OWN(set_train)},
+    {"vali", 0, "FILE...", "LETOR files to select the best epoch; takes several", OWN(set_vali)},
+    {"output", 'o', "FILE", "Model to write (.safetensors)", TEXT(output)},
     {"teacher", 0, "WHO",
-     "upstream: read messages, and learn their upstream scores in place of labels", set_teacher, 0},
+     "upstream: read messages, and learn their upstream scores in place of labels",
+     OWN(set_teacher)},
     {"config", 'c', "FILE",
-     "With --teacher: configuration of `run`, with the field names of messages", NULL, AT(config)},
-    {"loss", 0, "NAME", "Loss: listmle, listnet or approxndcg (listmle)", set_loss, 0},
-    {"samples", 0, "N", "Gumbel samples of approxndcg, its stochastic form (0: none)", set_samples,
-     0},
-    {"cutoff", 0, "K", "Cutoff of approxndcg (0: none)", set_cutoff, 0},
+     "With --teacher: configuration of `run`, with the field names of messages", TEXT(config)},
+    {"loss", 0, "NAME", "Loss: listmle, listnet or approxndcg (listmle)", OWN(set_loss)},
+    {"samples", 0, "N", "Gumbel samples of approxndcg, its stochastic form (0: none)",
+     INT(options.samples, 0, 1000, 0)},
+    {"cutoff", 0, "K", "Cutoff of approxndcg (0: none)", INT(options.cutoff, 0, 1000000, 0)},
     {"routing", 0, "HOW",
-     "Routed features in training: random, none, or static:FEATURE,... (random)", NULL,
-     AT(routing)},
+     "Routed features in training: random, none, or static:FEATURE,... (random)", TEXT(routing)},
     {"log-input", 0, "WHEN", "Centered logs as deep inputs: always, routed or none (always)",
-     set_logs, 0},
-    {"list-free", 0, NULL, "Train a model that scores each item alone", NULL,
-     AT(options.shape.list_free)},
-    {"hidden", 0, "N,...", "Units of the hidden layers (64,32)", set_hidden, 0},
+     OWN(set_logs)},
+    {"list-free", 0, NULL, "Train a model that scores each item alone",
+     TEXT(options.shape.list_free)},
+    {"hidden", 0, "N,...", "Units of the hidden layers (64,32)", OWN(set_hidden)},
     {"transform", 0, "NAME",
      "Transform of item features for the deep part: log1p, raw, zscore, cdf or mixture (log1p)",
-     set_transform, 0},
-    {"batch-norm", 0, NULL, "Normalize the inputs of each layer over the batch (no)", NULL,
-     AT(options.network.batch_norm)},
+     OWN(set_transform)},
+    {"batch-norm", 0, NULL, "Normalize the inputs of each layer over the batch (no)",
+     TEXT(options.network.batch_norm)},
     {"dropout", 0, "X", "Fraction of each hidden layer's outputs dropped in training (0)",
-     set_dropout, 0},
+     REAL_AT(options.network.dropout, 0)},
     {"unrouted-fraction", 0, "SHARE",
-     "With random routing: initial fraction of lists without routes (0.5)", set_keep_clean, 0},
+     "With random routing: initial fraction of lists without routes (0.5)",
+     REAL_AT(options.keep_clean, 0)},
     {"scale-augmentation", 0, "SHARE",
-     "With random routing: initial fraction of lists with scale faults (0.3)", set_shift, 0},
-    {"epochs", 0, "N", "Passes over the data (15)", set_epochs, 0},
-    {"patience", 0, "N", "Stop after N epochs without improvement (0: never)", set_patience, 0},
-    {"optimizer", 0, "NAME", "Optimizer: adamw or adagrad (adamw)", set_optimizer, 0},
-    {"lr", 0, "X", "Maximum learning rate (3e-3)", set_rate, 0},
-    {"decay", 0, "X", "Weight decay (1e-4)", set_decay, 0},
+     "With random routing: initial fraction of lists with scale faults (0.3)",
+     REAL_AT(options.shift, 0)},
+    {"epochs", 0, "N", "Passes over the data (15)",
+     INT(options.epochs, 1, 100000, AT(epochs_given))},
+    {"patience", 0, "N", "Stop after N epochs without improvement (0: never)",
+     INT(options.patience, 0, 100000, 0)},
+    {"optimizer", 0, "NAME", "Optimizer: adamw or adagrad (adamw)", OWN(set_optimizer)},
+    {"lr", 0, "X", "Maximum learning rate (3e-3)", REAL_AT(options.learning_rate, AT(rate_given))},
+    {"decay", 0, "X", "Weight decay (1e-4)", REAL_AT(options.weight_decay, AT(decay_given))},
     {"weight-averaging", 0, "POWER",
-     "Average the weights of all steps, step t with weight t^POWER; 0: none (3)", set_average, 0},
-    {"batch", 0, "N", "Lists per step (64)", set_batch, 0},
-    {"checkpoint", 0, "FILE", "File for the state of training; SIGINT stops after writing it", NULL,
-     AT(options.checkpoint)},
-    {"resume", 0, "FILE", "Continue from a checkpoint, with the same options and data", NULL,
-     AT(options.resume)},
-    {"seed", 's', "N", "Random seed (0)", set_seed, 0},
-    {"threads", 0, "N", "Threads (number of CPUs); results do not depend on them", set_threads, 0},
-    {"json", 0, NULL, "Print the result as JSON", NULL, AT(json)},
+     "Average the weights of all steps, step t with weight t^POWER; 0: none (3)",
+     REAL_AT(options.average, 0)},
+    {"batch", 0, "N", "Lists per step (64)", INT(options.batch_lists, 1, 1000000, AT(batch_given))},
+    {"checkpoint", 0, "FILE", "File for the state of training; SIGINT stops after writing it",
+     TEXT(options.checkpoint)},
+    {"resume", 0, "FILE", "Continue from a checkpoint, with the same options and data",
+     TEXT(options.resume)},
+    {"seed", 's', "N", "Random seed (0)", COUNT, AT(options.seed), 0, UINT64_MAX, 0, NULL},
+    {"threads", 0, "N", "Threads (number of CPUs); results do not depend on them", COUNT,
+     AT(threads), 1, EK_POOL_THREADS_MAX, 0, NULL},
+    {"json", 0, NULL, "Print the result as JSON", TEXT(json)},
 };
 enum { ROW_COUNT = sizeof ROWS / sizeof *ROWS, KEY_OF_FIRST = 256 };
 
@@ -327,24 +266,41 @@ static void finish(struct argp_state *state, struct ek_train_args *a)
         a->options.loss = EK_LISTNET;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static void store(const struct row *r, int key, char *arg, struct argp_state *state)
 {
     struct ek_train_args *a = state->input;
+    const struct ek_cli_slot slot[] = {{key, r->member}, {0}};
+    void *member = (char *)a + r->member;
+    double x = 0;
+    if (r->kind == OWN_PARSER)
+        r->parse(state, a, arg);
+    else if (r->kind == TEXT_OR_FLAG)
+        ek_cli_store(slot, key, arg, a);
+    else if (r->kind == WHOLE)
+        *(int *)member = (int)ek_cli_parse_integer(state, r->name, arg, r->low, r->high);
+    else if (r->kind == COUNT)
+        *(uint64_t *)member = ek_cli_parse_integer(state, r->name, arg, r->low, r->high);
+    else if (ek_parse_finite(arg, EK_WHOLE, &x) || x < 0)
+        argp_error(state, "--%s needs a number of at least 0, not '%s'", r->name, arg);
+    else
+        *(double *)member = x;
+    if (r->given)
+        *(bool *)((char *)a + r->given) = true;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    size_t row = 0;
     if (key == ARGP_KEY_ARG)
-        set_file(state, a, arg);
+        set_file(state, state->input, arg);
     else if (key == ARGP_KEY_END)
-        finish(state, a);
+        finish(state, state->input);
     else {
-        size_t row = 0;
         while (row < ROW_COUNT && key_of(row) != key)
             row++;
         if (row == ROW_COUNT)
             return ARGP_ERR_UNKNOWN;
-        const struct ek_cli_slot slot[] = {{key, ROWS[row].member}, {0}};
-        if (ROWS[row].parse)
-            ROWS[row].parse(state, a, arg);
-        else
-            ek_cli_store(slot, key, arg, a);
+        store(&ROWS[row], key, arg, state);
     }
     return 0;
 }

@@ -10,58 +10,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-struct counts {
-    int suspected, confirmed[EK_CLASS_COUNT];
-    int64_t since_ms; /* start of the oldest confirmed finding; now if there is none */
-};
-
-static int count_findings(void *context, const struct ek_event_log_state *v)
-{
-    struct counts *t = context;
-    for (size_t i = 0; i < v->findings; i++) {
-        const struct ek_event_finding *f = &v->finding[i].event->finding;
-        if (f->state == EK_SUSPECTED) {
-            t->suspected++;
-            continue;
-        }
-        t->confirmed[f->class]++;
-        if (v->finding[i].confirmed_ms < t->since_ms)
-            t->since_ms = v->finding[i].confirmed_ms;
-    }
-    return EK_OK;
-}
-
-static void add(const char *class, const char *state, int count, struct ek_buf *out)
-{
-    ek_buf_printf(out, "evenkeel_open_findings{class=\"%s\",state=\"%s\"} %d\n", class, state,
-                  count);
-}
-
-static void ek_event_log_plan_modes(struct ek_event_log *j, int count[EK_MODE_COUNT]);
-
-static void add_plan(struct ek_event_log *j, struct ek_buf *out)
-{
-    int count[EK_MODE_COUNT];
-    ek_event_log_plan_modes(j, count);
-    ek_metrics_head("evenkeel_plan_entries", out);
-    for (int m = 0; m < EK_MODE_COUNT; m++)
-        ek_buf_printf(out, "evenkeel_plan_entries{mode=\"%s\"} %d\n", ek_mode_name((enum ek_mode)m),
-                      count[m]);
-}
-
-int ek_finding_metrics(struct ek_event_log *j, int64_t now_ms, struct ek_buf *out)
-{
-    struct counts t = {.since_ms = now_ms};
-    ek_event_log_view(j, count_findings, &t);
-    ek_metrics_head("evenkeel_open_findings", out);
-    add(ek_class_name(EK_CLASS_NONE), "suspected", t.suspected, out);
-    for (int c = EK_CLASS_NONE + 1; c < EK_CLASS_COUNT; c++)
-        add(ek_class_name((enum ek_class)c), "confirmed", t.confirmed[c], out);
-    add_plan(j, out);
-    return ek_metrics_single("evenkeel_oldest_confirmed_finding_age_seconds",
-                             (double)(now_ms - t.since_ms) / 1e3, out);
-}
-
 struct event {
     const char *kind; /* NULL: unknown */
     char *json;
@@ -266,32 +214,20 @@ int ek_event_log_last(struct ek_event_log *j, size_t n, struct ek_buf *out)
     return ek_buf_text(out, "]\n");
 }
 
-int ek_event_log_findings(struct ek_event_log *j, struct ek_buf *out)
-{
-    pthread_mutex_lock(&j->lock);
-    ek_buf_text(out, "[");
-    for (size_t i = 0; i < j->open.count; i++) {
-        ek_buf_text(out, i ? "," : "");
-        ek_event_json(j->open.item[i].event, out);
-    }
-    pthread_mutex_unlock(&j->lock);
-    return ek_buf_text(out, "]\n");
-}
-
-int ek_event_log_feature_findings(struct ek_event_log *j, const char *feature, struct ek_buf *out)
+int ek_event_log_findings(struct ek_event_log *j, const char *feature, struct ek_buf *out)
 {
     size_t written = 0;
     ek_buf_text(out, "[");
     pthread_mutex_lock(&j->lock);
     for (size_t i = 0; i < j->open.count; i++) {
-        if (strcmp(j->open.item[i].event->finding.at.feature, feature) != 0)
+        const struct ek_event *v = j->open.item[i].event;
+        if (feature && strcmp(v->finding.at.feature, feature) != 0)
             continue;
         ek_buf_text(out, written++ ? "," : "");
-        ek_event_json(j->open.item[i].event, out);
-        ek_buf_text(out, "\n");
+        ek_event_json(v, out);
     }
     pthread_mutex_unlock(&j->lock);
-    return ek_buf_text(out, "]");
+    return ek_buf_text(out, "]\n");
 }
 
 int ek_event_log_plan(struct ek_event_log *j, struct ek_buf *out)
@@ -324,14 +260,55 @@ size_t ek_event_log_open(struct ek_event_log *j)
     return n;
 }
 
-/* Count the entries of the current plan with an action that changes scores, by mode. */
-static void ek_event_log_plan_modes(struct ek_event_log *j, int count[EK_MODE_COUNT])
+struct counts {
+    int suspected, confirmed[EK_CLASS_COUNT];
+    int64_t since_ms;         /* start of the oldest confirmed finding; now if there is none */
+    int entry[EK_MODE_COUNT]; /* entries of the plan that change scores */
+};
+
+static int count_state(void *context, const struct ek_event_log_state *v)
 {
-    memset(count, 0, EK_MODE_COUNT * sizeof *count);
-    pthread_mutex_lock(&j->lock);
-    for (int i = 0; j->plan && i < j->plan->plan.count; i++) {
-        const struct ek_event_entry *e = &j->plan->plan.entry[i];
-        count[e->mode] += ek_action_treats(e->action);
+    struct counts *t = context;
+    for (size_t i = 0; i < v->findings; i++) {
+        const struct ek_event_finding *f = &v->finding[i].event->finding;
+        if (f->state == EK_SUSPECTED) {
+            t->suspected++;
+            continue;
+        }
+        t->confirmed[f->class]++;
+        if (v->finding[i].confirmed_ms < t->since_ms)
+            t->since_ms = v->finding[i].confirmed_ms;
     }
-    pthread_mutex_unlock(&j->lock);
+    for (int i = 0; v->plan && i < v->plan->plan.count; i++) {
+        const struct ek_event_entry *e = &v->plan->plan.entry[i];
+        t->entry[e->mode] += ek_action_treats(e->action);
+    }
+    return EK_OK;
+}
+
+static void add_count(const char *class, const char *state, int count, struct ek_buf *out)
+{
+    ek_buf_printf(out, "evenkeel_open_findings{class=\"%s\",state=\"%s\"} %d\n", class, state,
+                  count);
+}
+
+static void add_plan(const int count[EK_MODE_COUNT], struct ek_buf *out)
+{
+    ek_metrics_head("evenkeel_plan_entries", out);
+    for (int m = 0; m < EK_MODE_COUNT; m++)
+        ek_buf_printf(out, "evenkeel_plan_entries{mode=\"%s\"} %d\n", ek_mode_name((enum ek_mode)m),
+                      count[m]);
+}
+
+int ek_finding_metrics(struct ek_event_log *j, int64_t now_ms, struct ek_buf *out)
+{
+    struct counts t = {.since_ms = now_ms};
+    ek_event_log_view(j, count_state, &t);
+    ek_metrics_head("evenkeel_open_findings", out);
+    add_count(ek_class_name(EK_CLASS_NONE), "suspected", t.suspected, out);
+    for (int c = EK_CLASS_NONE + 1; c < EK_CLASS_COUNT; c++)
+        add_count(ek_class_name((enum ek_class)c), "confirmed", t.confirmed[c], out);
+    add_plan(t.entry, out);
+    return ek_metrics_single("evenkeel_oldest_confirmed_finding_age_seconds",
+                             (double)(now_ms - t.since_ms) / 1e3, out);
 }

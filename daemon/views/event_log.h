@@ -47,9 +47,8 @@ int ek_event_log_stream(struct ek_event_log *j, int64_t started_ms, uint64_t *af
 uint64_t ek_event_log_count(struct ek_event_log *j);
 /* Append the last n events as a JSON array, oldest first. */
 int ek_event_log_last(struct ek_event_log *j, size_t n, struct ek_buf *out);
-/* Append the open findings, of all features or of one, as a JSON array, oldest first. */
-int ek_event_log_findings(struct ek_event_log *j, struct ek_buf *out);
-int ek_event_log_feature_findings(struct ek_event_log *j, const char *feature, struct ek_buf *out);
+/* Append the open findings of a feature (NULL: of all) as a JSON array, oldest first. */
+int ek_event_log_findings(struct ek_event_log *j, const char *feature, struct ek_buf *out);
 /* Append the current plan as a JSON object; version 0 without entries before the first. */
 int ek_event_log_plan(struct ek_event_log *j, struct ek_buf *out);
 

@@ -3,14 +3,26 @@
 #include "base/alloc.h"
 #include "base/json.h"
 #include "daemon/base/metrics.h"
-#include "daemon/views/feature_stats_internal.h"
 #include "daemon/views/feature_history.h"
 #include "guard/event.h"
 #include "guard/event_json.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
+
+struct ek_feature_stats {
+    const struct ek_manifest *manifest;
+    const struct ek_rules *rules;
+    struct ek_live_sketches *traffic;
+    const struct ek_values *training; /* [features] */
+    int features;
+    pthread_mutex_t lock;               /* protects the members below */
+    struct ek_feature_stats_cell *cell; /* [capacity] */
+    int capacity, cells;
+    int next_cell, next_feature; /* only of the updating thread */
+};
 
 struct ek_feature_stats *ek_feature_stats_new(const struct ek_manifest *m,
                                               const struct ek_rules *rules,
@@ -320,71 +332,43 @@ int ek_feature_stats_feature(struct ek_feature_stats *b, const char *name,
     return ek_buf_text(out, "]}\n");
 }
 
-static double lists(const struct ek_feature_view *v)
-{
-    return (double)v->lists;
-}
-static double items(const struct ek_feature_view *v)
-{
-    return (double)v->values.items;
-}
-static double psi(const struct ek_feature_view *v)
-{
-    return v->divergence.psi;
-}
-static double psi_expected(const struct ek_feature_view *v)
-{
-    return v->divergence.psi_expected;
-}
-static double ks(const struct ek_feature_view *v)
-{
-    return v->divergence.ks;
-}
-static double scale_ratio(const struct ek_feature_view *v)
-{
-    return v->scale_ratio;
-}
-static double missing(const struct ek_feature_view *v)
-{
-    return v->values.missing;
-}
-static double zero(const struct ek_feature_view *v)
-{
-    return v->values.zero;
-}
-static double p05(const struct ek_feature_view *v)
-{
-    return v->values.quantile[1];
-}
-static double median(const struct ek_feature_view *v)
-{
-    return v->values.quantile[EK_MEDIAN];
-}
-static double p95(const struct ek_feature_view *v)
-{
-    return v->values.quantile[EK_QUANTILES - 2];
-}
-
 struct figure {
     const char *name;
     const char *label; /* additional label; "": none */
-    double (*get)(const struct ek_feature_view *v);
 };
 
 /* Samples of a family are adjacent. */
 static const struct figure FIGURES[] = {
-    {"evenkeel_feature_lists", "", lists},
-    {"evenkeel_feature_items", "", items},
-    {"evenkeel_feature_psi", "", psi},
-    {"evenkeel_feature_psi_expected", "", psi_expected},
-    {"evenkeel_feature_ks", "", ks},
-    {"evenkeel_feature_scale_ratio", "", scale_ratio},
-    {"evenkeel_feature_missing_ratio", "", missing},
-    {"evenkeel_feature_zero_ratio", "", zero},
-    {"evenkeel_feature_quantile", ",quantile=\"0.05\"", p05},
-    {"evenkeel_feature_quantile", ",quantile=\"0.5\"", median},
-    {"evenkeel_feature_quantile", ",quantile=\"0.95\"", p95},
+    {"evenkeel_feature_lists", ""},
+    {"evenkeel_feature_items", ""},
+    {"evenkeel_feature_psi", ""},
+    {"evenkeel_feature_psi_expected", ""},
+    {"evenkeel_feature_ks", ""},
+    {"evenkeel_feature_scale_ratio", ""},
+    {"evenkeel_feature_missing_ratio", ""},
+    {"evenkeel_feature_zero_ratio", ""},
+    {"evenkeel_feature_quantile", ",quantile=\"0.05\""},
+    {"evenkeel_feature_quantile", ",quantile=\"0.5\""},
+    {"evenkeel_feature_quantile", ",quantile=\"0.95\""},
 };
+enum { FIGURE_COUNT = sizeof FIGURES / sizeof *FIGURES };
+
+/* Return the value of FIGURES[figure]. */
+static double get_figure(const struct ek_feature_view *v, int figure)
+{
+    const double values[FIGURE_COUNT] = {(double)v->lists,
+                                         (double)v->values.items,
+                                         v->divergence.psi,
+                                         v->divergence.psi_expected,
+                                         v->divergence.ks,
+                                         v->scale_ratio,
+                                         v->values.missing,
+                                         v->values.zero,
+                                         v->values.quantile[1],
+                                         v->values.quantile[EK_MEDIAN],
+                                         v->values.quantile[EK_QUANTILES - 2]};
+    return values[figure];
+}
 
 /* Selected cells and the states of their features. */
 struct selection {
@@ -405,14 +389,14 @@ static int add_series(const struct selection *s, int cell, int feature, const ch
 }
 
 /* Append a family; statistics without a value have no sample. */
-static int add_figure(const struct selection *s, const struct figure *f, struct ek_buf *out)
+static int add_figure(const struct selection *s, int figure, struct ek_buf *out)
 {
-    bool first = f == FIGURES || strcmp(f->name, f[-1].name) != 0;
-    if (first)
+    const struct figure *f = &FIGURES[figure];
+    if (!figure || strcmp(f->name, f[-1].name) != 0)
         ek_metrics_head(f->name, out);
     for (int c = 0; c < s->count; c++)
         for (int i = 0; i < s->b->features; i++) {
-            double value = f->get(&s->cell[c]->views[i][EK_SPAN_RECENT]);
+            double value = get_figure(&s->cell[c]->views[i][EK_SPAN_RECENT], figure);
             if (isfinite(value))
                 add_series(s, c, i, f->name, f->label, value, out);
         }
@@ -465,8 +449,8 @@ static void insert_cell(struct selection *s, const struct ek_feature_stats_cell 
 static int add_all(struct selection *s, struct ek_event_log *j, struct ek_buf *out)
 {
     ek_event_log_view(j, read_states, s);
-    for (size_t i = 0; i < sizeof FIGURES / sizeof *FIGURES; i++)
-        add_figure(s, &FIGURES[i], out);
+    for (int i = 0; i < FIGURE_COUNT; i++)
+        add_figure(s, i, out);
     return add_states(s, out);
 }
 

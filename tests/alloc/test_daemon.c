@@ -8,7 +8,7 @@
 #include "daemon/views/agreement_cache.h"
 #include "daemon/alerts/alert_registry.h"
 #include "daemon/alerts/alert_delivery.h"
-#include "daemon/alerts/alert_update.h"
+#include "daemon/alerts/alert.h"
 #include "daemon/views/feature_stats.h"
 #include "daemon/fleet/fleet_commands.h"
 #include "daemon/views/event_log.h"
@@ -65,7 +65,7 @@ static int keep_events(struct ek_error *e)
                    (ek_event_log_add(j, &FINDING, "{}", 0, &change) || ek_event_log_open(j) == 1);
     }
     if (!rc)
-        rc = ek_event_log_findings(j, &out);
+        rc = ek_event_log_findings(j, NULL, &out);
     if (!rc)
         rc = ek_event_log_plan(j, &out);
     if (!rc)

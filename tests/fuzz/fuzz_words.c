@@ -1,7 +1,6 @@
 /* Short external strings: checkpoint references in offset metadata, hosts and origins, URLs, listen
  * addresses, broker lists, token files, checkpoint notes. The first byte selects the parser. */
 #include "base/error.h"
-#include "daemon/base/address.h"
 #include "daemon/base/url.h"
 #include "daemon/http/host_check.h"
 #include "daemon/state/checkpoint_ref.h"

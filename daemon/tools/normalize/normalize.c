@@ -5,7 +5,6 @@
 #include "base/json.h"
 #include "daemon/base/arguments.h"
 #include "daemon/base/command.h"
-#include "daemon/base/text_layout.h"
 #include "daemon/base/text_table.h"
 #include "daemon/files/file_kind.h"
 #include "daemon/tools/normalize/normalize_crossval.h"

@@ -1,6 +1,6 @@
 /* Secrets: the secret librdkafka properties, their files, and their redaction. */
 #include "daemon/config/config.h"
-#include "daemon/base/secret.h"
+#include "daemon/base/process.h"
 #include "tests/check.h"
 
 #include <librdkafka/rdkafka.h>

@@ -1,5 +1,5 @@
 /* Findings in the output of a replay. */
-#include "daemon/commands/replay_findings.h"
+#include "daemon/commands/replay.h"
 #include "tests/event_from.h"
 #include "tests/check.h"
 

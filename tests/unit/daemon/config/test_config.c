@@ -2,7 +2,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "daemon/alerts/alert_registry.h"
-#include "daemon/base/address.h"
+#include "daemon/base/url.h"
 #include "daemon/config/config.h"
 #include "daemon/kafka/client_conf.h"
 #include "tests/check.h"

@@ -37,7 +37,7 @@ START_TEST(a_finding_is_open_until_it_is_dismissed_or_recovered)
     finding(j, "price-1", "updated", 0);
     finding(j, "stars-2", "dismissed", 0);
     ck_assert_uint_eq(ek_event_log_open(j), 1);
-    ck_assert_int_eq(ek_event_log_findings(j, &out), 0);
+    ck_assert_int_eq(ek_event_log_findings(j, NULL, &out), 0);
     static const char head[] = "[{\"event\":\"finding\",\"finding_id\":\"price-1\","
                                "\"state\":\"updated\",";
     ck_assert_mem_eq(ek_buf_string(&out), head, sizeof head - 1);

@@ -160,7 +160,7 @@ static bool is_open(struct ek_event_log *j, int episode)
     struct ek_buf out;
     char name[32];
     ek_buf_init(&out, 0);
-    must(ek_event_log_findings(j, &out));
+    must(ek_event_log_findings(j, NULL, &out));
     snprintf(name, sizeof name, "\"e-%d\"", episode);
     bool found = strstr(ek_buf_string(&out), name) != NULL;
     ek_buf_release(&out);
