@@ -10,7 +10,6 @@
 #include "daemon/config/instance.h"
 #include "daemon/files/field_mapping.h"
 #include "daemon/files/file_kind.h"
-#include "daemon/files/list_writer.h"
 #include "daemon/files/routing_warning.h"
 #include "evenkeel.h"
 #include "guard/event_json.h"

@@ -188,11 +188,6 @@ int ek_config_from_tree(struct ek_config **out, const struct ek_yaml *yaml,
 int ek_config_part_from_tree(struct ek_config **out, const struct ek_yaml *yaml,
                              const char *const *uses, struct ek_error *e);
 
-/* Return the message format of the configuration, which keeps ownership of its strings. */
-struct ek_mapping;
-struct ek_codec_limits;
-void ek_config_mapping(const struct ek_config *c, struct ek_mapping *mapping,
-                       struct ek_codec_limits *limits);
 /* Load the assets that the configuration names, with its field names and limits. Errors in an asset
  * are EK_ECONFIG at the key of the file. `faults` as in ek_config_parse_all. */
 int ek_config_assets(struct ek_assets **out, const struct ek_config *c,

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/parse.h"
-#include "daemon/files/list_writer.h"
+#include "daemon/files/upstream_sim.h"
 #include "lists/codec.h"
 #include "offline/world/hotel.h"
 

@@ -14,6 +14,30 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Set the message format of the configuration, which keeps ownership of its strings. */
+static void set_mapping(const struct ek_config *c, struct ek_mapping *mapping,
+                        struct ek_codec_limits *limits)
+{
+    *mapping = (struct ek_mapping){.encoding = c->encoding ? EK_MESSAGES_JSON : EK_MESSAGES_MSGPACK,
+                                   .layout = (enum ek_message_layout)c->layout,
+                                   .query = c->query,
+                                   .time_ms = c->time_ms,
+                                   .segments = c->segments,
+                                   .query_features = c->query_features,
+                                   .manifest = c->manifest_hash,
+                                   .items = c->items,
+                                   .item = c->item,
+                                   .list_items = c->list_items,
+                                   .log_means = c->log_means,
+                                   .item_id = c->item_id,
+                                   .score = c->score,
+                                   .features = c->features,
+                                   .label = c->label,
+                                   .source = c->source};
+    *limits = (struct ek_codec_limits){.message_bytes = (uint32_t)c->message_bytes,
+                                       .items = (int)c->items_max};
+}
+
 int ek_field_mapping_load(struct ek_field_mapping *d, const char *config, struct ek_error *e)
 {
     static const char *const uses[] = {"message.", "limits.", NULL};
@@ -23,7 +47,7 @@ int ek_field_mapping_load(struct ek_field_mapping *d, const char *config, struct
     int rc = ek_config_load_part(&d->config, config, uses, e);
     if (rc)
         return ek_cli_config_fault(e);
-    ek_config_mapping(d->config, &d->mapping, &d->limits);
+    set_mapping(d->config, &d->mapping, &d->limits);
     return EK_OK;
 }
 
@@ -41,6 +65,15 @@ int ek_field_mapping_needs_lists(const struct ek_field_mapping *d, const char *p
                : ek_fail_at(e, EK_EUSAGE, path, 0, 0,
                             "each message is an item ('message.layout' of the configuration), but "
                             "lists are needed");
+}
+
+int ek_layout_parse(const char *text, enum ek_message_layout *out, struct ek_error *e)
+{
+    bool item = !strcmp(text, "item");
+    if (!item && strcmp(text, "list") != 0)
+        return ek_fail(e, EK_EUSAGE, "unknown layout '%s' (list, item)", text);
+    *out = item ? EK_LAYOUT_ITEM : EK_LAYOUT_LIST;
+    return EK_OK;
 }
 
 /* Append to the error message, as far as there is room. */
@@ -209,29 +242,6 @@ static int on_fault(void *context, enum ek_asset which, struct ek_error *e)
     return ek_error_list_collect(t->faults, EK_ECONFIG, e);
 }
 
-void ek_config_mapping(const struct ek_config *c, struct ek_mapping *mapping,
-                       struct ek_codec_limits *limits)
-{
-    *mapping = (struct ek_mapping){.encoding = c->encoding ? EK_MESSAGES_JSON : EK_MESSAGES_MSGPACK,
-                                   .layout = (enum ek_message_layout)c->layout,
-                                   .query = c->query,
-                                   .time_ms = c->time_ms,
-                                   .segments = c->segments,
-                                   .query_features = c->query_features,
-                                   .manifest = c->manifest_hash,
-                                   .items = c->items,
-                                   .item = c->item,
-                                   .list_items = c->list_items,
-                                   .log_means = c->log_means,
-                                   .item_id = c->item_id,
-                                   .score = c->score,
-                                   .features = c->features,
-                                   .label = c->label,
-                                   .source = c->source};
-    *limits = (struct ek_codec_limits){.message_bytes = (uint32_t)c->message_bytes,
-                                       .items = (int)c->items_max};
-}
-
 int ek_config_assets(struct ek_assets **out, const struct ek_config *c,
                      struct ek_error_list *faults, struct ek_error *e)
 {
@@ -241,7 +251,7 @@ int ek_config_assets(struct ek_assets **out, const struct ek_config *c,
     struct loading context = {c, faults};
     const struct ek_assets_report report = {on_fault, &context};
     e = e ? e : &own;
-    ek_config_mapping(c, &mapping, &limits);
+    set_mapping(c, &mapping, &limits);
     int rc = ek_assets_load_mapped(out, c->manifest, c->profile, c->rules, c->model, &mapping,
                                    &limits, &report, e);
     if (!rc) {

@@ -38,6 +38,9 @@ int ek_field_mapping_needs_lists(const struct ek_field_mapping *d, const char *p
  * field names; for EK_ERR_ENCODING, the key that sets the encoding. Returns the code. */
 int ek_field_mapping_hint(const struct ek_field_mapping *d, struct ek_error *e);
 
+/* Parse "list" or "item". Returns 0 or EK_EUSAGE. */
+int ek_layout_parse(const char *text, enum ek_message_layout *out, struct ek_error *e);
+
 /* Iteration over the lists of a message file or capture. */
 /* Process a list, valid during the call; `number` counts from 0. */
 typedef int ek_list_fn(void *context, struct ek_list *q, uint64_t number, struct ek_error *e);

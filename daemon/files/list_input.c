@@ -79,17 +79,24 @@ bool ek_next_field(const char **at, const char **piece, size_t *length)
     return true;
 }
 
+int ek_item_number(const struct ek_manifest *m, const char *name, int *out, struct ek_error *e)
+{
+    *out = ek_manifest_item(m, name);
+    if (*out >= 0)
+        return EK_OK;
+    const char *near = ek_manifest_suggest(m, EK_ROLE_ITEM, name);
+    return ek_fail(e, EK_EUSAGE,
+                   near ? "unknown item feature '%s', did you mean '%s'?"
+                        : "unknown item feature '%s'",
+                   name, near);
+}
+
 static int routable_number(const struct ek_manifest *m, const char *name, int *out,
                            struct ek_error *e)
 {
-    int item = ek_manifest_item(m, name);
-    if (item < 0) {
-        const char *near = ek_manifest_suggest(m, EK_ROLE_ITEM, name);
-        return ek_fail(e, EK_EUSAGE,
-                       near ? "unknown item feature '%s', did you mean '%s'?"
-                            : "unknown item feature '%s'",
-                       name, near);
-    }
+    int item, rc = ek_item_number(m, name, &item, e);
+    if (rc)
+        return rc;
     if (m->routable_of_item[item] < 0)
         return ek_fail(e, EK_EUSAGE, "feature '%s' is not routable", name);
     *out = m->routable_of_item[item];

@@ -28,6 +28,8 @@ int ek_files_read_relabeled(const struct ek_files *f, const struct ek_manifest *
                             const char *config, struct ek_dataset *d,
                             struct ek_upstream_scores *upstream, struct ek_error *e);
 
+/* Set *out to the index of an item feature, or return EK_EUSAGE with the most similar name. */
+int ek_item_number(const struct ek_manifest *m, const char *name, int *out, struct ek_error *e);
 /* Parse "price,taxes" into routable indices. Returns 0, or EK_EUSAGE for a feature that is
  * unknown (with the most similar name), not routable or a duplicate. `out` has room for K of
  * the manifest. */

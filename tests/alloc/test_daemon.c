@@ -16,7 +16,7 @@
 #include "daemon/base/log.h"
 #include "daemon/base/metrics.h"
 #include "daemon/guard/pause.h"
-#include "daemon/files/list_writer.h"
+#include "daemon/tools/data/list_writer.h"
 #include "daemon/state/checkpoint_status.h"
 #include "daemon/config/auth.h"
 

@@ -3,8 +3,9 @@
 #include "base/parse.h"
 #include "daemon/base/arguments.h"
 #include "daemon/base/command.h"
+#include "daemon/files/field_mapping.h"
 #include "daemon/files/file_kind.h"
-#include "daemon/files/list_writer.h"
+#include "daemon/tools/data/list_writer.h"
 #include "daemon/files/list_input.h"
 #include "lists/letor.h"
 

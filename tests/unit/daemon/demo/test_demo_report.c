@@ -1,6 +1,5 @@
 /* The demo reports the actual events, and succeeds only if each chapter did. */
 #include "base/file.h"
-#include "daemon/demo/demo_view.h"
 #include "daemon/demo/demo_report.h"
 #include "tests/check.h"
 #include "tests/event_from.h"

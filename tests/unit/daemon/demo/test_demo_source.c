@@ -1,6 +1,6 @@
 /* The demo is evaluated by the traffic that it sent. */
 #include "daemon/demo/demo_source.h"
-#include "daemon/files/list_writer.h"
+#include "daemon/files/upstream_sim.h"
 #include "lists/codec.h"
 #include "offline/world/hotel.h"
 #include "tests/check.h"

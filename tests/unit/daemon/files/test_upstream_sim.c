@@ -1,5 +1,5 @@
 /* The upstream model scores the faulty values. */
-#include "daemon/files/list_writer.h"
+#include "daemon/files/upstream_sim.h"
 #include "assets/model.h"
 #include "offline/world/hotel.h"
 #include "score/scorer.h"

@@ -1,6 +1,6 @@
 /* Event stream: its content and its access checks. */
 #include "daemon/http/event_stream.h"
-#include "daemon/http/host_check.h"
+#include "daemon/http/control_api.h"
 #include "daemon/views/event_log.h"
 #include "tests/event_from.h"
 #include "tests/stage_scene.h"

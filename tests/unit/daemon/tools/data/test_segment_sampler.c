@@ -1,5 +1,5 @@
 /* Sampled segment values for lists without any. */
-#include "daemon/files/list_writer.h"
+#include "daemon/tools/data/list_writer.h"
 #include "tests/check.h"
 
 enum { MANY = 20000 };

@@ -1,17 +1,11 @@
-#include "daemon/files/list_writer.h"
+#include "daemon/tools/data/list_writer.h"
 
-#include "assets/model.h"
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"
-#include "base/parse.h"
-#include "daemon/files/file_kind.h"
-#include "daemon/files/routing_warning.h"
 #include "lists/letor.h"
-#include "offline/world/faults.h"
 #include "offline/world/synthetic_lists.h"
-#include "score/scorer.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -88,114 +82,6 @@ int ek_segment_sampler_apply(const struct ek_segment_sampler *d, struct ek_list 
             (struct ek_segment){{c->name, strlen(c->name)}, {value, strlen(value)}};
     }
     return EK_OK;
-}
-
-struct ek_upstream_sim {
-    struct ek_fault *faults;
-    uint64_t *hits;
-    size_t fault_count;
-    uint64_t seed;
-    struct ek_model *model;
-    struct ek_scorer *scorer;
-};
-
-void ek_upstream_sim_free(struct ek_upstream_sim *u)
-{
-    if (!u)
-        return;
-    for (size_t i = 0; i < u->fault_count; i++)
-        ek_fault_release(&u->faults[i]);
-    ek_free(u->faults);
-    ek_free(u->hits);
-    ek_scorer_free(u->scorer);
-    ek_model_free(u->model);
-    ek_free(u);
-}
-
-static int read_faults(struct ek_upstream_sim *u, const struct ek_upstream_sim_options *o,
-                       struct ek_error *e)
-{
-    u->faults = ek_calloc(o->fault_count, sizeof *u->faults);
-    u->hits = ek_calloc(o->fault_count, sizeof *u->hits);
-    if (!u->faults || !u->hits)
-        return ek_fail(e, EK_ENOMEM, "out of memory");
-    for (size_t i = 0; i < o->fault_count; i++) {
-        int rc = ek_fault_parse(&u->faults[i], o->manifest, o->faults[i], e);
-        if (rc)
-            return rc;
-        u->fault_count++;
-    }
-    return EK_OK;
-}
-
-static int read_model(struct ek_upstream_sim *u, const struct ek_upstream_sim_options *o,
-                      struct ek_error *e)
-{
-    if (!o->model)
-        return EK_OK;
-    int rc = ek_model_load(&u->model, o->model, e);
-    if (!rc)
-        rc = ek_model_check(u->model, o->manifest, e);
-    if (rc && e)
-        ek_kind_explain(o->model, EK_KIND_MODEL, e);
-    if (!rc)
-        rc = ek_scorer_new(&u->scorer, u->model, e);
-    if (!rc && u->model->trained.routed) /* no feature is routed here */
-        ek_routing_warn(o->model, u->model, NULL, NULL);
-    return rc;
-}
-
-int ek_upstream_sim_new(struct ek_upstream_sim **out, const struct ek_upstream_sim_options *o,
-                        struct ek_error *e)
-{
-    struct ek_upstream_sim *u = ek_calloc(1, sizeof *u);
-    if (!u)
-        return ek_fail(e, EK_ENOMEM, "out of memory");
-    u->seed = o->seed;
-    int rc = read_faults(u, o, e);
-    if (!rc)
-        rc = read_model(u, o, e);
-    if (rc) {
-        ek_upstream_sim_free(u);
-        return rc;
-    }
-    *out = u;
-    return EK_OK;
-}
-
-bool ek_upstream_sim_needs_fit(const struct ek_upstream_sim *u)
-{
-    for (size_t i = 0; i < u->fault_count; i++)
-        if (ek_fault_needs_fit(&u->faults[i]))
-            return true;
-    return false;
-}
-
-int ek_upstream_sim_fit(struct ek_upstream_sim *u, const struct ek_dataset *d, struct ek_error *e)
-{
-    for (size_t i = 0; i < u->fault_count; i++) {
-        int rc = ek_fault_fit(&u->faults[i], d, e);
-        if (rc)
-            return rc;
-    }
-    return EK_OK;
-}
-
-int ek_upstream_sim_apply(struct ek_upstream_sim *u, struct ek_list *q, uint64_t number,
-                          struct ek_error *e)
-{
-    for (size_t i = 0; i < u->fault_count; i++)
-        u->hits[i] += ek_fault_apply(&u->faults[i], q, number, u->seed);
-    if (u->scorer)
-        return ek_scorer_score(u->scorer, q, NULL, q->score, e);
-    for (int k = 0; k < q->items; k++)
-        q->score[k] = 0;
-    return EK_OK;
-}
-
-uint64_t ek_upstream_sim_matches(const struct ek_upstream_sim *u, size_t i)
-{
-    return u->hits[i];
 }
 
 struct ek_list_writer {
@@ -365,13 +251,4 @@ int ek_encoding_parse(const char *text, enum ek_feature_encoding *out, struct ek
             return EK_OK;
         }
     return ek_fail(e, EK_EUSAGE, "unknown encoding '%s' (array, bin, map, json, json-map)", text);
-}
-
-int ek_layout_parse(const char *text, enum ek_message_layout *out, struct ek_error *e)
-{
-    bool item = !strcmp(text, "item");
-    if (!item && strcmp(text, "list") != 0)
-        return ek_fail(e, EK_EUSAGE, "unknown layout '%s' (list, item)", text);
-    *out = item ? EK_LAYOUT_ITEM : EK_LAYOUT_LIST;
-    return EK_OK;
 }

@@ -1,7 +1,7 @@
 /* gen and convert write the generated lists with their faults. */
 #include "base/buf.h"
 #include "base/file.h"
-#include "daemon/files/list_writer.h"
+#include "daemon/tools/data/list_writer.h"
 #include "offline/world/hotel.h"
 #include "tests/check.h"
 
