@@ -54,7 +54,8 @@ static bool reader_is_closed(void)
     return poll(&out, 1, 0) == 1 && out.revents & POLLERR;
 }
 
-int ek_cli_output_fault(void)
+/* Return 0, or print an error and return its exit status. */
+static int flush_stdout(void)
 {
     errno = 0;
     bool sent = !fflush(stdout) && !ferror(stdout);
@@ -204,7 +205,7 @@ static int fail_unknown(const struct ek_program *p, const char *word)
 /* Exit with a failure if output was lost, even after success of the command. */
 static void flush_output(void)
 {
-    int status = ek_cli_output_fault();
+    int status = flush_stdout();
     if (status)
         _exit(status);
 }

@@ -41,8 +41,6 @@ struct ek_command {
 int ek_cli_fail(const struct ek_error *e);
 /* Return the exit status after a signal `number` (0: none): 128 + number, unless `status` is 0. */
 int ek_cli_stopped(int number, int status);
-/* Flush stdout at exit. Return 0, or print an error and return its exit status. */
-int ek_cli_output_fault(void);
 /* Change the code of an error in a configuration or a file that it names to EK_ECONFIG, since a
  * restart does not help. EK_ENOMEM, and EK_EIO unless of a path, stay. Return the code. */
 int ek_cli_config_fault(struct ek_error *e);

@@ -40,7 +40,8 @@ static int get_width(const char *text, size_t length)
     return width;
 }
 
-int ek_print_safe_part(const char *text, size_t length, FILE *to)
+/* Print the first `length` bytes of a text, safe. Return the number of columns. */
+static int print_part(const char *text, size_t length, FILE *to)
 {
     int width = 0;
     bool shown;
@@ -54,7 +55,7 @@ int ek_print_safe_part(const char *text, size_t length, FILE *to)
 
 void ek_print_safe(const char *text, FILE *to)
 {
-    ek_print_safe_part(text, strlen(text), to);
+    print_part(text, strlen(text), to);
 }
 
 void ek_make_safe(char *text)
@@ -136,7 +137,7 @@ static void flow(struct flow *f, const char *text, const char *end)
         } else if (f->column) {
             f->column += fprintf(f->to, " ");
         }
-        f->column += ek_print_safe_part(text, length, f->to);
+        f->column += print_part(text, length, f->to);
         if (last)
             f->column += fprintf(f->to, "%s", end);
         text += length + gap;
@@ -211,7 +212,7 @@ static int print_row(const struct ek_text_table *c, const struct layout *l, cons
     for (int i = 0; i < l->whole; i++) {
         if (*text) /* no trailing spaces */
             column += fprintf(to, "%*s", indent - column, "");
-        column += ek_print_safe_part(text, strlen(text), to);
+        column += print_part(text, strlen(text), to);
         indent += c->width[i] + GAP;
         text = skip_texts(text, 1);
     }
@@ -270,7 +271,7 @@ void ek_paragraph_add(struct ek_paragraph *p, const char *text)
         } else if (p->column > p->indent) {
             p->column += fprintf(p->to, " ");
         }
-        p->column += ek_print_safe_part(text, (size_t)length, p->to);
+        p->column += print_part(text, (size_t)length, p->to);
         text += length;
         text += strspn(text, " ");
     }

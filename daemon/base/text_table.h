@@ -34,8 +34,6 @@ int ek_print_wrapped(const char *text, int columns, FILE *to);
 
 /* Print safe text on one line. */
 void ek_print_safe(const char *text, FILE *to);
-/* Print the first `length` bytes of a text, safe. Return the number of columns. */
-int ek_print_safe_part(const char *text, size_t length, FILE *to);
 /* Make a text safe in place; it does not become longer. */
 void ek_make_safe(char *text);
 

@@ -1,21 +1,103 @@
 /* API client commands: status, impact, history, reload, pause, resume, accept, revert, pin,
  * unpin. */
+#include "base/buf.h"
+#include "base/error.h"
 #include "base/json.h"
 #include "base/parse.h"
 #include "daemon/base/arguments.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/command.h"
+#include "daemon/base/http_client.h"
 #include "daemon/base/url.h"
-#include "daemon/commands/api_client.h"
 #include "daemon/commands/client_print.h"
 #include "daemon/commands/live_view.h"
-#include "daemon/config/config.h"
 #include "daemon/config/auth.h"
+#include "daemon/config/config.h"
 
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+
+enum { WAIT_SECONDS = 5, RESPONSE_BYTES = 64 << 20 };
+
+static int enomem(struct ek_error *e)
+{
+    return ek_fail(e, EK_ENOMEM, "out of memory");
+}
+
+/* Append the URL of a call. */
+static int join(struct ek_buf *out, const char *url, const char *path, struct ek_error *e)
+{
+    const char *scheme = strstr(url, "://") ? "" : "http://";
+    const char *host = *scheme ? url : strstr(url, "://") + 3;
+    size_t length = strcspn(host, "/?#@");
+    bool alone = !host[length] || !strcmp(host + length, "/");
+    int rc = ek_buf_printf(out, "%s%.*s", scheme, (int)(host - url + (ptrdiff_t)length), url);
+    const char *text = rc ? NULL : ek_buf_string(out);
+    if (!text)
+        return enomem(e);
+    rc = alone ? ek_url_check(text) : EK_EFORMAT;
+    if (rc == EK_EFORMAT)
+        return ek_fail(e, EK_EUSAGE, "'%s' is not like http://127.0.0.1:9464", url);
+    return rc || ek_buf_text(out, path) || !ek_buf_string(out) ? enomem(e) : EK_OK;
+}
+
+static int check_answer(const struct ek_http_response *a, const char *url, struct ek_error *e)
+{
+    switch (a->fault) {
+    case EK_HTTP_NONE:
+        return EK_OK;
+    case EK_HTTP_TIMEOUT:
+        return ek_fail(e, EK_EIO, "%s: no answer within %d seconds", url, WAIT_SECONDS);
+    case EK_HTTP_TOO_LONG:
+        return ek_fail(e, EK_ELIMIT, "%s: the answer is too long", url);
+    case EK_HTTP_MEMORY:
+        return enomem(e);
+    default:
+        return ek_fail(e, EK_EIO, "%s: %s", url, a->text);
+    }
+}
+
+static int exchange(const struct ek_http_request *r, struct ek_http_response *a, struct ek_error *e)
+{
+    struct ek_http *h;
+    int rc = ek_http_new(&h, 1, e);
+    if (rc)
+        return rc;
+    if (!ek_http_begin(h, 0, r))
+        rc = enomem(e);
+    while (!rc && !ek_http_next(h, a))
+        ek_http_wait(h, WAIT_SECONDS * 1000);
+    ek_http_free(h);
+    return rc;
+}
+
+/* Call a running instance, one request per connection. url: "http://127.0.0.1:9464" or with https,
+ * without a path. body NULL: GET, else POST of that JSON with `token`. Append the answer to
+ * `answer`, up to its limit; *status is that of HTTP. Returns 0, EK_EUSAGE for an invalid url,
+ * EK_ENOMEM, EK_ELIMIT, or EK_EIO without an answer. */
+static int call_api(const char *url, const char *path, const char *token, const char *body,
+                    unsigned *status, struct ek_buf *answer, struct ek_error *e)
+{
+    struct ek_buf target;
+    struct ek_http_response a = {0};
+    ek_buf_init(&target, 0);
+    int rc = join(&target, url, path, e);
+    const struct ek_http_request r = {.url = (const char *)target.data,
+                                      .token = token,
+                                      .body = body,
+                                      .length = body ? strlen(body) : 0,
+                                      .idle_s = WAIT_SECONDS,
+                                      .body_out = answer};
+    if (!rc)
+        rc = exchange(&r, &a, e);
+    if (!rc)
+        rc = check_answer(&a, url, e);
+    *status = (unsigned)a.status;
+    ek_buf_release(&target);
+    return rc;
+}
 
 enum {
     KEY_URL = 1,
@@ -250,8 +332,8 @@ static int prepare(struct client *t, struct ek_error *e)
 static int send_request(struct client *t, const char *path, const char *body, struct ek_error *e)
 {
     ek_buf_clear(&t->answer);
-    int rc = ek_api_call(t->url, path, t->tokens && body ? ek_tokens_first(t->tokens) : NULL, body,
-                         &t->status, &t->answer, e);
+    int rc = call_api(t->url, path, t->tokens && body ? ek_tokens_first(t->tokens) : NULL, body,
+                      &t->status, &t->answer, e);
     yyjson_doc_free(t->doc);
     t->doc = rc ? NULL : ek_client_parse(&t->answer);
     if (rc || t->status == OK || t->status == BEGUN)
@@ -367,7 +449,7 @@ static int await(struct client *t, const char *path, uint64_t number,
                  bool (*is_done)(struct client *t, uint64_t number), struct ek_error *e)
 {
     const struct timespec pause = {.tv_nsec = 100000000};
-    int64_t until = ek_now_ms() + 1000 * EK_API_WAIT_SECONDS;
+    int64_t until = ek_now_ms() + 1000 * WAIT_SECONDS;
     int rc = EK_OK;
     do {
         nanosleep(&pause, NULL);
@@ -404,7 +486,7 @@ static int show_command(struct client *t, struct ek_error *e)
         return ek_fail(e, EK_EIO,
                        "%s: the leader of the fleet has not applied it within %d seconds; a pause "
                        "applies to this instance only, and /api/v1/commands has the later result",
-                       t->url, EK_API_WAIT_SECONDS);
+                       t->url, WAIT_SECONDS);
     if (t->json)
         return show(t, NULL, e);
     return ek_client_print_command(yyjson_doc_get_root(t->doc), number, stdout)
@@ -438,7 +520,7 @@ static int run_reload(struct client *t, struct ek_error *e)
     if (!is_reload_done(t, number))
         return ek_fail(e, EK_EIO,
                        "%s: not finished within %d seconds; /api/v1/reload has the later result",
-                       t->url, EK_API_WAIT_SECONDS);
+                       t->url, WAIT_SECONDS);
     t->refused =
         ek_client_get_reload_state(yyjson_doc_get_root(t->doc), number) == EK_RELOAD_REFUSED;
     return show(t, t->command->print, e);
@@ -541,7 +623,7 @@ int ek_cmd_client(int argc, char **argv)
     struct client t = {.command = c};
     struct ek_error e = {0};
     ek_cli_parse(&argp, argc, argv, 0, &t);
-    ek_buf_init(&t.answer, EK_API_RESPONSE_BYTES);
+    ek_buf_init(&t.answer, RESPONSE_BYTES);
     int rc = prepare(&t, &e);
     if (!rc)
         rc = c->run(&t, &e);

@@ -171,51 +171,53 @@ static void inspect_states_table(const struct inspect_states *s, FILE *to)
         table(s->of[i].prefix, s->of[i].state, to);
 }
 
-static int json(const char *prefix, const struct ek_state *s, FILE *to)
+static void add_hash(struct ek_json_writer *w, const char *key, uint64_t hash)
+{
+    char text[17];
+    snprintf(text, sizeof text, "%016" PRIx64, hash);
+    ek_json_add_text(w, key, text);
+}
+
+static void add_state(struct ek_json_writer *w, const char *prefix, const struct ek_state *s)
 {
     const struct ek_state_head *h = &s->head;
     struct size size = size_of(s);
-    fputs("{\"prefix\":", to);
-    int rc = ek_json_print_text(prefix, to);
-    fprintf(to, ",\"checkpoint\":%" PRIu64 ",\"complete\":%s", ek_checkpoint_number(s),
-            ek_checkpoint_number(s) && !s->incomplete && !s->damaged ? "true" : "false");
-    if (ek_checkpoint_number(s))
-        fprintf(to,
-                ",\"manifest\":\"%016" PRIx64 "\",\"profile\":\"%016" PRIx64 "\",\"lists\":%" PRIu64
-                ",\"plan_version\":%" PRIu64 ",\"time_ms\":%" PRId64
-                ",\"records\":%d,\"bytes\":%" PRIu64,
-                h->frame.manifest, h->kind.profile, h->queries, h->plan_version, h->time_ms,
-                size.records, size.bytes);
-    fputs("}", to);
-    return rc;
-}
-
-/* Write the member `states`; nothing without checkpoints. Returns 0 or EK_ENOMEM. */
-static int inspect_states_json(const struct inspect_states *s, FILE *to)
-{
-    int rc = EK_OK;
-    if (s->count)
-        fputs(",\"checkpoints\":[", to);
-    for (int i = 0; i < s->count && !rc; i++) {
-        fputs(i ? "," : "", to);
-        rc = json(s->of[i].prefix, s->of[i].state, to);
+    uint64_t number = ek_checkpoint_number(s);
+    ek_json_open(w, NULL, '{');
+    ek_json_add_text(w, "prefix", prefix);
+    ek_json_add_count(w, "checkpoint", number);
+    ek_json_add_flag(w, "complete", number && !s->incomplete && !s->damaged);
+    if (number) {
+        add_hash(w, "manifest", h->frame.manifest);
+        add_hash(w, "profile", h->kind.profile);
+        ek_json_add_count(w, "lists", h->queries);
+        ek_json_add_count(w, "plan_version", h->plan_version);
+        ek_json_add_integer(w, "time_ms", h->time_ms);
+        ek_json_add_integer(w, "records", size.records);
+        ek_json_add_count(w, "bytes", size.bytes);
     }
-    if (s->count)
-        fputs("]", to);
-    return rc;
+    ek_json_close(w, '}');
 }
 
-static int print_json(const struct totals *t, FILE *to)
+static int print_json(const struct totals *t, FILE *to, struct ek_error *e)
 {
-    fprintf(to,
-            "{\"kind\":\"capture\",\"messages\":%" PRIu64 ",\"bytes\":%" PRIu64
-            ",\"largest_bytes\":%" PRIu64 ",\"partitions\":%zu,\"first_ms\":%" PRId64
-            ",\"last_ms\":%" PRId64,
-            t->all.messages, t->all.bytes, t->all.largest, t->partitions.count, t->all.first_ms,
-            t->all.last_ms);
-    int rc = inspect_states_json(&t->states, to);
-    fputs("}\n", to);
-    return rc;
+    struct ek_buf line;
+    struct ek_json_writer w;
+    ek_json_begin_line(&w, &line);
+    ek_json_add_text(&w, "kind", "capture");
+    ek_json_add_count(&w, "messages", t->all.messages);
+    ek_json_add_count(&w, "bytes", t->all.bytes);
+    ek_json_add_count(&w, "largest_bytes", t->all.largest);
+    ek_json_add_count(&w, "partitions", t->partitions.count);
+    ek_json_add_integer(&w, "first_ms", t->all.first_ms);
+    ek_json_add_integer(&w, "last_ms", t->all.last_ms);
+    if (t->states.count)
+        ek_json_open(&w, "checkpoints", '[');
+    for (int i = 0; i < t->states.count; i++)
+        add_state(&w, t->states.of[i].prefix, t->states.of[i].state);
+    if (t->states.count)
+        ek_json_close(&w, ']');
+    return ek_json_end_line(&w, to, e);
 }
 
 static void print_table(const struct totals *t, FILE *to)
@@ -240,7 +242,7 @@ static int inspect_capture(const char *path, enum ek_inspect_form form, FILE *to
     ek_hash_set_init(&t.partitions);
     int rc = count(path, &t, e);
     if (!rc && form == EK_INSPECT_JSON)
-        rc = check_memory(print_json(&t, to), e);
+        rc = print_json(&t, to, e);
     if (!rc && form == EK_INSPECT_TABLE)
         print_table(&t, to);
     inspect_states_release(&t.states);

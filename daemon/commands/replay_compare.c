@@ -381,31 +381,6 @@ static void add_lists(const struct ek_compared *c, struct ek_json_writer *w)
     ek_json_close(w, '}');
 }
 
-/* Append one JSON object and a newline. unreadable: messages skipped. Returns 0 or EK_ENOMEM. */
-static int compare_json(const struct ek_compared *c, const char *a, const char *b,
-                        uint64_t unreadable, struct ek_buf *out)
-{
-    struct ek_json_writer w;
-    ek_json_init(&w, out);
-    ek_json_open(&w, NULL, '{');
-    ek_json_add_text(&w, "a", a);
-    add_text(&w, "b", b);
-    ek_json_add_count(&w, "messages", c->messages);
-    ek_json_add_count(&w, "undecodable", unreadable);
-    ek_json_add_flag(&w, "differ", c->differ);
-    ek_json_open(&w, "findings", '[');
-    for (size_t i = 0; i < c->pairs; i++)
-        add_pair(&w, &c->pair[i]);
-    ek_json_close(&w, ']');
-    ek_json_open(&w, "plans", '[');
-    for (size_t i = 0; i < c->rows; i++)
-        add_row(&w, &c->row[i]);
-    ek_json_close(&w, ']');
-    add_lists(c, &w);
-    ek_json_close(&w, '}');
-    return ek_buf_text(out, "\n");
-}
-
 enum { UNREADABLE_SHOWN = 5 };
 
 struct run {
@@ -447,13 +422,24 @@ static int run_all(struct run *r, struct ek_progress *progress, struct ek_error 
 static int print_json(const struct ek_replay_compare *a, const struct run *r,
                       const struct ek_compared *c, struct ek_error *e)
 {
-    struct ek_buf out;
-    ek_buf_init(&out, 0);
-    int rc = compare_json(c, a->rules[0], a->rules[1], r->unreadable, &out);
-    if (!rc)
-        fwrite(out.data, 1, out.length, stdout);
-    ek_buf_release(&out);
-    return rc ? ek_fail(e, (enum ek_code)rc, "out of memory") : EK_OK;
+    struct ek_buf line;
+    struct ek_json_writer w;
+    ek_json_begin_line(&w, &line);
+    ek_json_add_text(&w, "a", a->rules[0]);
+    ek_json_add_text(&w, "b", a->rules[1]);
+    ek_json_add_count(&w, "messages", c->messages);
+    ek_json_add_count(&w, "undecodable", r->unreadable);
+    ek_json_add_flag(&w, "differ", c->differ);
+    ek_json_open(&w, "findings", '[');
+    for (size_t i = 0; i < c->pairs; i++)
+        add_pair(&w, &c->pair[i]);
+    ek_json_close(&w, ']');
+    ek_json_open(&w, "plans", '[');
+    for (size_t i = 0; i < c->rows; i++)
+        add_row(&w, &c->row[i]);
+    ek_json_close(&w, ']');
+    add_lists(c, &w);
+    return ek_json_end_line(&w, stdout, e);
 }
 
 static int print_result(const struct ek_replay_compare *a, const struct run *r,

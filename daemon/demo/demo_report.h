@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum { EK_DEMO_FINDINGS_MAX = 8, EK_DEMO_TEXT = 64 };
 
@@ -57,9 +58,29 @@ void ek_demo_report_result(struct ek_demo_report *s, const struct ek_demo_result
 const struct ek_reported_finding *ek_demo_report_finding(const struct ek_demo_report *s);
 /* Return the last reported values of a finding. */
 const struct ek_event_finding *ek_demo_finding(const struct ek_reported_finding *f);
-/* Write "arm=B" or "all traffic". Returns `text`. */
-const char *ek_demo_segment(const struct ek_event_place *at, char text[EK_DEMO_TEXT]);
 /* Return NULL if the result is as expected, else the difference. */
 const char *ek_demo_report_fault(const struct ek_demo_report *s);
+
+/* Display of the demo: a table redrawn in place on a terminal, or lines in a log, and a final
+ * table.
+ *
+ * ASCII only; colors only on a terminal without NO_COLOR. One thread.
+ */
+struct ek_demo_view {
+    FILE *to;
+    bool live, color;
+    int lines;        /* drawn last, to be redrawn */
+    int64_t drawn_ms; /* time of the last drawing */
+};
+
+/* Set live and color by `to` and the environment. */
+void ek_demo_view_init(struct ek_demo_view *d, FILE *to);
+/* Print the introduction. */
+void ek_demo_view_start(struct ek_demo_view *d);
+/* Draw if the interval has passed or `force` is set. */
+void ek_demo_view_draw(struct ek_demo_view *d, const struct ek_demo_report *s, int64_t now_ms,
+                       bool force);
+/* Print the final table; its last line is the verdict. */
+void ek_demo_view_end(struct ek_demo_view *d, const struct ek_demo_report *s);
 
 #endif

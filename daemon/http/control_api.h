@@ -9,8 +9,8 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "daemon/config/config.h"
 #include "daemon/config/auth.h"
+#include "daemon/config/config.h"
 #include "daemon/stage/reload.h"
 #include "daemon/stage/stage.h"
 #include "guard/operator_commands.h"
@@ -70,5 +70,18 @@ unsigned ek_api_post(const struct ek_api *api, const struct ek_api_request *r, s
 unsigned ek_api_get(const struct ek_api *api, const char *path, struct ek_buf *out);
 /* Return the methods of a path for the Allow header; NULL: not a call. */
 const char *ek_api_methods(const char *path);
+
+/* Host and Origin checks, against DNS rebinding: a foreign name resolves to this server, so its
+ * page has the same origin and could read everything; but its requests have the foreign name as
+ * Host. Any thread. */
+/* Return true if the Host header is allowed: an address, localhost, `listen`, or a name of
+ * `http.allowed_hosts`. NULL (no header, never from browsers) is allowed. Without names, all hosts
+ * are allowed, unless `listen` is a loopback address. */
+bool ek_http_host_is_allowed(const char *host, const char *listen,
+                             const struct ek_text_list *names);
+/* Return true if the Origin header is allowed: equal to the Host header, or a name of
+ * `http.allowed_hosts` with any port, since a proxy may send another Host. */
+bool ek_http_origin_is_allowed(const char *origin, const char *host,
+                               const struct ek_text_list *names);
 
 #endif

@@ -8,7 +8,6 @@
 #include "daemon/base/url.h"
 #include "daemon/http/control_api.h"
 #include "daemon/http/event_stream.h"
-#include "daemon/http/host_check.h"
 #include "daemon/http/pages.h"
 
 #include <ctype.h>

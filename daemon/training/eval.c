@@ -1,15 +1,260 @@
 /* Command `eval`: ranking quality of models on lists with faults, routes and other mitigations. */
 #include "base/alloc.h"
-#include "base/buf.h"
+#include "base/json.h"
+#include "base/parse.h"
 #include "daemon/base/command.h"
 #include "daemon/files/file_kind.h"
 #include "daemon/files/routing_warning.h"
 #include "daemon/training/eval_args.h"
-#include "daemon/training/eval_mitigation.h"
+#include "offline/train/rescale.h"
+#include "offline/world/faults.h"
+#include "offline/world/synthetic_lists.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+/* Mitigations: treatments of the scorer, and changes of the data. Shapes: K routable features, Q
+ * lists. Release with release_mitigation. */
+struct mitigation {
+    struct ek_treatment *treatment; /* [K] */
+    int *repair, repair_count;      /* item indices */
+    int *fill, fill_count;
+    int *arm, arms; /* [Q]; NULL without a fault in arms; arms >= 1 */
+};
+
+enum { NAME_BYTES = 256 };
+
+static void release_mitigation(struct mitigation *c)
+{
+    ek_free(c->treatment);
+    ek_free(c->repair);
+    ek_free(c->fill);
+    ek_free(c->arm);
+    memset(c, 0, sizeof *c);
+}
+
+static int treat(struct mitigation *c, const struct ek_manifest *m, int k,
+                 struct ek_treatment treatment, struct ek_eval_args *a)
+{
+    if (c->treatment[k].action != EK_ACT_NONE)
+        return ek_fail(&a->e, EK_EUSAGE, "feature '%s' has two treatments, %s and %s",
+                       m->item[m->routable[k]]->name, ek_action_name(c->treatment[k].action),
+                       ek_action_name(treatment.action));
+    c->treatment[k] = treatment;
+    return EK_OK;
+}
+
+/* text: "FEATURE,...", "all" or "none"; NULL is "none". */
+static int read_action(struct mitigation *c, const struct ek_manifest *m, const char *text,
+                       enum ek_action action, struct ek_eval_args *a)
+{
+    int count = 0, rc = EK_OK;
+    if (!text || !strcmp(text, "none"))
+        return EK_OK;
+    int *k = ek_calloc((size_t)m->routable_count, sizeof *k);
+    if (!k)
+        return ek_fail(&a->e, EK_ENOMEM, "out of memory");
+    if (!strcmp(text, "all"))
+        for (; count < m->routable_count; count++)
+            k[count] = count;
+    else
+        rc = ek_routable_list(m, text, k, &count, &a->e);
+    for (int i = 0; i < count && !rc; i++)
+        rc = treat(c, m, k[i], (struct ek_treatment){action, 1}, a);
+    ek_free(k);
+    return rc;
+}
+
+/* Parse FEATURE=FACTOR. */
+static int read_factor(struct mitigation *c, const struct ek_manifest *m, const char *piece,
+                       size_t length, struct ek_eval_args *a)
+{
+    char name[NAME_BYTES];
+    int k, count;
+    struct ek_treatment t = {EK_ACT_REPAIR, 0};
+    size_t n = (size_t)((const char *)memchr(piece, '=', length) - piece);
+    if (ek_parse_finite(piece + n + 1, length - n - 1, &t.value) || t.value <= 0)
+        return ek_fail(&a->e, EK_EUSAGE, "--repair needs a factor above 0, not '%.*s'", (int)length,
+                       piece);
+    snprintf(name, sizeof name, "%.*s", (int)n, piece);
+    int rc = ek_routable_list(m, name, &k, &count, &a->e);
+    return rc ? rc : treat(c, m, k, t, a);
+}
+
+struct items {
+    int *number, count;
+};
+
+/* Append the index of an item feature, routable or not. Return 0 or EK_EUSAGE. */
+static int add_item(const struct ek_manifest *m, const char *piece, size_t length,
+                    struct items *out, struct ek_error *e)
+{
+    char name[NAME_BYTES];
+    snprintf(name, sizeof name, "%.*s", (int)length, piece);
+    int item, rc = ek_item_number(m, name, &item, e);
+    if (rc)
+        return rc;
+    for (int i = 0; i < out->count; i++)
+        if (out->number[i] == item)
+            return ek_fail(e, EK_EUSAGE, "duplicate feature '%s'", name);
+    out->number[out->count++] = item;
+    return EK_OK;
+}
+
+static int read_repairs(struct mitigation *c, const struct ek_manifest *m, struct ek_eval_args *a)
+{
+    struct items fitted = {c->repair, 0};
+    const char *piece;
+    size_t length;
+    int rc = EK_OK;
+    for (const char *at = a->repair; !rc && ek_next_field(&at, &piece, &length);)
+        rc = memchr(piece, '=', length) ? read_factor(c, m, piece, length, a)
+                                        : add_item(m, piece, length, &fitted, &a->e);
+    c->repair_count = fitted.count;
+    return rc;
+}
+
+static int read_imputed(struct mitigation *c, const struct ek_manifest *m, struct ek_eval_args *a)
+{
+    struct items imputed = {c->fill, 0};
+    const char *piece;
+    size_t length;
+    int rc = EK_OK;
+    for (const char *at = a->impute; !rc && ek_next_field(&at, &piece, &length);)
+        rc = add_item(m, piece, length, &imputed, &a->e);
+    c->fill_count = imputed.count;
+    return rc;
+}
+
+/* Parse the options. Return 0, EK_ENOMEM, or EK_EUSAGE for a feature that is unknown, a duplicate
+ * or cannot be treated so. Release `c` in any case. */
+static int parse_mitigation(struct mitigation *c, const struct ek_manifest *m,
+                            struct ek_eval_args *a)
+{
+    memset(c, 0, sizeof *c);
+    c->arms = 1;
+    c->treatment = ek_calloc((size_t)m->routable_count, sizeof *c->treatment);
+    c->repair = ek_calloc((size_t)m->item_count, sizeof *c->repair);
+    c->fill = ek_calloc((size_t)m->item_count, sizeof *c->fill);
+    if (!c->treatment || !c->repair || !c->fill)
+        return ek_fail(&a->e, EK_ENOMEM, "out of memory");
+    int rc = read_action(c, m, a->route, EK_ACT_ROUTE, a);
+    if (!rc)
+        rc = read_action(c, m, a->route_per_source, EK_ACT_ROUTE_PER_SOURCE, a);
+    if (!rc)
+        rc = read_action(c, m, a->blank, EK_ACT_BLANK, a);
+    if (!rc)
+        rc = read_repairs(c, m, a);
+    if (!rc)
+        rc = read_imputed(c, m, a);
+    return rc;
+}
+
+/* Lists that differ in any fault belong to different arms. */
+static int apply_fault(struct mitigation *c, const struct ek_fault *f, struct ek_dataset *d,
+                       struct ek_eval_args *a)
+{
+    int arms = f->op == EK_FAULT_CURRENCY ? 1 + EK_FAULT_RATES : 2;
+    bool apart = f->share < 1 || f->op == EK_FAULT_CURRENCY;
+    if (apart && c->arms > EK_EVAL_ARMS_MAX / arms)
+        return ek_fail(&a->e, EK_EUSAGE, "the faults have more than %d arms", EK_EVAL_ARMS_MAX);
+    for (size_t i = 0; i < d->lists; i++) {
+        struct ek_list q;
+        ek_dataset_view(d, i, &q);
+        if (apart)
+            c->arm[i] = c->arm[i] * arms + ek_fault_arm(f, &q, i, a->seed);
+        ek_fault_apply(f, &q, i, a->seed);
+    }
+    if (apart)
+        c->arms *= arms;
+    return EK_OK;
+}
+
+static int break_once(struct mitigation *c, const struct ek_manifest *m, struct ek_dataset *d,
+                      const char *spec, struct ek_eval_args *a)
+{
+    struct ek_fault f;
+    int rc = ek_fault_parse(&f, m, spec, &a->e);
+    if (rc)
+        return rc;
+    if (f.dimension)
+        rc = ek_fail(&a->e, EK_EUSAGE, "%s: LETOR lists have no segment '%s'", spec, f.dimension);
+    else if (a->sources && f.source >= a->sources)
+        rc = ek_fail(&a->e, EK_EUSAGE, "%s: invalid source %d; sources are 0 to %d", spec, f.source,
+                     a->sources - 1);
+    else if (f.source >= 0 && !a->sources && !a->has_teacher)
+        rc = ek_fail(&a->e, EK_EUSAGE, "%s: LETOR items have no source; use --sources", spec);
+    else
+        rc = ek_fault_fit(&f, d, &a->e);
+    if (!rc)
+        rc = apply_fault(c, &f, d, a);
+    ek_fault_release(&f);
+    return rc;
+}
+
+static void draw_sources(struct ek_dataset *d, const struct ek_eval_args *a)
+{
+    for (size_t i = 0; i < d->lists && a->sources; i++) {
+        size_t first = d->offset[i];
+        d->sources[i] = (uint8_t)a->sources;
+        ek_sources_draw(d->source + first, (int)(d->offset[i + 1] - first), a->sources, i, a->seed);
+    }
+}
+
+/* Draw the sources of items, apply the faults to the data, and set the arm of each list. */
+static int apply_faults(struct mitigation *c, const struct ek_manifest *m, struct ek_dataset *d,
+                        struct ek_eval_args *a)
+{
+    c->arm = ek_calloc(d->lists, sizeof *c->arm);
+    int rc = c->arm ? EK_OK : ek_fail(&a->e, EK_ENOMEM, "out of memory");
+    draw_sources(d, a);
+    for (int i = 0; i < a->fault_count && !rc; i++)
+        rc = break_once(c, m, d, a->fault[i], a);
+    return rc;
+}
+
+static int repair_one(const struct mitigation *c, const struct ek_dataset *reference, int item,
+                      struct ek_dataset *d, struct ek_eval_args *a)
+{
+    double median, *factor = ek_calloc((size_t)c->arms, sizeof *factor);
+    int rc = factor ? EK_OK : ek_fail(&a->e, EK_ENOMEM, "out of memory");
+    if (!rc)
+        rc = ek_ln_median(reference, item, &median, &a->e);
+    if (!rc)
+        rc = ek_rescale_fit(d, item, median, a->by_arm ? c->arm : NULL, a->by_arm ? c->arms : 1,
+                            factor, &a->e);
+    ek_free(factor);
+    return rc;
+}
+
+/* Read the reference and repair; no effect without --repair. */
+static int repair(const struct mitigation *c, const struct ek_manifest *m, struct ek_dataset *d,
+                  struct ek_eval_args *a)
+{
+    struct ek_dataset reference;
+    if (!c->repair_count)
+        return EK_OK;
+    int rc = ek_files_read(&a->reference, m, &reference, &a->e);
+    for (int i = 0; i < c->repair_count && !rc; i++)
+        rc = repair_one(c, &reference, c->repair[i], d, a);
+    ek_dataset_release(&reference);
+    return rc;
+}
+
+/* Impute with the model's medians, and set treatment [K] with its spread ratios. */
+static void set_treatments(const struct mitigation *c, const struct ek_model *model,
+                           struct ek_dataset *d, bool spread, struct ek_treatment *treatment)
+{
+    for (int i = 0; i < c->fill_count; i++)
+        ek_impute(d, c->fill[i], model->item_median[c->fill[i]]);
+    for (int k = 0; k < model->routable_count; k++) {
+        treatment[k] = c->treatment[k];
+        if (spread && treatment[k].action == EK_ACT_ROUTE)
+            treatment[k] =
+                (struct ek_treatment){EK_ACT_ROUTE_NORMALIZED, ek_spread_ratio(model, d, k)};
+    }
+}
 
 /* Shapes: V models, K routable features. */
 struct eval_result {
@@ -73,96 +318,61 @@ static void print_quality(const struct ek_eval_args *a, const struct eval_result
     }
 }
 
-static int add_number(struct ek_buf *b, double x)
+/* Add "metrics":{"ndcg@10":0.61,...} of a model; model < 0: the mean, or with `deviations` the
+ * deviation. */
+static void add_metrics(struct ek_json_writer *w, const struct ek_eval_args *a,
+                        const struct eval_result *r, const char *name, int model, bool deviations)
 {
-    return isnan(x) ? ek_buf_text(b, "null") : ek_buf_printf(b, "%.9g", x);
-}
-
-/* Append "metrics":{"ndcg@10":0.61,...} of a model; model < 0: mean or deviation. */
-static int add_metrics(struct ek_buf *b, const struct ek_eval_args *a, const struct eval_result *r,
-                       const char *name, int model)
-{
-    bool deviations = !strcmp(name, "sd");
-    ek_buf_printf(b, "\"%s\":{", name);
+    ek_json_open(w, name, '{');
     for (int i = 0; i < a->evaluation.metric_count; i++) {
         double deviation, x = eval_mean(a, r, i, &deviation);
         if (model >= 0)
             x = ek_metric_result(&r->of[model].mean[i]);
-        ek_buf_printf(b, "%s\"%s\":", i ? "," : "", a->name[i]);
-        add_number(b, deviations ? deviation : x);
+        ek_json_add_number(w, a->name[i], deviations ? deviation : x);
     }
-    return ek_buf_text(b, "}");
+    ek_json_close(w, '}');
 }
 
-static int add_counts(struct ek_buf *b, const struct ek_eval_args *a, const struct eval_result *r)
+/* Add the spread ratios of routed features, 1 with --normalize-spread off. */
+static void add_routed(struct ek_json_writer *w, const struct ek_manifest *m,
+                       const struct ek_treatment *t)
 {
-    ek_buf_text(b, ",\"counted\":{");
-    for (int i = 0; i < a->evaluation.metric_count; i++)
-        ek_buf_printf(b, "%s\"%s\":%zu", i ? "," : "", a->name[i], r->of[0].mean[i].count);
-    return ek_buf_text(b, "},");
+    ek_json_open(w, "routed", '{');
+    for (int k = 0; k < m->routable_count; k++)
+        if (ek_action_routes(t[k].action))
+            ek_json_add_number(w, m->item[m->routable[k]]->name, t[k].value);
+    ek_json_close(w, '}');
 }
 
-/* Append ,"routed":{"price":1.02,...}: spread ratios of routed features, 1 with --normalize-spread
- * off. */
-static int add_routed(struct ek_buf *b, const struct ek_manifest *m, const struct ek_treatment *t)
-{
-    const char *comma = "";
-    ek_buf_text(b, ",\"routed\":{");
-    for (int k = 0; k < m->routable_count; k++) {
-        const char *name = m->item[m->routable[k]]->name;
-        if (!ek_action_routes(t[k].action))
-            continue;
-        ek_buf_text(b, comma);
-        ek_buf_json(b, name, strlen(name));
-        ek_buf_printf(b, ":%.9g", t[k].value);
-        comma = ",";
-    }
-    return ek_buf_text(b, "}");
-}
-
-static int add_model(struct ek_buf *b, const struct ek_eval_args *a, const struct ek_manifest *m,
-                     const struct eval_result *r, int model)
-{
-    const char *path = a->model.path[model];
-    ek_buf_text(b, model ? ",{\"model\":" : "{\"model\":");
-    ek_buf_json(b, path, strlen(path));
-    ek_buf_text(b, ",");
-    add_metrics(b, a, r, "metrics", model);
-    add_routed(b, m, r->treatment + (size_t)model * (size_t)m->routable_count);
-    return ek_buf_text(b, "}");
-}
-
-static int add_all(struct ek_buf *b, const struct ek_eval_args *a, const struct ek_manifest *m,
-                   const struct eval_result *r)
-{
-    static const char *const rules[] = {"skip", "0", "1"};
-    const struct ek_evaluation *v = &r->of[0];
-    ek_buf_printf(b, "{\"lists\":%zu,", r->lists);
-    add_metrics(b, a, r, "metrics", -1);
-    add_counts(b, a, r);
-    add_metrics(b, a, r, "sd", -1);
-    ek_buf_printf(b,
-                  ",\"gain\":\"%s\",\"empty\":\"%s\",\"ties\":\"input order\","
-                  "\"max_label\":%g,\"models\":[",
-                  v->gain == EK_GAIN_EXP ? "exp" : "linear", rules[v->empty], v->max_label);
-    for (int i = 0; i < a->model.count; i++)
-        add_model(b, a, m, r, i);
-    return ek_buf_text(b, "]}\n");
-}
-
-/* Return 0, or EK_ENOMEM without output. */
 static int print_json(struct ek_eval_args *a, const struct ek_manifest *m,
                       const struct eval_result *r)
 {
-    struct ek_buf b;
-    ek_buf_init(&b, 0);
-    int rc = add_all(&b, a, m, r);
-    if (rc)
-        ek_fail(&a->e, (enum ek_code)rc, "out of memory");
-    else
-        fwrite(b.data, 1, b.length, stdout);
-    ek_buf_release(&b);
-    return rc;
+    static const char *const rules[] = {"skip", "0", "1"};
+    const struct ek_evaluation *v = &r->of[0];
+    struct ek_buf line;
+    struct ek_json_writer w;
+    ek_json_begin_line(&w, &line);
+    ek_json_add_count(&w, "lists", r->lists);
+    add_metrics(&w, a, r, "metrics", -1, false);
+    ek_json_open(&w, "counted", '{');
+    for (int i = 0; i < a->evaluation.metric_count; i++)
+        ek_json_add_count(&w, a->name[i], r->of[0].mean[i].count);
+    ek_json_close(&w, '}');
+    add_metrics(&w, a, r, "sd", -1, true);
+    ek_json_add_text(&w, "gain", v->gain == EK_GAIN_EXP ? "exp" : "linear");
+    ek_json_add_text(&w, "empty", rules[v->empty]);
+    ek_json_add_text(&w, "ties", "input order");
+    ek_json_add_rounded(&w, "max_label", v->max_label, 6);
+    ek_json_open(&w, "models", '[');
+    for (int i = 0; i < a->model.count; i++) {
+        ek_json_open(&w, NULL, '{');
+        ek_json_add_text(&w, "model", a->model.path[i]);
+        add_metrics(&w, a, r, "metrics", i, false);
+        add_routed(&w, m, r->treatment + (size_t)i * (size_t)m->routable_count);
+        ek_json_close(&w, '}');
+    }
+    ek_json_close(&w, ']');
+    return ek_json_end_line(&w, stdout, &a->e);
 }
 
 struct models {
@@ -194,17 +404,17 @@ static void free_models(struct models *v)
 }
 
 /* Apply faults, then mitigations. upstream: empty; filled from messages. */
-static int prepare(struct ek_eval_args *a, const struct ek_manifest *m, struct ek_mitigation *c,
+static int prepare(struct ek_eval_args *a, const struct ek_manifest *m, struct mitigation *c,
                    struct ek_dataset *d, struct ek_upstream_scores *upstream)
 {
     int rc = a->has_teacher ? ek_files_read_relabeled(&a->data, m, a->config, d, upstream, &a->e)
                             : ek_files_read(&a->data, m, d, &a->e);
     if (!rc)
-        rc = ek_mitigation_apply_fault(c, m, d, a);
-    return rc ? rc : ek_mitigation_repair(c, m, d, a);
+        rc = apply_faults(c, m, d, a);
+    return rc ? rc : repair(c, m, d, a);
 }
 
-static int measure(struct ek_eval_args *a, const struct models *v, const struct ek_mitigation *c,
+static int measure(struct ek_eval_args *a, const struct models *v, const struct mitigation *c,
                    struct ek_dataset *d, struct eval_result *r)
 {
     int rc = EK_OK;
@@ -212,7 +422,7 @@ static int measure(struct ek_eval_args *a, const struct models *v, const struct 
     for (int i = 0; i < v->count && !rc; i++) {
         size_t routable = (size_t)v->model[i]->routable_count;
         struct ek_treatment *t = r->treatment + (size_t)i * routable;
-        ek_mitigation_from_model(c, v->model[i], d, a->spread, t);
+        set_treatments(c, v->model[i], d, a->spread, t);
         r->of[i] = a->evaluation;
         r->of[i].treatment = t;
         rc = ek_evaluate(v->model[i], d, &r->of[i], &a->e);
@@ -233,11 +443,11 @@ static int save_with(struct ek_eval_args *a, struct ek_model *model,
 
 /* r: result of the only model. */
 static int measure_agreement(struct ek_eval_args *a, struct ek_model *model,
-                             const struct ek_mitigation *c, struct ek_dataset *d,
+                             const struct mitigation *c, struct ek_dataset *d,
                              const struct ek_upstream_scores *upstream, struct eval_result *r)
 {
     struct ek_model_agreement f;
-    ek_mitigation_from_model(c, model, d, a->spread, r->treatment);
+    set_treatments(c, model, d, a->spread, r->treatment);
     int rc = ek_model_agreement_measure(model, d, upstream, r->treatment, &f, &a->e);
     if (!rc && a->output)
         rc = save_with(a, model, &f);
@@ -253,8 +463,8 @@ static int measure_agreement(struct ek_eval_args *a, struct ek_model *model,
 }
 
 static int measure_quality(struct ek_eval_args *a, const struct ek_manifest *m,
-                           const struct models *v, const struct ek_mitigation *c,
-                           struct ek_dataset *d, struct eval_result *r)
+                           const struct models *v, const struct mitigation *c, struct ek_dataset *d,
+                           struct eval_result *r)
 {
     int rc = measure(a, v, c, d, r);
     if (!rc && a->json)
@@ -267,7 +477,7 @@ static int measure_quality(struct ek_eval_args *a, const struct ek_manifest *m,
 static int with_models(struct ek_eval_args *a, const struct ek_manifest *m, const struct models *v)
 {
     struct ek_dataset d;
-    struct ek_mitigation c;
+    struct mitigation c;
     size_t count = (size_t)v->count;
     struct eval_result r = {
         .of = ek_calloc(count, sizeof *r.of),
@@ -275,7 +485,7 @@ static int with_models(struct ek_eval_args *a, const struct ek_manifest *m, cons
     };
     struct ek_upstream_scores upstream = {0};
     ek_dataset_init(&d, m->item_count, m->query_count);
-    int rc = ek_mitigation_parse(&c, m, a);
+    int rc = parse_mitigation(&c, m, a);
     if (!rc && (!r.of || !r.treatment))
         rc = ek_fail(&a->e, EK_ENOMEM, "out of memory");
     for (int i = 0; i < v->count && !rc; i++)
@@ -288,7 +498,7 @@ static int with_models(struct ek_eval_args *a, const struct ek_manifest *m, cons
         rc = measure_quality(a, m, v, &c, &d, &r);
     ek_upstream_scores_release(&upstream);
     ek_dataset_release(&d);
-    ek_mitigation_release(&c);
+    release_mitigation(&c);
     ek_free(r.of);
     ek_free(r.treatment);
     return rc;

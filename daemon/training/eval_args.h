@@ -6,7 +6,7 @@
 
 #include "offline/train/evaluate.h"
 
-enum { EK_EVAL_FAULTS_MAX = 64, EK_EVAL_METRIC_NAME = 24 };
+enum { EK_EVAL_FAULTS_MAX = 64, EK_EVAL_ARMS_MAX = 4096, EK_EVAL_METRIC_NAME = 24 };
 
 struct ek_eval_args {
     const char *manifest, *metrics, *config; /* config: mapping of messages, or NULL */

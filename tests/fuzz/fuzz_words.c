@@ -2,7 +2,7 @@
  * addresses, broker lists, token files, checkpoint notes. The first byte selects the parser. */
 #include "base/error.h"
 #include "daemon/base/url.h"
-#include "daemon/http/host_check.h"
+#include "daemon/http/control_api.h"
 #include "daemon/state/checkpoint_ref.h"
 #include "daemon/config/auth.h"
 #include "tests/fuzz/fuzz.h"
