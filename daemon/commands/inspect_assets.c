@@ -130,7 +130,7 @@ static void sensitivity_table(const struct ek_profile *p, FILE *to)
     fprintf(to,
             "\ndesign: lists worth one independent list; band: smaller shifts of the level are "
             "healthy; '-': more than %d lists\n",
-            EK_DELAY_MOST);
+            EK_REPORTED_DELAY);
 }
 
 static void profile_table(const struct ek_profile *p, FILE *to)

@@ -39,7 +39,7 @@ bool ek_input_forward(struct ek_input *in, const rd_kafka_topic_partition_t *p, 
 /* Replace committed offsets by the positions to begin at, and commit those that differ. Wait for
  * brokers; return false if the stage is stopping or the error is fatal. */
 bool ek_input_resolve_positions(struct ek_input *in, rd_kafka_topic_partition_list_t *known);
-/* Find the position of a partition anew after the client lost it: messages before the log's start
+/* Find the position of a partition again after the client lost it: messages before the log's start
  * are lost, and a log that ends before the position was created again. */
 void ek_input_restart(struct ek_input *in, struct ek_partition *lane);
 /* Assign detached partitions again, and restart misplaced ones. */

@@ -420,7 +420,7 @@ int ek_bet_delay(const struct ek_baseline *b, double factor)
     for (int i = 0; i < LEVEL_SOME; i++)
         most = fmax(most, slope[i] * fmin(shift, far) - slope[i] * slope[i] / 2);
     double lists = most > 0 ? ceil(ALARM_LN * ek_bet_deff(b, 0) / most) : INFINITY;
-    return b->queries && lists <= EK_DELAY_MOST ? (int)lists : 0;
+    return b->queries && lists <= EK_REPORTED_DELAY ? (int)lists : 0;
 }
 
 bool ek_bet_is_level(int bet)

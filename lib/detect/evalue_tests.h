@@ -105,12 +105,12 @@ extern const float ek_bet_caps[EK_CAPS][EK_BET_ROW];
 void ek_bets_compute(const struct ek_feature_bets *f, const struct ek_baseline *b, float band,
                      const struct ek_list_stats *record, float residual, float *e);
 
-/* Return whether a bet is on the level. */
-/* Return about how many lists a factor on all lists takes to raise the alarm, 0: more than
- * EK_DELAY_MOST. For residuals near normal and the default budget of false alarms. */
-enum { EK_DELAY_MOST = 5000 };
+enum { EK_REPORTED_DELAY = 5000 };
+/* Return the approximate number of lists until a factor on all lists raises the alarm; 0: more than
+ * EK_REPORTED_DELAY. For residuals near normal and the default budget of false alarms. */
 int ek_bet_delay(const struct ek_baseline *b, double factor);
 
+/* Return whether a bet is on the level. */
 bool ek_bet_is_level(int bet);
 /* Return the bet with the largest weighted evidence. r and weight [EK_BETS]. */
 int ek_bet_strongest(const float *r, const float *weight);

@@ -166,7 +166,8 @@ END_TEST
 
 START_TEST(the_design_effect_is_1_for_independent_lists_and_the_session_for_others)
 {
-    static const double LOW[WORLDS] = {.99, 5, 10, .99, .99}, HIGH[WORLDS] = {1.2, 20, 60, 1.3, 1.2};
+    static const double LOW[WORLDS] = {.99, 5, 10, .99, .99},
+                        HIGH[WORLDS] = {1.2, 20, 60, 1.3, 1.2};
     for (int kind = 0; kind < WORLDS; kind++) {
         struct scene s;
         double sum = 0;

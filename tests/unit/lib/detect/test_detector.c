@@ -204,7 +204,7 @@ static void in_cents_in_another_order(struct bench *b, struct ek_list *q)
 {
     cents(b, q);
     for (int f = 0; f < 3; f++)
-        for (int i = 1; i < q->items; i++) /* sorted by each feature: equal values are neighbours */
+        for (int i = 1; i < q->items; i++) /* sorted by each feature: equal values are adjacent */
             for (int k = i; k > 0 && q->x[3 * k + f] < q->x[3 * k - 3 + f]; k--) {
                 float x = q->x[3 * k + f];
                 q->x[3 * k + f] = q->x[3 * k - 3 + f];
