@@ -349,24 +349,28 @@ static struct ek_align_known get_prior(const struct ek_detector *d, const struct
                                    ek_episode_design_effect(d, e), whole};
 }
 
-/* Return whether the newest lists show the level of all lists since the change. */
+/* Return whether the newest lists show the level of all lists since the change, give or take the
+ * drift of healthy traffic. */
 static bool is_steady(const struct ek_alignment *all, const struct ek_alignment *newest)
 {
-    return fabs(all->shift_ln - newest->shift_ln) <
-               STEADY_ERRORS * hypot(all->error_ln, newest->error_ln) &&
+    double error = STEADY_ERRORS * hypot(all->error_ln, newest->error_ln);
+    return fabs(all->shift_ln - newest->shift_ln) < fmax(error, DRIFT_LN) &&
            fabs(all->share - newest->share) < STEADY_SHARE;
 }
 
-/* Return whether the last diagnosis measured the factor on enough moved lists. */
-static bool is_frozen(const struct ek_episode *e, const struct ek_diagnosis *was)
+/* Return whether the history, which has lost the start of the change, measured the factor on enough
+ * moved lists at the last diagnosis. */
+static bool is_frozen(const struct ek_detector *d, const struct ek_episode *e,
+                      const struct ek_diagnosis *was)
 {
     return e->phase == EK_PHASE_CONFIRMED && was->class == EK_SCALE &&
+           e->since_row < ek_history_first(d->history) &&
            was->level.share * ((double)e->lists - EK_UPDATE_LISTS) >= FROZEN;
 }
 
 /* Fit the level to all lists since the change while the newest MEASURED moved ones agree, else to
- * these: a moving shift is reported at its present level. A frozen factor stays while the newest
- * lists differ by no more than traffic drifts. */
+ * these: a moving shift is reported at its present level. A frozen factor stays while the lists
+ * differ by no more than traffic drifts. */
 static void fit_level(const struct ek_detector *d, const struct ek_episode *e,
                       const struct ek_window *w, const struct ek_diagnosis *was,
                       struct ek_alignment *level)
@@ -380,7 +384,7 @@ static void fit_level(const struct ek_detector *d, const struct ek_episode *e,
         if (!is_steady(level, &newest))
             *level = newest;
     }
-    if (!is_frozen(e, was) || fabs(level->shift_ln - was->level.shift_ln) > DRIFT_LN)
+    if (!is_frozen(d, e, was) || fabs(level->shift_ln - was->level.shift_ln) > DRIFT_LN)
         return;
     level->shift_ln = was->level.shift_ln;
     level->low_ln = was->level.low_ln;

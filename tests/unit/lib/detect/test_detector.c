@@ -170,7 +170,7 @@ START_TEST(the_factor_settles_and_stays)
     run(&b, 4000, NULL);
     run(&b, 340, cents);
     double early = log(newest(&b)->factor_high / newest(&b)->factor_low);
-    run(&b, 2000, cents);
+    run(&b, 6000, cents);
     double late = log(newest(&b)->factor_high / newest(&b)->factor_low);
     double factor = newest(&b)->factor;
     ck_assert(late < .75 * early);
