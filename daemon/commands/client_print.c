@@ -636,45 +636,6 @@ bool ek_client_print_status(yyjson_val *o, struct ek_row_limit *room, FILE *to)
     return true;
 }
 
-double ek_client_get_consumed(yyjson_val *o)
-{
-    yyjson_val *v = yyjson_obj_get(o, "consumed");
-    return yyjson_is_num(v) ? yyjson_get_num(v) : NAN;
-}
-
-static void print_state(yyjson_val *o, FILE *to)
-{
-    bool paused = yyjson_is_obj(yyjson_obj_get(o, "paused"));
-    ek_print_safe(get_text(o, "service", "evenkeel"), to);
-    fputs(yyjson_is_true(yyjson_obj_get(o, "ready")) ? " ready" : " not ready", to);
-    fputs(paused ? ", paused" : "", to);
-}
-
-bool ek_client_print_line(yyjson_val *o, double per_second, FILE *to)
-{
-    static const struct {
-        const char *label, *key;
-    } figures[] = {{"lag", "lag"},
-                   {"consumed", "consumed"},
-                   {"routed", "routed"},
-                   {"dead letters", "dead_letters"},
-                   {"score failures", "score_failures"},
-                   {"open findings", "open_findings"},
-                   {"plan", "plan_version"}};
-    if (!yyjson_is_obj(o))
-        return false;
-    print_state(o, to);
-    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
-        yyjson_val *v = yyjson_obj_get(o, figures[i].key);
-        if (yyjson_is_int(v) && yyjson_get_sint(v) >= 0)
-            fprintf(to, ", %s %" PRId64, figures[i].label, yyjson_get_sint(v));
-        if (!strcmp(figures[i].key, "consumed") && !isnan(per_second))
-            fprintf(to, " (%.0f/s)", per_second);
-    }
-    fputc('\n', to);
-    return true;
-}
-
 static int add_rolled_back(struct ek_text_table *c, yyjson_val *route)
 {
     char segment[WORDS_BYTES], figure[NUMBER_BYTES];

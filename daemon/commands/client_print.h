@@ -34,11 +34,6 @@ ek_client_printer ek_client_print_reload;
 ek_client_printer ek_client_print_impact;
 ek_client_printer ek_client_print_decision, ek_client_print_history;
 
-/* Print the status in one line, without a limit of columns. per_second: messages, or NAN. Return
- * false without output if the response is invalid. */
-bool ek_client_print_line(yyjson_val *o, double per_second, FILE *to);
-/* Return the number of messages consumed, or NAN if missing. */
-double ek_client_get_consumed(yyjson_val *o);
 /* Return a positive number of the response, such as "order"; 0: missing. */
 uint64_t ek_client_number(yyjson_val *o, const char *key);
 

@@ -7,6 +7,7 @@
 #include "daemon/base/text_table.h"
 #include "daemon/commands/client_print.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -132,6 +133,47 @@ struct seen {
     int64_t at_ms;
 };
 
+/* Return the number of messages consumed, or NAN if missing. */
+static double get_consumed(yyjson_val *o)
+{
+    yyjson_val *v = yyjson_obj_get(o, "consumed");
+    return yyjson_is_num(v) ? yyjson_get_num(v) : NAN;
+}
+
+static void print_state(yyjson_val *o, FILE *to)
+{
+    bool paused = yyjson_is_obj(yyjson_obj_get(o, "paused"));
+    const char *service = yyjson_get_str(yyjson_obj_get(o, "service"));
+    ek_print_safe(service && *service ? service : "evenkeel", to);
+    fputs(yyjson_is_true(yyjson_obj_get(o, "ready")) ? " ready" : " not ready", to);
+    fputs(paused ? ", paused" : "", to);
+}
+
+bool ek_live_view_print_line(yyjson_val *o, double per_second, FILE *to)
+{
+    static const struct {
+        const char *label, *key;
+    } figures[] = {{"lag", "lag"},
+                   {"consumed", "consumed"},
+                   {"routed", "routed"},
+                   {"dead letters", "dead_letters"},
+                   {"score failures", "score_failures"},
+                   {"open findings", "open_findings"},
+                   {"plan", "plan_version"}};
+    if (!yyjson_is_obj(o))
+        return false;
+    print_state(o, to);
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        yyjson_val *v = yyjson_obj_get(o, figures[i].key);
+        if (yyjson_is_int(v) && yyjson_get_sint(v) >= 0)
+            fprintf(to, ", %s %" PRId64, figures[i].label, yyjson_get_sint(v));
+        if (!strcmp(figures[i].key, "consumed") && !isnan(per_second))
+            fprintf(to, " (%.0f/s)", per_second);
+    }
+    fputc('\n', to);
+    return true;
+}
+
 static int fail_foreign(const struct seen *s, struct ek_error *e)
 {
     return ek_fail(e, EK_EIO, "%s: the response is not from evenkeel", s->watch->url);
@@ -168,8 +210,8 @@ static int print_line(struct seen *s, bool dated, FILE *to, struct ek_error *e)
     if (dated)
         fprintf(to, "%s ", ek_date_text(ek_wall_ms(), when));
     yyjson_val *o = yyjson_doc_get_root(*w->doc);
-    double rate = rate_since(s, ek_client_get_consumed(o));
-    return ek_client_print_line(o, rate, to) ? EK_OK : fail_foreign(s, e);
+    double rate = rate_since(s, get_consumed(o));
+    return ek_live_view_print_line(o, rate, to) ? EK_OK : fail_foreign(s, e);
 }
 
 /* Print the status line, wrapped to the screen. */

@@ -1,6 +1,7 @@
 /* Printed forms of API responses. */
 #include "daemon/base/text_table.h"
 #include "daemon/commands/client_print.h"
+#include "daemon/commands/live_view.h"
 #include "tests/check.h"
 
 #include "base/error.h"
@@ -302,13 +303,13 @@ END_TEST
 static bool line_at_rest(yyjson_val *o, struct ek_row_limit *room, FILE *to)
 {
     (void)room;
-    return ek_client_print_line(o, NAN, to);
+    return ek_live_view_print_line(o, NAN, to);
 }
 
 static bool line_in_work(yyjson_val *o, struct ek_row_limit *room, FILE *to)
 {
     (void)room;
-    return ek_client_print_line(o, 49.7, to);
+    return ek_live_view_print_line(o, 49.7, to);
 }
 
 START_TEST(one_line_says_how_it_is_doing)
