@@ -23,36 +23,29 @@ struct windows {
     struct ek_rng rng;
 };
 
-static inline uint8_t window_share(int part, int whole)
+static inline uint8_t window_share(float part, int whole)
 {
-    return whole > 0 ? (uint8_t)(EK_SHARE_WHOLE * part / whole) : EK_SHARE_UNKNOWN;
+    return whole > 0 ? (uint8_t)(EK_SHARE_WHOLE * part / (float)whole) : EK_SHARE_UNKNOWN;
 }
 
-/* Copies of the smallest or the largest value, whichever is more frequent. */
-static inline int window_ties(const float *x, int items)
+/* Return the fraction of equal pairs of a short list, times the present values less one. */
+static inline float window_ties(const float *x, int items)
 {
-    int most = 0;
-    for (int side = -1; side <= 1; side += 2) {
-        float edge = NAN;
-        int count = 0;
-        for (int i = 0; i < items; i++) {
-            if (isnan(x[i]))
-                continue;
-            if (isnan(edge) || side * x[i] > side * edge) {
-                edge = x[i];
-                count = 0;
-            }
-            count += x[i] == edge;
-        }
-        most = count > most ? count : most;
+    int pairs = 0, present = 0;
+    for (int i = 0; i < items; i++) {
+        present += !isnan(x[i]);
+        for (int k = 0; k < i; k++)
+            pairs += x[i] == x[k];
     }
-    return most > 0 ? most - 1 : 0;
+    return present > 1 ? (float)pairs * (float)(present - 1) / (float)(present * (present - 1) / 2)
+                       : 0;
 }
 
 static inline struct ek_list_stats window_stats(const float *x, int items, float level)
 {
     double sum = 0, squares = 0;
-    int missing = 0, zero = 0, negative = 0, tied = window_ties(x, items), usable = 0;
+    int missing = 0, zero = 0, negative = 0, usable = 0;
+    float tied = window_ties(x, items);
     for (int i = 0; i < items; i++) {
         missing += isnan(x[i]) != 0;
         zero += x[i] == 0;

@@ -2,9 +2,11 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/rng.h"
 #include "num/list_moments_isa.h"
 
 #include <limits.h>
+#include <string.h>
 
 enum { ARRAYS = 8, PADDING = 16 };
 
@@ -30,6 +32,42 @@ int ek_list_moments_new(struct ek_list_moments **out, int features)
     s->memory = m;
     *out = s;
     return EK_OK;
+}
+
+/* Return a number that depends on the values of the first feature, but not on their order. */
+static uint64_t content_of(const struct ek_list_moments *s, const float *x, int rows)
+{
+    uint64_t sum = (uint64_t)rows;
+    for (int r = 0; r < rows; r++) {
+        uint32_t bits;
+        memcpy(&bits, x + (size_t)r * (size_t)s->features, sizeof bits);
+        sum += bits;
+    }
+    return sum;
+}
+
+/* Select EK_PICKS_MAX different rows at random (Floyd's algorithm). */
+static void pick_random(struct ek_list_moments *s, const float *x, int rows)
+{
+    struct ek_rng rng;
+    ek_rng_seed(&rng, content_of(s, x, rows));
+    for (int i = 0; i < EK_PICKS_MAX; i++) {
+        int highest = rows - EK_PICKS_MAX + i;
+        int chosen = (int)ek_rng_uniform_int(&rng, (uint64_t)highest + 1);
+        for (int k = 0; k < i; k++)
+            if (s->pick[k] == chosen)
+                chosen = highest;
+        s->pick[i] = chosen;
+    }
+}
+
+void ek_list_moments_pick(struct ek_list_moments *s, const float *x, int rows)
+{
+    s->picks = rows < EK_PICKS_MAX ? rows : EK_PICKS_MAX;
+    for (int i = 0; i < s->picks; i++)
+        s->pick[i] = i;
+    if (rows > EK_PICKS_MAX)
+        pick_random(s, x, rows);
 }
 
 void ek_list_moments_free(struct ek_list_moments *s)

@@ -2,8 +2,9 @@
  *
  * x is [rows, features], row-major; every array of the result is [features]. A value is missing if
  * it is NaN, and usable if it is finite and nonzero. Denormals count as zero. `tied` is the
- * number of values equal to the smallest or to the largest value of the feature in the list,
- * whichever are more, minus one: it does not depend on the order of the rows. Infinities are
+ * fraction of pairs of equal values, times the present values less one: in expectation it depends
+ * neither on the order nor on the number of rows. It is exact for up to EK_PICKS_MAX rows, and
+ * measured on so many random rows of longer lists. Infinities are
  * counted in `infinite` and are not usable. `negative` counts usable values below zero.
  *
  * ln and ln2 are sums of (ln|x| - pivot) and its square; a pivot near the mean avoids cancellation.
@@ -15,10 +16,14 @@
 
 #include <stddef.h>
 
+enum { EK_PICKS_MAX = 32 };
+
 struct ek_list_moments {
+    int pick[EK_PICKS_MAX], picks; /* rows whose pairs are compared */
     int features, padded; /* padded: elements per array, a multiple of 16; the rest stays 0 */
     float *ln, *ln2;      /* sums over usable values */
-    float *usable, *zero, *missing, *negative, *infinite, *tied; /* counts */
+    float *usable, *zero, *missing, *negative, *infinite; /* counts */
+    float *tied;
     void *memory;
 };
 

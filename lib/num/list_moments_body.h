@@ -43,12 +43,6 @@ static inline __attribute__((always_inline)) void add_row(struct block *s, const
     s->missing -= missing;
     s->infinite -= magnitude == EK_BITS_INF;
     s->negative -= usable & (bits < 0);
-    lanes_i key = bits ^ ((bits >> 31) & EK_BITS_MAGNITUDE); /* ordered as the values are */
-    lanes_i lower = (key < s->low) & ~missing, higher = (key > s->high) & ~missing;
-    s->low = (key & lower) | (s->low & ~lower);
-    s->high = (key & higher) | (s->high & ~higher);
-    s->lows = (s->lows & ~lower) - ((key == s->low) & ~missing);
-    s->highs = (s->highs & ~higher) - ((key == s->high) & ~missing);
 }
 
 static inline __attribute__((always_inline)) void store(float *to, lanes_f v)
@@ -56,13 +50,35 @@ static inline __attribute__((always_inline)) void store(float *to, lanes_f v)
     *(unaligned_f *)to = v;
 }
 
+/* Store the ties of a block: the fraction of equal pairs among the picked rows, times the present
+ * values less one. present: number of values that are not missing. */
+static void add_ties(struct ek_list_moments *to, int first, const float *x, lanes_i present)
+{
+    lanes_i pairs, picked;
+    memset(&pairs, 0, sizeof pairs);
+    memset(&picked, 0, sizeof picked);
+    for (int a = 0; a < to->picks; a++) {
+        const float *row = x + (size_t)to->pick[a] * (size_t)to->features + first;
+        lanes_i bits = *(const unaligned_i *)row;
+        lanes_i there = (bits & EK_BITS_MAGNITUDE) <= EK_BITS_INF;
+        picked -= there;
+        for (int b = 0; b < a; b++)
+            pairs -=
+                there &
+                (bits ==
+                 *(const unaligned_i *)(x + (size_t)to->pick[b] * (size_t)to->features + first));
+    }
+    lanes_f of = __builtin_convertvector(picked * (picked - 1) / 2, lanes_f);
+    lanes_f ties = __builtin_convertvector(pairs, lanes_f) *
+                   __builtin_convertvector(present - 1, lanes_f) / of;
+    store(to->tied + first, (lanes_f)((lanes_i)ties & (picked > 1)));
+}
+
 static void do_block(struct ek_list_moments *to, int first, const float *x, int rows,
                      const float *pivot)
 {
     struct block s;
     memset(&s, 0, sizeof s);
-    s.low += INT32_MAX;
-    s.high += INT32_MIN;
     for (int r = 0; r < rows; r++)
         add_row(&s, x + (size_t)r * (size_t)to->features + first,
                 (const unaligned_f *)(pivot + first));
@@ -72,9 +88,7 @@ static void do_block(struct ek_list_moments *to, int first, const float *x, int 
     store(to->missing + first, __builtin_convertvector(s.missing, lanes_f));
     store(to->infinite + first, __builtin_convertvector(s.infinite, lanes_f));
     store(to->negative + first, __builtin_convertvector(s.negative, lanes_f));
-    lanes_i more = s.highs > s.lows;
-    lanes_i ties = (s.highs & more) | (s.lows & ~more);
-    store(to->tied + first, __builtin_convertvector((ties - 1) & (ties > 0), lanes_f));
+    add_ties(to, first, x, rows - s.missing);
     store(to->usable + first,
           __builtin_convertvector(rows - s.zero - s.missing - s.infinite, lanes_f));
 }
@@ -86,6 +100,7 @@ void EK_KERNEL(ek_list_moments)(struct ek_list_moments *s, const float *x, int r
         EK_NARROWER(ek_list_moments)(s, x, rows, pivot);
         return;
     }
+    ek_list_moments_pick(s, x, rows);
     int first = 0;
     for (; first + EK_LANES <= s->features; first += EK_LANES)
         do_block(s, first, x, rows, pivot);

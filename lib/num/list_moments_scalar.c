@@ -7,8 +7,7 @@
 
 struct sums {
     float ln, ln2;
-    int zero, missing, infinite, negative, lows, highs;
-    int32_t low, high; /* extremes, as keys that are ordered as the values are */
+    int zero, missing, infinite, negative;
 };
 
 static float float_of(int32_t bits)
@@ -39,11 +38,6 @@ static void add_value(struct sums *s, int32_t bits, float pivot)
         s->missing++;
         return;
     }
-    int32_t key = bits ^ ((bits >> 31) & EK_BITS_MAGNITUDE);
-    s->lows = key < s->low ? 1 : s->lows + (key == s->low);
-    s->highs = key > s->high ? 1 : s->highs + (key == s->high);
-    s->low = key < s->low ? key : s->low;
-    s->high = key > s->high ? key : s->high;
     if (magnitude < EK_BITS_NORMAL) {
         s->zero++;
     } else if (magnitude == EK_BITS_INF) {
@@ -56,16 +50,36 @@ static void add_value(struct sums *s, int32_t bits, float pivot)
     }
 }
 
+static int32_t bits_at(const struct ek_list_moments *s, const float *x, int row, int feature)
+{
+    int32_t bits;
+    memcpy(&bits, x + (size_t)row * (size_t)s->features + feature, sizeof bits);
+    return bits;
+}
+
+static float ties_of(const struct ek_list_moments *s, const float *x, int feature, int present)
+{
+    int pairs = 0, picked = 0;
+    for (int a = 0; a < s->picks; a++) {
+        int32_t bits = bits_at(s, x, s->pick[a], feature);
+        if ((bits & EK_BITS_MAGNITUDE) > EK_BITS_INF)
+            continue;
+        picked++;
+        for (int b = 0; b < a; b++)
+            pairs += bits == bits_at(s, x, s->pick[b], feature);
+    }
+    return picked > 1 ? (float)pairs * (float)(present - 1) / (float)(picked * (picked - 1) / 2)
+                      : 0;
+}
+
 void ek_list_moments_scalar(struct ek_list_moments *to, const float *x, int rows,
                             const float *pivot)
 {
+    ek_list_moments_pick(to, x, rows);
     for (int f = 0; f < to->features; f++) {
-        struct sums s = {.low = INT32_MAX, .high = INT32_MIN};
-        for (int r = 0; r < rows; r++) {
-            int32_t bits;
-            memcpy(&bits, x + (size_t)r * (size_t)to->features + f, sizeof bits);
-            add_value(&s, bits, pivot[f]);
-        }
+        struct sums s = {0};
+        for (int r = 0; r < rows; r++)
+            add_value(&s, bits_at(to, x, r, f), pivot[f]);
         to->ln[f] = s.ln;
         to->ln2[f] = s.ln2;
         to->usable[f] = (float)(rows - s.zero - s.missing - s.infinite);
@@ -73,7 +87,6 @@ void ek_list_moments_scalar(struct ek_list_moments *to, const float *x, int rows
         to->missing[f] = (float)s.missing;
         to->negative[f] = (float)s.negative;
         to->infinite[f] = (float)s.infinite;
-        int ties = s.lows > s.highs ? s.lows : s.highs;
-        to->tied[f] = (float)(ties > 0 ? ties - 1 : 0);
+        to->tied[f] = ties_of(to, x, f, rows - s.missing);
     }
 }

@@ -4,8 +4,8 @@
  * spread is the ln of the standard deviation of ln|x| within the list, NaN for fewer than two
  * usable values. Fractions are in 64ths, rounded down; EK_SHARE_UNKNOWN if undefined. Their
  * denominators: all items (missing), present (zero), usable (negative), present minus one (tied).
- * Tied values repeat the smallest or the largest value, whichever is more frequent. The order of
- * the items changes only the rounding of r and spread. Every instruction set returns the same bits:
+ * Tied is the fraction of pairs of equal values (num/list_moments.h). The order of the items
+ * changes only the rounding of r and spread. Every instruction set returns the same bits:
  * no operation is fused, and the logarithm does not use libm.
  */
 #ifndef EK_NUM_LIST_STATS_H

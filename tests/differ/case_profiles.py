@@ -53,9 +53,9 @@ class Statistics:
         """missing, zero, negative, tied in whole 64ths; NaN where undefined."""
         present = x[~np.isnan(x)]
         zero = int((np.abs(present) < NORMAL).sum())
-        bits = present.view(np.int32)
-        ordered = bits ^ ((bits >> 31) & 0x7fffffff)    # as the values are, -0 below 0
-        tied = max(int((ordered == ordered.min()).sum()), int((ordered == ordered.max()).sum())) - 1 if len(bits) else 0
+        bits, k = present.view(np.int32), len(present)
+        pairs = sum(int((bits[i] == bits[:i]).sum()) for i in range(k))
+        tied = np.float32(pairs) * np.float32(k - 1) / np.float32(k * (k - 1) // 2) if k > 1 else 0
         parts = ((len(x) - len(present), len(x)), (zero, len(present)), (int((x[usable] < 0).sum()), int(usable.sum())),
                  (tied, len(present) - 1))
         return [64 * part // whole if whole > 0 else np.nan for part, whole in parts]

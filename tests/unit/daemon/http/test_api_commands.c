@@ -102,8 +102,8 @@ START_TEST(an_accept_is_answered_with_its_decision_and_a_revert_takes_it_back)
     assert_answer(&t, "/api/v1/pin", ANA,
                   "{\"feature\":\"price\",\"segment\":{\"arm\":\"b\"},\"action\":\"none\"}", 200,
                   "\"note\":\"arm=b has no separate statistics yet");
-    feed(&t.s, MANY + FURTHER, MANY + 2 * FURTHER);
-    wait_for(&t.s, MANY + 2 * FURTHER);
+    feed(&t.s, MANY + FURTHER, MANY + 4 * FURTHER);
+    wait_for(&t.s, MANY + 4 * FURTHER);
     ck_assert(!page_has(t.s.stage, "/api/v1/findings", "[]"));
     join(&t.s);
     close_told(&t);

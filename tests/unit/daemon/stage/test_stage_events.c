@@ -260,7 +260,7 @@ START_TEST(a_stage_warns_when_model_and_upstream_rank_differently)
     begin(&s);
     s.assets.model = faithful_model(s.assets.manifest);
     set(&s, "assets.model", "model.safetensors");
-    s.assets.rules->false_alarms = 1000;
+    s.assets.rules->false_alarms = 100000;
     s.change = score_at_random;
     ck_assert_int_eq(ek_stage_new(&s.stage, s.config, &s.assets, log, &e), 0);
     ck_assert(page_has(s.stage, "/api/v1/status", "\"model\":{\"state\":\"holds\",\"compared_"));

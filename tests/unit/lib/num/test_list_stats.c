@@ -87,8 +87,8 @@ START_TEST(a_record_says_level_spread_and_shares)
     ck_assert_int_eq(o.share[EK_SHARE_MISSING], 64 / 8);
     ck_assert_int_eq(o.share[EK_SHARE_ZERO], 64 / 7);
     ck_assert_int_eq(o.share[EK_SHARE_NEGATIVE], 64 / 5);
-    ck_assert_int_eq(o.share[EK_SHARE_TIED], 0);
-    ck_assert_int_eq(of((float[]){3, 5, 3, NAN, 4}, 5).share[EK_SHARE_TIED], 64 / 3);
+    ck_assert_int_eq(o.share[EK_SHARE_TIED], 64 * 2 / 21);
+    ck_assert_int_eq(of((float[]){3, 5, 3, NAN, 4}, 5).share[EK_SHARE_TIED], 64 / 6);
 }
 END_TEST
 
