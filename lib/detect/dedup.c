@@ -2,7 +2,7 @@
 
 #include "base/hash.h"
 
-uint64_t ek_relative_key(const struct ek_list *q)
+static uint64_t relative_key(const struct ek_list *q)
 {
     return ek_hash(q->query, (size_t)q->query_features * sizeof *q->query, 1);
 }
@@ -26,7 +26,7 @@ static uint64_t items_key(const struct ek_list *q, uint64_t key)
 
 uint64_t ek_dedup_key(const struct ek_list *q, unsigned same)
 {
-    uint64_t key = same & EK_SAME_QUERY_FEATURES ? ek_relative_key(q) : 0;
+    uint64_t key = same & EK_SAME_QUERY_FEATURES ? relative_key(q) : 0;
     return same & EK_SAME_ITEM_IDS ? items_key(q, key) : key;
 }
 

@@ -22,8 +22,6 @@ struct ek_dedup {
     uint32_t seen[EK_REPEAT_SLOTS];
 };
 
-/* Return the key of a list's query features. */
-uint64_t ek_relative_key(const struct ek_list *q);
 /* Return the key of a list by the bits of enum ek_same: its query features and its item ids, in any
  * order. Without ids, the values of the items replace them. */
 uint64_t ek_dedup_key(const struct ek_list *q, unsigned same);

@@ -184,12 +184,13 @@ enum { STAKE_STEPS = 30, TEMPERS_PER_TWO = 4, LEVEL_SOME = 2 };
 static const double WHOLE_USER = 16;
 static const double TEMPER_SLACK = 1.03;
 
-double ek_temper_deff(int step)
+static double temper_deff(int step)
 {
     return exp2((double)step / TEMPERS_PER_TWO);
 }
 
-int ek_temper_step(double deff)
+/* Return the step of a design effect, rounded up unless within 3%. */
+static int temper_step(double deff)
 {
     double step = deff > TEMPER_SLACK ? ceil(TEMPERS_PER_TWO * log2(deff / TEMPER_SLACK)) : 0;
     return step < EK_TEMPER_STEPS - 1 ? (int)step : EK_TEMPER_STEPS - 1;
@@ -212,7 +213,7 @@ static int respect_of(int bet)
 
 double ek_bet_deff(const struct ek_baseline *b, int bet)
 {
-    double deff = ek_temper_deff(ek_temper_step((double)b->deff[respect_of(bet)]));
+    double deff = temper_deff(temper_step((double)b->deff[respect_of(bet)]));
     bool some = bet < EK_BET_SHARES && (bet % EK_BET_DOWN == EK_BET_SPREAD_FAR ||
                                         (ek_bet_is_level(bet) && bet % EK_BET_DOWN >= LEVEL_SOME));
     return some ? effect_of_some(deff) : deff;
@@ -234,7 +235,7 @@ static const float (*level_table(struct ek_bet_tables *t, int class, int step))[
     if (!step)
         return plain;
     if (!t->has_level[class][step])
-        temper(plain, t->tempered_level[class][step], ek_temper_deff(step), LEVEL_SOME);
+        temper(plain, t->tempered_level[class][step], temper_deff(step), LEVEL_SOME);
     t->has_level[class][step] = 1;
     return (const float(*)[EK_BET_ROW])t->tempered_level[class][step];
 }
@@ -245,7 +246,7 @@ static const float (*spread_table(struct ek_bet_tables *t, int step))[EK_BET_ROW
     if (!step)
         return plain;
     if (!t->has_spread[step])
-        temper(plain, t->tempered_spread[step], ek_temper_deff(step), EK_BET_SPREAD_FAR);
+        temper(plain, t->tempered_spread[step], temper_deff(step), EK_BET_SPREAD_FAR);
     t->has_spread[step] = 1;
     return (const float(*)[EK_BET_ROW])t->tempered_spread[step];
 }
@@ -326,8 +327,8 @@ void ek_feature_bets_fill(struct ek_feature_bets *f, struct ek_bet_tables *t,
 {
     double deff = fmax((double)b->deff[EK_RESPECT_LEVEL], 1);
     uint64_t lists = (uint64_t)((double)b->queries / deff);
-    f->level = level_table(t, ek_far_class(lists), ek_temper_step(deff));
-    f->spread = spread_table(t, ek_temper_step((double)b->deff[EK_RESPECT_SPREAD]));
+    f->level = level_table(t, ek_far_class(lists), temper_step(deff));
+    f->spread = spread_table(t, temper_step((double)b->deff[EK_RESPECT_SPREAD]));
     for (int i = 0; i < 2 * EK_SHARES; i++) {
         int share = i % EK_SHARES;
         double stake = i < EK_SHARES ? CAUTIOUS : BOLD;

@@ -71,10 +71,6 @@ double ek_normal_quantile(double p);
 
 /* Fill all but the tempered tables, which need zeroed memory. */
 void ek_bet_tables_fill(struct ek_bet_tables *t);
-/* Return the step of a design effect, rounded up unless within 3%; and the design effect of a
- * step. */
-int ek_temper_step(double deff);
-double ek_temper_deff(int step);
 /* Return the lower bound of y of a table row. */
 double ek_table_y(int row);
 /* Return the row of a p-value, rounded toward smaller bets. */

@@ -31,8 +31,8 @@ def faults(tree):
 
 
 SEEDS = [
-    ("a banned word", "lib/base/hash.c", "/* Hash any" + "ew. */\n", "banned word"),
+    ("a banned word", "lib/base/hash.c", "/* Hash an" + "ew. */\n", "banned word"),
     ("clauses as nouns", "lib/base/hash.c", "/* " + "what comes " * 500 + "*/\n", "times 'what'"),
-    ("no return values", "lib/base/hash.c", "/* " + "word " * 400_000 + "*/\n", "times 'return' in 1,000 words, at least"),
+    ("no return values", "lib/base/hash.c", "/* " + "word " * 900_000 + "*/\n", "times 'return' in 1,000 words, at least"),
     ("verbs of speech in documents", "docs/install.md", "The program " + "tells and says " * 50 + "\n", "documents:"),
 ]
