@@ -82,7 +82,7 @@ static size_t store_fixed(uint8_t *to, uint8_t tag, int64_t value)
     if (tag < EK_TAG_UINT8 || tag > EK_TAG_INT64)
         return 0;
     bool is_signed = tag >= EK_TAG_INT8;
-    int bytes = 1 << (tag - (is_signed ? EK_TAG_INT8 : EK_TAG_UINT8));
+    int bytes = 1 << ((tag - EK_TAG_UINT8) & 3); /* both kinds have 1, 2, 4 and 8 bytes */
     int64_t most = bytes == 8 ? INT64_MAX : (INT64_C(1) << (8 * bytes - is_signed)) - 1;
     if (value > most || value < (is_signed ? -most - 1 : 0))
         return 0;

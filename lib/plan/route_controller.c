@@ -511,7 +511,8 @@ void ek_controller_update_percentages(struct ek_controller *c)
 {
     for (int i = 0; i < c->rollouts.count; i++) {
         struct ek_rollout *r = &c->rollouts.one[i];
-        if (r->ended_ms < 0 && !is_acting(c, r))
+        bool stepped = r->tried > 0; /* each step needs compared lists */
+        if (r->ended_ms < 0 && !stepped && !is_acting(c, r))
             ek_rollout_set_initial(r, &ek_controller_rule(c, r->feature)->canary);
     }
 }
