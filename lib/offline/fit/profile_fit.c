@@ -153,19 +153,25 @@ static int find_stratum(struct ek_profile_fit *fit, const struct ek_list *q, int
     return ek_profile_fit_stratum(fit, name, stratum, e);
 }
 
-/* The number of a segment value; -1 beyond those that have one. */
-static int number_of(struct ek_segment_values *d, struct ek_text value)
+/* Set *number to that of a segment value, or to -1 beyond EK_FIT_VALUES_MAX values. Returns 0 or
+ * EK_ENOMEM. */
+static int find_value(struct ek_segment_values *d, struct ek_text value, int16_t *number)
 {
+    *number = -1;
     for (int i = 0; i < d->values; i++)
-        if (!ek_text_compare(value, d->value[i]))
-            return i;
-    if (d->values == EK_FIT_VALUES_MAX ||
-        !(d->value[d->values] = ek_strndup(value.text, value.length)))
-        return -1;
-    return d->values++;
+        if (!ek_text_compare(value, d->value[i])) {
+            *number = (int16_t)i;
+            return EK_OK;
+        }
+    if (d->values == EK_FIT_VALUES_MAX)
+        return EK_OK;
+    if (!(d->value[d->values] = ek_strndup(value.text, value.length)))
+        return EK_ENOMEM;
+    *number = (int16_t)d->values++;
+    return EK_OK;
 }
 
-/* The dimensions of the first lists are those that are looked at. */
+/* Append a segment dimension. The first EK_FIT_DIMENSIONS that occur are measured. */
 static int add_dimension(struct ek_profile_fit *fit, struct ek_text name)
 {
     struct ek_segment_values *d = &fit->dimension[fit->dimensions];
@@ -193,8 +199,9 @@ static int add_segments(struct ek_profile_fit *fit, const struct ek_list *q)
             at++;
         if (at == fit->dimensions && at < EK_FIT_DIMENSIONS && add_dimension(fit, name))
             return EK_ENOMEM;
-        if (at < fit->dimensions)
-            fit->dimension[at].of[fit->queries] = (int16_t)number_of(&fit->dimension[at], value);
+        struct ek_segment_values *d = &fit->dimension[at];
+        if (at < fit->dimensions && find_value(d, value, &d->of[fit->queries]))
+            return EK_ENOMEM;
     }
     return EK_OK;
 }
