@@ -40,9 +40,9 @@ static const struct argp_option OPTIONS[] = {
     {"route-per-source", OPT_ROUTE_SOURCE, "FEATURE,...", 0,
      "Features to route with logs centered per source, as the action route_per_source does", 0},
     {"blank", OPT_BLANK, "FEATURE,...", 0, "Features to leave out, as the action blank does", 0},
-    {"repair", OPT_REPAIR, "FEATURE=FACTOR,...", 0,
-     "Features to divide by a known factor, as the action repair does; without FACTOR by the one "
-     "that restores the median of their logs in --reference",
+    {"repair", OPT_REPAIR, "FACTORS", 0,
+     "Features to divide by a known factor, as the action repair does: FEATURE=FACTOR,...; without "
+     "a factor by the one that restores the median of their logs in --reference",
      0},
     {"repair-by", OPT_REPAIR_BY, "WHAT", 0,
      "all: one factor; arm: one factor for each arm of the injected faults (all)", 0},

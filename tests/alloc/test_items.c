@@ -192,7 +192,7 @@ START_TEST(a_warm_guard_of_items_asks_for_no_memory)
             int rc = pass(g, 0, &routed, &e);
             calls += ek_sweep_calls() - before;
             /* The model cannot score an item without its list. */
-            ck_assert_msg(rc == EK_OK || rc == EK_ESTATE, "%d: %s", rc, e.message);
+            ck_assert_msg(rc == EK_OK || rc == EK_EFORMAT, "%d: %s", rc, e.message);
         }
     }
     ck_assert_int_eq(calls, 0);

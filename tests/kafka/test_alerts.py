@@ -178,7 +178,8 @@ class AFleet(unittest.TestCase):
     COUNT, FAULTY, RATE = 3000, 600, 300
 
     def instance(self, fleet, name, manager, slack):
-        return fleet.instance(name, alerting="group_wait: 200ms", sinks=[
+        # The end of the lists is no silence.
+        return fleet.instance(name, alerting="group_wait: 200ms", input="silence_timeout: 1h", sinks=[
             f"alertmanager: {{url: \"{manager.url}\", repeat_interval: 1s}}", f"webhook: {{url: \"{slack.url}\", format: slack}}"])
 
     def drift(self, manager):
@@ -260,7 +261,7 @@ class Sinks(unittest.TestCase):
         with Sink(certificate=pem) as sink:
             self.assertIn("not accepted: ", self.webhook(sink.url, status=1))
             self.assertEqual(sink.bodies(), [])
-            self.assertIn("taken (200)", self.webhook(sink.url, f", ca_file: \"{pem}.crt\""))
+            self.assertIn("accepted (200)", self.webhook(sink.url, f", ca_file: \"{pem}.crt\""))
 
     def test_a_certificate_of_another_name_is_none(self):
         pem = self.certificate("-addext", "subjectAltName=IP:127.0.0.2")

@@ -154,7 +154,7 @@ class BegunPaused(unittest.TestCase):
         d = Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder)
         d.words = ["--paused"]
         with d:
-            d.wait_ready().wait_handled(10)
+            d.wait_handled(10)  # it is not ready: it has read nothing
             code, _, error = tell("resume", "-c", d.config)
             self.assertEqual(code, 1)
             self.assertIn("set 'http.token_file'", error)

@@ -251,7 +251,7 @@ class RolloutStory(Case):
         steps = [("step", "system", f"from {a}% to {b}% of the lists: ") for a, b in zip(STEPS, STEPS[1:])]
         wanted = [("route", "system", "a finding asks for route: it is in shadow"),
                   ("route", "system", "by the rules it is now in a canary of 5% of the lists"), *steps,
-                  ("step", "system", "by the rules it is now enforced"), ("end", "evenkeel", self.OVER),
+                  ("step", "system", "by the rules it is now enforced"), ("end", "system", self.OVER),
                   ("relapse", "system", "the fault has come back 1 time: route is enforced, and holds 4 min"),
                   ("end", "system", self.OVER),
                   ("relapse", "system", "the fault has come back 2 times: route is enforced, and holds 6 min"),
@@ -308,7 +308,7 @@ class Withdrawn(Case):
         self.assertRegex(told, rf"\nrolled back, until .*\nFEATURE .*\n{CELL[0]} +\S+ +route +{self.RAIL} +\S+ of at most \S+\n")
         last = s.history()[-1]
         self.assertEqual((last["type"], last["actor"], last["guardrail"], cell_of(last)),
-                         ("rollback", "evenkeel", self.RAIL, CELL))
+                         ("rollback", "system", self.RAIL, CELL))
         self.assertEqual(s.daemon.metric(f'evenkeel_routes_rolled_back_total{{reason="{self.RAIL}"}}'), 1)
         self.assertIn(self.RAIL, s.daemon.log())
         s.stop()

@@ -44,7 +44,7 @@ class BrokerToTry(unittest.TestCase):
                     out.write("service: {name: try}\nmessage: {encoding: json}\n"
                               "input: {brokers: x, topics: [scored], group: g}\noutput: {topic: ranked, dead_letter_topic: dead}\n"
                               "assets: {manifest: m.yaml, profile: p.ekp}\n")
-                manifest, _ = evenkeel("inspect", "--manifest", "-c", out.name, lists)
+                manifest, _ = evenkeel("inspect", "--suggest-manifest", "-c", out.name, lists)
                 self.assertIn("name: price", manifest)
                 taken = serve(port, kept)
                 self.assertIn(f"something listens on {address}", taken.communicate(timeout=WAIT)[0])
