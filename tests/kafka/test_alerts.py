@@ -178,8 +178,8 @@ class AFleet(unittest.TestCase):
     COUNT, FAULTY, RATE = 3000, 600, 300
 
     def instance(self, fleet, name, manager, slack):
-        # The end of the lists is no silence.
-        return fleet.instance(name, alerting="group_wait: 200ms", input="silence_timeout: 1h", sinks=[
+        # The end of the lists is no silence, and each list has its time.
+        return fleet.instance(name, alerting="group_wait: 200ms", input="silence_timeout: 1h", message="encoding: msgpack", sinks=[
             f"alertmanager: {{url: \"{manager.url}\", repeat_interval: 1s}}", f"webhook: {{url: \"{slack.url}\", format: slack}}"])
 
     def drift(self, manager):
