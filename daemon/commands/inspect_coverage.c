@@ -94,8 +94,13 @@ static int read_all(const char *path, const struct ek_codec *codec, struct cover
         return rc;
     ek_list_init(&q);
     while (!(rc = ek_capture_next(in, &record, &more, e)) && more) {
+        int decoded = ek_codec_decode(codec, record.bytes, record.length, &q, &why);
         c->messages++;
-        if (!ek_codec_decode(codec, record.bytes, record.length, &q, &why))
+        if (decoded == EK_ENOMEM) {
+            rc = ek_fail(e, EK_ENOMEM, "out of memory");
+            break;
+        }
+        if (!decoded)
             add_list(c, &q);
         else if (!*c->first)
             snprintf(c->first, sizeof c->first, "%s", why.message);

@@ -84,6 +84,7 @@ swept repair "repaired.msg" replay $hotel -p in/p.ekp -r in/rules.yaml --writes 
 swept compare "" replay $hotel -p in/p.ekp -M in/m.safetensors -i in/in.msg --compare in/rules.yaml
 swept profiles "" inspect in/p.ekp
 swept models "" inspect --json in/m.safetensors
+swept coverage "" inspect -c in/run.yaml in/in.msg
 swept shape "" inspect --suggest-manifest in/in.msg
 swept plot "" inspect in/in.msg --plot price $hotel -p in/p.ekp
 swept check "" check --no-tests in/hotel.yaml in/rules.yaml in/p.ekp in/m.safetensors
