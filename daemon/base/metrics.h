@@ -106,9 +106,11 @@ struct ek_lag {
 struct ek_metrics *ek_metrics_new(void);
 void ek_metrics_free(struct ek_metrics *m);
 
+/* Add `more` to a counter. */
 void ek_metrics_count(struct ek_metrics *m, enum ek_counter which, uint64_t more);
 /* Return the value of a counter. */
 uint64_t ek_metrics_counter(const struct ek_metrics *m, enum ek_counter which);
+/* Set a gauge. */
 void ek_metrics_gauge(struct ek_metrics *m, enum ek_gauge which, uint64_t value);
 uint64_t ek_metrics_gauge_value(const struct ek_metrics *m, enum ek_gauge which);
 

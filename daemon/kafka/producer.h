@@ -75,6 +75,7 @@ struct ek_output_record {
 };
 /* Return whether brokers have the state topic, and update its partitions. */
 bool ek_output_has_state_topic(struct ek_output *o, int wait_ms);
+/* Return the number of partitions that ek_output_has_state_topic found; 0: none yet. */
 int ek_output_state_partitions(const struct ek_output *o);
 bool ek_output_send_state(struct ek_output *o, const struct ek_output_record *r);
 /* At least once: return the number of unacknowledged checkpoint records. If 0, set *refused to

@@ -55,6 +55,7 @@ struct ek_guard_service *ek_stage_guard(struct ek_stage *s);
  * ek_stage_run. The change is logged and sent as an event and alert. Return false if it was already
  * set so. */
 bool ek_stage_pause(struct ek_stage *s, bool paused, const char *who, const char *why);
+/* Return the pause switch, which the stage owns. */
 struct ek_pause *ek_stage_paused(struct ek_stage *s);
 /* Return true if decisions survive a restart, because checkpoints are configured. */
 bool ek_stage_has_durable_state(const struct ek_stage *s);

@@ -1,4 +1,5 @@
-/* Shared definitions of checkpoint_store.c (writing) and checkpoint_restore.c (restoring). */
+/* Checkpoint store of an instance, as its writer (checkpoint_store.c) and its reader
+ * (checkpoint_restore.c) share it. For the reading thread. */
 #ifndef EK_DAEMON_STATE_CHECKPOINT_INTERNAL_H
 #define EK_DAEMON_STATE_CHECKPOINT_INTERNAL_H
 
@@ -42,7 +43,7 @@ struct ek_checkpoint_store {
     bool disabled;                 /* a restore failed: its checkpoint must not be overwritten */
 };
 
-/* No base for a while, but for a reason. */
+/* Schedule the next regular checkpoint, and note the lists and events of this one. */
 void ek_checkpoint_store_remaining(struct ek_checkpoint_store *k);
 
 #endif

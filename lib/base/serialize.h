@@ -34,7 +34,7 @@ void ek_serialize_u32(struct ek_serialize *s, uint32_t *v);
 void ek_serialize_u64(struct ek_serialize *s, uint64_t *v);
 void ek_serialize_i64(struct ek_serialize *s, int64_t *v);
 void ek_serialize_f64(struct ek_serialize *s, double *v);
-/* 32-bit integer, from low to high. */
+/* Write or read a 32-bit integer. Reading a value outside [low, high] is an error of the data. */
 void ek_serialize_int(struct ek_serialize *s, int *v, int low, int high);
 /* String; reading, the caller frees it (NULL on error). */
 void ek_serialize_text(struct ek_serialize *s, char **text);

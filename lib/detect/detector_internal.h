@@ -292,7 +292,8 @@ void ek_detector_offsets_serialize(struct ek_detector *d, struct ek_serialize *s
 
 /* Return the number of unused episodes. */
 int ek_episodes_available(const struct ek_detector *d);
-/* Confirm an episode that received its change from the confirmed episode `from`. */
+/* Confirm an episode whose change was reported as `from`, in another segment. It joins the incident
+ * of `from`, and takes its diagnosis if its own lists allow none. */
 void ek_episode_inherit(struct ek_detector *d, struct ek_episode *e, const struct ek_episode *from);
 
 /* Set the incident of an episode at its confirmation: a shared one or a new one. */
@@ -318,8 +319,8 @@ void ek_episode_begin(struct ek_detector *d, struct ek_episode *e, uint64_t row)
 /* Diagnose the lists since the change. Sets e->diagnosis and *w. Return 1 if the change exceeds
  * report_threshold, 0 if that is undecided, and -1 if it is smaller or there are no lists. */
 int ek_diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w);
-/* Return whether few lists settle that the episode is a scale by one number: a narrow interval, the
- * spread of training, and no query feature that explains them about as well. */
+/* Return whether the first lists suffice to confirm a scale by one factor: its interval is narrow,
+ * the spread is that of training, and no query feature explains the lists about as well. */
 bool ek_diagnosis_is_plain_scale(struct ek_detector *d, const struct ek_episode *e,
                                  const struct ek_window *w);
 /* Return whether the newest lists agree with the diagnosis of a confirmed episode. Otherwise it

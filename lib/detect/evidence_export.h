@@ -77,6 +77,7 @@ int ek_detector_confirmed(const struct ek_detector *d, int place, struct ek_find
  * nothing. */
 int ek_detector_retain_cell(struct ek_detector *d, struct ek_text dimension, struct ek_text value,
                             int *cell);
+/* Undo one ek_detector_retain_cell. */
 void ek_detector_release(struct ek_detector *d, int cell);
 
 /* One feature of a list in the history. Pointers are valid until the detector receives another

@@ -19,6 +19,8 @@ struct ek_stratum_field {
     int query_feature; /* index, or -1 for a segment dimension */
 };
 
+/* Return the query feature `name`, or a segment dimension of that name if there is none. `name`
+ * must outlive the result; NULL: one stratum. */
 struct ek_stratum_field ek_stratum_field_find(const struct ek_manifest *m, const char *name);
 /* Return the name of the list's stratum; text NULL if it has none. `scratch` holds a formatted
  * number. */

@@ -13,7 +13,7 @@ int ek_guard_copy_pins(struct ek_guard *g, struct ek_serialize *s, const struct 
 /* Update the plan, in a fleet from the plan records, and report a change. `query`: number of the
  * next list. Return 0, or EK_ENOMEM. */
 int ek_guard_update_plan(struct ek_guard *g, uint64_t query);
-/* Report limits that were reached for the first time. */
+/* Report limits that were reached for the first time. Returns 0, or EK_ENOMEM. */
 int ek_guard_report_limits(struct ek_guard *g, uint64_t query);
 /* Count and report a limit on active routes. Return 0, or EK_ENOMEM. */
 int ek_guard_report_reached(struct ek_guard *g, enum ek_bound bound, uint64_t query);

@@ -23,10 +23,10 @@ ek_list_moments_fn ek_list_moments_avx2, ek_list_moments_avx512;
 ek_list_moments_fn ek_list_moments_neon;
 #endif
 
-/* Return the kernel for `isa`, or the portable one if this build has none. */
 /* Select the rows whose pairs are compared. The choice does not depend on their order. */
 void ek_list_moments_pick(struct ek_list_moments *s, const float *x, int rows);
 
+/* Return the kernel for `isa`, or the portable one if this build has none. */
 ek_list_moments_fn *ek_list_moments_fn_get(enum ek_isa isa);
 
 /* ln m for m in [sqrt(1/2), sqrt(2)) as t + t^2 Q(t), t = m - 1. Minimax polynomial, |error| <
