@@ -107,7 +107,7 @@ static int make_outbound(const struct ek_output *o, struct ek_inflight *t, struc
                               .bytes = value ? source->payload : NULL,
                               .length = value ? source->len : 0,
                               .headers = headers_of(t, l)};
-    return p->headers ? EK_OK : ek_fail(e, EK_ENOMEM, "no memory for headers");
+    return p->headers ? EK_OK : ek_fail(e, EK_ENOMEM, "out of memory");
 }
 
 /* Omit parts of the message until it fits the topic. */

@@ -114,7 +114,7 @@ int ek_fleet_link_new(struct ek_fleet_link **out, const struct ek_config *c,
 {
     struct ek_fleet_link *l = ek_calloc(1, sizeof *l);
     if (!l)
-        return ek_fail(e, EK_ENOMEM, "no memory for the topics of the fleet");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     l->config = c;
     l->log = log;
     l->position = -1;

@@ -104,7 +104,7 @@ static int open_partition_queue(struct ek_merged_consumer *t, const char *topic,
         return ek_fail(e, EK_EIO, "topic '%s': %s", topic, rd_kafka_err2str(err));
     s->queue = rd_kafka_queue_get_partition(t->client, topic, partition);
     if (!s->queue)
-        return ek_fail(e, EK_ENOMEM, "no memory for partition %d", partition);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     rd_kafka_queue_forward(s->queue, NULL);
     s->end = high;
     s->position = t->flags & EK_MERGED_CONSUMER_FROM_END ? high : low;
@@ -117,7 +117,7 @@ static int start(struct ek_merged_consumer *t, const char *topic, struct ek_erro
 {
     t->partition_queues = ek_calloc((size_t)t->count, sizeof *t->partition_queues);
     if (!t->partition_queues)
-        return ek_fail(e, EK_ENOMEM, "no memory for the partitions");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     rd_kafka_topic_partition_list_t *starts = rd_kafka_topic_partition_list_new(t->count);
     int rc = EK_OK;
     for (int i = 0; !rc && i < t->count; i++)
@@ -156,11 +156,11 @@ int ek_merged_consumer_open(struct ek_merged_consumer **out, const struct ek_bro
 {
     struct ek_merged_consumer *t = ek_calloc(1, sizeof *t);
     if (!t)
-        return ek_fail(e, EK_ENOMEM, "no memory for a consumer");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     t->flags = flags;
     t->watch = (struct ek_kafka_watch){.role = "consumer", .owner = t};
     t->watch.trouble = ek_kafka_health_new();
-    int rc = !t->watch.trouble ? ek_fail(e, EK_ENOMEM, "no memory for a consumer")
+    int rc = !t->watch.trouble ? ek_fail(e, EK_ENOMEM, "out of memory")
                                : open_consumer(t, brokers, topic, wait_ms, e);
     if (rc)
         ek_merged_consumer_free(t);

@@ -32,7 +32,7 @@ int ek_mock_start(struct ek_mock **out, struct ek_error *e)
     char why[200];
     struct ek_mock *m = ek_calloc(1, sizeof *m);
     if (!m)
-        return ek_fail(e, EK_ENOMEM, "no memory for the mock cluster");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
     rd_kafka_conf_set_log_cb(conf, swallow_log);
     m->client = rd_kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof why);

@@ -28,7 +28,7 @@ int ek_hold_queue_new(struct ek_hold_queue **out, const struct ek_hold_queue_hoo
 {
     struct ek_hold_queue *g = ek_calloc(1, sizeof *g);
     if (!g)
-        return ek_fail(e, EK_ENOMEM, "no memory for a gate");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     g->hooks = *hooks;
     g->end = &g->first;
     pthread_mutex_init(&g->lock, NULL);
@@ -64,7 +64,7 @@ static int queue_item(struct ek_hold_queue *g, void *item, struct ek_error *e)
         w->kept = g->hooks.keep(g->hooks.context, item);
     if (!w || !w->kept) {
         ek_free(w);
-        return ek_fail(e, EK_ENOMEM, "no memory for what waits for the next transaction");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     }
     *g->end = w;
     g->end = &w->next;
@@ -285,7 +285,7 @@ int ek_output_writer_new(struct ek_output_writer **out, struct ek_output *o, str
 {
     struct ek_output_writer *t = ek_calloc(1, sizeof *t);
     if (!t)
-        return ek_fail(e, EK_ENOMEM, "no memory for an outlet");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     const struct ek_hold_queue_hooks hooks = {t, pass, keep_parcel, release, is_transaction_full};
     t->o = o;
     t->sent_end = &t->sent;
@@ -411,8 +411,7 @@ static int send_output(struct ek_output_writer *output_writer, struct ek_outboun
                        struct ek_error *e)
 {
     struct ek_output *o = output_writer->o;
-    int rc =
-        p->headers ? ek_outbound_check(o, p, e) : ek_fail(e, EK_ENOMEM, "no memory for headers");
+    int rc = p->headers ? ek_outbound_check(o, p, e) : ek_fail(e, EK_ENOMEM, "out of memory");
     if (rc == EK_ELIMIT && (p->inflight->outcome & KIND) == PASSED)
         rc = omit_headers(o, p, e);
     if (!rc)

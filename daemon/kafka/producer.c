@@ -238,7 +238,7 @@ static int name_transactions(struct ek_output *o, struct ek_error *e)
              group, name);
     ek_log_write(o->watch.log, EK_LOG_INFO, "transactional_id_set", "id=%s", o->transactional_id);
     o->records = ek_txn_records_new();
-    return o->records ? EK_OK : ek_fail(e, EK_ENOMEM, "no memory for records");
+    return o->records ? EK_OK : ek_fail(e, EK_ENOMEM, "out of memory");
 }
 
 static int make_limits(struct ek_output *o, struct ek_error *e)
@@ -288,7 +288,7 @@ int ek_output_new(struct ek_output **out, const struct ek_config *c,
 {
     struct ek_output *o = ek_calloc(1, sizeof *o);
     if (!o)
-        return ek_fail(e, EK_ENOMEM, "no memory for the producer");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     o->config = c;
     o->lanes = lanes;
     o->wakeup = wakeup;
@@ -296,8 +296,7 @@ int ek_output_new(struct ek_output **out, const struct ek_config *c,
     o->watch =
         (struct ek_kafka_watch){.log = log, .metrics = metrics, .role = "producer", .owner = o};
     o->watch.trouble = ek_kafka_health_new();
-    int rc =
-        o->watch.trouble ? make_parts(o, e) : ek_fail(e, EK_ENOMEM, "no memory for the producer");
+    int rc = o->watch.trouble ? make_parts(o, e) : ek_fail(e, EK_ENOMEM, "out of memory");
     if (rc)
         ek_output_free(o);
     else
@@ -356,7 +355,7 @@ static const char *queue_event(struct ek_output *o, const char *name, const char
 {
     uint64_t before = ek_txn_records_dropped_count(o->records);
     if (ek_txn_records_add(o->records, o->alerts, name, strlen(name), json, strlen(json), *headers))
-        return "no memory for it";
+        return "out of memory";
     *headers = NULL;
     return ek_txn_records_dropped_count(o->records) == before
                ? NULL
@@ -383,7 +382,7 @@ static const char *send_event(struct ek_output *o, const struct ek_event *v, con
     const char *name = o->config->service_name;
     rd_kafka_headers_t *headers = ek_kafka_cloud_event(name, v, json, ek_wall_ms());
     if (!headers)
-        return "no memory for it";
+        return "out of memory";
     size_t bytes = ek_topic_limits_batch_bytes(strlen(name), strlen(json), headers);
     const char *lost = bytes > ek_topic_limits_get(o->limits, o->alerts_number)
                            ? rd_kafka_err2str(RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)

@@ -95,7 +95,7 @@ int ek_tool_producer_new(struct ek_tool_producer **out, const char *brokers, con
     struct ek_tool_producer *s = ek_calloc(1, sizeof *s);
     if (!s || !(s->topic = ek_strdup(topic))) {
         ek_free(s);
-        return ek_fail(e, EK_ENOMEM, "no memory for a producer");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     }
     s->watch = (struct ek_kafka_watch){.role = "producer", .owner = s};
     int rc =

@@ -25,7 +25,7 @@ int ek_topic_limits_new(struct ek_topic_limits **out, const char *const *topics,
 {
     struct ek_topic_limits *l = ek_calloc(1, sizeof *l);
     if (!l)
-        return ek_fail(e, EK_ENOMEM, "no memory for the limits of topics");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     l->log = log;
     l->count = count;
     for (size_t i = 0; i < count; i++) {

@@ -33,7 +33,7 @@ int ek_txn_new(struct ek_txn **out, const struct ek_txn_tools *tools, struct ek_
     pthread_condattr_t clock;
     struct ek_txn *t = ek_calloc(1, sizeof *t);
     if (!t)
-        return ek_fail(e, EK_ENOMEM, "no memory for transactions");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     t->tools = *tools;
     t->state = EK_TXN_BUSY;
     pthread_mutex_init(&t->lock, NULL);

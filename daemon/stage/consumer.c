@@ -45,7 +45,7 @@ static int make_readers(struct ek_input *in, struct ek_error *e)
 {
     in->reader = ek_calloc((size_t)in->readers, sizeof(rd_kafka_queue_t *));
     if (!in->reader)
-        return ek_fail(e, EK_ENOMEM, "no memory for the consumer");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     for (int i = 0; i < in->readers; i++) {
         in->reader[i] = rd_kafka_queue_new(in->client);
         ek_kafka_signal_on_event(in->reader[i], in->wakeup);
@@ -61,7 +61,7 @@ int ek_input_new(struct ek_input **out, const struct ek_input_tools *tools,
 {
     struct ek_input *in = ek_calloc(1, sizeof *in);
     if (!in)
-        return ek_fail(e, EK_ENOMEM, "no memory for the consumer");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     in->config = tools->config;
     in->lanes = tools->lanes;
     in->checkpoint_store = tools->checkpoint_store;
@@ -74,7 +74,7 @@ int ek_input_new(struct ek_input **out, const struct ek_input_tools *tools,
     in->watch.trouble = ek_kafka_health_new();
     in->topics = ek_topics_new(&in->config->topics, tools->log);
     int rc = in->topics && in->watch.trouble ? make_client(in, e)
-                                             : ek_fail(e, EK_ENOMEM, "no memory for the topics");
+                                             : ek_fail(e, EK_ENOMEM, "out of memory");
     if (!rc)
         rc = make_readers(in, e);
     if (rc)
@@ -164,7 +164,7 @@ static int accept_message(struct ek_input *in, rd_kafka_message_t *raw, uint64_t
         return rc;
     struct ek_inflight *t = ek_partition_offsets_start(in->lanes, lane, raw->offset);
     if (!t)
-        return ek_fail(e, EK_ENOMEM, "no memory for another message in flight");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     ek_partition_offsets_set_print(lane, t, print);
     ek_partition_offsets_add_bytes(
         in->lanes, t, ek_inflight_accounting_init(raw, (size_t)in->config->in_flight_bytes));

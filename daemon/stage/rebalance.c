@@ -98,7 +98,7 @@ static bool open_each(struct ek_input *in, const rd_kafka_topic_partition_list_t
             in->hooks.reset(in->hooks.context, lane, offset);
         if (!lane) {
             struct ek_error e;
-            ek_fail(&e, EK_ENOMEM, "no memory for partition %d", p->partition);
+            ek_fail(&e, EK_ENOMEM, "out of memory");
             ek_kafka_fail(&in->watch, &e);
             return false;
         }

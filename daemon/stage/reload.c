@@ -202,7 +202,7 @@ static int load_assets(struct loading *l, const struct ek_assets *was, struct ek
     if (l->loaded)
         return EK_OK;
     ek_assets_free(a);
-    return ek_fail(e, EK_ENOMEM, "no memory for the assets");
+    return ek_fail(e, EK_ENOMEM, "out of memory");
 }
 
 static int load(struct loading *l, const struct ek_assets *was, struct ek_error *e)
@@ -345,7 +345,7 @@ static void publish_result(struct ek_reload_service *s, const struct ek_reload *
     int rc = write_outcome(r, w, time_ms, &outcome);
     rc = rc || !ek_buf_string(&outcome) ? EK_ENOMEM : EK_OK;
     if (rc)
-        ek_log_text(s->log, EK_LOG_ERROR, "event_dropped", "no memory for an event");
+        ek_log_text(s->log, EK_LOG_ERROR, "event_dropped", "out of memory");
     else
         report_event(s, r, (const char *)outcome.data, time_ms);
     if (!rc)
@@ -413,7 +413,7 @@ int ek_reload_service_new(struct ek_reload_service **out, struct ek_stage *stage
 {
     struct ek_reload_service *s = ek_calloc(1, sizeof *s);
     if (!s)
-        return ek_fail(e, EK_ENOMEM, "no memory for reloads");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     *s = (struct ek_reload_service){.stage = stage, .config = config, .tokens = tokens, .log = log};
     s->wakeup.fd = -1;
     atomic_init(&s->hup, false);

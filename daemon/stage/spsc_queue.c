@@ -29,14 +29,13 @@ int ek_spsc_queue_new(struct ek_spsc_queue **out, size_t capacity, const struct 
 {
     struct ek_spsc_queue *r = ek_calloc(1, sizeof *r);
     if (!r)
-        return ek_fail(e, EK_ENOMEM, "no memory for a ring");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     r->filled.fd = -1;
     r->room = room;
     for (r->capacity = 1; r->capacity < capacity;)
         r->capacity *= 2;
     r->slot = ek_calloc(r->capacity, sizeof *r->slot);
-    int rc =
-        r->slot ? ek_wakeup_init(&r->filled, e) : ek_fail(e, EK_ENOMEM, "no memory for a ring");
+    int rc = r->slot ? ek_wakeup_init(&r->filled, e) : ek_fail(e, EK_ENOMEM, "out of memory");
     if (rc)
         ek_spsc_queue_free(r);
     else

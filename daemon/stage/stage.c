@@ -171,7 +171,7 @@ static void reset_partition(void *context, struct ek_partition *lane, int64_t of
 
 static int enomem(struct ek_error *e)
 {
-    return ek_fail(e, EK_ENOMEM, "no memory for the stage");
+    return ek_fail(e, EK_ENOMEM, "out of memory");
 }
 
 static int make_guard(struct ek_stage *s, const struct ek_assets *assets, struct ek_error *e)
@@ -436,8 +436,7 @@ static int advance_clock(struct ek_stage *s, struct ek_error *e)
     if (now >= s->board_due_ms) {
         s->board_due_ms = now + BOARD_MS;
         if (ek_guard_service_update_stats(s->guard, s->board))
-            ek_log_text(s->log, EK_LOG_ERROR, "feature_stats_unavailable",
-                        "no memory for their figures");
+            ek_log_text(s->log, EK_LOG_ERROR, "feature_stats_unavailable", "out of memory");
     }
     if (now < s->tick_due_ms)
         return EK_OK;

@@ -35,7 +35,7 @@ static void decide(struct ek_stage *s, const char *who, enum ek_restore_result f
             ? "rules, profile and model were read again: evidence, findings and routes begin anew"
             : "rules, profile and model were read again: evidence, findings and routes go on";
     if (ek_guard_service_add_decision(s->guard, &m))
-        ek_log_text(s->log, EK_LOG_ERROR, "event_dropped", "no memory for an event");
+        ek_log_text(s->log, EK_LOG_ERROR, "event_dropped", "out of memory");
 }
 
 int ek_stage_reload(struct ek_stage *s, struct ek_asset_ref *assets, const char *who,

@@ -38,7 +38,7 @@ int ek_txn_coordinator_new(struct ek_txn_coordinator **out,
 {
     struct ek_txn_coordinator *t = ek_calloc(1, sizeof *t);
     if (!t)
-        return ek_fail(e, EK_ENOMEM, "no memory for transactions");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     t->tools = *tools;
     const struct ek_txn_tools with = {.client = ek_output_client(tools->output),
                                       .watch = ek_output_delivery_watch(tools->output),

@@ -107,7 +107,7 @@ static int make_contexts(struct contexts **out, size_t count, struct ek_asset_re
 {
     struct contexts *s = ek_calloc(1, sizeof *s);
     if (!s)
-        return ek_fail(e, EK_ENOMEM, "no memory for a worker");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     s->assets = ek_asset_ref_retain(assets);
     int rc = ek_context_new(&s->of[0], ek_asset_ref_get(assets), e);
     for (size_t i = 1; !rc && i < count; i++)
@@ -136,7 +136,7 @@ static int make_worker(struct ek_worker_pool *c, struct worker *w, struct ek_err
                           c->tools.metrics);
     w->batch = ek_calloc(batch, sizeof *w->batch);
     if (!w->batch)
-        return ek_fail(e, EK_ENOMEM, "no memory for a worker");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     int rc = ek_spsc_queue_new(&w->ring, RING_BATCHES * batch, c->tools.wakeup, e);
     struct contexts *first;
     if (!rc)
@@ -152,12 +152,12 @@ int ek_worker_pool_new(struct ek_worker_pool **out, const struct ek_worker_pool_
 {
     struct ek_worker_pool *c = ek_calloc(1, sizeof *c);
     if (!c)
-        return ek_fail(e, EK_ENOMEM, "no memory for the workers");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     c->tools = *tools;
     c->size = ek_config_workers(tools->config);
     pthread_mutex_init(&c->lock, NULL);
     c->worker = ek_calloc((size_t)c->size, sizeof *c->worker);
-    int rc = c->worker ? EK_OK : ek_fail(e, EK_ENOMEM, "no memory for the workers");
+    int rc = c->worker ? EK_OK : ek_fail(e, EK_ENOMEM, "out of memory");
     for (int i = 0; !rc && i < c->size; i++)
         rc = make_worker(c, &c->worker[i], e);
     if (rc)

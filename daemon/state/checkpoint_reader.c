@@ -55,7 +55,7 @@ int ek_checkpoint_reader_new(struct ek_checkpoint_reader **out, const struct ek_
 {
     struct ek_checkpoint_reader *r = ek_calloc(1, sizeof *r);
     if (!r)
-        return ek_fail(e, EK_ENOMEM, "no memory for the reader of states");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     r->config = config;
     r->watch = (struct ek_kafka_watch){.log = log, .role = "state reader", .owner = r};
     int rc = make_client(r, e);

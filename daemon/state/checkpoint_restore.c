@@ -38,7 +38,7 @@ static bool unwanted(const struct ek_checkpoint_store *k)
 
 static int enomem(struct ek_error *e)
 {
-    return ek_fail(e, EK_ENOMEM, "no memory to get back the state");
+    return ek_fail(e, EK_ENOMEM, "out of memory");
 }
 
 static int too_new(const rd_kafka_topic_partition_t *p, struct ek_error *e)
@@ -226,7 +226,7 @@ static void show(struct ek_checkpoint_store *k, struct ek_guard *guard)
     ek_alerts_start_replay(ek_guard_service_alerts(t->guard));
     if (ek_guard_replay_open(guard, log_again, (void *)(uintptr_t)t) ||
         ek_guard_replay_inconsistent(guard, alert_again, (void *)(uintptr_t)t))
-        ek_log_text(t->log, EK_LOG_ERROR, "event_dropped", "no memory for an event");
+        ek_log_text(t->log, EK_LOG_ERROR, "event_dropped", "out of memory");
     ek_alerts_stop_replay(ek_guard_service_alerts(t->guard));
 }
 

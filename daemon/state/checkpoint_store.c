@@ -26,14 +26,14 @@ int ek_checkpoint_store_new(struct ek_checkpoint_store **out,
 {
     struct ek_checkpoint_store *k = ek_calloc(1, sizeof *k);
     if (!k)
-        return ek_fail(e, EK_ENOMEM, "no memory for the state");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     k->tools = *tools;
     k->whole = k->vacant = true;
     k->report = ek_checkpoint_status_new(tools->config->state_topic);
     k->trouble = ek_kafka_health_new();
     int rc = k->report && k->trouble
                  ? ek_checkpoint_reader_new(&k->reader, tools->config, tools->log, e)
-                 : ek_fail(e, EK_ENOMEM, "no memory for the state");
+                 : ek_fail(e, EK_ENOMEM, "out of memory");
     if (rc)
         ek_checkpoint_store_free(k);
     else

@@ -144,7 +144,7 @@ static int add_arrays(struct ek_model *m, struct ek_error *e)
         struct ek_tensor *t =
             ek_tensors_add(m->storage, arrays[i].name, EK_F32, arrays[i].dims, arrays[i].shape);
         if (!t)
-            return ek_fail(e, EK_ENOMEM, "no memory for a model");
+            return ek_fail(e, EK_ENOMEM, "out of memory");
         *arrays[i].at = t->data;
     }
     return EK_OK;
@@ -162,7 +162,7 @@ static int fill_new(struct ek_model *m, const struct ek_manifest *manifest,
     m->log_input = shape->log_input;
     m->transform = shape->transform;
     if (copy_features(m, manifest) || ek_tensors_new(&m->storage))
-        return ek_fail(e, EK_ENOMEM, "no memory for a model");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     int code = ek_model_shape_check(m, EK_EUSAGE, e);
     return code ? code : add_arrays(m, e);
 }
@@ -171,7 +171,7 @@ int ek_model_new(struct ek_model **out, const struct ek_manifest *manifest,
                  const struct ek_model_shape *shape, struct ek_error *e)
 {
     struct ek_model *m = ek_calloc(1, sizeof *m);
-    int code = m ? fill_new(m, manifest, shape, e) : ek_fail(e, EK_ENOMEM, "no memory for a model");
+    int code = m ? fill_new(m, manifest, shape, e) : ek_fail(e, EK_ENOMEM, "out of memory");
     if (code) {
         ek_model_free(m);
         return code;

@@ -40,14 +40,14 @@ static int read_names(yyjson_val *d, const char *key, char ***out, int *count, s
     if (!yyjson_is_arr(v) || n > EK_FEATURES_MAX)
         return missing(e, key);
     if (!(*out = ek_calloc(n, sizeof **out)))
-        return ek_fail(e, EK_ENOMEM, "no memory for '%s'", key);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     *count = (int)n;
     for (size_t i = 0; i < n; i++) {
         const char *name = yyjson_get_str(yyjson_arr_get(v, i));
         if (!name)
             return missing(e, key);
         if (!((*out)[i] = ek_strdup(name)))
-            return ek_fail(e, EK_ENOMEM, "no memory for '%s'", key);
+            return ek_fail(e, EK_ENOMEM, "out of memory");
     }
     return EK_OK;
 }
@@ -63,7 +63,7 @@ static int read_routable(struct ek_model *m, yyjson_val *d, struct ek_error *e)
     if (!yyjson_is_arr(names) || yyjson_arr_size(names) != n)
         return missing(e, "routable");
     if (!(m->routable = ek_calloc(n, sizeof *m->routable)))
-        return ek_fail(e, EK_ENOMEM, "no memory for 'routable'");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     for (size_t k = 0; k < n; k++) {
         yyjson_val *v = yyjson_arr_get(positions, k);
         int64_t f = yyjson_get_sint(v);
@@ -139,7 +139,7 @@ static int read_routed(struct ek_model *m, yyjson_val *d, struct ek_error *e)
     if (!yyjson_is_arr(names))
         return unusable(e, "routed");
     if (!(m->trained.routed = ek_calloc((size_t)m->routable_count, sizeof *m->trained.routed)))
-        return ek_fail(e, EK_ENOMEM, "no memory for 'routed'");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     for (size_t i = 0; i < yyjson_arr_size(names); i++) {
         const char *name = yyjson_get_str(yyjson_arr_get(names, i));
         int k = name ? ek_model_routable(m, name) : -1;
@@ -245,7 +245,7 @@ static int read_model(struct ek_model *m, struct ek_error *e)
     yyjson_doc *d;
     int code = ek_json_parse(&d, text, strlen(text), false, &why);
     if (code == EK_ENOMEM)
-        return ek_fail(e, code, "no memory for the description");
+        return ek_fail(e, code, "out of memory");
     if (code)
         return ek_fail(e, code, "description is not JSON: %s", why.text);
     code = read_description(m, yyjson_doc_get_root(d), e);
@@ -259,7 +259,7 @@ int ek_model_from_tensors(struct ek_model **out, struct ek_tensors *t, const cha
     struct ek_model *m = ek_calloc(1, sizeof *m);
     if (!m) {
         ek_tensors_free(t);
-        return ek_fail(e, EK_ENOMEM, "no memory for a model");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     }
     m->storage = t;
     int code = read_model(m, e);
@@ -377,7 +377,7 @@ int ek_model_describe(const struct ek_model *m, struct ek_error *e)
     const char *string = w.rc ? NULL : ek_buf_string(&text);
     int code = string ? ek_tensors_set_text(m->storage, "routable_sir", string) : EK_ENOMEM;
     ek_buf_release(&text);
-    return code ? ek_fail(e, (enum ek_code)code, "no memory to describe the model") : EK_OK;
+    return code ? ek_fail(e, (enum ek_code)code, "out of memory") : EK_OK;
 }
 
 int ek_model_save(const struct ek_model *m, const char *path, struct ek_error *e)

@@ -648,7 +648,7 @@ static int read_all(const struct ek_tensors *t, struct ek_profile *p, const char
     yyjson_doc *doc;
     int rc = text ? ek_json_parse(&doc, text, strlen(text), false, &why) : EK_EFORMAT;
     if (rc == EK_ENOMEM)
-        return ek_fail(e, rc, "no memory for the description");
+        return ek_fail(e, rc, "out of memory");
     if (rc)
         return bad(path, e, "no description under '" DESCRIPTION "'");
     rc = read_description(p, yyjson_doc_get_root(doc), path, e);

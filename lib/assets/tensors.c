@@ -300,7 +300,7 @@ static int read_array(struct parsing *p, const char *name, yyjson_val *entry)
         return ek_fail(p->error, EK_EFORMAT, "shape and size of tensor '%s' do not agree", name);
     range.array = ek_tensors_add(p->tensors, name, (enum ek_dtype)dtype, dims, shape);
     if (!range.array)
-        return ek_fail(p->error, EK_ENOMEM, "no room for tensor '%.100s'", name);
+        return ek_fail(p->error, EK_ENOMEM, "out of memory");
     if (bytes)
         memcpy(range.array->data, p->data + range.begin, (size_t)bytes);
     p->ranges[p->range_count++] = range;
@@ -317,7 +317,7 @@ static int read_texts(struct parsing *p, yyjson_val *metadata)
         if (!yyjson_is_str(value))
             return ek_fail(p->error, EK_EFORMAT, "metadata '%s' is not a text", key);
         if (ek_tensors_set_text(p->tensors, key, yyjson_get_str(value)))
-            return ek_fail(p->error, EK_ENOMEM, "no memory for metadata '%s'", key);
+            return ek_fail(p->error, EK_ENOMEM, "out of memory");
     }
     return EK_OK;
 }
@@ -367,7 +367,7 @@ static int parse_header(struct parsing *p, const char *text, size_t length)
     yyjson_doc *doc;
     int code = ek_json_parse(&doc, text, length, false, &why);
     if (code == EK_ENOMEM)
-        return ek_fail(p->error, code, "no memory for the header");
+        return ek_fail(p->error, code, "out of memory");
     if (code)
         return ek_fail(p->error, code, "header is not JSON: %s", why.text);
     yyjson_val *header = yyjson_doc_get_root(doc);
@@ -377,7 +377,7 @@ static int parse_header(struct parsing *p, const char *text, size_t length)
     else if (count > EK_TENSORS_MAX)
         code = ek_fail(p->error, EK_ELIMIT, "more than %d tensors", EK_TENSORS_MAX);
     else if (!(p->ranges = ek_calloc(count, sizeof *p->ranges)))
-        code = ek_fail(p->error, EK_ENOMEM, "no memory for %zu tensors", count);
+        code = ek_fail(p->error, EK_ENOMEM, "out of memory");
     if (!code)
         code = read_entries(p, header);
     yyjson_doc_free(doc);
@@ -409,7 +409,7 @@ int ek_tensors_parse(struct ek_tensors **out, const char *name, const void *byte
 {
     struct parsing p = {.error = e};
     if (ek_tensors_new(&p.tensors))
-        return ek_fail(e, EK_ENOMEM, "no memory for tensors");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     int code = parse(&p, bytes, length);
     ek_free(p.ranges);
     if (code) {
@@ -516,7 +516,7 @@ int ek_tensors_format(const struct ek_tensors *t, struct ek_buf *out, struct ek_
     ek_free(sorted);
     if (code) {
         ek_buf_truncate(out, before);
-        return ek_fail(e, code, "no room for %zu tensors", t->count);
+        return ek_fail(e, code, "out of memory");
     }
     return EK_OK;
 }

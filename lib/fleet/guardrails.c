@@ -227,7 +227,7 @@ static int add_comparisons(struct update *o, const struct ek_fleet_comparisons *
     if (!one)
         one = known_from(r, t, clock_ms);
     if (!one)
-        return ek_fail(e, EK_ENOMEM, "no room for the trials of an instance");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     bool over = t->head.start > one->start;
     if (t->head.start < one->start || (!over && t->head.number <= one->number))
         return EK_OK;

@@ -670,9 +670,9 @@ static bool decide(struct ek_leader *d, int64_t clock_ms, bool tick, bool *news)
 static int publish(struct ek_leader *d, int64_t clock_ms, struct ek_buf *out, struct ek_error *e)
 {
     if (d->rc) /* the next report interval writes the plan */
-        return ek_fail(e, d->rc, "no memory to tell what was decided");
+        return ek_fail(e, d->rc, "out of memory");
     if (write_record(d, clock_ms, out))
-        return ek_fail(e, EK_ENOMEM, "no room for the plan of a fleet");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     d->answerable = true;
     return EK_OK;
 }

@@ -37,7 +37,7 @@ const char *ek_span_name(enum ek_span span)
 
 static int fail(struct ek_error *e)
 {
-    return ek_fail(e, EK_ENOMEM, "no memory for the sketches of the traffic");
+    return ek_fail(e, EK_ENOMEM, "out of memory");
 }
 
 static void values_of(const struct ek_sketch *s, struct ek_values *out)

@@ -38,7 +38,7 @@ int ek_capture_open(struct ek_capture_reader **out, const char *path, uint32_t m
 {
     struct ek_capture_reader *r = new_reader(message_bytes_max);
     if (!r)
-        return ek_fail(e, EK_ENOMEM, "no memory to read a capture");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     int rc = ek_reader_open(&r->in, path, e);
     if (rc)
         ek_capture_close(r);
@@ -52,7 +52,7 @@ int ek_capture_memory(struct ek_capture_reader **out, const char *name, const vo
 {
     struct ek_capture_reader *r = new_reader(message_bytes_max);
     if (!r)
-        return ek_fail(e, EK_ENOMEM, "no memory to read a capture");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     int rc = ek_reader_memory(&r->in, name, bytes, length, e);
     if (rc)
         ek_capture_close(r);
@@ -320,7 +320,7 @@ int ek_capture_create(struct ek_capture_writer **out, const char *path, int bare
 {
     struct ek_capture_writer *w = ek_calloc(1, sizeof *w);
     if (!w)
-        return ek_fail(e, EK_ENOMEM, "no memory to write a capture");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     w->bare = bare != 0;
     int rc = ek_writer_open(&w->out, path, e);
     if (rc)

@@ -51,7 +51,7 @@ static int append(struct ek_codec *c, int *first, enum ek_field_id id, const cha
         return ek_fail(e, EK_ECONFIG, "field path '%s': the mapping has too many parts", path);
     char *copy = ek_strndup(path, prefix);
     if (!copy)
-        return ek_fail(e, EK_ENOMEM, "no memory for the message mapping");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     int number = c->field_count++;
     c->fields[number] = (struct ek_field){.id = id,
                                           .path = copy,
@@ -187,7 +187,7 @@ static int build(struct ek_codec *c, const struct ek_mapping *mapping, struct ek
         rc = fields_build(c, mapping, e);
     if (!rc && (names_build(&c->item_names, m->item, m->item_count) ||
                 names_build(&c->query_names, m->query, m->query_count - m->derived_count)))
-        rc = ek_fail(e, EK_ENOMEM, "no memory for the message mapping");
+        rc = ek_fail(e, EK_ENOMEM, "out of memory");
     return rc;
 }
 
@@ -197,7 +197,7 @@ int ek_codec_new(struct ek_codec **out, const struct ek_manifest *m,
 {
     struct ek_codec *c = ek_calloc(1, sizeof *c);
     if (!c)
-        return ek_fail(e, EK_ENOMEM, "no memory for the message mapping");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     c->manifest = m;
     c->encoding = mapping ? mapping->encoding : EK_MESSAGES_EITHER;
     c->layout = mapping ? mapping->layout : EK_LAYOUT_LIST;

@@ -32,7 +32,7 @@ static int replace(struct patching *p, size_t offset, size_t length, const void 
     if (!rc)
         rc = ek_buf_add(p->out, by, bytes);
     if (rc)
-        return ek_fail(p->e, (enum ek_code)rc, "no room for a message of %zu bytes", p->length);
+        return ek_fail(p->e, (enum ek_code)rc, "out of memory");
     p->copied = offset + length;
     p->patch->changed++;
     return EK_OK;
@@ -270,7 +270,7 @@ int ek_codec_patch_features(const struct ek_codec *c, const struct ek_list *q, c
     for (p.item = 0; p.item < q->items && !rc && c->item_names.count; p.item++)
         rc = patch_item(&p);
     if (!rc && patch->changed && ek_buf_add(out, p.in + p.copied, length - p.copied))
-        rc = ek_fail(e, EK_ENOMEM, "no room for a message of %zu bytes", length);
+        rc = ek_fail(e, EK_ENOMEM, "out of memory");
     if (rc)
         ek_buf_clear(out);
     return rc;

@@ -251,7 +251,7 @@ static int decode_log_means(struct ek_decode *d)
     if (h.count != (uint32_t)count)
         return ek_decode_fail(d, EK_EFORMAT, "%u means, %d features are routable", h.count, count);
     if (ek_list_reserve_means(d->q, count))
-        return ek_decode_fail(d, EK_ENOMEM, "no memory for %d means", count);
+        return ek_decode_fail(d, EK_ENOMEM, "out of memory");
     for (d->index = 0; !rc && d->index < count; d->index += !rc)
         rc = read_mean(d, &d->q->log_mean[d->index]);
     if (rc)
@@ -340,7 +340,7 @@ static int read_item_id(struct ek_decode *d)
     } else if (is_whole(&h)) {
         char *room = ek_list_item_id_buffer(d->q, d->item);
         if (!room)
-            return ek_decode_fail(d, EK_ENOMEM, "no memory for the ids of %d items", d->q->items);
+            return ek_decode_fail(d, EK_ENOMEM, "out of memory");
         *id = digits_of(&h, room);
     } else if (h.kind != EK_WIRE_NIL) {
         return wrong_kind(d, &h, d->words->id);
@@ -608,7 +608,7 @@ static int read_one_item(struct ek_decode *d)
 {
     const struct ek_field *field = d->field;
     if (ek_list_resize(d->q, 1, d->q->item_features, d->q->query_features))
-        return ek_decode_fail(d, EK_ENOMEM, "no memory for an item");
+        return ek_decode_fail(d, EK_ENOMEM, "out of memory");
     d->q->one_item = true;
     int rc = read_item(d, 0);
     if (!rc)
@@ -629,7 +629,7 @@ static int read_items(struct ek_decode *d)
     if (h.count > (uint32_t)c->limits.items)
         return ek_decode_fail(d, EK_ELIMIT, "%u items, the limit is %d", h.count, c->limits.items);
     if (ek_list_resize(d->q, (int)h.count, d->q->item_features, d->q->query_features))
-        return ek_decode_fail(d, EK_ENOMEM, "no memory for %u items", h.count);
+        return ek_decode_fail(d, EK_ENOMEM, "out of memory");
     for (uint32_t i = 0; !rc && i < h.count; i++)
         rc = read_item(d, (int)i);
     if (!rc)
@@ -796,7 +796,7 @@ static int json_fail(struct ek_decode *d, int rc, const struct ek_json_fault *fa
 {
     size_t length = ek_wire_left(&d->w);
     if (rc == EK_ENOMEM)
-        return ek_decode_fail(d, EK_ENOMEM, "no memory for %zu bytes of JSON", length);
+        return ek_decode_fail(d, EK_ENOMEM, "out of memory");
     if (rc == EK_ELIMIT)
         return ek_decode_wire_fail(d, EK_WIRE_DEEP);
     if (fault->at == SIZE_MAX)
@@ -867,7 +867,7 @@ int ek_codec_decode(const struct ek_codec *c, const void *bytes, size_t length, 
                               c->limits.message_bytes);
     clear(q);
     if (ek_list_resize(q, 0, m->item_count, m->query_count))
-        return ek_decode_fail(&d, EK_ENOMEM, "no memory for %d features", m->item_count);
+        return ek_decode_fail(&d, EK_ENOMEM, "out of memory");
     int rc = check_encoding(&d, length);
     if (!rc && wants_json(c, bytes, length))
         rc = open_json(&d);

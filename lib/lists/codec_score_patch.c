@@ -93,7 +93,7 @@ int ek_codec_patch(const struct ek_list *q, const void *bytes, size_t length, co
     ek_buf_clear(out);
     rc = ek_buf_reserve(out, length + growth);
     if (rc)
-        return ek_fail(e, (enum ek_code)rc, "no room for a message of %zu bytes", length + growth);
+        return ek_fail(e, (enum ek_code)rc, "out of memory");
     size_t from = 0;
     uint8_t *to = out->data;
     for (int i = 0; i < q->items; i++) {

@@ -54,7 +54,7 @@ int ek_shape_new(struct ek_shape **out, const struct ek_mapping *mapping, struct
     static const char *const usual[] = {"items", "item", "query_features", "features"};
     struct ek_shape *s = ek_calloc(1, sizeof *s);
     if (!s)
-        return ek_fail(e, EK_ENOMEM, "no memory for the features of messages");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     const char *const given[] = {mapping ? mapping->items : NULL, mapping ? mapping->item : NULL,
                                  mapping ? mapping->query_features : NULL,
                                  mapping ? mapping->features : NULL};
@@ -328,7 +328,7 @@ int ek_shape_add(struct ek_shape *s, const void *bytes, size_t length, struct ek
     struct ek_wire w = {start, start, start + length};
     rc = rc ? rc : message(s, &w);
     if (rc == EK_ENOMEM)
-        return ek_fail(e, rc, "no memory for the features of messages");
+        return ek_fail(e, rc, "out of memory");
     if (rc == EK_ELIMIT)
         return ek_fail(e, rc, "the messages have more than %d features", EK_FEATURES_MAX);
     return rc ? ek_fail(e, EK_EFORMAT, "a message has no '%s' (or '%s') with '%s' that can be read",
@@ -445,7 +445,7 @@ int ek_shape_manifest(const struct ek_shape *s, struct ek_buf *out, struct ek_er
     int item_features = index;
     add_features(s, EK_ROLE_QUERY, &index, out);
     if (out->rc)
-        return ek_fail(e, EK_ENOMEM, "no memory for a manifest");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     if (item_features)
         return EK_OK;
     ek_buf_truncate(out, before);

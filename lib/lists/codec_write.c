@@ -196,7 +196,7 @@ static int encode(const struct ek_codec_encode_state *w, struct ek_buf *out, str
     if (!rc)
         return EK_OK;
     ek_buf_truncate(out, start);
-    return ek_fail(e, (enum ek_code)rc, "no room for a message of %d items", q->items);
+    return ek_fail(e, (enum ek_code)rc, "out of memory");
 }
 
 int ek_codec_encode(const struct ek_manifest *m, const struct ek_list *q,

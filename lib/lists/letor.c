@@ -444,7 +444,7 @@ static int write_value(const struct ek_feature *f, float x, struct ek_buf *out, 
         return ek_fail(e, EK_EFORMAT, "feature '%s' is infinite, LETOR has no word for that",
                        f->name);
     int rc = ek_buf_printf(out, " %d:%s", f->index, isnan(x) ? "nan" : shortest(x, text));
-    return rc ? ek_fail(e, (enum ek_code)rc, "no room for a list as text") : EK_OK;
+    return rc ? ek_fail(e, (enum ek_code)rc, "out of memory") : EK_OK;
 }
 
 /* Merge item and query features by rising index. */
@@ -478,7 +478,7 @@ static int write_item(const struct ek_manifest *m, const struct ek_list *q, stru
     if (id.length)
         ek_buf_printf(out, " # %.*s", (int)id.length, id.text);
     rc = ek_buf_add(out, "\n", 1);
-    return rc ? ek_fail(e, (enum ek_code)rc, "no room for a list as text") : EK_OK;
+    return rc ? ek_fail(e, (enum ek_code)rc, "out of memory") : EK_OK;
 }
 
 int ek_letor_write_as(const struct ek_manifest *m, const struct ek_list *q, struct ek_text qid,

@@ -102,14 +102,14 @@ int ek_sketch_set_new(struct ek_sketch_set **out, int features, struct ek_error 
                        EK_SKETCH_FEATURES_MAX, features);
     struct ek_sketch_set *s = ek_calloc(1, sizeof *s);
     if (!s)
-        return ek_fail(e, EK_ENOMEM, "no memory for a sketch set");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     s->features = features;
     s->groups = (features + EK_KEY_LANES - 1) / EK_KEY_LANES;
     s->sealed = features;
     s->kernels = ek_sketch_kernels_get(ek_isa_best());
     if (map_parts(s)) {
         ek_free(s);
-        return ek_fail(e, EK_ENOMEM, "no memory for a sketch set of %d features", features);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     }
     for (int g = 0; g < s->groups; g++) {
         stagger_flush(s, g);

@@ -12,7 +12,7 @@ int ek_windows_new(struct ek_windows **out, int features, int kept, struct ek_er
         return ek_fail(e, EK_ELIMIT, "1 to %d windows are kept, not %d", EK_WINDOWS_KEPT_MAX, kept);
     struct ek_windows *w = ek_calloc(1, sizeof *w);
     if (!w)
-        return ek_fail(e, EK_ENOMEM, "no memory for windows");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     w->features = features;
     w->kept = kept;
     ek_buf_init(&w->packed, 0);
@@ -21,7 +21,7 @@ int ek_windows_new(struct ek_windows **out, int features, int kept, struct ek_er
         w->ring = ek_calloc((size_t)kept, sizeof *w->ring);
         w->life = ek_calloc((size_t)features, sizeof *w->life);
         if (!w->ring || !w->life || ek_sketch_new(&w->one))
-            rc = ek_fail(e, EK_ENOMEM, "no memory for windows");
+            rc = ek_fail(e, EK_ENOMEM, "out of memory");
     }
     if (rc)
         ek_windows_free(w);

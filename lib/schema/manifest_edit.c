@@ -81,7 +81,7 @@ static int write_section(const struct file *f, size_t from, size_t to, const cha
         ek_buf_text(out, line_end(f));
     replace_section(f, section, out);
     int rc = ek_buf_add(out, f->text + to, f->length - to);
-    return rc ? ek_fail(e, (enum ek_code)rc, "no room for %zu bytes", f->length) : EK_OK;
+    return rc ? ek_fail(e, (enum ek_code)rc, "out of memory") : EK_OK;
 }
 
 /* Check that all other keys of the new text are unchanged. */
@@ -92,7 +92,7 @@ static int check(const struct ek_node *old, const char *name, const char *text, 
     struct ek_error why;
     int rc = ek_yaml_parse(&y, name, text, length, &why);
     if (rc == EK_ENOMEM)
-        return ek_fail(e, EK_ENOMEM, "no memory for the changed file");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     if (rc)
         return ek_fail_at(e, EK_ECONFIG, name, why.line, why.column,
                           "a section cannot be put into this file: %.200s", why.message);
@@ -139,7 +139,7 @@ int ek_manifest_set_section(const char *name, const char *text, size_t length, c
         f.text += sizeof MARK - 1;
         f.length -= sizeof MARK - 1;
         if (ek_buf_text(out, MARK))
-            rc = ek_fail(e, EK_ENOMEM, "no room for %zu bytes", length);
+            rc = ek_fail(e, EK_ENOMEM, "out of memory");
     }
     if (!rc)
         rc = edit(&f, y, key, section, out, e);

@@ -16,7 +16,7 @@ int ek_rank_comparison_new(struct ek_rank_comparison **out, struct ek_error *e)
 {
     struct ek_rank_comparison *b = ek_calloc(1, sizeof *b);
     if (!b)
-        return ek_fail(e, EK_ENOMEM, "no memory to try lists");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     int rc = ek_ranker_new(&b->ranker, e);
     if (rc)
         ek_free(b);
@@ -46,7 +46,7 @@ static int reserve_for(struct ek_rank_comparison *b, size_t n, struct ek_error *
     b->is = ek_calloc(want, sizeof *b->is);
     b->other = ek_calloc(want, sizeof *b->other);
     if (!b->is || !b->other)
-        return ek_fail(e, EK_ENOMEM, "no memory to try lists");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     b->capacity = want;
     return EK_OK;
 }

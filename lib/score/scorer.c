@@ -90,11 +90,11 @@ int ek_scorer_new(struct ek_scorer **out, const struct ek_model *m, struct ek_er
 {
     struct ek_scorer *s = ek_calloc(1, sizeof *s);
     if (!s)
-        return ek_fail(e, EK_ENOMEM, "no memory for a scorer");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     s->model = m;
     if (fill(s)) {
         ek_scorer_free(s);
-        return ek_fail(e, EK_ENOMEM, "no memory for a scorer");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     }
     *out = s;
     return EK_OK;
@@ -274,7 +274,7 @@ int ek_scorer_score(struct ek_scorer *s, const struct ek_list *q,
                                                              .log_mean = log_mean,
                                                              .source = q->source,
                                                              .sources = q->sources}))
-        return ek_fail(e, EK_ENOMEM, "no memory for a list of %d items", q->items);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     open_gate(s);
     switch_off(s, n);
     const float *start = start_list(s);

@@ -100,7 +100,7 @@ double ek_tau_b(const double *a, const double *b, const int *order, int n, doubl
 int ek_ranker_new(struct ek_ranker **out, struct ek_error *e)
 {
     *out = ek_calloc(1, sizeof **out);
-    return *out ? EK_OK : ek_fail(e, EK_ENOMEM, "no memory to compare lists");
+    return *out ? EK_OK : ek_fail(e, EK_ENOMEM, "out of memory");
 }
 
 static void release(struct ek_ranker *r)
@@ -146,7 +146,7 @@ int ek_ranker_rank(struct ek_ranker *r, const double *first, const double *secon
                    struct ek_error *e)
 {
     if (room_for(r, (size_t)n))
-        return ek_fail(e, EK_ENOMEM, "no memory to compare lists");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     ek_rank(first, n, r->order[0]);
     ek_rank(second, n, r->order[1]);
     return EK_OK;

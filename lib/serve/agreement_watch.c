@@ -152,7 +152,7 @@ int ek_agreement_watch_new(struct ek_agreement_watch **out, const struct ek_mode
 {
     struct ek_agreement_watch *w = ek_calloc(1, sizeof *w);
     if (!w)
-        return ek_fail(e, EK_ENOMEM, "no memory to watch the model");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     int rc = ek_ranker_new(&w->comparer, e);
     if (rc) {
         ek_agreement_watch_free(w);

@@ -135,7 +135,7 @@ struct ek_assembly {
 
 static int out_of_memory(struct ek_error *e)
 {
-    return ek_fail(e, EK_ENOMEM, "no memory for lists that come item by item");
+    return ek_fail(e, EK_ENOMEM, "out of memory");
 }
 
 static void set_limits(struct ek_assembly *a, const struct ek_assembly_limits *limits)

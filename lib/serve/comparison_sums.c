@@ -23,7 +23,7 @@ struct ek_comparisons {
 int ek_comparisons_new(struct ek_comparisons **out, struct ek_error *e)
 {
     *out = ek_calloc(1, sizeof **out);
-    return *out ? EK_OK : ek_fail(e, EK_ENOMEM, "no memory for figures of trials");
+    return *out ? EK_OK : ek_fail(e, EK_ENOMEM, "out of memory");
 }
 
 void ek_comparisons_free(struct ek_comparisons *t)
@@ -77,7 +77,7 @@ static int init_sums(struct ek_comparisons *t, const struct ek_plan *plan, struc
 {
     struct retained *one = ek_calloc((size_t)plan->count, sizeof *one);
     if (!one)
-        return ek_fail(e, EK_ENOMEM, "no memory for figures of trials");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     for (int i = 0; i < plan->count; i++) {
         const struct retained *was = find_kept(t, &plan->entry[i]);
         if (was)

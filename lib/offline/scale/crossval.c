@@ -183,8 +183,7 @@ static int rows_of(const struct ek_scaling *s, const enum ek_transform_kind *sca
 {
     *rows = ek_calloc(d->items, ek_scaling_columns(s) * sizeof **rows);
     if (!*rows)
-        return ek_fail(e, EK_ENOMEM, "no memory for %zu items of %zu columns", d->items,
-                       ek_scaling_columns(s));
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     ek_scaling_apply(s, d->x, d->items, 0, *rows);
     ek_scaling_clear_unscaled(s, scales, d->item_features, d->items, *rows);
     return EK_OK;
@@ -197,7 +196,7 @@ static int scale(void *context, const struct ek_fold *fold, struct ek_crossval_r
     struct ek_scaling *s = NULL;
     enum ek_transform_kind *scales = ek_calloc((size_t)fold->train.item_features, sizeof *scales);
     if (!scales)
-        return ek_fail(e, EK_ENOMEM, "no memory for %d features", fold->train.item_features);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     int rc = ek_method_scales(m->method, &fold->train, &fold->vali, &m->osm, scales, e);
     if (!rc)
         rc = ek_scaling_get(&s, &fold->train, scales, e);
@@ -292,7 +291,7 @@ static int prepare(struct bout *k, struct ek_error *e)
     k->scratch = ek_calloc(length, sizeof *k->scratch);
     k->order = ek_calloc(length, sizeof *k->order);
     if (!k->w || !k->best || !k->scores || !k->scratch || !k->order)
-        return ek_fail(e, EK_ENOMEM, "no memory to judge lists of %zu items", length);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     return EK_OK;
 }
 
@@ -448,7 +447,7 @@ static int judge_one(struct bench *b, struct ek_error *e)
     b->rc = ek_calloc(parts, sizeof *b->rc);
     int rc = EK_OK;
     if (!j->fold || !j->first || !b->error || !b->rc) {
-        rc = ek_fail(e, EK_ENOMEM, "no memory for %zu folds", parts);
+        rc = ek_fail(e, EK_ENOMEM, "out of memory");
     } else {
         run_folds(b);
         rc = gather(b, e);

@@ -46,7 +46,7 @@ static int grow(struct ek_cutting_planes *p, struct ek_error *e)
     if (!idle || !grow_one(&p->a, (size_t)room * p->columns) || !grow_one(&p->b, (size_t)room) ||
         !grow_one(&p->load, (size_t)room) || !grow_one(&p->slope, (size_t)room)) {
         ek_free(gram);
-        return ek_fail(e, EK_ENOMEM, "no memory for %d planes of %zu columns", room, p->columns);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     }
     for (int i = 0; i < p->count; i++)
         memcpy(gram + (size_t)i * (size_t)room, gram_row(p, i), (size_t)p->count * sizeof *gram);
@@ -66,7 +66,7 @@ int ek_cutting_planes_new(struct ek_cutting_planes **out, size_t columns, double
         p->columns = columns;
         rc = ek_cutting_planes_add(p, zero, 0, e);
     } else {
-        ek_fail(e, EK_ENOMEM, "no memory for planes of %zu columns", columns);
+        ek_fail(e, EK_ENOMEM, "out of memory");
     }
     ek_free(zero);
     if (rc) {

@@ -172,8 +172,7 @@ static int prepare(struct judge *j, const struct ek_dataset *train, const struct
     if (!rc && (!j->w || !j->score || !j->spare || !j->order ||
                 side_init(&j->train, train, scale, fit[0], fit[1]) ||
                 side_init(&j->vali, vali, scale, fit[0], fit[1])))
-        rc = ek_fail(e, EK_ENOMEM, "no memory for %zu items in two scalings",
-                     train->items + vali->items);
+        rc = ek_fail(e, EK_ENOMEM, "out of memory");
     ek_scaling_free(fit[0]);
     ek_scaling_free(fit[1]);
     return rc;
@@ -186,8 +185,7 @@ int ek_osm(const struct ek_dataset *train, const struct ek_dataset *vali,
     struct judge j = {.o = o, .of = switches(o, train->item_features) + 1};
     size_t features = (size_t)train->item_features;
     enum ek_transform_kind *chosen = ek_calloc(features, sizeof *chosen);
-    int rc = chosen ? prepare(&j, train, vali, chosen, e)
-                    : ek_fail(e, EK_ENOMEM, "no memory for %zu scales", features);
+    int rc = chosen ? prepare(&j, train, vali, chosen, e) : ek_fail(e, EK_ENOMEM, "out of memory");
     if (!rc)
         rc = try_all(&j, train->item_features, chosen, map, e);
     if (!rc)

@@ -52,7 +52,7 @@ static int fill(struct ek_rank_pairs *p, size_t longest, struct ek_error *e)
     const struct ek_dataset *d = p->lists;
     float *sorted = ek_calloc(longest, sizeof *sorted);
     if (!sorted)
-        return ek_fail(e, EK_ENOMEM, "no memory for lists of %zu items", longest);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     for (size_t q = 0; q < d->lists; q++) {
         size_t from = d->offset[q];
         int n = (int)(d->offset[q + 1] - from);
@@ -69,7 +69,7 @@ int ek_rank_pairs_new(struct ek_rank_pairs **out, const struct ek_dataset *lists
 {
     struct ek_rank_pairs *p = ek_calloc(1, sizeof *p);
     if (!p)
-        return ek_fail(e, EK_ENOMEM, "no memory for pairs");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     size_t longest = 0;
     for (size_t q = 0; q < lists->lists; q++)
         if (lists->offset[q + 1] - lists->offset[q] > longest)
@@ -82,7 +82,7 @@ int ek_rank_pairs_new(struct ek_rank_pairs **out, const struct ek_dataset *lists
     p->tree = ek_calloc(longest + 1, sizeof *p->tree);
     int rc = p->level && p->levels && p->order && p->key && p->tree
                  ? fill(p, longest, e)
-                 : ek_fail(e, EK_ENOMEM, "no memory for the pairs of %zu items", lists->items);
+                 : ek_fail(e, EK_ENOMEM, "out of memory");
     if (rc)
         ek_rank_pairs_free(p);
     else
@@ -234,8 +234,7 @@ static int prepare(struct work *k, const struct ek_rank_svm_options *o, struct e
     k->scores = ek_calloc(items, sizeof *k->scores);
     k->net = ek_calloc(items, sizeof *k->net);
     if (!k->w || !k->best || !k->a || !k->scores || !k->net)
-        return ek_fail(e, EK_ENOMEM, "no memory to rank %zu items by %zu columns", items,
-                       k->columns);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     int rc = ek_rank_pairs_new(&k->pairs, k->lists, e);
     if (!rc && !ek_rank_pairs_count(k->pairs))
         rc = ek_fail(e, EK_EUSAGE, "no list has items with different labels: nothing to learn");

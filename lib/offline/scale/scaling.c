@@ -30,7 +30,7 @@ int ek_scaling_new(struct ek_scaling **out, int features, struct ek_error *e)
 {
     struct ek_scaling *s = ek_calloc(1, sizeof *s + (size_t)features * sizeof s->fit[0]);
     if (!s)
-        return ek_fail(e, EK_ENOMEM, "no memory for the scalings of %d features", features);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     s->features = features;
     *out = s;
     return EK_OK;
@@ -85,7 +85,7 @@ int ek_scaling_fit(struct ek_scaling *s, int feature, enum ek_transform_kind sca
     }
     fit_moments(&f, v);
     if (scale == EK_SCALE_CDF && fit_knots(&f, v))
-        return ek_fail(e, EK_ENOMEM, "no memory for %d knots", EK_SCALING_KNOTS);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     ek_free(s->fit[feature].knot);
     s->fit[feature] = f;
     return EK_OK;

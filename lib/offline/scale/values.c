@@ -87,7 +87,7 @@ int ek_values_from_column(struct ek_values *out, const float *x, size_t rows, si
     ek_free(rank);
     ek_free(other);
     if (rc)
-        return ek_fail(e, rc, "no memory to sort %zu values", rows);
+        return ek_fail(e, rc, "out of memory");
     *out = v;
     return EK_OK;
 }
@@ -247,7 +247,7 @@ int ek_values_from_sketch(struct ek_values *out, const struct ek_sketch *s, stru
         buckets++;
     struct ek_values v = {.value = ek_calloc(buckets * EK_VALUES_PER_BUCKET, sizeof *v.value)};
     if (!v.value)
-        return ek_fail(e, EK_ENOMEM, "no memory for the values of %zu buckets", buckets);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     v.step = find_step(s);
     for (int key = EK_SKETCH_NEG_INF - 1; key > EK_SKETCH_NEG_ZERO; key--)
         add(&v, s, key);

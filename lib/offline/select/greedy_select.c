@@ -71,7 +71,7 @@ int ek_xgas(const struct ek_greedy_select *g, double p, int k, int *chosen, stru
         return rc;
     struct left *left = ek_calloc((size_t)g->features, sizeof *left);
     if (!left)
-        return ek_fail(e, EK_ENOMEM, "no memory for %d features", g->features);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     for (int i = 0; i < g->features; i++)
         if (may(g, i))
             left[count++] = (struct left){0, i};
@@ -148,7 +148,7 @@ int ek_hcas(const struct ek_greedy_select *g, int k, int *chosen, struct ek_merg
     struct clusters c = {ek_calloc(n, sizeof *c.number), ek_calloc(n * n, sizeof *c.distance),
                          ek_calloc(n, sizeof *c.of), ek_calloc(n, sizeof *c.merge)};
     if (!c.number || !c.distance || !c.of || !c.merge)
-        rc = ek_fail(e, EK_ENOMEM, "no memory for the clusters of %d features", count);
+        rc = ek_fail(e, EK_ENOMEM, "out of memory");
     if (!rc) {
         fill(g, &c, count);
         rc = ek_single_linkage(c.distance, count, c.merge, e);
@@ -249,7 +249,7 @@ int ek_single_linkage(const double *distance, int n, struct ek_merge *merge, str
     bool *in = ek_calloc(count, sizeof *in);
     int rc = EK_OK;
     if (!near || !numbers || !in) {
-        rc = ek_fail(e, EK_ENOMEM, "no memory for the clusters of %d features", n);
+        rc = ek_fail(e, EK_ENOMEM, "out of memory");
     } else {
         span(distance, n, near, in, near + count);
         qsort(near + count, count - 1, sizeof *near, by_distance);
@@ -266,7 +266,7 @@ int ek_linkage_cut(const struct ek_merge *merge, int n, int clusters, int *clust
 {
     int *parent = ek_calloc(2 * (size_t)n, sizeof *parent), found = 0;
     if (!parent)
-        return ek_fail(e, EK_ENOMEM, "no memory for the clusters of %d features", n);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     for (int i = 0; i < 2 * n - 1; i++)
         parent[i] = i;
     for (int i = 0; i < n - clusters; i++)

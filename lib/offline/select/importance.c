@@ -67,7 +67,7 @@ int ek_feature_for_each(const struct ek_importance_options *o, int features,
     int rc = EK_OK;
     j.error = ek_calloc((size_t)features, sizeof *j.error);
     if (!j.error)
-        return ek_fail(e, EK_ENOMEM, "no memory for %d features", features);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     if (o->run)
         o->run(o->context, of_feature, &j, features);
     else
@@ -90,7 +90,7 @@ int ek_column_copy(struct ek_column *c, const struct ek_dataset *d, size_t featu
     c->data.x = ek_calloc(d->items, row * sizeof *c->data.x);
     if (!c->data.x || !c->was) {
         ek_column_release(c);
-        return ek_fail(e, EK_ENOMEM, "no memory for a copy of %zu items", d->items);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     }
     if (d->items)
         memcpy(c->data.x, d->x, d->items * row * sizeof *d->x);
@@ -157,7 +157,7 @@ static int prepare(struct copy *c, const struct importance_run *j, size_t featur
     if (c->value && c->order)
         return EK_OK;
     release(c);
-    return ek_fail(e, EK_ENOMEM, "no memory to shuffle %zu values", j->values);
+    return ek_fail(e, EK_ENOMEM, "out of memory");
 }
 
 static bool same(float a, float b)
@@ -251,7 +251,7 @@ static int treat(const struct importance_run *j, int feature, struct ek_error *e
         return EK_OK;
     struct ek_treatment *t = ek_calloc((size_t)count, sizeof *t);
     if (!t)
-        return ek_fail(e, EK_ENOMEM, "no memory for %d treatments", count);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     t[number].action = EK_ACT_ROUTE;
     int rc = evaluate(j, j->data, t, &routed, e);
     t[number].action = EK_ACT_BLANK;

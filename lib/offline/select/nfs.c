@@ -78,7 +78,7 @@ static int standardize(struct work *w, const struct ek_dataset *train, struct ek
     w->constant = ek_calloc(features, sizeof *w->constant);
     w->live = ek_calloc(features, sizeof *w->live);
     if (!w->mean || !w->scale || !w->copy_of || !w->constant || !w->live)
-        return ek_fail(e, EK_ENOMEM, "no memory to select from %zu features", features);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     int code = ek_nfs_duplicates(train, w->copy_of, e);
     if (code)
         return code;
@@ -168,7 +168,7 @@ static int report(struct ek_nfs *out, struct work *w, const struct ek_nfs_option
     out->similarity = ek_calloc(features, features * sizeof *out->similarity);
     if (!out->saliency || !out->frequency || !out->similarity) {
         ek_nfs_release(out);
-        return ek_fail(e, EK_ENOMEM, "no memory to select from %zu features", features);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     }
     memcpy(out->saliency, w->look.saliency, features * sizeof *out->saliency);
     retain_groups(out, w, o);
@@ -286,7 +286,7 @@ static int best_of_clusters(const struct ek_nfs *n, int *of, int count, int k, s
     bool *taken = ek_calloc(size, sizeof *taken);
     int code = EK_OK;
     if (!distance || !merge || !cluster || !taken)
-        code = ek_fail(e, EK_ENOMEM, "no memory to choose from %d features", count);
+        code = ek_fail(e, EK_ENOMEM, "out of memory");
     if (!code) {
         fill_distances(n, of, size, distance);
         code = ek_single_linkage(distance, count, merge, e);
@@ -309,7 +309,7 @@ int ek_nfs_choose(const struct ek_nfs *n, int k, int *chosen, struct ek_error *e
 {
     int *of = ek_calloc((size_t)n->features, sizeof *of), code = EK_OK, grouped = 0;
     if (!of)
-        return ek_fail(e, EK_ENOMEM, "no memory to choose from %d features", n->features);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     for (int f = 0; f < n->features; f++) {
         of[f] = f;
         grouped += !class_of(n, f);
@@ -393,7 +393,7 @@ int ek_nfs_duplicates(const struct ek_dataset *d, int *copy_of, struct ek_error 
     uint32_t *rank = ek_calloc(d->items, sizeof *rank);
     int code = EK_OK;
     if (!order || !values || !rank)
-        code = ek_fail(e, EK_ENOMEM, "no memory to compare %d features", d->item_features);
+        code = ek_fail(e, EK_ENOMEM, "out of memory");
     for (int f = 0; f < d->item_features && !code; f++) {
         order[f] = order_of(d, (size_t)f, values, rank);
         copy_of[f] = first_alike(order, f);

@@ -101,7 +101,7 @@ int ek_nfs_data_init(struct ek_nfs_data *d, const struct ek_model *m, const stru
     if (!code)
         return EK_OK;
     ek_nfs_data_release(d);
-    return ek_fail(e, EK_ENOMEM, "no memory to encode %zu items", from->items);
+    return ek_fail(e, EK_ENOMEM, "out of memory");
 }
 
 void ek_nfs_data_release(struct ek_nfs_data *d)

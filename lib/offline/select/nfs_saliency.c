@@ -154,7 +154,7 @@ int ek_nfs_saliency(struct ek_nfs_saliency *out, const struct ek_nfs_ranker *r,
     if (!code)
         return EK_OK;
     ek_nfs_saliency_release(out);
-    return ek_fail(e, code, "no memory for the saliency of %zu items", d->items);
+    return ek_fail(e, code, "out of memory");
 }
 
 void ek_nfs_saliency_release(struct ek_nfs_saliency *l)

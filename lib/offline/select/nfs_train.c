@@ -299,7 +299,7 @@ int ek_nfs_train(struct ek_nfs_ranker *out, const struct ek_nfs_data *train,
     ek_nfs_network_init(&t.network, train->features, train->queries);
     int code = allocate(&t);
     if (code)
-        ek_fail(e, code, "no memory to train a re-ranker");
+        ek_fail(e, code, "out of memory");
     if (!code) {
         begin(&t);
         code = run_epochs(&t, e);

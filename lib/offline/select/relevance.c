@@ -66,7 +66,7 @@ static int prepare(struct work *w, const struct ek_dataset *d, int cutoff, struc
                        ek_calloc(longest + 1, sizeof *w->discounts)};
     if (!w->value || !w->gain || !w->best || !w->discounts) {
         release(w);
-        return ek_fail(e, EK_ENOMEM, "no memory for lists of %zu items", longest);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     }
     for (size_t r = 0; r < longest; r++)
         w->discounts[r + 1] =
@@ -264,7 +264,7 @@ int ek_similarity_measure(const struct ek_dataset *d, enum ek_spearman how, doub
                      ek_calloc(features, sizeof *s.varies)};
     int rc = EK_OK;
     if (!s.rank || !s.value || !s.rho || !s.count || !s.varies)
-        rc = ek_fail(e, EK_ENOMEM, "no memory for the ranks of %zu items", n);
+        rc = ek_fail(e, EK_ENOMEM, "out of memory");
     else if (how == EK_SPEARMAN_ITEMS)
         add_range(&s, d, 0, d->items);
     else

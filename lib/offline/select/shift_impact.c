@@ -157,9 +157,8 @@ static int measure(void *arg, int feature, struct ek_error *e)
     p.treatment = ek_calloc((size_t)j->model->routable_count, sizeof *p.treatment);
     p.now = ek_calloc(j->data->lists, sizeof *p.now);
     p.lost = ek_calloc(j->data->lists, sizeof *p.lost);
-    int rc = p.treatment && p.now && p.lost
-                 ? ek_column_copy(&p.column, j->data, (size_t)feature, e)
-                 : ek_fail(e, EK_ENOMEM, "no memory for %zu lists", j->data->lists);
+    int rc = p.treatment && p.now && p.lost ? ek_column_copy(&p.column, j->data, (size_t)feature, e)
+                                            : ek_fail(e, EK_ENOMEM, "out of memory");
     if (!rc) {
         h->unnoticed = h->routed = h->silenced = 0;
         for (int i = 0; i < h->shift_count && !rc; i++)
@@ -180,7 +179,7 @@ int ek_shift_impact_measure(const struct ek_model *model, const struct ek_manife
     struct job j = {.model = model, .manifest = m, .data = d, .options = o, .out = out};
     j.of_list = ek_calloc(d->lists, sizeof *j.of_list);
     int rc = j.of_list ? ek_metric_unchanged(model, d, o, j.of_list, &j.whole, e)
-                       : ek_fail(e, EK_ENOMEM, "no memory for %zu lists", d->lists);
+                       : ek_fail(e, EK_ENOMEM, "out of memory");
     if (!rc) {
         *whole = j.whole;
         rc = ek_feature_for_each(o, d->item_features, measure, &j, e);

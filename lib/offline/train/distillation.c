@@ -69,7 +69,7 @@ static int open_comparing(struct comparing *c, const struct ek_model *m, const s
     c->score = ek_calloc(longest(d), sizeof *c->score);
     c->trained = ek_calloc(k, sizeof *c->trained);
     if (!c->score || !c->trained)
-        return ek_fail(e, EK_ENOMEM, "no memory to compare a model with its teacher");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     for (size_t i = 0; m->trained.routed && i < k; i++)
         if (m->trained.routed[i])
             c->trained[i].action = EK_ACT_ROUTE;

@@ -56,7 +56,7 @@ int ek_encoded_init(struct ek_encoded *c, const struct ek_model *m, const struct
     if (!code)
         return EK_OK;
     ek_encoded_release(c);
-    return ek_fail(e, EK_ENOMEM, "no memory to encode %zu items", d->items);
+    return ek_fail(e, EK_ENOMEM, "out of memory");
 }
 
 void ek_encoded_release(struct ek_encoded *c)
@@ -104,7 +104,7 @@ int ek_input_usage_find(struct ek_input_usage *v, const struct ek_model *m,
     v->zero = ek_calloc(routable, sizeof *v->zero);
     if (!v->item || !v->query || !v->log || !v->zero) {
         ek_input_usage_release(v);
-        return ek_fail(e, EK_ENOMEM, "no memory for the inputs of a network");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     }
     mark(v->item, m->item_sd, items);
     mark(v->query, m->query_sd, queries);

@@ -24,7 +24,7 @@ static int prepare(struct work *w, const struct ek_model *m, const struct ek_dat
     w->scratch = ek_calloc(longest, sizeof *w->scratch);
     w->order = ek_calloc(longest, sizeof *w->order);
     if (!w->scores || !w->scratch || !w->order)
-        return ek_fail(e, EK_ENOMEM, "no memory for lists of %zu items", longest);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     return ek_scorer_new(&w->scorer, m, e);
 }
 

@@ -414,7 +414,7 @@ int ek_model_onnx(const struct ek_model *m, struct ek_buf *out, struct ek_error 
     ek_buf_truncate(out, before);
     return ek_fail(e, (enum ek_code)code, "%s",
                    code == EK_ELIMIT ? "the network is larger than an ONNX file may be (2 GiB)"
-                                     : "no memory for the ONNX file");
+                                     : "out of memory");
 }
 
 int ek_model_onnx_write(const struct ek_model *m, const char *path, struct ek_error *e)

@@ -40,7 +40,7 @@ static double *reserve_logs(const struct ek_dataset *d, struct ek_error *e)
 {
     double *logs = ek_calloc(d->items, sizeof *logs);
     if (!logs)
-        ek_fail(e, EK_ENOMEM, "no memory for the logarithms of %zu items", d->items);
+        ek_fail(e, EK_ENOMEM, "out of memory");
     return logs;
 }
 

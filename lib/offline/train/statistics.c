@@ -160,7 +160,7 @@ static int transform_fit(struct ek_model *m, const struct ek_dataset *d, struct 
         return EK_OK;
     float *values = ek_calloc(d->items, sizeof *values);
     if (!values)
-        return ek_fail(e, EK_ENOMEM, "no memory to sort %zu values", d->items);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     for (size_t f = 0; f < (size_t)m->item_features; f++) {
         size_t n = sorted_values(d, f, values);
         if (m->raw_mean)
@@ -176,7 +176,7 @@ int ek_statistics_fit(struct ek_model *m, const struct ek_dataset *d, struct ek_
 {
     float *scratch = ek_calloc(d->items, sizeof *scratch);
     if (!scratch)
-        return ek_fail(e, EK_ENOMEM, "no memory for the medians of %zu items", d->items);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     fit_columns(d->x, d->items, (size_t)d->item_features, m->item_mean, m->item_sd);
     fit_columns(d->query, d->lists, (size_t)d->query_features, m->query_mean, m->query_sd);
     for (int f = 0; f < m->item_features; f++)

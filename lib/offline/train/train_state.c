@@ -142,8 +142,8 @@ int ek_train_state_save(const struct ek_train_state *s, const char *identity, co
 {
     struct ek_tensors *t;
     if (ek_tensors_new(&t))
-        return ek_fail(e, EK_ENOMEM, "no memory for a checkpoint");
-    int code = fill(t, s, identity) ? ek_fail(e, EK_ENOMEM, "no memory for a checkpoint")
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    int code = fill(t, s, identity) ? ek_fail(e, EK_ENOMEM, "out of memory")
                                     : ek_tensors_write(t, path, e);
     ek_tensors_free(t);
     return code;

@@ -233,7 +233,7 @@ static int learn(struct training *t, struct ek_error *e)
                                .parameter = t->state.parameter,
                                .step = t->state.at.step,
                                .options = t->options};
-    return train_batch_learn(&b) ? ek_fail(e, EK_ENOMEM, "no memory for a batch") : EK_OK;
+    return train_batch_learn(&b) ? ek_fail(e, EK_ENOMEM, "out of memory") : EK_OK;
 }
 
 /* Add the parameters after a step to the average. */
@@ -401,7 +401,7 @@ static int identify(struct training *t, const struct ek_manifest *m, struct ek_e
     if (!o->checkpoint && !o->resume)
         return EK_OK;
     return ek_train_identity(&t->identity, m, o, t->train.data, t->vali.data)
-               ? ek_fail(e, EK_ENOMEM, "no memory for a checkpoint")
+               ? ek_fail(e, EK_ENOMEM, "out of memory")
                : EK_OK;
 }
 
@@ -423,7 +423,7 @@ static int prepare(struct training *t, const struct ek_manifest *m, const struct
     t->shared.network.varied = &t->varied;
     t->shared.model = t->model;
     if (allocate(t))
-        return ek_fail(e, EK_ENOMEM, "no memory to train a model");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     t->shared.options = o;
     t->shared.parameter = t->state.parameter;
     t->shared.turned = t->turned;
@@ -443,7 +443,7 @@ static int sign(struct training *t, uint64_t manifest_hash, struct ek_error *e)
         return EK_OK;
     to->routed = ek_calloc((size_t)t->model->routable_count, sizeof *to->routed);
     if (!to->routed)
-        return ek_fail(e, EK_ENOMEM, "no memory to train a model");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     for (int i = 0; i < o->static_count; i++)
         to->routed[o->static_routed[i]] = true;
     return EK_OK;
@@ -495,7 +495,7 @@ int ek_train(struct ek_model **out, const struct ek_manifest *m, const struct ek
 {
     struct training *t = ek_calloc(1, sizeof *t);
     if (!t)
-        return ek_fail(e, EK_ENOMEM, "no memory to train a model");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     t->options = o;
     ek_buf_init(&t->identity, 0);
     int code = prepare(t, m, train, vali, e);

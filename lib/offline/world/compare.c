@@ -40,7 +40,7 @@ int ek_comparison_run_new(struct ek_comparison_run **out, const struct ek_assets
     const struct ek_assets *assets[EK_SIDES] = {a, b};
     struct ek_comparison_run *c = ek_calloc(1, sizeof *c);
     if (!c)
-        return ek_fail(e, EK_ENOMEM, "no memory for a comparison");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     int rc = ek_ranker_new(&c->ranker, e);
     for (int i = 0; !rc && i < EK_SIDES; i++) {
         rc = ek_guard_new(&c->side[i].guard, assets[i], e);
@@ -227,7 +227,7 @@ static int match(struct ek_comparison_run *c, struct ek_error *e)
     c->pair = ek_calloc(a->findings + b->findings, sizeof *c->pair);
     if (!taken || !c->pair) {
         ek_free(taken);
-        return ek_fail(e, EK_ENOMEM, "no memory for a comparison");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     }
     for (size_t i = 0; i < a->findings; i++) {
         struct ek_compared_pair *p = &c->pair[pairs++];
@@ -263,7 +263,7 @@ static int line_up(struct ek_comparison_run *c, struct ek_error *e)
     size_t at[EK_SIDES] = {0}, rows = 0;
     c->row = ek_calloc(told[0]->plans + told[1]->plans, sizeof *c->row);
     if (!c->row)
-        return ek_fail(e, EK_ENOMEM, "no memory for a comparison");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     while (at[0] < told[0]->plans || at[1] < told[1]->plans) {
         uint64_t of_a = query_of(told[0], at[0]), of_b = query_of(told[1], at[1]);
         uint64_t query = of_a < of_b ? of_a : of_b;
@@ -300,7 +300,7 @@ int ek_comparison_run_finish(struct ek_comparison_run *c, const struct ek_compar
         if (!rc)
             rc = drain_events(&c->side[i], e);
         if (!rc && ek_compare_trace_end(&c->side[i].told))
-            rc = ek_fail(e, EK_ENOMEM, "no memory for a comparison");
+            rc = ek_fail(e, EK_ENOMEM, "out of memory");
         r->rolled_back[i] = c->side[i].told.rolled_back;
         r->left[i] = c->side[i].told.left;
     }

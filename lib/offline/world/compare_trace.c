@@ -126,5 +126,5 @@ int ek_compare_trace_event(struct ek_compare_trace *s, const struct ek_event *v,
         rc = follow(s, v);
     else if (v->kind == EK_EVENT_DECISION)
         s->rolled_back += v->decision.what == EK_DECIDED_ROLLBACK;
-    return rc ? ek_fail(e, EK_ENOMEM, "no memory for an event") : EK_OK;
+    return rc ? ek_fail(e, EK_ENOMEM, "out of memory") : EK_OK;
 }

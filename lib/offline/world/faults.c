@@ -52,7 +52,7 @@ static int copy_codes(struct ek_codes *c, const float *values, size_t n, struct 
     ek_free(c->value);
     c->value = ek_calloc(EK_FAULT_CODES_MAX, sizeof *c->value);
     if (!c->value)
-        return ek_fail(e, EK_ENOMEM, "no memory for codes");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     for (size_t i = 0; i < n; i++) {
         if (count && values[i] <= c->value[count - 1])
             continue;
@@ -77,7 +77,7 @@ int ek_fault_fit(struct ek_fault *f, const struct ek_dataset *d, struct ek_error
     int rc = EK_OK;
     float *values = ek_calloc(d->items, sizeof *values);
     if (!values)
-        return ek_fail(e, EK_ENOMEM, "no memory for the values of %zu items", d->items);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     for (int i = 0; i < f->item_count && !rc; i++) {
         size_t n = sorted_values(d, f->item[i], values);
         if (f->op == EK_FAULT_RECODE)

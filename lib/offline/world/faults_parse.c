@@ -35,7 +35,7 @@ static int bad(const struct reading *r, const char *format, ...)
 
 static int enomem(const struct reading *r)
 {
-    return ek_fail(r->e, EK_ENOMEM, "no memory for fault '%.80s'", r->spec);
+    return ek_fail(r->e, EK_ENOMEM, "out of memory");
 }
 
 /* Return the text before `end` and set *rest behind it, or to NULL if `end` does not occur. */

@@ -85,7 +85,7 @@ int ek_hotel_new(struct ek_hotel **out, uint64_t seed, struct ek_error *e)
 {
     struct ek_hotel *h = ek_calloc(1, sizeof *h);
     if (!h)
-        return ek_fail(e, EK_ENOMEM, "no memory for the hotel generator");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     h->seed = seed;
     make_destinations(h->place);
     *out = h;
@@ -259,7 +259,7 @@ int ek_hotel_list(struct ek_hotel *h, uint64_t i, struct ek_list *q, struct ek_e
     draw_search(h, &r, &s);
     int rc = ek_list_resize(q, s.items, EK_HOTEL_ITEM_FEATURES, EK_HOTEL_QUERY_FEATURES);
     if (rc)
-        return ek_fail(e, (enum ek_code)rc, "no memory for a list");
+        return ek_fail(e, (enum ek_code)rc, "out of memory");
     for (int k = 0; k < s.items; k++) {
         draw_offer(&r, &s, &o);
         utility[k] = price_utility(&s, &o) + quality_utility(&s, &o) + comfort_utility(&s, &o);

@@ -329,7 +329,7 @@ static int run_each(const struct ek_rules *rules, const struct ek_manifest *m, c
         if (rc == EK_ELIMIT)
             return EK_OK;
         if (rc)
-            ek_fail(e, EK_ENOMEM, "no memory for the faults of tests");
+            ek_fail(e, EK_ENOMEM, "out of memory");
     }
     return rc;
 }

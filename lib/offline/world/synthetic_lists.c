@@ -51,7 +51,7 @@ struct ek_synthetic_lists {
 
 static int out_of_memory(struct ek_error *e)
 {
-    return ek_fail(e, EK_ENOMEM, "no memory for a made-up world");
+    return ek_fail(e, EK_ENOMEM, "out of memory");
 }
 
 /* Return the index of a dimension, which is added if it is new; -1 if out of memory. */
