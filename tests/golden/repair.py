@@ -60,10 +60,24 @@ def cases():
             yield case("negate", numpy.concatenate([-prices, ODD]), wire, "sign")
 
 
+def is_close(kept, now):
+    """Return whether two cases are equal; powers, and doubles, of different versions of numpy may differ in the last place."""
+    if not isinstance(kept, dict):
+        return kept == now
+    if kept.keys() != now.keys() or any(kept[k] != now[k] for k in kept if not isinstance(kept[k], list)):
+        return False
+    ulps = 1e-7 if kept.get("width") == 32 else 4e-16
+    lists = [k for k in kept if isinstance(kept[k], list)]
+    return all(len(kept[k]) == len(now[k]) for k in lists) and all(
+        a == b or ((kept["kind"] == "power" or kept.get("width") == 64) and abs(float.fromhex(a) - float.fromhex(b)) <= ulps * abs(float.fromhex(a)))
+        for k in lists for a, b in zip(kept[k], now[k]))
+
+
 def main():
     text = "[\n" + ",\n".join(json.dumps(c) for c in cases()) + "\n]\n"
     if "--check" in sys.argv[1:]:
-        sys.exit(0 if FILE.read_text() == text else "tests/golden/repair.json differs from the reference")
+        same = all(is_close(a, b) for a, b in zip(json.loads(FILE.read_text()), json.loads(text), strict=True))
+        sys.exit(0 if same else "tests/golden/repair.json differs from the reference")
     FILE.write_text(text)
 
 
