@@ -222,7 +222,7 @@ FIRST_PARTS := gates selftest unit prop alloc cli formats fuzz install docs
 BESIDE      := kafka page
 FOUND_PARTS := $(shell sed -nE 's/^check-([a-z0-9]+):.*/\1/p' $(MAKEFILE_LIST) | sort -u)
 # Those that take minutes are for a release.
-NO_PARTS    := parts binaries reproducible
+NO_PARTS    := parts binaries reproducible anyranker
 PARTS := $(FIRST_PARTS) $(filter-out $(FIRST_PARTS) $(BESIDE) $(NO_PARTS),$(FOUND_PARTS)) $(BESIDE)
 check-parts:
 	@MAKE='$(MAKE)' LOGS=$(B)/check BESIDE='$(BESIDE)' sh tests/run-parts.sh $(PARTS)

@@ -121,7 +121,7 @@ class Live(unittest.TestCase):
         s.daemon.start().wait_ready()
         b.until_text("live", "#link")
         b.until_text("No decisions yet", "#decisions")
-        b.until_text("OK", "#headline .chip")
+        b.until_text("no data", "#headline .chip")
         self.pinned("of the new process")
         b.until_text("of the new process", "#decisions tbody tr:first-child")
         numbers = [d["sequence"] for d in eventually("a decision", lambda: s.json("/api/v1/history"))]

@@ -65,8 +65,15 @@ class Shown(unittest.TestCase):
         b.until_text("Not known yet", "#problems")
         watch.accessible(self, b, "suspected")
 
+    def newest_finding(self):
+        """Return the finding as the page shows it, after its last update."""
+        def shown():
+            f = self.finding()
+            return f"{three(f['factor_low'])}\u2013{three(f['factor_high'])}" in self.browser.text("#problems") and f
+        return eventually("the page has the newest interval", shown)
+
     def routed(self):
-        b, f = self.browser, self.finding()
+        b, f = self.browser, self.newest_finding()
         self.assertEqual((f["feature"], f["segment"], f["mode"]), ("price", {"arm": "B"}, "enforce"))
         b.until_text(f"price in arm=B is {three(f['factor'])} times what it was", "h1")
         answers = dict(zip(b.texts("#problems dt"), b.texts("#problems dd")))
