@@ -12,8 +12,7 @@ typedef int32_t unaligned_i __attribute__((vector_size(EK_LANES * 4), aligned(4)
 
 struct block {
     lanes_f ln, ln2;
-    lanes_i zero, missing, infinite, negative, low, high, lows,
-        highs; /* extremes and their counts */
+    lanes_i zero, missing, infinite, negative;
 };
 
 static inline __attribute__((always_inline)) void add_row(struct block *s, const float *row,
