@@ -1,4 +1,5 @@
 """Charts of a feature's page equal the API's values, converted back from pixels."""
+import math
 import unittest
 
 import heard
@@ -9,6 +10,12 @@ from words import percent, place, three, written
 
 PRICE = "api/v1/features/price"
 PIXEL = 0.11  # coordinates have one decimal
+
+
+def half_digit(x):
+    """Return half a unit of the third significant digit of x."""
+    return 0.5 * 10 ** (math.floor(math.log10(x)) - 2)
+
 
 
 class Drawn(unittest.TestCase):
@@ -111,11 +118,13 @@ class Drawn(unittest.TestCase):
         self.assertGreaterEqual(len(seen), kept.ESTIMATES)
         line, = points(self.one(f"{chart} .line")["d"])
         band, = points(self.one(f"{chart} .band")["d"])
+        # A mark is rounded to three digits and drawn at its unrounded place.
+        rounded = PIXEL + max(abs(up.pixel_of(m + half_digit(m)) - up.pixel_of(m)) for m in marks)
         across = self.across(track["time_ms"])
         wanted = [(i, track["factor"][i]) for i in seen] + [(i, track["factor_high"][i]) for i in seen] + [(i, track["factor_low"][i]) for i in reversed(seen)]
         for (x, y), (i, value) in zip(line + band, wanted, strict=True):
             self.assertAlmostEqual(x, across.pixel_of(track["time_ms"][i]), delta=PIXEL)
-            self.assertAlmostEqual(y, up.pixel_of(value), delta=0.6)  # marks have three digits
+            self.assertAlmostEqual(y, up.pixel_of(value), delta=rounded)
 
     def test_segments_side_by_side(self):
         rows = self.browser.run("return [...document.querySelectorAll('#cells tbody tr')].map((r) => [...r.cells].map((c) => c.innerText))")
