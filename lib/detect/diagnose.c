@@ -247,6 +247,9 @@ uint64_t ek_change_point(struct ek_detector *d, int feature, int cell, int bet)
     return n ? d->window_row[best] : ek_history_count(d->history) - 1;
 }
 
+/* Tolerance (ln) that reports a factor equal to report_threshold. */
+static const double THRESHOLD_LN = .01;
+
 static int compare_with_threshold(const struct ek_detector *d, const struct ek_episode *e)
 {
     const struct ek_diagnosis *g = &e->diagnosis;
@@ -254,7 +257,7 @@ static int compare_with_threshold(const struct ek_detector *d, const struct ek_e
         return 0;
     if (g->class != EK_SCALE || e->query_feature >= 0)
         return 1;
-    double effect = log(ek_detector_rule(d, e->feature)->report_threshold);
+    double effect = log(ek_detector_rule(d, e->feature)->report_threshold) - THRESHOLD_LN;
     double low = g->level.shift_ln > 0 ? g->level.low_ln : -g->level.high_ln;
     double high = g->level.shift_ln > 0 ? g->level.high_ln : -g->level.low_ln;
     return low > effect ? 1 : high < effect ? -1 : 0;

@@ -144,9 +144,11 @@ static int allocate(struct ek_list_stats_builder *r)
     r->bets = ek_calloc(features, sizeof *r->bets);
     r->level = ek_calloc(features * (size_t)r->profile->strata, sizeof *r->level);
     r->category = ek_calloc(features, sizeof *r->category);
+    r->items = ek_calloc(1, sizeof *r->items);
     r->record = ek_calloc(features, sizeof *r->record);
-    return r->tables && r->pivot && r->bets && r->level && r->category && r->record ? EK_OK
-                                                                                    : EK_ENOMEM;
+    return r->tables && r->pivot && r->bets && r->level && r->category && r->items && r->record
+               ? EK_OK
+               : EK_ENOMEM;
 }
 
 int ek_day_bin(int64_t time_ms)
@@ -245,6 +247,9 @@ static void free_shared(struct ek_list_stats_builder *r)
     ek_free(r->level);
     ek_free(r->season);
     ek_free(r->category);
+    if (r->items)
+        ek_item_levels_scratch_release(r->items);
+    ek_free(r->items);
 }
 
 void ek_list_stats_builder_free(struct ek_list_stats_builder *r)
@@ -258,13 +263,16 @@ void ek_list_stats_builder_free(struct ek_list_stats_builder *r)
     ek_free(r);
 }
 
-static void read_items(struct ek_list_stats_builder *r, const struct ek_list *q)
+static int read_items(struct ek_list_stats_builder *r, const struct ek_list *q)
 {
+    const struct ek_item_levels *levels = r->profile->item_levels;
     char scratch[EK_STRATUM_TEXT];
     struct ek_text name = ek_stratum_name(&r->field, q, scratch);
     r->stratum = ek_profile_stratum(r->profile, name.text, name.length);
     ek_list_moments_compute(r->sums, q->x, q->items, r->pivot);
     ek_list_stats_compute(r->sums, q->items, r->pivot, r->record);
+    if (levels && ek_item_levels_apply(levels, q, r->items, r->sums, r->pivot, r->record))
+        return EK_ENOMEM;
     const float *level = r->level + (size_t)r->stratum * (size_t)r->features;
     for (int f = 0; f < r->features; f++)
         r->record[f].r -= level[f];
@@ -274,6 +282,7 @@ static void read_items(struct ek_list_stats_builder *r, const struct ek_list *q)
     for (int i = 0; i < r->categories; i++)
         ek_list_stats_compute_category(&r->record[r->category[i]]);
     ek_bet_list_update(r->list_bets, r->record);
+    return EK_OK;
 }
 
 int ek_list_stats_builder_read(struct ek_list_stats_builder *r, const struct ek_list *q,
@@ -284,7 +293,5 @@ int ek_list_stats_builder_read(struct ek_list_stats_builder *r, const struct ek_
                        "a list has %d item and %d query features, the manifest %d and %d",
                        q->item_features, q->query_features, r->features, r->query_features);
     r->repeat_key = r->same ? ek_dedup_key(q, r->same) : 0;
-    if (q->items > 0)
-        read_items(r, q);
-    return EK_OK;
+    return q->items > 0 && read_items(r, q) ? out_of_memory(e) : EK_OK;
 }

@@ -58,6 +58,7 @@ struct ek_list_stats_builder {
     float *season;                /* [EK_DAY_BINS, F] of the level; NULL: none */
     int *category, categories;    /* item numbers of the category features */
     struct ek_list_moments *sums;
+    struct ek_item_levels_scratch *items; /* for levels by item */
     /* The list last read. For an empty list only the keys are set. */
     uint64_t repeat_key;          /* dedup.h; 0 without repeats */
     int stratum;                  /* index in the profile */
@@ -73,8 +74,8 @@ int ek_list_stats_builder_new(struct ek_list_stats_builder **out, const struct e
 int ek_list_stats_builder_new_paired(struct ek_list_stats_builder **out,
                                      const struct ek_list_stats_builder *with, struct ek_error *e);
 void ek_list_stats_builder_free(struct ek_list_stats_builder *r);
-/* Compute the statistics of a list. Return 0, or EK_ESTATE for a list of another manifest, which
- * changes nothing. */
+/* Compute the statistics of a list. Return 0, EK_ENOMEM, or EK_ESTATE for a list of another
+ * manifest, which changes nothing. */
 int ek_list_stats_builder_read(struct ek_list_stats_builder *r, const struct ek_list *q,
                                struct ek_error *e);
 

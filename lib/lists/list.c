@@ -49,6 +49,7 @@ static int grow_items(struct ek_list *q, size_t n)
         grow((void **)&q->values_at, want, sizeof *q->values_at) ||
         grow((void **)&q->source, want, sizeof *q->source))
         return EK_ENOMEM;
+    memset(q->item_id + q->item_capacity, 0, (want - q->item_capacity) * sizeof *q->item_id);
     q->item_capacity = want;
     return EK_OK;
 }

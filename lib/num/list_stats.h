@@ -19,6 +19,10 @@
 enum { EK_SHARE_MISSING, EK_SHARE_ZERO, EK_SHARE_NEGATIVE, EK_SHARE_TIED };
 enum { EK_SHARE_UNKNOWN = 255, EK_SHARE_WHOLE = EK_BET_SHARE_WHOLE };
 
+/* Variance of ln|x| below which values count as equal, and their spread. */
+#define EK_VARIANCE_MIN 6.2e-6f
+#define EK_SPREAD_MIN   -6.0f
+
 struct ek_list_stats {
     float r, spread;
     uint8_t share[4];

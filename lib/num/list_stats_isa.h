@@ -25,7 +25,5 @@ ek_list_stats_fn ek_list_stats_neon;
 ek_list_stats_fn *ek_list_stats_fn_get(enum ek_isa isa);
 
 /* Smallest variance with a spread. Below it, all values are equal up to rounding. */
-#define EK_VARIANCE_MIN 6.2e-6f
-#define EK_SPREAD_MIN   -6.0f
 
 #endif

@@ -90,8 +90,9 @@ static void train(struct world *w, struct ek_rng *r)
     }
     const size_t start[] = {0, TRAINING};
     const struct ek_list_groups view = {order, start, 1};
-    struct ek_baseline_fit fit = {TRAINING,    record,      stratum, 1, &w->tables, values, scratch,
-                                  scratch + 1, scratch + 2, &view,   1, time_ms,    false,  season};
+    struct ek_baseline_fit fit = {TRAINING, record,  stratum,     1,           &w->tables,
+                                  values,   scratch, scratch + 1, scratch + 2, &view,
+                                  1,        time_ms, false,       season,      false};
     ek_baseline_fit_feature(&fit, &w->baseline, &w->level, &w->band, w->density, w->calibration);
     ek_feature_bets_fill(&w->bets, &w->tables, &w->baseline);
     for (int i = 0; i < EK_BETS; i++)

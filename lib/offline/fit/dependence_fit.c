@@ -10,6 +10,7 @@
 
 enum {
     WINDOW = 4096,      /* lists whose linear trend is removed */
+    ITEM_WINDOW = 1024, /* the same relative to items, whose levels all follow the calendar */
     SHORTEST = 16,      /* blocks */
     BLOCKS_LEAST = 4,   /* of a window */
     FEATURES_LEAST = 8, /* to have something in common */
@@ -22,6 +23,7 @@ static const double CHANCE = 3, SURPRISING = 3.5; /* standard errors */
 static const double LARGE = .125;                 /* part of the lists */
 static const double CLIP = 4, SPREAD_CLIP = 1;    /* standard deviations; ln */
 static const double DEFF_MOST = 256, MAD_NORMAL = 1.4826;
+static const double BAND_ERRORS = 3; /* standard deviations of a wander in the dead-band */
 static const double RANGE_LEAST = .03, SEASON_LEAST = .004;
 
 static double clip(double x, double most)
@@ -96,8 +98,9 @@ static double around_trend(const double *mean, int blocks)
     return left;
 }
 
-static void add_windows(const double *x, size_t n, double variance, size_t window, size_t block,
-                        struct ek_variance_ratio *sum)
+/* allowed: variance of the means in the dead-band. */
+static void add_windows(const double *x, size_t n, double variance, double allowed, size_t window,
+                        size_t block, struct ek_variance_ratio *sum)
 {
     double mean[WINDOW / SHORTEST];
     int blocks = (int)(window / block);
@@ -105,16 +108,24 @@ static void add_windows(const double *x, size_t n, double variance, size_t windo
         for (int i = 0; i < blocks; i++)
             mean[i] = mean_of(x + first + (size_t)i * block, block);
         sum->excess += around_trend(mean, blocks) * (double)block / variance;
+        sum->allowed += allowed * (blocks - 2) * (double)block / variance;
         sum->freedom += blocks - 2;
     }
 }
 
-static size_t window_of(size_t n)
+static size_t window_of(const struct ek_baseline_fit *fit, size_t n)
 {
-    size_t window = WINDOW;
+    size_t window = fit->by_item ? ITEM_WINDOW : WINDOW;
     while (window > n / 2)
         window /= 2;
     return window;
+}
+
+/* Return the variance of the means of the level, in units of its sd, that the dead-band covers. */
+static double allowed_variance(const struct ek_baseline *b, int which)
+{
+    double sd = (double)EK_DEAD_BAND_LEVEL_LN / BAND_ERRORS / fmax((double)b->sd, 1e-3);
+    return which == EK_RESPECT_LEVEL ? sd * sd : 0;
 }
 
 /* Sums of the groups with `least` to `most` of the lists. */
@@ -127,13 +138,14 @@ static void measure_view(const struct ek_baseline_fit *fit, const float *level,
         double part = (double)(of->start[g + 1] - of->start[g]) / (double)fit->queries;
         if (part < least || part >= most)
             continue;
-        size_t n = series_of(fit, level, b, which, of, g), window = window_of(n);
+        size_t n = series_of(fit, level, b, which, of, g), window = window_of(fit, n);
         double variance = variance_of(fit->values, n);
         if (n < LISTS_LEAST || variance < 1e-9)
             continue;
         for (int i = 0; i < EK_BLOCK_LENGTHS; i++)
             if ((size_t)(SHORTEST << i) * BLOCKS_LEAST <= window)
-                add_windows(fit->values, n, variance, window, (size_t)(SHORTEST << i), &sum[i]);
+                add_windows(fit->values, n, variance, allowed_variance(b, which), window,
+                            (size_t)(SHORTEST << i), &sum[i]);
     }
 }
 
@@ -152,7 +164,8 @@ void ek_dependence_measure(const struct ek_baseline_fit *fit, const float *level
 
 static double excess_of(const struct ek_variance_ratio *r)
 {
-    return r->freedom > 0 ? r->excess / r->freedom - 1 : 0;
+    double excess = r->freedom > 0 ? r->excess / r->freedom - 1 : 0;
+    return excess > 0 ? fmax(excess - r->allowed / r->freedom, 0) : excess;
 }
 
 static double error_of(const struct ek_variance_ratio *r)
@@ -204,7 +217,7 @@ static struct pooled pool_of(const struct ek_dependence *of, int features, int w
 static bool is_surprising(const struct ek_variance_ratio *r)
 {
     double part = 2 / (9 * r->freedom);
-    return cbrt(r->excess / r->freedom) > 1 - part + SURPRISING * sqrt(part);
+    return cbrt(1 + excess_of(r)) > 1 - part + SURPRISING * sqrt(part);
 }
 
 /* Design effect by blocks of one length. */
@@ -424,11 +437,12 @@ static void set_season(const struct ek_baseline_fit *fit, struct ek_baseline *b,
 static double season_noise(const struct ek_baseline_fit *fit, const float *level,
                            const struct ek_baseline *b, double variance, double lists)
 {
-    struct ek_variance_ratio ratio[EK_BLOCK_LENGTHS] = {{0, 0}};
+    struct ek_variance_ratio ratio[EK_BLOCK_LENGTHS] = {{0, 0, 0}};
     double deff = 1;
     measure_view(fit, level, b, EK_RESPECT_LEVEL, 0, 0, 2, ratio);
     for (int i = 0; i < EK_BLOCK_LENGTHS; i++)
-        deff = fmax(deff, 1 + excess_of(&ratio[i]));
+        if (ratio[i].freedom > 0)
+            deff = fmax(deff, ratio[i].excess / ratio[i].freedom);
     return EK_SEASON * variance * deff / lists;
 }
 

@@ -3,7 +3,8 @@
  * Design effect: variance of the means of neighboring lists over that of as many independent lists
  * (Kish 1965), the largest over blocks of 16 to 1,024 lists, of all lists and of those of a stratum
  * or segment, where a user's lists are closer together. Linear trends within 4,096 lists are
- * removed first: the tracked level follows those.
+ * removed first: the tracked level follows those. A variance of the means that stays within the
+ * dead-band is no dependence, since the bets leave that much out.
  *
  * The estimates of one feature are noisy, and dependence is a property of the traffic: features are
  * pulled towards the median of all (empirical Bayes; Efron and Morris 1973), and an excess over 1
@@ -27,6 +28,7 @@ enum { EK_BLOCK_LENGTHS = 7, EK_FIT_SLICES = 2 * EK_FIT_VIEWS - 1 };
 struct ek_dependence {
     struct ek_variance_ratio {
         double excess, freedom; /* variance ratio times degrees of freedom; these */
+        double allowed;         /* as excess, of a wander that the dead-band covers */
     } ratio[EK_RESPECTS][EK_FIT_SLICES][EK_BLOCK_LENGTHS];
 };
 /* Measure the feature whose moments are in `b`. */

@@ -22,6 +22,7 @@ static int allocate(struct ek_profile_fit *fit)
     fit->category = ek_calloc((size_t)fit->features, sizeof *fit->category);
     if (!fit->name || !fit->category || !(fit->name[fit->names++] = ek_strdup("")) ||
         ek_known_fit_new(&fit->known, fit->manifest) ||
+        ek_item_level_fit_new(&fit->item_levels, fit->manifest) ||
         ek_list_moments_new(&fit->sums, fit->features) ||
         ek_sketch_set_new(&fit->sketches, fit->features, NULL) ||
         !(fit->pivot = ek_calloc_aligned((size_t)fit->sums->padded, sizeof *fit->pivot)))
@@ -61,6 +62,7 @@ void ek_profile_fit_free(struct ek_profile_fit *fit)
     ek_free(fit->category);
     ek_category_list_release(&fit->list);
     ek_known_fit_free(fit->known);
+    ek_item_level_fit_free(fit->item_levels);
     ek_free(fit->name);
     ek_free(fit->field_name);
     ek_free(fit->record);
@@ -242,6 +244,8 @@ int ek_profile_fit_add(struct ek_profile_fit *fit, const struct ek_list *q, stru
         fit->pivot[f] = row[f].usable ? row[f].r : 0; /* reduces cancellation in later lists */
     if (add_segments(fit, q))
         return out_of_memory(e);
+    if (!fit->keep && ek_item_level_fit_add(fit->item_levels, q))
+        return out_of_memory(e);
     fit->time_ms[fit->queries] = q->time_ms >= 0 ? q->time_ms : -1;
     fit->queries++;
     fit->items += (uint64_t)q->items;
@@ -368,6 +372,14 @@ static void scratch_release(struct scratch *s)
     ek_free(s->dependence);
 }
 
+static bool uses_item_levels(const struct ek_item_levels *t, int feature)
+{
+    for (int a = 0; t && a < t->features; a++)
+        if (t->feature[a] == feature)
+            return true;
+    return false;
+}
+
 /* The fit of one feature. */
 static struct ek_baseline_fit begin_feature(const struct ek_profile_fit *fit,
                                             const struct ek_profile *p, struct scratch *s, int f)
@@ -375,6 +387,7 @@ static struct ek_baseline_fit begin_feature(const struct ek_profile_fit *fit,
     for (size_t q = 0; q < fit->queries; q++)
         s->column[q] = fit->record[q * (size_t)fit->features + (size_t)f];
     return (struct ek_baseline_fit){.queries = fit->queries,
+                                    .by_item = uses_item_levels(p->item_levels, f),
                                     .record = s->column,
                                     .stratum = fit->stratum,
                                     .strata = p->strata,
@@ -463,6 +476,9 @@ static int fit_all(struct ek_profile_fit *fit, struct ek_profile *p)
     int rc = number ? sort_strata(fit, p) : EK_ENOMEM;
     for (int i = 1; !rc && i < fit->names; i++)
         number[i] = ek_profile_stratum(p, fit->name[i], strlen(fit->name[i]));
+    if (!rc && !fit->keep && !fit->merged)
+        rc = ek_item_level_fit_finish(fit->item_levels, fit->record, fit->stratum, p->strata,
+                                      &p->item_levels);
     if (!rc)
         rc = fit_features(fit, p);
     if (!rc)
@@ -566,6 +582,7 @@ int ek_profile_fit_merge(struct ek_profile_fit *fit, const struct ek_profile *p,
     if (!rc && (reserve_lists(fit, p->lists->queries) || add_values(fit, p, number)))
         rc = ek_fail(e, EK_ENOMEM, "out of memory");
     if (!rc) {
+        fit->merged = true;
         add_records(fit, p->lists, number);
         fit->items += p->items;
     }

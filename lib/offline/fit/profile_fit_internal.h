@@ -5,6 +5,7 @@
 #include "detect/category.h"
 #include "detect/list_stats_builder.h"
 #include "offline/fit/category_fit.h"
+#include "offline/fit/item_level_fit.h"
 #include "offline/fit/known_fit.h"
 #include "offline/fit/profile_fit.h"
 #include "offline/fit/stratum_fit.h"
@@ -30,13 +31,15 @@ struct ek_profile_fit {
     int *stratum; /* [capacity] in order of appearance; 0 without the field */
     char **name;  /* [names]; name[0] is "" */
     int names;
-    bool keep; /* store the lists in the profile */
+    bool keep;   /* store the lists in the profile */
+    bool merged; /* has lists without their items */
     float *pivot;
     struct ek_list_moments *sums;
     struct ek_sketch_set *sketches;
     struct ek_category_fit **category; /* [features]; NULL: not a category */
     struct ek_category_list list;
     struct ek_known_fit *known;
+    struct ek_item_level_fit *item_levels;
 };
 
 /* Set *stratum to the number of a stratum, adding it if it is new; 0 for the empty name. Return 0,

@@ -72,32 +72,49 @@ static void fit_levels(const struct ek_baseline_fit *fit, double overall, float 
             (float)((fit->sum[s] + STRATUM_PRIOR * overall) / (fit->count[s] + STRATUM_PRIOR));
 }
 
+/* Sums over lists of a squared residual y and x = 1 / k, k: number of values. */
+struct squares {
+    double lists, x, y, xx, xy;
+};
+
+/* Return the slope of y on x: the variance within a list. */
+static double slope_of(const struct squares *s)
+{
+    double variance = s->xx - s->x * s->x / s->lists;
+    return variance > 1e-9 * s->lists ? (s->xy - s->x * s->y / s->lists) / variance : 0;
+}
+
 /* Fit sd^2 of the level of a list with k values = variance between lists + variance within a list /
- * k. */
+ * k. Relative to the levels of items, the spread within a list does not show the latter. */
 static void fit_variance(const struct ek_baseline_fit *fit, const float *level,
                          struct ek_baseline *b)
 {
-    double within = 0, spreads = 0, total = 0, inverse = 0, lists = 0;
+    struct squares s = {0};
+    double within = 0, spreads = 0;
     for (size_t q = 0; q < fit->queries; q++) {
         const struct ek_list_stats *o = &fit->record[q];
         if (!o->usable)
             continue;
         double r = ek_baseline_fit_residual(fit, level, q);
-        total += fmin(r * r, CLIPPED_SQUARE);
-        inverse += 1.0 / o->usable;
-        lists++;
+        double x = 1.0 / o->usable, y = fmin(r * r, CLIPPED_SQUARE);
+        s.lists++;
+        s.x += x;
+        s.y += y;
+        s.xx += x * x;
+        s.xy += x * y;
         if (o->usable >= 3) {
             within += fmin(exp(2.0 * o->spread), CLIPPED_SQUARE);
             spreads++;
         }
     }
-    within = fmax(spreads ? within / spreads : 0, WITHIN_MIN);
-    total = lists ? total / lists : 0;
-    double between = fmax(lists ? total - within * inverse / lists : 0, BETWEEN_MIN);
+    double total = s.lists ? s.y / s.lists : 0;
+    within = fit->by_item ? fmin(slope_of(&s), s.y / s.x) : spreads ? within / spreads : 0;
+    within = fmax(within, WITHIN_MIN);
+    double between = fmax(s.lists ? total - within * s.x / s.lists : 0, BETWEEN_MIN);
     for (int k = 0; k < EK_SD_SIZES; k++)
         b->inv_sd[k] = (float)(1 / sqrt(between + within / (k > 1 ? k : 1)));
     b->sd = (float)sqrt(fmax(total, BETWEEN_MIN));
-    b->queries = (uint64_t)lists;
+    b->queries = (uint64_t)s.lists;
 }
 
 /* Return P(X >= x) if `count` of n training lists, worth n / deff independent ones, have X >= x:

@@ -38,6 +38,7 @@ struct ek_baseline_fit {
     const int64_t *time_ms; /* [queries] -1: unknown */
     bool has_days;          /* training tells the season */
     float *season;          /* [EK_DAY_BINS] of the feature, 0 without one */
+    bool by_item;           /* r is relative to the levels of the list's items */
 };
 
 /* Return the residual of list q, which must have a usable value. level [strata]. */

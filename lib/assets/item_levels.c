@@ -1,0 +1,244 @@
+#include "assets/item_levels.h"
+
+#include "base/alloc.h"
+#include "base/hash.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { KEY_SEED = 0x17e35 };
+static const float LEVEL_MOST = 104; /* of a float: ln of the largest, or of the smallest normal */
+
+uint64_t ek_item_key(struct ek_text id)
+{
+    uint64_t key = ek_hash(id.text, id.length, KEY_SEED);
+    return key ? key : 1;
+}
+
+int ek_item_levels_new(struct ek_item_levels **out, size_t items, int features)
+{
+    struct ek_item_levels *t = ek_calloc(1, sizeof *t);
+    if (!t)
+        return EK_ENOMEM;
+    t->items = items;
+    t->features = features;
+    for (t->slots = 2; t->slots < 2 * items; t->slots *= 2)
+        continue;
+    t->feature = ek_calloc((size_t)features, sizeof *t->feature);
+    t->key = ek_calloc(items, sizeof *t->key);
+    t->value = ek_calloc(items * (size_t)features, sizeof *t->value);
+    t->slot = ek_calloc(t->slots, sizeof *t->slot);
+    if (!t->feature || !t->key || !t->value || !t->slot) {
+        ek_item_levels_free(t);
+        return EK_ENOMEM;
+    }
+    *out = t;
+    return EK_OK;
+}
+
+void ek_item_levels_free(struct ek_item_levels *t)
+{
+    if (!t)
+        return;
+    ek_free(t->feature);
+    ek_free(t->key);
+    ek_free(t->value);
+    ek_free(t->slot);
+    ek_free(t);
+}
+
+void ek_item_levels_index(struct ek_item_levels *t)
+{
+    memset(t->slot, 0, t->slots * sizeof *t->slot);
+    for (size_t i = 0; i < t->items; i++) {
+        size_t at = t->key[i] & (t->slots - 1);
+        while (t->slot[at])
+            at = (at + 1) & (t->slots - 1);
+        t->slot[at] = (uint32_t)i + 1;
+    }
+}
+
+const float *ek_item_levels_find(const struct ek_item_levels *t, struct ek_text id)
+{
+    if (!id.length)
+        return NULL;
+    uint64_t key = ek_item_key(id);
+    for (size_t at = key & (t->slots - 1); t->slot[at]; at = (at + 1) & (t->slots - 1))
+        if (t->key[t->slot[at] - 1] == key)
+            return t->value + (t->slot[at] - 1) * (size_t)t->features;
+    return NULL;
+}
+
+uint64_t ek_item_levels_hash(const struct ek_item_levels *t, uint64_t seed)
+{
+    if (!t)
+        return seed;
+    uint64_t h = ek_hash(t->feature, (size_t)t->features * sizeof *t->feature, seed);
+    h = ek_hash(t->key, t->items * sizeof *t->key, h);
+    return ek_hash(t->value, t->items * (size_t)t->features * sizeof *t->value, h);
+}
+
+void ek_item_levels_scratch_release(struct ek_item_levels_scratch *s)
+{
+    ek_free(s->x);
+    ek_free(s->level);
+    ek_free(s->row);
+    ek_free(s->sum);
+    ek_free(s->record);
+    *s = (struct ek_item_levels_scratch){0};
+}
+
+static int reserve(const struct ek_item_levels *t, const struct ek_list *q,
+                   struct ek_item_levels_scratch *s)
+{
+    size_t items = (size_t)q->items, features = (size_t)q->item_features;
+    if (!s->sum)
+        s->sum = ek_calloc((size_t)t->features, sizeof *s->sum);
+    if (!s->record)
+        s->record = ek_calloc(features, sizeof *s->record);
+    if (!s->sum || !s->record)
+        return EK_ENOMEM;
+    if (items <= s->items)
+        return EK_OK;
+    float *x = ek_realloc(s->x, items * features, sizeof *x);
+    s->x = x ? x : s->x;
+    const float **level = ek_realloc(s->level, items, sizeof *level);
+    s->level = level ? level : s->level;
+    int *row = ek_realloc(s->row, items, sizeof *row);
+    s->row = row ? row : s->row;
+    if (!x || !level || !row)
+        return EK_ENOMEM;
+    s->items = items;
+    return EK_OK;
+}
+
+/* Return the number of items with a level. */
+static int find_items(const struct ek_item_levels *t, const struct ek_list *q,
+                      struct ek_item_levels_scratch *s)
+{
+    int known = 0;
+    for (int i = 0; i < q->items; i++)
+        if ((s->level[known] = ek_item_levels_find(t, q->item_id[i])))
+            s->row[known++] = i;
+    return known;
+}
+
+/* Compute the records of the known items alone. */
+static void read_known(const struct ek_list *q, int known, struct ek_item_levels_scratch *s,
+                       struct ek_list_moments *moments, const float *pivot)
+{
+    size_t features = (size_t)q->item_features;
+    for (int k = 0; k < known; k++)
+        memcpy(s->x + (size_t)k * features, q->x + (size_t)s->row[k] * features,
+               features * sizeof *s->x);
+    ek_list_moments_compute(moments, s->x, known, pivot);
+    ek_list_stats_compute(moments, known, pivot, s->record);
+}
+
+static bool is_usable(float x)
+{
+    return isnormal(x);
+}
+
+/* Sum the levels of the usable values of the known items. */
+static void sum_levels(const struct ek_item_levels *t, const struct ek_list *q, int known,
+                       struct ek_item_levels_scratch *s)
+{
+    memset(s->sum, 0, (size_t)t->features * sizeof *s->sum);
+    for (int k = 0; k < known; k++) {
+        const float *x = q->x + (size_t)s->row[k] * (size_t)q->item_features, *level = s->level[k];
+        for (int a = 0; a < t->features; a++)
+            s->sum[a] += is_usable(x[t->feature[a]]) ? (double)level[a] : 0;
+    }
+}
+
+int ek_item_levels_apply(const struct ek_item_levels *t, const struct ek_list *q,
+                         struct ek_item_levels_scratch *s, struct ek_list_moments *moments,
+                         const float *pivot, struct ek_list_stats *record)
+{
+    if (reserve(t, q, s))
+        return EK_ENOMEM;
+    int known = find_items(t, q, s);
+    if (known && known < q->items)
+        read_known(q, known, s, moments, pivot);
+    sum_levels(t, q, known, s);
+    for (int a = 0; a < t->features; a++) {
+        struct ek_list_stats *to = &record[t->feature[a]];
+        const struct ek_list_stats *from = known < q->items ? &s->record[t->feature[a]] : to;
+        int usable = known ? from->usable : 0;
+        if (2 * usable >= to->usable && usable) {
+            to->r = (float)((double)from->r - s->sum[a] / usable);
+        } else {
+            to->r = to->spread = NAN;
+            to->usable = 0;
+        }
+    }
+    return EK_OK;
+}
+
+int ek_item_levels_write(const struct ek_item_levels *t, struct ek_tensors *file)
+{
+    if (!t)
+        return EK_OK;
+    const size_t features[] = {(size_t)t->features}, shape[] = {t->items, (size_t)t->features};
+    struct ek_tensor *feature = ek_tensors_add(file, "item_level_feature", EK_U64, 1, features);
+    struct ek_tensor *key = feature ? ek_tensors_add(file, "item_key", EK_U64, 1, shape) : NULL;
+    struct ek_tensor *value = key ? ek_tensors_add(file, "item_level", EK_F32, 2, shape) : NULL;
+    if (!value)
+        return EK_ENOMEM;
+    for (int a = 0; a < t->features; a++)
+        ((uint64_t *)feature->data)[a] = (uint64_t)t->feature[a];
+    memcpy(key->data, t->key, t->items * sizeof *t->key);
+    memcpy(value->data, t->value, t->items * features[0] * sizeof *t->value);
+    return EK_OK;
+}
+
+/* Copy the arrays. Return false for values that no training gives. */
+static bool copy_arrays(struct ek_item_levels *t, const uint64_t *feature, const uint64_t *key,
+                        const float *value, int features)
+{
+    for (int a = 0; a < t->features; a++) {
+        if (feature[a] >= (uint64_t)features || (a && feature[a] <= feature[a - 1]))
+            return false;
+        t->feature[a] = (int)feature[a];
+    }
+    for (size_t i = 0; i < t->items; i++) {
+        if (!key[i] || (i && key[i] <= key[i - 1]))
+            return false;
+        t->key[i] = key[i];
+    }
+    for (size_t i = 0; i < t->items * (size_t)t->features; i++) {
+        if (!(fabsf(value[i]) <= LEVEL_MOST))
+            return false;
+        t->value[i] = value[i];
+    }
+    return true;
+}
+
+int ek_item_levels_read(struct ek_item_levels **out, const struct ek_tensors *file, int features,
+                        struct ek_error *e)
+{
+    const struct ek_tensor *feature = ek_tensors_find(file, "item_level_feature");
+    const struct ek_tensor *key = ek_tensors_find(file, "item_key"), *value;
+    *out = NULL;
+    if (!feature)
+        return EK_OK;
+    if (feature->dims != 1 || feature->dtype != EK_U64 || !key || key->dims != 1 ||
+        key->dtype != EK_U64 || !feature->shape[0] || feature->shape[0] > (size_t)features ||
+        !key->shape[0] || key->shape[0] > EK_ITEM_LEVELS_MAX)
+        return ek_fail(e, EK_EFORMAT, "the item levels of the profile have an invalid shape");
+    const size_t shape[] = {key->shape[0], feature->shape[0]};
+    int rc = ek_tensors_expect(file, "item_level", EK_F32, 2, shape, &value, e);
+    if (rc)
+        return rc;
+    struct ek_item_levels *t;
+    if (ek_item_levels_new(&t, shape[0], (int)shape[1]))
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    if (!copy_arrays(t, feature->data, key->data, value->data, features)) {
+        ek_item_levels_free(t);
+        return ek_fail(e, EK_EFORMAT, "the item levels of the profile are out of order or range");
+    }
+    ek_item_levels_index(t);
+    *out = t;
+    return EK_OK;
+}

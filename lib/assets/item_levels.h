@@ -1,0 +1,73 @@
+/* Levels of items: the mean ln|x| of each item in training, the reference of features whose values
+ * belong to the item, such as a price.
+ *
+ * A list's level relative to those of its own items does not depend on which items were requested,
+ * so it varies much less than its level relative to the stratum. Only features for which training
+ * showed that are in the table (offline/fit/item_level_fit.h). Items that training did not contain
+ * have no level. Immutable after loading; shareable between threads.
+ */
+#ifndef EK_ASSETS_ITEM_LEVELS_H
+#define EK_ASSETS_ITEM_LEVELS_H
+
+#include "assets/tensors.h"
+#include "base/text.h"
+#include "lists/list.h"
+#include "num/list_stats.h"
+
+#include <stdbool.h>
+
+/* Bounds of the table: items, and values of all its features together. */
+enum { EK_ITEM_LEVELS_MAX = 1 << 16, EK_ITEM_LEVEL_VALUES_MAX = 1 << 22 };
+
+struct ek_item_levels {
+    int features;   /* A */
+    int *feature;   /* [A] item features, ascending */
+    size_t items;   /* K */
+    uint64_t *key;  /* [K] hashes of the ids, ascending */
+    float *value;   /* [K, A] ln */
+    uint32_t *slot; /* [slots] hash table: row + 1, 0: free */
+    size_t slots;   /* power of two */
+};
+
+/* Return the key of an item id, never 0. */
+uint64_t ek_item_key(struct ek_text id);
+/* Allocate a table of zeros. The caller fills feature, key and value, then calls _index. Returns 0
+ * or EK_ENOMEM. */
+int ek_item_levels_new(struct ek_item_levels **out, size_t items, int features);
+/* Free a table. NULL is allowed. */
+void ek_item_levels_free(struct ek_item_levels *t);
+/* Build the hash table from the keys. */
+void ek_item_levels_index(struct ek_item_levels *t);
+/* Return the levels [A] of an item, or NULL if training did not contain it. */
+const float *ek_item_levels_find(const struct ek_item_levels *t, struct ek_text id);
+/* Return a hash of the table, from `seed`. NULL: seed. */
+uint64_t ek_item_levels_hash(const struct ek_item_levels *t, uint64_t seed);
+
+/* Buffers for one list, reused by the next. */
+struct ek_item_levels_scratch {
+    float *x;                     /* rows of the known items */
+    const float **level;          /* of each known item */
+    int *row;                     /* of each known item */
+    size_t items;                 /* capacity */
+    double *sum;                  /* [A] */
+    struct ek_list_stats *record; /* [F] */
+};
+
+void ek_item_levels_scratch_release(struct ek_item_levels_scratch *s);
+/* Make r of the table's features in record [F] relative to the levels of the items: the mean over
+ * the items that have one. A list in which fewer than half of the usable values are of such items
+ * has no level and no spread afterwards. `moments` is scratch; it and pivot are those that computed
+ * the records. Returns 0, or EK_ENOMEM with the records unchanged. */
+int ek_item_levels_apply(const struct ek_item_levels *t, const struct ek_list *q,
+                         struct ek_item_levels_scratch *s, struct ek_list_moments *moments,
+                         const float *pivot, struct ek_list_stats *record);
+
+/* Append the table to a profile file. NULL: nothing. Returns 0 or EK_ENOMEM. */
+int ek_item_levels_write(const struct ek_item_levels *t, struct ek_tensors *file);
+/* Read the table of a profile of `features` item features; *out is NULL if the file has none.
+ * Returns 0, EK_ENOMEM, or EK_EFORMAT for keys or features out of order and levels that are not
+ * finite. */
+int ek_item_levels_read(struct ek_item_levels **out, const struct ek_tensors *file, int features,
+                        struct ek_error *e);
+
+#endif
