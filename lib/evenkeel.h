@@ -382,7 +382,7 @@ int ek_guard_resume_route(struct ek_guard *g, const char *feature, const char *s
 
 /**
  * Write a checkpoint: records of at most 260 KiB, then the checkpoint header
- * (docs/format/state.md).
+ * (docs/dev/formats/state.md).
  *
  * After an error during writing the next checkpoint is full. If the caller loses records that
  * `write` accepted, the next call must set `full`.

@@ -1,5 +1,5 @@
-/* Serialization of state (docs/format/state.md) and of fleet records (docs/format/fleet.md,
- * fleet/fleet_codec.h).
+/* Serialization of state (docs/dev/formats/state.md) and of fleet records
+ * (docs/dev/formats/fleet.md, fleet/fleet_codec.h).
  *
  * Each part has one function, ek_PART_serialize, that visits its fields in file order for both
  * writing and reading. Numbers are little-endian. The first error stays in `rc`; after it nothing

@@ -1,4 +1,5 @@
-/* Checkpoint of a detector in parts, so that only changed parts are written (docs/format/state.md).
+/* Checkpoint of a detector in parts, so that only changed parts are written
+ * (docs/dev/formats/state-detector.md).
  *
  * A detector restored from all parts continues bit for bit like the saved one. Save and restore
  * between two lists. Detectors with the same manifest, profile, segment dimensions and cell limit

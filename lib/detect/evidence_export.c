@@ -10,8 +10,9 @@
 /* Cap of R, below the overflow of a float. */
 static const double R_MOST = 1e37;
 /* Rounding bound per list. A list is rounded twice by at most 2^-24: when its bet is calibrated and
- * when it is multiplied into the product. The fleet format allows for three (docs/format/fleet.md).
- * The extra half percent covers powers of that and the rounding of log2. */
+ * when it is multiplied into the product. The fleet format allows for three
+ * (docs/dev/formats/fleet.md). The extra half percent covers powers of that and the rounding of
+ * log2. */
 static const double ROUNDED_LN = 3 * 0x1p-24 * 1.005;
 
 enum { MANTISSA_BITS = 23, EXPONENT_OF_ONE = 127 };

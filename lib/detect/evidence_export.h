@@ -5,7 +5,7 @@
  * list costs one multiplication per bet. At its end each product becomes a sum of ln e in integer
  * units. Integer sums do not depend on the order or the partition of the lists. Each is rounded
  * down by at least the rounding error of its product and thus never overstates the evidence. The
- * bound is in docs/format/fleet.md.
+ * bound is in docs/dev/formats/fleet.md.
  *
  * An interval of n lists updates the Shiryaev-Roberts statistic by R <- (R + n) exp(sum). While no
  * bet expects more than 1, R minus the number of lists is a supermartingale. The mean time to a

@@ -1,4 +1,4 @@
-/* Command and reply records of a fleet (docs/format/fleet.md).
+/* Command and reply records of a fleet (docs/dev/formats/fleet.md).
  *
  * An instance that receives an operator command writes it repeatedly until it reads the reply. The
  * leader applies the command once and writes the reply after the resulting plan. Instance, start

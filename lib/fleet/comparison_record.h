@@ -1,5 +1,5 @@
 /* Comparison record: results of shadow scoring on one instance, by route, for the guardrails of the
- * leader (docs/format/fleet.md).
+ * leader (docs/dev/formats/fleet.md).
  *
  * Sums cover the time since the start of a route, not since the last record. So the last record of
  * an instance is sufficient, a lost record does no harm, and a new leader knows all earlier

@@ -1,5 +1,5 @@
 /* Evidence report of one instance: the statistics of its lists since the last report
- * (docs/format/fleet.md).
+ * (docs/dev/formats/fleet.md).
  *
  * Records name cells, because cell numbers differ by instance. They number features, because the
  * manifest hash is checked. An instance numbers its reports from 1, and `start` identifies its run,

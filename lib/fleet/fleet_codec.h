@@ -1,4 +1,4 @@
-/* Field codec of fleet records: numbers, strings, cells by name (docs/format/fleet.md).
+/* Field codec of fleet records: numbers, strings, cells by name (docs/dev/formats/fleet.md).
  *
  * As in base/serialize.h, one function both reads and writes a field. Most numbers are varints.
  * Writing does not check limits. Decoded strings are views into the record, empty after an error.

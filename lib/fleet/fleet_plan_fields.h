@@ -1,5 +1,5 @@
-/* Fields of a plan record except findings and row requests (docs/format/fleet.md): plan entries,
- * modes of `mode_in`, rollouts, pins, accepts and limits.
+/* Fields of a plan record except findings and row requests (docs/dev/formats/fleet-plan.md): plan
+ * entries, modes of `mode_in`, rollouts, pins, accepts and limits.
  *
  * Features and cells are written by name. One function both reads and writes a field; reading fails
  * on invalid values. Decoded strings are views into the record.

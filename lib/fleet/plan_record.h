@@ -1,4 +1,4 @@
-/* Plan record of a fleet, and the plans that an instance retains (docs/format/fleet.md).
+/* Plan record of a fleet, and the plans that an instance retains (docs/dev/formats/fleet.md).
  *
  * The leader writes the record at each report interval. It has the whole plan by names, its start
  * time, the controller state, the last decisions, the open findings, and the row requests.

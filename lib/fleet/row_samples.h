@@ -1,5 +1,5 @@
 /* Row record: list statistics of one feature that the leader requested for a diagnosis
- * (docs/format/fleet.md).
+ * (docs/dev/formats/fleet.md).
  *
  * A row has the statistics of one list that the detector retains: level relative to the stratum and
  * to the tracked level at the first answer, spread, shares, number of values; time, named cells and

@@ -1,5 +1,5 @@
 /* Checkpoint of a guard: table of its parts, and index of the written records
- * (docs/format/state.md). */
+ * (docs/dev/formats/state.md). */
 #ifndef EK_GUARD_SAVE_H
 #define EK_GUARD_SAVE_H
 

@@ -1,5 +1,5 @@
 /* Records of a checkpoint: frame, checkpoint header, and the set of records for a restore
- * (docs/format/state.md).
+ * (docs/dev/formats/state.md).
  *
  * Adding the header of a complete checkpoint drops all records that it does not need.
  */

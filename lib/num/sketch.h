@@ -72,7 +72,7 @@ double ek_sketch_quantile(const struct ek_sketch *s, double share);
 /* Write to out [count] the quantiles of finite values for `count` ascending fractions. */
 void ek_sketch_quantiles(const struct ek_sketch *s, const double *shares, int count, double *out);
 
-/* Append the serialized sketch (docs/format/sketch.md) to `out`. Return 0, or EK_ENOMEM or
+/* Append the serialized sketch (docs/dev/formats/sketch.md) to `out`. Return 0, or EK_ENOMEM or
  * EK_ELIMIT with the bytes of `out` unchanged. */
 int ek_sketch_write(const struct ek_sketch *s, struct ek_buf *out);
 /* Replace the sketch by a serialized one and set *used, unless NULL, to the bytes read. Return 0,

@@ -1,4 +1,4 @@
-/* Serialized sketch (docs/format/sketch.md): magic, number of entries, entries, CRC-32. */
+/* Serialized sketch (docs/dev/formats/sketch.md): magic, number of entries, entries, CRC-32. */
 #include "base/hash.h"
 #include "num/sketch_internal.h"
 #include "num/varint.h"

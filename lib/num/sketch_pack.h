@@ -1,4 +1,4 @@
-/* Packed sketch, for many sketches in memory and in checkpoints (docs/format/state.md).
+/* Packed sketch, for many sketches in memory and in checkpoints (docs/dev/formats/state.md).
  *
  * A packed sketch is a sequence of runs of counted keys. A run is the gap before it, its length
  * minus one in a byte, and its counts. Gaps and counts are varints. The format has no magic and no

@@ -1,4 +1,4 @@
-/* Serialization of windows in checkpoints (docs/format/state.md), and their merge.
+/* Serialization of windows in checkpoints (docs/dev/formats/state.md), and their merge.
  *
  * Equal counts give equal bytes, so windows that were read are written unchanged. Sketches are
  * packed (num/sketch_pack.h).

@@ -196,7 +196,7 @@ unsigned ek_plan_get_modes(const struct ek_plan_outcomes *w, int feature, int ce
 
 /* Read or write a repair without `factor` and `query_feature`. */
 void ek_plan_repair_serialize(struct ek_plan_repair *r, struct ek_serialize *s);
-/* Read or write a plan as a checkpoint part (docs/format/state.md). `features` and `cells` are
+/* Read or write a plan as a checkpoint part (docs/dev/formats/state.md). `features` and `cells` are
  * exclusive upper bounds. */
 void ek_plan_serialize(struct ek_plan *p, struct ek_serialize *s, int features, int cells);
 

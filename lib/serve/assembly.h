@@ -105,7 +105,7 @@ uint64_t ek_assembly_pending(const struct ek_assembly *a);
 size_t ek_assembly_bytes(const struct ek_assembly *a);
 
 /* Read or write the known lists without their items; a restored list continues with later items
- * (docs/format/state.md). Read into a new assembly. */
+ * (docs/dev/formats/state.md). Read into a new assembly. */
 void ek_assembly_serialize(struct ek_assembly *a, struct ek_serialize *s);
 /* Add the known lists of another assembly as far as space permits. They have no plan (EK_NO_PLAN)
  * and continue with later items. */

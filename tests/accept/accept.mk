@@ -4,9 +4,9 @@ accept: all ## the same for every fault and remedy of the targets
 	@$(PYTHON) tests/accept/targets.py --program $(B)/evenkeel --all
 .PHONY: check-targets accept
 
-# Tables of docs/results.md; WRITE=docs/results.md inserts them there.
+# Tables of docs/dev/results.md; WRITE=docs/dev/results.md inserts them there.
 RESULTS = $(PYTHON) tests/accept/results.py --program $(B)/evenkeel --keep $(B)/accept $(if $(WRITE),--write $(WRITE))
-results: all ## all tables of docs/results.md (needs EK_DATA); results-hotel and so on make one
+results: all ## all tables of docs/dev/results.md (needs EK_DATA); results-hotel and so on make one
 	@$(RESULTS) all
 results-%: all
 	@$(RESULTS) $*

@@ -1,4 +1,4 @@
-"""Table of docs/results.md on feature scalings, evaluated by a linear ranker: `evenkeel normalize --cross-validate`."""
+"""Table of docs/dev/results.md on feature scalings, evaluated by a linear ranker: `evenkeel normalize --cross-validate`."""
 import sys
 
 from sets import run

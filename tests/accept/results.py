@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes the tables of docs/results.md.
+"""Writes the tables of docs/dev/results.md.
 
-    python3 tests/accept/results.py NAME... [--program build/evenkeel] [--keep FOLDER] [--write docs/results.md]
+    python3 tests/accept/results.py NAME... [--program build/evenkeel] [--keep FOLDER] [--write docs/dev/results.md]
 
 NAME: hotel, swissmetro, car, mq2008 (with and without SIR), subset, faults, codes, cost, inputs, sources,
 transforms, select, normalize; or all. Prints Markdown; with --write it replaces the lines between `<!-- table NAME -->` and

@@ -1,4 +1,4 @@
-"""Tables of docs/results.md. Each is a function of the bench, `render` and `cell` (results.py) that returns Markdown."""
+"""Tables of docs/dev/results.md. Each is a function of the bench, `render` and `cell` (results.py) that returns Markdown."""
 import random
 
 import judge_table

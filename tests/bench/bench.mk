@@ -48,11 +48,11 @@ bench: $(B)/bench $(B)/evenkeel $(TIME_SCORES) $(TIME_SKETCH) $(TIME_TEXTS) $(BE
 
 check-bench: $(B)/bench $(TIME_SKETCH) $(B)/tests/bench/kafka/clients ## that the benchmarks run and their lines can be read
 	@$(PYTHON) tests/bench/smoke.py $(B)
-performance: ## the tables and the picture of docs/performance.md out of build/bench.jsonl
-	@$(PYTHON) -B tests/bench/performance.py $(B)/bench.jsonl docs/performance.md
-	@$(PYTHON) -B tests/bench/plots.py $(B)/bench.jsonl docs/performance.svg
+performance: ## the tables and the picture of docs/dev/performance.md out of build/bench.jsonl
+	@$(PYTHON) -B tests/bench/performance.py $(B)/bench.jsonl docs/dev/performance.md
+	@$(PYTHON) -B tests/bench/plots.py $(B)/bench.jsonl docs/dev/performance.svg
 plots: ## the picture alone
-	@$(PYTHON) -B tests/bench/plots.py $(B)/bench.jsonl docs/performance.svg
+	@$(PYTHON) -B tests/bench/plots.py $(B)/bench.jsonl docs/dev/performance.svg
 
 -include $(BENCH_OBJ:.o=.d) $(B)/tests/bench/bench.d $(TIME_SCORES).d $(TIME_SKETCH).d $(TIME_TEXTS).d $(BENCH_KAFKA:=.d)
 .PHONY: bench check-bench performance plots

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write the tables of docs/performance.md at its markers: performance.py build/bench.jsonl docs/performance.md
+"""Write the tables of docs/dev/performance.md at its markers: performance.py build/bench.jsonl docs/dev/performance.md
 
 All values are from the file; missing ones are marked.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draw docs/performance.svg from benchmark lines: plots.py build/bench.jsonl docs/performance.svg
+"""Draw docs/dev/performance.svg from benchmark lines: plots.py build/bench.jsonl docs/dev/performance.svg
 
 Shows the guard's time by features, items and segments, and the throughput of `run` by partitions and instances. A
 panel without lines is omitted.

@@ -24,7 +24,7 @@ import plots  # noqa: E402
 import sketches  # noqa: E402
 
 BUILD = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "build"
-DOCUMENT = os.path.join(os.path.dirname(os.path.dirname(HERE)), "docs", "performance.md")
+DOCUMENT = os.path.join(os.path.dirname(os.path.dirname(HERE)), "docs", "dev", "performance.md")
 CLIENTS = os.path.join(BUILD, "tests", "bench", "kafka", "clients")
 TIME_SKETCH = os.path.join(BUILD, "tests", "bench", "peers", "time_sketch")
 KEYS = ["bench", "case", "value", "unit", "peer", "ratio"]

@@ -16,7 +16,7 @@ LEAST = np.exp(-12)             # smallest variance within a list that counts as
 
 
 def keys(x):
-    """Return the sketch key of each value, from docs/format/sketch.md."""
+    """Return the sketch key of each value, from docs/dev/formats/sketch.md."""
     bits = x.view(np.uint32) >> 17
     return np.where(np.isnan(x), NAN, bits)
 

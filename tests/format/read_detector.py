@@ -1,4 +1,4 @@
-"""Detector parts of a state (docs/format/state.md), for read_state.py."""
+"""Detector parts of a state (docs/dev/formats/state.md), for read_state.py."""
 
 import math
 import struct

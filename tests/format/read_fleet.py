@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reads a record of a fleet (docs/format/fleet.md) and prints it as JSON.
+"""Reads a record of a fleet (docs/dev/formats/fleet.md) and prints it as JSON.
 
 usage: read_fleet.py FILE
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Independent decoder of index files (docs/format/index.md) without libraries: read_index.py FILE prints a line of
+"""Independent decoder of index files (docs/dev/formats/text-index.md) without libraries: read_index.py FILE prints a line of
 JSON per document and per term."""
 import json
 import struct

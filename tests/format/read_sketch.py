@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Print sketches (docs/format/sketch.md), one JSON object each.
+"""Print sketches (docs/dev/formats/sketch.md), one JSON object each.
 
 usage: read_sketch.py FILE     `-` reads standard input
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Print a capture of state records (docs/format/state.md) as one JSON object.
+"""Print a capture of state records (docs/dev/formats/state.md) as one JSON object.
 
 usage: read_state.py FILE     `-` reads standard input
 

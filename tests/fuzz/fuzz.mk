@@ -1,4 +1,4 @@
-# Fuzzing (docs/fuzzing.md). tests/fuzz/fuzz_NAME.c are found by name (see tests/fuzz/fuzz.h).
+# Fuzzing (docs/dev/fuzzing.md). tests/fuzz/fuzz_NAME.c are found by name (see tests/fuzz/fuzz.h).
 
 FUZZ_NAMES   := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 FUZZ_OBJ     := $(FUZZ_NAMES:%=$(B)/tests/fuzz/fuzz_%.o) $(B)/tests/fuzz/main.o $(B)/tests/fuzz/afl.o

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Run fuzz targets in turn and print the results as a table (docs/fuzzing.md).
+"""Run fuzz targets in turn and print the results as a table (docs/dev/fuzzing.md).
 
 usage: run.py --build FOLDER [--time SECONDS] [--afl] [--watch] TARGET...
 

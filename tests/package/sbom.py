@@ -64,12 +64,12 @@ def of_sources(document):
         for line in re.search(part + r"='\n(.*?)'", deps, re.S).group(1).splitlines():
             if f'"{line.split()[-1]}"' not in table:
                 yield f"deploy/sbom.py lacks {line.split()[-1]} of deploy/deps.sh"
-    with open("docs/dependencies.md", encoding="utf-8") as f:
+    with open("docs/dev/dependencies.md", encoding="utf-8") as f:
         told = f.read().lower()
     for p in document["packages"]:
         if p.get("primaryPackagePurpose") == "LIBRARY" and p["name"] not in (*OURS, "libgcc", "glibc"):
             if p["name"] not in told.replace("libzstd", "zstd").replace("libxxhash", "xxhash"):
-                yield f"docs/dependencies.md does not name {p['name']}"
+                yield f"docs/dev/dependencies.md does not name {p['name']}"
 
 
 def of_binary(document, name, path):

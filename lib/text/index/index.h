@@ -1,6 +1,6 @@
-/* Mapped index of a text collection (docs/format/index.md): a dictionary with statistics per field,
- * documents, counts and positions per term (inverted), and terms per document and field in order
- * (forward), as compressed integers.
+/* Mapped index of a text collection (docs/dev/formats/text-index.md): a dictionary with statistics
+ * per field, documents, counts and positions per term (inverted), and terms per document and field
+ * in order (forward), as compressed integers.
  *
  * Shapes: D documents, 0 .. D-1 in collection order; T terms, 0 .. T-1 in byte order. Positions
  * count within a field, from 0. Data is validated as it is read: a damaged file returns EK_EFORMAT

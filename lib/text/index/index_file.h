@@ -1,4 +1,4 @@
-/* Layout of an index file (docs/format/index.md).
+/* Layout of an index file (docs/dev/formats/text-index.md).
  *
  * Numbers are little-endian, because the file is mapped; another byte_order is rejected. Internal
  * to text/.
