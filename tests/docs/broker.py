@@ -24,7 +24,7 @@ def free_port():
 class Broker:
     def __init__(self):
         self.address, self.folder = os.environ.get("EK_BROKERS"), None
-        self.tool = os.environ.get("EKTOOL", "")
+        self.tool, self.topics = os.environ.get("EKTOOL", ""), set()
 
     def available(self):
         return bool(self.address) or (os.path.isdir(os.environ.get("KAFKA_LIBS", "")) and os.path.exists(self.tool))
@@ -40,6 +40,13 @@ class Broker:
     def make_topics(self, names):
         for name in names:
             subprocess.run([self.tool, "create", self.address, name, "2"], check=True, stdout=subprocess.DEVNULL)
+            self.topics.add(name)
+
+    def remove_topics(self):
+        """Delete the topics of a document, so that the next one starts with empty ones. A broker of others is left alone."""
+        for name in sorted(self.topics) if self.folder else ():
+            subprocess.run([self.tool, "delete", self.address, name], check=True, stdout=subprocess.DEVNULL)
+        self.topics.clear()
 
     def fill(self, topic, path):
         """Send the lines of a file as messages of a topic."""

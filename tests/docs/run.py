@@ -6,7 +6,8 @@
   ```sh needs=a,b      is skipped visibly if `python3` lacks one of these modules
   ```sh broker=a,b     needs a Kafka broker with these topics, which replaces localhost:9092; skipped
                        visibly without one. A server on 127.0.0.1:9464 (or 9465) must become ready,
-                       then receives SIGTERM and must exit with 0; its topics are kept
+                       then receives SIGTERM and must exit with 0; its topics are kept until the
+                       end of the document
   ```sh broker=a fill=f  first sends the lines of file f to topic a
   ```text output       equals the output of the preceding block of commands; numbers may differ by a
                        tenth, because processors add in different orders
@@ -314,6 +315,7 @@ def run_document(name, env, broker):
                 break
             counts[2 if told is None else 0] += 1
             print(f"{'skip' if told is None else 'ok':6} {name}:{line} {time.monotonic() - started:.1f} s", flush=True)
+    broker.remove_topics()
     return counts
 
 
