@@ -163,9 +163,10 @@ REFERENCE_PAGES := config.md rules.md metrics.md text-features.md
 $(B)/reference: $(B)/deploy/reference.o $(REFERENCE_OBJ) $(ARCHIVES)
 	$(call say,LD)
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
-reference: $(B)/reference ## docs/config.md, rules.md, metrics.md, text-features.md and log-events.md from their tables
+reference: $(B)/reference $(B)/evenkeel ## docs/config.md, rules.md, metrics.md, text-features.md, log-events.md and cli.md from their sources
 	$(Q)for page in $(REFERENCE_PAGES); do $< $$page > docs/$$page || exit 1; done
 	$(Q)$(PYTHON) deploy/log_events.py > docs/log-events.md
+	$(Q)$(PYTHON) deploy/cli_page.py $(B)/evenkeel > docs/cli.md
 
 SONAME := libevenkeel.so.$(firstword $(subst ., ,$(VERSION)))
 $(B)/libevenkeel.so: $(LIB_OBJ) $(B)/sources.stamp deploy/evenkeel.map

@@ -32,7 +32,7 @@ static const char CONFIG_HEAD[] =
     "```\n\n"
     "`evenkeel run -c FILE --print-config` prints the effective configuration with defaults and "
     "without secrets.\n"
-    "Keys marked **Reload** take effect at a [reload](operations.md#reload), all others at a "
+    "Keys marked **Reload** take effect at a [reload](reload.md), all others at a "
     "restart.\n"
     "A JSON Schema for editors is installed as `share/evenkeel/schema/config.schema.json`.\n\n"
     "| key | values | default | description |\n"

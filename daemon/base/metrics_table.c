@@ -16,7 +16,7 @@ static const struct ek_family FAMILIES[] = {
     {"evenkeel_assigned_partitions", GAUGE, "", "Partitions assigned to this instance.", "", NULL},
     {"evenkeel_workers", GAUGE, "", "Threads that decode and score messages.", "", NULL},
     {"evenkeel_paused", GAUGE, "", "1 while every message is forwarded unchanged.",
-     "[the kill switch](operations.md#the-kill-switch)", NULL},
+     "[the kill switch](operate.md#pause)", NULL},
     {"evenkeel_reloads_total", COUNTER, "result", "Reloads of rules, profile and model, by result.",
      "`done`, `refused`", NULL},
     {"evenkeel_last_reload_successful", GAUGE, "",
@@ -54,7 +54,7 @@ static const struct ek_family FAMILIES[] = {
     {"evenkeel_truncated_messages_total", COUNTER, "",
      "Acknowledged messages sent without part of their contents.",
      "the header `ek-truncated` lists the parts; most are dead letters [beyond the size "
-     "limit](operations.md#what-does-not-fit)",
+     "limit](records.md#size-limits)",
      NULL},
     {"evenkeel_consumed_bytes_total", COUNTER, "",
      "Bytes of message values read from the input topics.", "", NULL},
@@ -70,7 +70,7 @@ static const struct ek_family FAMILIES[] = {
      "Messages that the topic deleted before they were read.",
      "by retention, or with the topic; each loss is an event with its offsets", NULL},
     {"evenkeel_input_condition", GAUGE, "condition", "1 while a condition of the input holds.",
-     "[conditions](operations.md#conditions-of-the-input): `undecodable`, `silent`, `stalled`, "
+     "[conditions](monitor.md#conditions-of-the-input): `undecodable`, `silent`, `stalled`, "
      "`unreachable`, `messages_lost`, `degraded`, `unmapped`",
      NULL},
     {"evenkeel_in_flight_messages", GAUGE, "",
@@ -176,7 +176,7 @@ static const struct ek_family FAMILIES[] = {
 
     {"evenkeel_kafka_errors_total", COUNTER, "class", "Errors of the Kafka clients, by class.",
      "`retriable`, `message`, `abortable`, `fatal`; `credentials`, `tls`, `authorization`: "
-     "[security](operations.md#security)",
+     "[security](kafka-access.md)",
      "Kafka"},
     {"evenkeel_rebalances_total", COUNTER, "", "Assignments and revocations of partitions.", "",
      NULL},

@@ -41,7 +41,7 @@ void ek_reload_service_signal(struct ek_reload_service *s);
  * is an error. Return the number of a reload that reads the files after this call. */
 uint64_t ek_reload_service_request(struct ek_reload_service *s, bool reset_state,
                                    const char *author);
-/* Append the last reload as a JSON object (docs/operations.md): `state` is never, loading, done or
+/* Append the last reload as a JSON object (docs/reload.md): `state` is never, loading, done or
  * refused. Return 0 or EK_ENOMEM. */
 int ek_reload_service_json(struct ek_reload_service *s, struct ek_buf *out);
 

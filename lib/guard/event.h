@@ -102,7 +102,7 @@ struct ek_event_reload {
     const char *outcome;        /* remaining members as JSON */
 };
 
-/* Condition of the message flow (docs/operations.md). */
+/* Condition of the message flow (docs/run.md). */
 struct ek_event_input {
     const char *condition, *instance, *text;
     bool active;       /* it has begun; false: ended */

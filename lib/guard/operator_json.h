@@ -15,7 +15,7 @@ struct ek_guard;
 
 /* Append a pin as an object to a struct ek_json_writer. Return 0, or EK_ENOMEM. */
 int ek_json_add_pin(void *writer, const struct ek_order *p, enum ek_plan_source by);
-/* Append the active pins as a JSON array (docs/operations.md), pins of operators first. Return 0,
+/* Append the active pins as a JSON array (docs/run.md), pins of operators first. Return 0,
  * or EK_ENOMEM. */
 int ek_guard_pins_json(const struct ek_guard *g, struct ek_buf *out);
 
@@ -31,7 +31,7 @@ struct ek_accepted {
 };
 /* Append an accept as an object. */
 void ek_json_add_accepted(struct ek_json_writer *w, const struct ek_accepted *a);
-/* Append the active accepts as a JSON array (docs/operations.md), by version, with actor and reason
+/* Append the active accepts as a JSON array (docs/run.md), by version, with actor and reason
  * as far as the decision log has them. Return 0, or EK_ENOMEM. */
 int ek_guard_accepts_json(const struct ek_guard *g, struct ek_buf *out);
 

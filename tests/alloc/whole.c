@@ -28,7 +28,7 @@
 
 enum { PLACES = 1 << 12, FILES_MAX = 4, PATH_BYTES = 300, TEXT_BYTES = 4000, SECONDS = 60 };
 
-/* librdkafka asserts on allocation and aborts (docs/limits.md). */
+/* librdkafka asserts on allocation and aborts (docs/limitations.md). */
 static const char LIBRDKAFKA[] = ": rd.h:";
 
 void *__libc_malloc(size_t size);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write the tables of docs/dev/performance.md at its markers: performance.py build/bench.jsonl docs/dev/performance.md
+"""Write the tables of docs/dev/performance.md and docs/cost.md at their markers: performance.py build/bench.jsonl PAGE...
 
 All values are from the file; missing ones are marked.
 """
@@ -204,11 +204,16 @@ TABLES = {"machine": machine, "budgets": budgets, "kafka": kafka, "abuse": abuse
 
 
 def main():
-    path, page = sys.argv[1:3]
+    path, *names = sys.argv[1:]
     if not os.path.exists(path):
         raise SystemExit(f"{path} is not there: run make bench first")
-    rows = Rows(path)
-    document.write(page, {name: made(rows) for name, made in TABLES.items()})
+    rows, left = Rows(path), set(TABLES)
+    for name in names:
+        there = document.names(name)
+        document.write(name, {n: made(rows) for n, made in TABLES.items() if n in there})
+        left -= there
+    if left:
+        raise SystemExit(f"no page has a place for table {', '.join(sorted(left))}")
 
 
 if __name__ == "__main__":

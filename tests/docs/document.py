@@ -7,6 +7,12 @@ def table(head, rows):
                       *("| " + " | ".join(cells) + " |" for cells in rows)])
 
 
+def names(path):
+    """Return the names of the tables of a document."""
+    with open(path, encoding="utf-8") as stream:
+        return set(re.findall(r"<!-- table (\S+) -->", stream.read()))
+
+
 def write(path, found):
     """Write found: {name: Markdown}. A name without its marker ends the program."""
     with open(path, encoding="utf-8") as stream:

@@ -147,7 +147,7 @@ static void hear(const struct company *c, struct ek_leader *d)
 
 typedef int decision(struct ek_leader *d, int64_t clock_ms, struct ek_buf *out, struct ek_error *e);
 
-/* The last version has no successor (docs/limits.md). */
+/* The last version has no successor (docs/limitations.md). */
 static bool is_at_the_end(const struct ek_leader *d)
 {
     return ek_leader_version(d) > UINT64_MAX >> 2;

@@ -220,7 +220,7 @@ class FailOpen(unittest.TestCase):
 
 class DeadLetters(unittest.TestCase):
     def test_can_be_looked_at_and_sent_again_once_the_cause_is_mended(self):
-        """As in docs/runbooks.md: a capture has the reason, and a second instance reprocesses the fixed messages."""
+        """As in docs/dead-letters.md: a capture has the reason, and a second instance reprocesses the fixed messages."""
         source, target = WORLD.topics()
         WORLD.broker.create(source + ".dead")
         values = WORLD.hotel(30, "json")

@@ -233,7 +233,7 @@ class StateLost(Case):
         def shared():
             if one.process.poll() is not None:
                 self.assertEqual((delivery, len(ended)), ("exactly_once", 0), one.log())
-                self.assertIn(one.process.poll(), (1, 78), one.log())  # docs/limits.md
+                self.assertIn(one.process.poll(), (1, 78), one.log())  # docs/limitations.md
                 ended.append(one.last_words())
                 one.start()
             return [d.get("/ready")[0] == 200 and d.status().get("partitions") for d in (one, two)] == [1, 1]

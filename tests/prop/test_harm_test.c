@@ -122,7 +122,7 @@ static int taken_back(struct scene *s, uint64_t seed, double factor, int healthy
     return at;
 }
 
-/* x1.3 does little harm, below the power of so many lists (docs/limits.md). */
+/* x1.3 does little harm, below the power of so many lists (docs/limitations.md). */
 START_TEST(routes_of_a_model_that_upstream_has_taught_stay)
 {
     static const double factors[] = {100, 2, 1.3};

@@ -1,4 +1,4 @@
-/* Memory of live sketches with many segments and many features, as documented in docs/limits.md. */
+/* Memory of live sketches with many segments and many features, as documented in docs/sizing.md. */
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "num/windows.h"
