@@ -1,5 +1,5 @@
 /* Overview of a stage: level, problems with their action, and order without the action
- * (docs/format/overview.md). Threads: any. */
+ * (docs/http.md). Threads: any. */
 #ifndef EK_DAEMON_HTTP_OVERVIEW_H
 #define EK_DAEMON_HTTP_OVERVIEW_H
 

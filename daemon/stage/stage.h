@@ -115,7 +115,7 @@ struct ek_event_log *ek_stage_event_log(struct ek_stage *s);
 struct ek_feature_stats *ek_stage_feature_stats(struct ek_stage *s);
 struct ek_feature_history *ek_stage_feature_history(struct ek_stage *s);
 struct ek_rank_samples *ek_stage_samples(struct ek_stage *s);
-/* Append the shadow scoring results of each route as a JSON object (docs/format/impact.md). */
+/* Append the shadow scoring results of each route as a JSON object (docs/http.md). */
 int ek_stage_ranks(struct ek_stage *s, struct ek_buf *out);
 /* Append all metrics in Prometheus text format. */
 int ek_stage_metrics_text(struct ek_stage *s, struct ek_buf *out);

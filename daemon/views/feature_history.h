@@ -27,7 +27,7 @@ void ek_feature_history_clear(struct ek_feature_history *t);
 /* Add a sample to each track, and start tracks; some are skipped if memory runs out. */
 void ek_feature_history_step(struct ek_feature_history *t, const struct ek_detector *d,
                              int features);
-/* Append a track as a JSON object (docs/format/features.md), or null if there is none. dimension
+/* Append a track as a JSON object (docs/http.md), or null if there is none. dimension
  * NULL: all traffic. Return 0 or EK_ENOMEM. */
 int ek_feature_history_json(struct ek_feature_history *t, int feature, const char *dimension,
                             const char *value, struct ek_buf *out);

@@ -1,5 +1,5 @@
 /* Training profile: statistics of features and of categories, the reference of drift detection
- * (docs/format/profile.md). First the values of a category feature, then the profile.
+ * (docs/dev/formats/profile.md). First the values of a category feature, then the profile.
  *
  * Shares are fractions of a list's present items, averaged over lists by stratum. A list is one
  * observation regardless of its number of items, because its items are correlated. A value is a

@@ -1,5 +1,5 @@
 /* Statistics of each training list, kept in a profile so that profiles can be merged
- * (docs/format/profile.md).
+ * (docs/dev/formats/profile.md).
  *
  * Quantiles and ranks of two profiles cannot be combined; the merged profile is fitted to these
  * lists. Memory: 16 bytes per list and item feature. Read-only.

@@ -1,5 +1,5 @@
 /* Capture files: messages of a topic, each preceded by the msgpack array [partition, offset,
- * timestamp_ms, key, size] (docs/format/capture.md).
+ * timestamp_ms, key, size] (docs/dev/formats/capture.md).
  *
  * The reader also accepts concatenated msgpack messages, and JSON messages one per line (partition
  * 0, offset counted, timestamp -1). The first byte selects the format; JSON must begin with its

@@ -29,7 +29,7 @@ struct ek_histogram {
 /* Set the bins and fractions of both sketches. */
 void ek_histogram_build(const struct ek_sketch *training, const struct ek_sketch *recent,
                         struct ek_histogram *out);
-/* Append a JSON object (docs/format/features.md) to `out`. Return 0, or EK_ENOMEM. */
+/* Append a JSON object (docs/http.md) to `out`. Return 0, or EK_ENOMEM. */
 int ek_histogram_json(const struct ek_histogram *h, struct ek_buf *out);
 
 #endif

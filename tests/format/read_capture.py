@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Independent decoder of captures and messages, written from docs/format/capture.md and message.md.
+"""Independent decoder of captures and messages, written from docs/dev/formats/capture.md and message.md.
 
 usage: read_capture.py FILE...   one line of JSON per record with its decoded message
 """

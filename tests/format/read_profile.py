@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Print the features of a profile (docs/format/profile.md) as one JSON object.
+"""Print the features of a profile (docs/dev/formats/profile.md) as one JSON object.
 
 usage: read_profile.py FILE
 

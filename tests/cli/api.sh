@@ -1,0 +1,10 @@
+# The responses of an instance have the content that docs/openapi.json describes.
+. "$(dirname "$0")/prelude"
+
+port=$(PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$tests/docs" python3 -c 'import broker; print(broker.free_port())')
+"$EK" demo --page=127.0.0.1:$port >demo.log 2>&1 &
+demo=$!
+trap 'kill $demo 2>/dev/null || true; rm -rf "$work"' EXIT
+wait_for_line demo.log "http://"
+PYTHONDONTWRITEBYTECODE=1 python3 "$tests/cli/api_check.py" "$tests/../docs/openapi.json" "http://127.0.0.1:$port" price >faults ||
+	fail "$(head -20 faults)"
