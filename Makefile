@@ -212,6 +212,7 @@ check-prop: $(B)/tests/prop-tests ## property tests
 
 include deploy/install.mk
 include deploy/package.mk
+include deploy/site.mk
 
 # Each folder of tests may bring a makefile part of its own with a target check-NAME.
 TEST_BINARIES := $(B)/tests/unit-tests $(B)/tests/prop-tests

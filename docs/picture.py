@@ -45,7 +45,7 @@ def scene():
     arrow([(726, 150), (752, 150)])
     box(758, 122, 92, 56)
     text(804, 146, "pages,", 13)
-    text(804, 163, "everybody else", 11, SOFT)
+    text(804, 163, "consumers", 11, SOFT)
 
 
 def inside():
@@ -57,7 +57,7 @@ def inside():
     box(262, 184, 120, 66)
     text(322, 204, "plan", 13, weight="bold")
     text(322, 222, "price, arm B: route", 11, BAD)
-    text(322, 238, "all the rest: as it was", 10.5, SOFT)
+    text(322, 238, "other lists: unchanged", 10.5, SOFT)
     arrow([(322, 150), (322, 180)], GOOD)
     box(412, 72, 194, 178)
     text(509, 92, "routable model", 13, weight="bold")
@@ -78,10 +78,10 @@ def inside():
 
 
 def captions():
-    text(434, 294, "no plan for a list: the message leaves byte for byte as it came", 12, SOFT)
+    text(434, 294, "without an action, a message is forwarded byte for byte", 12, SOFT)
     text(434, 312, "a routed feature enters as centered logarithms: ln(100 x) - mean ln(100 x) = ln x - mean ln x,"
          .replace("-", "&#8722;"), 12, SOFT)
-    text(434, 328, "so a factor cancels and the order stays what it was", 12, SOFT)
+    text(434, 328, "so a factor cancels and the order is preserved", 12, SOFT)
 
 
 def main():
