@@ -121,8 +121,7 @@ static void fail(struct ek_txn *t, const char *call, const rd_kafka_error_t *pro
     ek_kafka_errmsg(text, sizeof text, t->tools.watch, err, EK_KAFKA_TXN, NULL,
                     rd_kafka_error_string(problem));
     if (!ek_txn_is_fenced(err, rd_kafka_error_string(problem), &e))
-        ek_fail(&e, err == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID ? EK_ECONFIG : EK_EIO,
-                "kafka: %s: %s", call, text);
+        ek_fail(&e, EK_EIO, "kafka: %s: %s", call, text);
     end(t, &e);
 }
 
@@ -141,16 +140,14 @@ rd_kafka_resp_err_t ek_txn_abort_reason(struct ek_txn *t)
     return err;
 }
 
-/* Classify and destroy the result of a call. The client's flags take precedence over the table,
- * except that FENCED_INSTANCE_ID is always fatal. */
+/* Classify and destroy the result of a call. The client's flags take precedence over the table. */
 static enum verdict judge(struct ek_txn *t, const char *call, rd_kafka_error_t *problem)
 {
     if (!problem)
         return DONE;
     rd_kafka_resp_err_t err = rd_kafka_error_code(problem);
-    enum ek_kafka_class class = rd_kafka_error_is_fatal(problem)              ? EK_KAFKA_FATAL
-                                : err == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID ? EK_KAFKA_FATAL
-                                : rd_kafka_error_txn_requires_abort(problem)  ? EK_KAFKA_ABORTABLE
+    enum ek_kafka_class class = rd_kafka_error_is_fatal(problem)             ? EK_KAFKA_FATAL
+                                : rd_kafka_error_txn_requires_abort(problem) ? EK_KAFKA_ABORTABLE
                                 : rd_kafka_error_is_retriable(problem)
                                     ? EK_KAFKA_RETRIABLE
                                     : ek_kafka_classify(err, EK_KAFKA_TXN);

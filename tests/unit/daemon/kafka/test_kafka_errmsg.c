@@ -38,7 +38,7 @@ START_TEST(a_code_has_a_class_for_each_place_where_it_comes)
         {RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER, "retriable", "retriable", "retriable",
          "fatal", "abortable"},
         {RD_KAFKA_RESP_ERR__FATAL, "fatal", "fatal", "fatal", "fatal", "fatal"},
-        {RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID, "fatal", "fatal", "fatal", "fatal", "fatal"},
+        {RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID, "fatal", "fatal", "fatal", "fatal", "abortable"},
         {RD_KAFKA_RESP_ERR__FENCED, "fatal", "fatal", "fatal", "fatal", "fatal"},
         {RD_KAFKA_RESP_ERR_CONCURRENT_TRANSACTIONS, "retriable", "retriable", "retriable", "fatal",
          "retriable"},

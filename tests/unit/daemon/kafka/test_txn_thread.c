@@ -193,7 +193,7 @@ static const struct {
     {OFFSET_COMMIT, RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS, EK_TXN_COMMITTED},
     {OFFSET_COMMIT, RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION, EK_TXN_ABORTED},
     {OFFSET_COMMIT, RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID, EK_TXN_ABORTED},
-    {OFFSET_COMMIT, RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID, EK_TXN_BROKEN},
+    {OFFSET_COMMIT, RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID, EK_TXN_ABORTED},
     {ADD_OFFSETS, RD_KAFKA_RESP_ERR_CONCURRENT_TRANSACTIONS, EK_TXN_COMMITTED},
     {ADD_OFFSETS, RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED, EK_TXN_ABORTED},
     {END_TXN, RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE, EK_TXN_COMMITTED},
@@ -232,8 +232,7 @@ static void commit_with_error(int request, rd_kafka_resp_err_t err, enum ek_txn_
         ck_assert_uint_gt(ek_metrics_counter(s.metrics, EK_COUNT_KAFKA_ABORTABLE), 0);
         commit_again(&s);
     } else if (then == EK_TXN_BROKEN) {
-        bool twin = err == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID;
-        ck_assert_int_eq(s.error.code, twin ? EK_ECONFIG : EK_EIO);
+        ck_assert_int_eq(s.error.code, EK_EIO);
         ck_assert_int_eq(s.error.flags, EK_ERR_FATAL);
     }
     finish(&s);
