@@ -99,7 +99,7 @@ static int make_outbound(const struct ek_output *o, struct ek_inflight *t, struc
     const rd_kafka_message_t *source = t->message;
     bool value = !(l->left & LEFT_VALUE), key = !(l->left & LEFT_KEY);
     *p = (struct ek_outbound){.inflight = t,
-                              .topic = o->dead,
+                              .topic = &o->dead,
                               .number = o->dead_number,
                               .partition = RD_KAFKA_PARTITION_UA,
                               .key = key ? source->key : NULL,
@@ -179,7 +179,7 @@ int ek_output_send_dead_letter(struct ek_output *o, struct ek_output_writer *out
 {
     struct letter l = {.code = code, .reason = reason};
     bool again = (t->outcome & KIND) == DEAD;
-    if (!o->dead)
+    if (!o->config->dead_letter_topic)
         return no_dead_letters(o, t, reason, e);
     if (again && !leave_out_more(t, &l, (rd_kafka_resp_err_t)t->refused))
         return is_undeliverable(o, rd_kafka_err2str((rd_kafka_resp_err_t)t->refused), e);

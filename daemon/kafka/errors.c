@@ -398,6 +398,11 @@ void ek_kafka_fail(struct ek_kafka_watch *w, const struct ek_error *e)
     atomic_store(&w->failed, FAILED);
 }
 
+void ek_kafka_reset_failure(struct ek_kafka_watch *w)
+{
+    atomic_store(&w->failed, NOT_FAILED);
+}
+
 int ek_kafka_failure(const struct ek_kafka_watch *w, struct ek_error *e)
 {
     if (atomic_load(&w->failed) != FAILED)

@@ -84,7 +84,9 @@ void ek_kafka_report_class(struct ek_kafka_watch *w, rd_kafka_resp_err_t err,
                            enum ek_kafka_class class, const char *reason);
 
 /* ek_kafka_fail stores a fatal error unless one is already stored. ek_kafka_failure copies the
- * stored error to *e (may be NULL) and returns its code, or 0. Thread-safe. */
+ * stored error to *e (may be NULL) and returns its code, or 0. Thread-safe. ek_kafka_reset_failure
+ * removes the error when its client is replaced, while no other thread uses the watch. */
+void ek_kafka_reset_failure(struct ek_kafka_watch *w);
 void ek_kafka_fail(struct ek_kafka_watch *w, const struct ek_error *e);
 int ek_kafka_failure(const struct ek_kafka_watch *w, struct ek_error *e);
 

@@ -130,13 +130,24 @@ struct ek_output_writer {
     struct ek_inflight *dropped;          /* messages of partitions revoked before they were sent */
 };
 
+static bool is_dead_letter(const struct ek_outbound *p)
+{
+    return p->number != EK_WRITES_RANKED;
+}
+
+/* Return the name from the configuration: with exactly once, the client's topic may be replaced. */
+static const char *name_of_topic(const struct ek_output *o, const struct ek_outbound *p)
+{
+    return is_dead_letter(p) ? o->config->dead_letter_topic : o->config->output_topic;
+}
+
 /* Produce a record. On success the client owns the headers. */
 static rd_kafka_resp_err_t produce(struct ek_output *o, struct ek_outbound *p)
 {
     const rd_kafka_message_t *source = p->inflight->message;
     int copy = p->bytes == source->payload ? 0 : RD_KAFKA_MSG_F_COPY;
     rd_kafka_resp_err_t err = rd_kafka_producev(
-        o->client, RD_KAFKA_V_RKT(p->topic), RD_KAFKA_V_PARTITION(p->partition),
+        o->client, RD_KAFKA_V_RKT(*p->topic), RD_KAFKA_V_PARTITION(p->partition),
         RD_KAFKA_V_MSGFLAGS(copy), RD_KAFKA_V_VALUE((void *)(uintptr_t)p->bytes, p->length),
         RD_KAFKA_V_KEY(p->key, p->key_length),
         RD_KAFKA_V_TIMESTAMP(ek_output_timestamp(p->inflight)), RD_KAFKA_V_HEADERS(p->headers),
@@ -159,8 +170,8 @@ static int send_now(struct ek_output *o, struct ek_outbound *p, struct ek_error 
         return EK_OK;
     if (err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE || err == RD_KAFKA_RESP_ERR__QUEUE_FULL)
         return ek_fail(e, EK_ELIMIT, "%s", rd_kafka_err2str(err));
-    return ek_fail_fatal(e, EK_EIO, "topic '%s' takes no message: %s",
-                         rd_kafka_topic_name(p->topic), rd_kafka_err2str(err));
+    return ek_fail_fatal(e, EK_EIO, "topic '%s' takes no message: %s", name_of_topic(o, p),
+                         rd_kafka_err2str(err));
 }
 
 /* Count a produced output with key and headers. Wake the reader for the first one, which may be the
@@ -202,7 +213,7 @@ static int pass(void *context, void *item, struct ek_error *e)
         err = produce(t->o, p->also);
     }
     if (err && err != RD_KAFKA_RESP_ERR__STATE && err != RD_KAFKA_RESP_ERR__FATAL)
-        return ek_fail(e, EK_EIO, "topic '%s' takes no message: %s", rd_kafka_topic_name(p->topic),
+        return ek_fail(e, EK_EIO, "topic '%s' takes no message: %s", name_of_topic(t->o, p),
                        rd_kafka_err2str(err));
     if (err) {
         atomic_store(&t->o->spoilt, true);
@@ -378,8 +389,8 @@ int ek_outbound_check(const struct ek_output *o, const struct ek_outbound *p, st
                          : ek_fail(e, EK_ELIMIT,
                                    "the %s has %zu bytes, topic '%s' takes %zu "
                                    "(max.message.bytes)",
-                                   p->topic == o->dead ? "dead letter" : "output", bytes,
-                                   rd_kafka_topic_name(p->topic), most);
+                                   is_dead_letter(p) ? "dead letter" : "output", bytes,
+                                   name_of_topic(o, p), most);
 }
 
 /* A message with unreadable headers is forwarded without them. */
@@ -449,7 +460,7 @@ static int forward_with(struct ek_output_writer *output_writer, struct ek_inflig
     struct ek_error refused;
     bool unreadable = ek_kafka_headers_get(t->message, &own) != EK_OK;
     p.inflight = t;
-    p.topic = o->ranked;
+    p.topic = &o->ranked;
     p.number = EK_WRITES_RANKED;
     p.partition = t->partition;
     p.key = source->key;
@@ -500,7 +511,8 @@ int ek_output_writer_forward_undecodable(struct ek_output_writer *output_writer,
                     reason);
     if (t->refused && !(t->outcome & COPY))
         return ek_output_send_dead_letter(o, output_writer, t, code, reason, e);
-    bool copy = o->dead && !t->refused; /* a refused copy is left out the second time */
+    bool copy = o->config->dead_letter_topic &&
+                !t->refused; /* a refused copy is left out the second time */
     t->outcome = PASSED;
     if (copy && output_writer->gate) {
         p.also = ek_output_make_copy(o, t, code, reason);

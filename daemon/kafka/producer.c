@@ -354,7 +354,7 @@ static const char *queue_event(struct ek_output *o, const char *name, const char
                                rd_kafka_headers_t **headers)
 {
     uint64_t before = ek_txn_records_dropped_count(o->records);
-    if (ek_txn_records_add(o->records, o->alerts, name, strlen(name), json, strlen(json), *headers))
+    if (ek_txn_records_add(o->records, name, strlen(name), json, strlen(json), *headers))
         return "out of memory";
     *headers = NULL;
     return ek_txn_records_dropped_count(o->records) == before
@@ -394,7 +394,7 @@ static const char *send_event(struct ek_output *o, const struct ek_event *v, con
 
 void ek_output_send_event(struct ek_output *o, const struct ek_event *v, const char *json)
 {
-    const char *lost = o->alerts ? send_event(o, v, json) : NULL;
+    const char *lost = o->config->alert_topic ? send_event(o, v, json) : NULL;
     if (lost)
         ek_log_text(o->watch.log, EK_LOG_ERROR, "alert_dropped", lost);
 }
@@ -437,6 +437,28 @@ size_t ek_output_state_unacked(struct ek_output *o, bool *refused)
     return o->state_unacked;
 }
 
+static void throw_away(rd_kafka_t *client)
+{
+    if (!client)
+        return;
+    rd_kafka_purge(client, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+    rd_kafka_flush(client, PURGE_WAIT_MS);
+}
+
+bool ek_output_is_lost(struct ek_output *o)
+{
+    return o->records && ek_txn_is_recoverable(rd_kafka_fatal_error(o->client, NULL, 0));
+}
+
+int ek_output_replace_client(struct ek_output *o, struct ek_error *e)
+{
+    ek_topic_limits_cancel(o->limits);
+    throw_away(o->client);
+    free_clients(o);
+    ek_kafka_reset_failure(&o->watch);
+    return make_clients(o, e);
+}
+
 int ek_output_poll(struct ek_output *o, int wait_ms, struct ek_error *e)
 {
     rd_kafka_poll(o->client, wait_ms);
@@ -444,7 +466,7 @@ int ek_output_poll(struct ek_output *o, int wait_ms, struct ek_error *e)
     if (o->alone)
         rd_kafka_poll(o->alone, 0);
     int rc = ek_kafka_failure(&o->watch, e);
-    if (!rc)
+    if (!rc || ek_output_is_lost(o))
         return EK_OK;
     atomic_store(&o->given_up, true);
     char text[200];
@@ -459,14 +481,6 @@ void ek_output_flush(struct ek_output *o, int wait_ms)
     rd_kafka_flush(o->client, wait_ms);
     if (o->alone)
         rd_kafka_flush(o->alone, wait_ms);
-}
-
-static void throw_away(rd_kafka_t *client)
-{
-    if (!client)
-        return;
-    rd_kafka_purge(client, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
-    rd_kafka_flush(client, PURGE_WAIT_MS);
 }
 
 void ek_output_free(struct ek_output *o)
@@ -517,7 +531,7 @@ struct ek_txn_batch_size ek_output_in_batch(struct ek_output *o)
 
 bool ek_output_send_records(struct ek_output *o)
 {
-    return ek_txn_records_send(o->records, o->client);
+    return ek_txn_records_send(o->records, o->client, o->alerts);
 }
 
 void ek_output_finish_records(struct ek_output *o, bool committed)

@@ -106,6 +106,11 @@ int ek_output_open(struct ek_output *o, struct ek_error *e);
  * rejects one. ek_output_finish_records frees committed alerts and queues the others again. */
 bool ek_output_send_records(struct ek_output *o);
 void ek_output_finish_records(struct ek_output *o, bool committed);
+/* Return true if the client has lost its transaction and rejects every call. Then close the batch,
+ * end the transaction thread and call ek_output_replace_client: it drops the records of the batch
+ * and creates a client with the same transactional id. */
+bool ek_output_is_lost(struct ek_output *o);
+int ek_output_replace_client(struct ek_output *o, struct ek_error *e);
 /* Finish a message of a closed batch. */
 void ek_output_finish(struct ek_output *o, struct ek_inflight *t, bool committed);
 /* Finish messages that were not sent because their partition was revoked. */

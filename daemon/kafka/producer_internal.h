@@ -34,9 +34,10 @@ enum ek_outcome {
 
 /* Outbound record. */
 struct ek_outbound {
-    struct ek_inflight *inflight; /* NULL: sent, or owned by a buffered copy */
-    rd_kafka_topic_t *topic;
-    size_t number; /* index of the topic in ek_topic_limits */
+    struct ek_inflight *inflight;   /* NULL: sent, or owned by a buffered copy */
+    rd_kafka_topic_t *const *topic; /* of ek_output, which may replace it while no transaction is
+                                     * open */
+    size_t number;                  /* index of the topic in ek_topic_limits */
     int partition;
     const void *key, *bytes; /* the source message's key and value, or a re-scored value */
     size_t key_length, length;

@@ -42,7 +42,6 @@ rd_kafka_headers_t *ek_kafka_cloud_event(const char *service, const struct ek_ev
 
 struct record {
     struct record *next;
-    rd_kafka_topic_t *topic;
     rd_kafka_headers_t *headers; /* NULL: none */
     size_t key_length, length;
     char bytes[]; /* key, then value */
@@ -102,14 +101,12 @@ static struct record *pop_first(struct ek_txn_records *r)
     return record;
 }
 
-int ek_txn_records_add(struct ek_txn_records *r, rd_kafka_topic_t *topic, const void *key,
-                       size_t key_length, const void *value, size_t length,
-                       rd_kafka_headers_t *headers)
+int ek_txn_records_add(struct ek_txn_records *r, const void *key, size_t key_length,
+                       const void *value, size_t length, rd_kafka_headers_t *headers)
 {
     struct record *record = ek_calloc(1, sizeof *record + key_length + length);
     if (!record)
         return EK_ENOMEM;
-    record->topic = topic;
     record->headers = headers;
     record->key_length = key_length;
     record->length = length;
@@ -143,14 +140,14 @@ uint64_t ek_txn_records_dropped_count(struct ek_txn_records *r)
 }
 
 /* Send a copy of the headers, because an aborted record is sent again. */
-static bool produce(rd_kafka_t *client, const struct record *record)
+static bool produce(rd_kafka_t *client, rd_kafka_topic_t *topic, const struct record *record)
 {
     char *key = (char *)(uintptr_t)record->bytes, *value = key + record->key_length;
     rd_kafka_headers_t *headers = record->headers ? rd_kafka_headers_copy(record->headers) : NULL;
     if (record->headers && !headers)
         return false;
     rd_kafka_resp_err_t err = rd_kafka_producev(
-        client, RD_KAFKA_V_RKT(record->topic), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
+        client, RD_KAFKA_V_RKT(topic), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
         RD_KAFKA_V_KEY(key, record->key_length), RD_KAFKA_V_VALUE(value, record->length),
         RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_END);
     if (err && headers)
@@ -158,7 +155,7 @@ static bool produce(rd_kafka_t *client, const struct record *record)
     return !err;
 }
 
-bool ek_txn_records_send(struct ek_txn_records *r, rd_kafka_t *client)
+bool ek_txn_records_send(struct ek_txn_records *r, rd_kafka_t *client, rd_kafka_topic_t *topic)
 {
     bool taken = true;
     pthread_mutex_lock(&r->lock);
@@ -167,7 +164,7 @@ bool ek_txn_records_send(struct ek_txn_records *r, rd_kafka_t *client)
         record->next = NULL;
         *r->sent_end = record;
         r->sent_end = &record->next;
-        taken = produce(client, record);
+        taken = produce(client, topic, record);
     }
     pthread_mutex_unlock(&r->lock);
     return taken;

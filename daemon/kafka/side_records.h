@@ -48,15 +48,15 @@ void ek_txn_records_free(struct ek_txn_records *r);
 
 /* Queue a record; key and value are copied. Takes ownership of `headers` (may be NULL) unless it
  * returns EK_ENOMEM. */
-int ek_txn_records_add(struct ek_txn_records *r, rd_kafka_topic_t *topic, const void *key,
-                       size_t key_length, const void *value, size_t length,
-                       rd_kafka_headers_t *headers);
+int ek_txn_records_add(struct ek_txn_records *r, const void *key, size_t key_length,
+                       const void *value, size_t length, rd_kafka_headers_t *headers);
 bool ek_txn_records_has_pending(struct ek_txn_records *r);
 /* Return the number of records ever dropped. */
 uint64_t ek_txn_records_dropped_count(struct ek_txn_records *r);
 
-/* Send pending records into the open transaction. Return false if the client rejects one. */
-bool ek_txn_records_send(struct ek_txn_records *r, rd_kafka_t *client);
+/* Send pending records to `topic` in the open transaction. Return false if the client rejects one.
+ */
+bool ek_txn_records_send(struct ek_txn_records *r, rd_kafka_t *client, rd_kafka_topic_t *topic);
 /* Free sent records if committed, else queue them again before the others. */
 void ek_txn_records_finish(struct ek_txn_records *r, bool committed);
 

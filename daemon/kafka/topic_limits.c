@@ -37,7 +37,7 @@ int ek_topic_limits_new(struct ek_topic_limits **out, const char *const *topics,
     return EK_OK;
 }
 
-static void clear_request(struct ek_topic_limits *l)
+void ek_topic_limits_cancel(struct ek_topic_limits *l)
 {
     if (l->answers)
         rd_kafka_queue_destroy(l->answers);
@@ -48,7 +48,7 @@ void ek_topic_limits_free(struct ek_topic_limits *l)
 {
     if (!l)
         return;
-    clear_request(l);
+    ek_topic_limits_cancel(l);
     ek_free(l);
 }
 
@@ -122,7 +122,7 @@ bool ek_topic_limits_poll(struct ek_topic_limits *l, int wait_ms)
         assume(l, l->topics[0], rd_kafka_event_error_string(event));
     l->known |= answered;
     rd_kafka_event_destroy(event);
-    clear_request(l);
+    ek_topic_limits_cancel(l);
     return l->known;
 }
 

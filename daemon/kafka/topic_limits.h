@@ -28,6 +28,8 @@ void ek_topic_limits_free(struct ek_topic_limits *l);
 /* Request the limits from `broker`, or from the controller if -1. No effect while a request is in
  * flight. */
 void ek_topic_limits_request(struct ek_topic_limits *l, rd_kafka_t *client, int broker);
+/* Drop the request in flight, if any. Call before its client is freed. */
+void ek_topic_limits_cancel(struct ek_topic_limits *l);
 /* Receive the response within wait_ms. Return true once limits are known or known to be
  * unavailable. */
 bool ek_topic_limits_poll(struct ek_topic_limits *l, int wait_ms);

@@ -21,6 +21,7 @@ struct ek_txn {
     pthread_cond_t changed;
     enum job job;
     bool stop, ended;
+    bool lost; /* the failure is recoverable by a new client */
     enum ek_txn_state state;
     rd_kafka_topic_partition_list_t *offsets;
     rd_kafka_consumer_group_metadata_t *group;
@@ -53,9 +54,10 @@ static void set_state(struct ek_txn *t, enum ek_txn_state state)
     ek_wakeup_signal(t->tools.wakeup);
 }
 
-static void end(struct ek_txn *t, const struct ek_error *failure)
+static void end(struct ek_txn *t, const struct ek_error *failure, bool lost)
 {
     pthread_mutex_lock(&t->lock);
+    t->lost = lost;
     t->failure = *failure;
     t->failure.flags = EK_ERR_FATAL;
     pthread_mutex_unlock(&t->lock);
@@ -113,6 +115,23 @@ bool ek_txn_is_fenced(rd_kafka_resp_err_t err, const char *text, struct ek_error
     }
 }
 
+bool ek_txn_is_recoverable(rd_kafka_resp_err_t err)
+{
+    switch (err) {
+    case RD_KAFKA_RESP_ERR__FENCED:
+    case RD_KAFKA_RESP_ERR__INCONSISTENT:
+    case RD_KAFKA_RESP_ERR_PRODUCER_FENCED:
+    case RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH:
+    case RD_KAFKA_RESP_ERR_INVALID_PRODUCER_ID_MAPPING:
+    case RD_KAFKA_RESP_ERR_INVALID_TXN_STATE:
+    case RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER:
+    case RD_KAFKA_RESP_ERR_UNKNOWN_PRODUCER_ID:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void fail(struct ek_txn *t, const char *call, const rd_kafka_error_t *problem)
 {
     struct ek_error e;
@@ -122,7 +141,7 @@ static void fail(struct ek_txn *t, const char *call, const rd_kafka_error_t *pro
                     rd_kafka_error_string(problem));
     if (!ek_txn_is_fenced(err, rd_kafka_error_string(problem), &e))
         ek_fail(&e, EK_EIO, "kafka: %s: %s", call, text);
-    end(t, &e);
+    end(t, &e, ek_txn_is_recoverable(err));
 }
 
 static void note_reason(struct ek_txn *t, rd_kafka_resp_err_t err)
@@ -176,21 +195,21 @@ static enum verdict insist(struct ek_txn *t, const char *name, transactional_cal
     return v;
 }
 
-/* Retry a call after which an abort is impossible: any other error is fatal. */
+static rd_kafka_error_t *call_init(struct ek_txn *t)
+{
+    return rd_kafka_init_transactions(t->tools.client, PAUSE_MAX_MS);
+}
+
+/* Retry a call after which an abort is impossible: any other error needs a new client. */
 static bool must(struct ek_txn *t, const char *name, transactional_call *call)
 {
     struct ek_error e;
     enum verdict v = insist(t, name, call);
     if (v == ABORT) {
         ek_fail(&e, EK_EIO, "kafka: %s: %s", name, rd_kafka_err2str(ek_txn_abort_reason(t)));
-        end(t, &e);
+        end(t, &e, call != call_init);
     }
     return v == DONE;
-}
-
-static rd_kafka_error_t *call_init(struct ek_txn *t)
-{
-    return rd_kafka_init_transactions(t->tools.client, PAUSE_MAX_MS);
 }
 
 static rd_kafka_error_t *call_begin(struct ek_txn *t)
@@ -242,7 +261,7 @@ static void do_open(struct ek_txn *t, enum ek_txn_state then)
     if (!must(t, "begin", call_begin))
         return;
     if (t->tools.opened(t->tools.context, &e))
-        end(t, &e);
+        end(t, &e, false);
     else
         set_state(t, then);
 }
@@ -297,7 +316,7 @@ static void *run(void *context)
     pthread_mutex_lock(&t->lock);
     bool open = t->state == EK_TXN_OPEN || t->state == EK_TXN_COMMITTED;
     pthread_mutex_unlock(&t->lock);
-    if (open)
+    if (open && !rd_kafka_fatal_error(t->tools.client, NULL, 0))
         judge(t, "abort", call_abort(t));
     pthread_mutex_lock(&t->lock);
     t->ended = true;
@@ -325,6 +344,14 @@ enum ek_txn_state ek_txn_state(struct ek_txn *t, struct ek_error *e)
         *e = t->failure;
     pthread_mutex_unlock(&t->lock);
     return state;
+}
+
+bool ek_txn_is_lost(struct ek_txn *t)
+{
+    pthread_mutex_lock(&t->lock);
+    bool lost = t->state == EK_TXN_BROKEN && t->lost;
+    pthread_mutex_unlock(&t->lock);
+    return lost;
 }
 
 static void start_job(struct ek_txn *t, enum job job)

@@ -11,7 +11,8 @@
  *
  * Any thread may produce from the `opened` hook until the reader requests the end; the reader must
  * close the writers first (daemon/kafka/output_writer.h). Retriable errors are retried, abortable
- * ones abort; only fatal errors are returned.
+ * ones abort; only fatal errors are returned. After most of them a new client with the same
+ * transactional id can continue, ek_txn_is_lost.
  *
  * The internal lock is a leaf, not held during hooks or client calls. The hook may take hold queue
  * locks. client, watch and wakeup must outlive the thread. One calling thread.
@@ -47,6 +48,9 @@ struct ek_txn_tools {
 /* If the error means that this producer has lost its transactional id or transaction, set a fatal
  * message in *e and return true. */
 bool ek_txn_is_fenced(rd_kafka_resp_err_t err, const char *text, struct ek_error *e);
+/* Return true if a fatal error of a client concerns its transactional id, epoch or sequence
+ * numbers: a new client gets new ones, and brokers abort the open transaction. */
+bool ek_txn_is_recoverable(rd_kafka_resp_err_t err);
 
 int ek_txn_new(struct ek_txn **out, const struct ek_txn_tools *tools, struct ek_error *e);
 /* Start the thread, register with the coordinator and open a transaction. Return 0, or EK_EIO if
@@ -56,6 +60,9 @@ int ek_txn_start(struct ek_txn *t, struct ek_error *e);
 /* Return the state; EK_TXN_COMMITTED is returned once per commit. With EK_TXN_BROKEN *e has the
  * error. */
 enum ek_txn_state ek_txn_state(struct ek_txn *t, struct ek_error *e);
+
+/* Return true if the error of EK_TXN_BROKEN is recoverable by a new client. */
+bool ek_txn_is_lost(struct ek_txn *t);
 
 /* Commit the open transaction. Takes ownership of `offsets` (may be NULL or empty) and `group`. */
 void ek_txn_commit(struct ek_txn *t, rd_kafka_topic_partition_list_t *offsets,

@@ -12,10 +12,16 @@
  * next transaction. Give up after REFUSALS_MAX aborts that isolate no message, as when a topic
  * rejects an alert. */
 enum { REFUSALS_MAX = 4, SEARCH_PARTS = 8, HURRY_PART = 2, TEXT_BYTES = 600 };
+/* Replace a client that has lost its transaction at most REPLACED_MAX times per period, each time
+ * after a longer pause: two instances of one name take the transaction from each other. */
+enum { REPLACED_MAX = 5, REPLACED_PERIOD_MS = 600000, REPLACED_PAUSE_MS = 500 };
 
 struct ek_txn_coordinator {
     struct ek_txn_coordinator_tools tools;
-    struct ek_txn *txn;
+    struct ek_txn *txn;    /* NULL: the client is replaced at replace_ms */
+    int64_t replace_ms;    /* monotonic */
+    int64_t first_lost_ms; /* start of the period of `replaced` */
+    int replaced;
     struct ek_inflight *ending; /* messages of the transaction being ended */
     int64_t due_ms;
     bool open;    /* a transaction was open at the last step; otherwise `wakeup` will be signaled */
@@ -33,6 +39,17 @@ static int opened(void *context, struct ek_error *e)
     return ek_output_open(t->tools.output, e);
 }
 
+static int start(struct ek_txn_coordinator *t, struct ek_error *e)
+{
+    const struct ek_txn_tools with = {.client = ek_output_client(t->tools.output),
+                                      .watch = ek_output_delivery_watch(t->tools.output),
+                                      .wakeup = t->tools.wakeup,
+                                      .context = t,
+                                      .opened = opened};
+    int rc = ek_txn_new(&t->txn, &with, e);
+    return rc ? rc : ek_txn_start(t->txn, e);
+}
+
 int ek_txn_coordinator_new(struct ek_txn_coordinator **out,
                            const struct ek_txn_coordinator_tools *tools, struct ek_error *e)
 {
@@ -40,14 +57,7 @@ int ek_txn_coordinator_new(struct ek_txn_coordinator **out,
     if (!t)
         return ek_fail(e, EK_ENOMEM, "out of memory");
     t->tools = *tools;
-    const struct ek_txn_tools with = {.client = ek_output_client(tools->output),
-                                      .watch = ek_output_delivery_watch(tools->output),
-                                      .wakeup = tools->wakeup,
-                                      .context = t,
-                                      .opened = opened};
-    int rc = ek_txn_new(&t->txn, &with, e);
-    if (!rc)
-        rc = ek_txn_start(t->txn, e);
+    int rc = start(t, e);
     if (rc)
         ek_txn_coordinator_free(t);
     else
@@ -131,16 +141,21 @@ static void widen(struct ek_txn_coordinator *t)
     t->most = t->most < ever / SEARCH_PARTS ? t->most * SEARCH_PARTS : ever;
 }
 
-static void finish_batch(struct ek_txn_coordinator *t, bool committed)
+static void finish_messages(struct ek_txn_coordinator *t, struct ek_inflight *inflight,
+                            bool committed)
 {
-    struct ek_inflight *inflight = t->ending;
-    t->ending = NULL;
     for (struct ek_inflight *next; inflight; inflight = next) {
         next = inflight->back;
         if (committed && !ek_inflight_is_revoked(inflight))
             inflight->lane->committed = inflight->offset + 1;
         ek_output_finish(t->tools.output, inflight, committed);
     }
+}
+
+static void finish_batch(struct ek_txn_coordinator *t, bool committed)
+{
+    finish_messages(t, t->ending, committed);
+    t->ending = NULL;
     ek_output_finish_records(t->tools.output, committed);
     if (t->tools.checkpoint_store)
         ek_checkpoint_store_finish(t->tools.checkpoint_store, committed);
@@ -231,6 +246,59 @@ static int rewind_offsets(struct ek_txn_coordinator *t, struct ek_error *e)
     return rc;
 }
 
+/* Return whether the client may be replaced once more, and set the time. */
+static bool may_replace(struct ek_txn_coordinator *t)
+{
+    int64_t now = ek_now_ms();
+    if (!t->replaced || now - t->first_lost_ms >= REPLACED_PERIOD_MS) {
+        t->first_lost_ms = now;
+        t->replaced = 0;
+    }
+    t->replace_ms = now + REPLACED_PAUSE_MS * t->replaced;
+    return t->replaced++ < REPLACED_MAX;
+}
+
+/* The client has lost its transaction, which brokers abort: read its messages again, and continue
+ * with a new client. Another member may have the partitions already; the group decides that. */
+static int give_up_transaction(struct ek_txn_coordinator *t, const char *why, struct ek_error *e)
+{
+    struct ek_txn_batch cut;
+    ek_log_write(t->tools.log, EK_LOG_WARN, "transaction_lost", "reason=\"%s\"", why);
+    ek_txn_free(t->txn);
+    t->txn = NULL;
+    t->open = false;
+    ek_output_close_batch(t->tools.output, &cut);
+    int rc = ek_output_replace_client(t->tools.output, e); /* drops values of these messages */
+    if (!rc)
+        rc = ek_input_rewind(t->tools.input, e);
+    finish_messages(t, cut.sent, false);
+    finish_batch(t, false);
+    return rc;
+}
+
+/* Return 0, or the error if it is not recoverable. */
+static int handle_broken(struct ek_txn_coordinator *t, struct ek_error *failure)
+{
+    struct ek_error e = *failure;
+    if (!ek_output_is_lost(t->tools.output) && !(t->txn && ek_txn_is_lost(t->txn)))
+        return (int)failure->code;
+    if (!may_replace(t)) {
+        failure->flags = EK_ERR_FATAL;
+        return (int)failure->code;
+    }
+    return give_up_transaction(t, e.message, failure);
+}
+
+/* The client reported a fatal error between two calls. */
+static void get_lost_error(struct ek_txn_coordinator *t, struct ek_error *e)
+{
+    char text[TEXT_BYTES];
+    rd_kafka_resp_err_t err =
+        rd_kafka_fatal_error(ek_output_client(t->tools.output), text, sizeof text);
+    if (!ek_txn_is_fenced(err, text, e))
+        ek_fail_fatal(e, EK_EIO, "kafka: %s", text);
+}
+
 /* With checkpoints, alerts wait for the next one. */
 static bool nothing_to_end(const struct ek_txn_coordinator *t, const struct ek_txn_batch_size *h)
 {
@@ -254,12 +322,16 @@ static bool due(const struct ek_txn_coordinator *t, bool now)
            h.messages >= many;
 }
 
-int ek_txn_coordinator_step(struct ek_txn_coordinator *t, bool now, struct ek_error *e)
+/* Advance the transaction thread's client. */
+static int advance(struct ek_txn_coordinator *t, bool now, struct ek_error *e)
 {
-    ek_output_finish_dropped(t->tools.output);
     enum ek_txn_state state = ek_txn_state(t->txn, e);
     if (state == EK_TXN_BROKEN)
-        return e ? (int)e->code : EK_EIO;
+        return handle_broken(t, e);
+    if (state != EK_TXN_BUSY && ek_output_is_lost(t->tools.output)) {
+        get_lost_error(t, e);
+        return handle_broken(t, e);
+    }
     t->open = state == EK_TXN_OPEN || state == EK_TXN_COMMITTED;
     if (t->most && !suspects(t))
         t->most = 0;
@@ -273,6 +345,20 @@ int ek_txn_coordinator_step(struct ek_txn_coordinator *t, bool now, struct ek_er
         end(t);
     }
     return EK_OK;
+}
+
+int ek_txn_coordinator_step(struct ek_txn_coordinator *t, bool now, struct ek_error *e)
+{
+    struct ek_error failure = {0};
+    ek_output_finish_dropped(t->tools.output);
+    if (!t->txn && ek_now_ms() < t->replace_ms)
+        return EK_OK;
+    int rc = t->txn ? EK_OK : start(t, &failure);
+    if (!rc)
+        rc = advance(t, now, &failure);
+    if (rc && e)
+        *e = failure;
+    return rc;
 }
 
 size_t ek_txn_coordinator_inflight_max(const struct ek_txn_coordinator *t)
@@ -291,7 +377,7 @@ int ek_txn_coordinator_wait_ms(const struct ek_txn_coordinator *t, int most)
 
 bool ek_txn_coordinator_stop(struct ek_txn_coordinator *t, int64_t wait_ms)
 {
-    return ek_txn_stop(t->txn, wait_ms);
+    return !t->txn || ek_txn_stop(t->txn, wait_ms);
 }
 
 void ek_txn_coordinator_free(struct ek_txn_coordinator *t)

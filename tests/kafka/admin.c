@@ -197,6 +197,20 @@ int ek_admin_empty(const char *brokers, const char *topic, int partition, long l
     return finish(&a, topic);
 }
 
+int ek_admin_fence(const char *brokers, const char *transactional_id)
+{
+    char why[200];
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    rd_kafka_conf_set(conf, "bootstrap.servers", brokers, why, sizeof why);
+    rd_kafka_conf_set(conf, "transactional.id", transactional_id, why, sizeof why);
+    rd_kafka_t *client = rd_kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof why);
+    rd_kafka_error_t *e = rd_kafka_init_transactions(client, ANSWER_MS);
+    int rc = e ? told(transactional_id, text_of(e)) : 0;
+    rd_kafka_error_destroy(e);
+    rd_kafka_destroy(client);
+    return rc;
+}
+
 int ek_admin_commit(const char *brokers, const char *group, const char *topic, long long offset,
                     const char *metadata)
 {

@@ -17,6 +17,8 @@ int ek_admin_empty(const char *brokers, const char *topic, int partition, long l
 /* Commit an offset of partition 0 with its metadata. */
 int ek_admin_commit(const char *brokers, const char *group, const char *topic, long long offset,
                     const char *metadata);
+/* Register a producer with a transactional id, so that brokers fence the one that has it. */
+int ek_admin_fence(const char *brokers, const char *transactional_id);
 int ek_admin_set_topic(const char *brokers, const char *topic, const char *name, const char *value);
 
 #endif

@@ -327,12 +327,15 @@ int main(int argc, char **argv)
         return ek_admin_empty(rest[0], rest[1], number(rest[2]), number(rest[3]));
     if (!strcmp(verb, "commit") && argc == 7)
         return ek_admin_commit(rest[0], rest[1], rest[2], number(rest[3]), rest[4]);
+    if (!strcmp(verb, "fence") && argc == 4)
+        return ek_admin_fence(rest[0], rest[1]);
     if (!strcmp(verb, "set") && argc == 6)
         return ek_admin_set_topic(rest[0], rest[1], rest[2], rest[3]);
     if ((!strcmp(verb, "allow") || !strcmp(verb, "revoke")) && argc == 7)
         return ek_admin_right(rest[0], !strcmp(verb, "allow"), rest[1], rest[2], rest[3], rest[4]);
     fputs("usage: ektool "
-          "wait|create|send|send-on|lines|read|count|delete|grow|empty|commit|set|allow|revoke "
+          "wait|create|send|send-on|lines|read|count|delete|grow|empty|commit|fence|set|allow|"
+          "revoke "
           "BROKERS "
           "...\n",
           stderr);

@@ -147,6 +147,10 @@ class Broker:
         """Commit an offset of partition 0 for a group."""
         tool("commit", self.address, group, topic, offset, metadata)
 
+    def fence(self, transactional_id):
+        """Take a transactional id away from its producer."""
+        tool("fence", self.address, transactional_id)
+
     def set(self, topic, name, value):
         tool("set", self.address, topic, name, value)
 

@@ -53,6 +53,52 @@ class Once(unittest.TestCase):
             self.assertEqual(mine, sorted(mine))
 
 
+class Fenced(Once):
+    """The transactional id is lost, as after a suspension or an outage beyond the time-out of transactions."""
+    RATE, TIMES = 700, 4
+
+    def transactional_id(self, d):
+        return next(line.split("id=")[1].split()[0] for line in d.log().splitlines() if "event=transactional_id_set" in line)
+
+    def test_an_instance_whose_id_was_taken_goes_on_with_a_new_producer(self):
+        source, target = WORLD.topics(2)
+        values = itertools.cycle(f.value for f in messages(500))
+        WORLD.broker.create(target + ".state", 2, "cleanup.policy", "compact")
+        alerts = WORLD.broker.create(target + ".alerts")
+        with WORLD.endless(source, values, self.RATE, 2) as stream, \
+                daemon(source, target, alerts=alerts, pipeline="workers: 2", state=f"topic: {target}.state, checkpoint_interval: 1s") as d:
+            d.wait_ready()
+            stream.start()
+            for i in range(self.TIMES):
+                d.wait_handled(300 * (i + 1))
+                WORLD.broker.fence(self.transactional_id(d))
+                eventually("it has a new producer", lambda i=i: d.log().count("event=transaction_lost ") > i)
+                before = d.status()["forwarded"]
+                eventually("lists come out again", lambda before=before: d.status().get("forwarded", 0) > before + 100)
+            frames = stream.enough()
+            d.wait_drained()
+            self.assertEqual(d.status()["observed_lists"], len(frames), d.log())
+            self.assertEqual(d.stop(), 0, d.log())
+        self.assert_once(frames, target)
+
+    def test_an_id_that_is_taken_without_end_ends_the_instance_with_1_and_the_reason(self):
+        source, target = WORLD.topics()
+        values = itertools.cycle(f.value for f in messages(500))
+        with WORLD.endless(source, values, self.RATE) as stream, daemon(source, target) as d:
+            d.wait_ready()
+            stream.start()
+            while d.process.poll() is None:
+                WORLD.broker.fence(self.transactional_id(d))
+                time.sleep(.2)
+            frames = stream.enough()
+            self.assertEqual(d.wait_end(), 1, d.log())
+            self.assertIn("another instance has the same 'service.instance'", d.last_words())
+        with daemon(source, target) as d:
+            d.wait_ready().wait_drained()
+            self.assertEqual(d.stop(), 0, d.log())
+        self.assert_once(frames, target)
+
+
 class Killed(Once):
     PARTITIONS, CUT, RATE = 3, 50, 2000
 

@@ -29,7 +29,7 @@ static void end(struct scene *s)
 
 static void add(struct scene *s)
 {
-    ck_assert_int_eq(ek_txn_records_add(s->records, s->topic, "k", 1, "value", 5, NULL), 0);
+    ck_assert_int_eq(ek_txn_records_add(s->records, "k", 1, "value", 5, NULL), 0);
 }
 
 START_TEST(a_record_waits_until_the_transaction_that_has_it_is_committed)
@@ -39,12 +39,12 @@ START_TEST(a_record_waits_until_the_transaction_that_has_it_is_committed)
     ck_assert(!ek_txn_records_has_pending(s.records));
     add(&s);
     add(&s);
-    ck_assert(ek_txn_records_send(s.records, s.client));
+    ck_assert(ek_txn_records_send(s.records, s.client, s.topic));
     ck_assert(!ek_txn_records_has_pending(s.records));
     add(&s);
     ek_txn_records_finish(s.records, false);
     ck_assert(ek_txn_records_has_pending(s.records));
-    ck_assert(ek_txn_records_send(s.records, s.client));
+    ck_assert(ek_txn_records_send(s.records, s.client, s.topic));
     ck_assert_int_eq(rd_kafka_outq_len(s.client), 2 + 3);
     ek_txn_records_finish(s.records, true);
     ck_assert(!ek_txn_records_has_pending(s.records));
@@ -61,7 +61,7 @@ START_TEST(too_many_records_lose_the_oldest_and_count_it)
     for (int i = 0; i < EK_RECORDS_MAX + 3; i++)
         add(&s);
     ck_assert_uint_eq(ek_txn_records_dropped_count(s.records), 3);
-    ck_assert(ek_txn_records_send(s.records, s.client));
+    ck_assert(ek_txn_records_send(s.records, s.client, s.topic));
     ck_assert_int_eq(rd_kafka_outq_len(s.client), EK_RECORDS_MAX);
     end(&s);
 }

@@ -233,6 +233,7 @@ static void commit_with_error(int request, rd_kafka_resp_err_t err, enum ek_txn_
         commit_again(&s);
     } else if (then == EK_TXN_BROKEN) {
         ck_assert_int_eq(s.error.code, EK_EIO);
+        ck_assert(ek_txn_is_lost(s.txn)); /* a new client can continue */
         ck_assert_int_eq(s.error.flags, EK_ERR_FATAL);
     }
     finish(&s);
@@ -309,6 +310,7 @@ START_TEST(a_gate_that_does_not_open_is_the_end)
     ck_assert_int_eq(ek_txn_start(s.txn, NULL), 0);
     reach(&s, EK_TXN_BROKEN);
     ck_assert_int_eq(s.error.code, EK_ENOMEM);
+    ck_assert(!ek_txn_is_lost(s.txn));
     finish(&s);
 }
 END_TEST
