@@ -12,16 +12,15 @@
  * next transaction. Give up after REFUSALS_MAX aborts that isolate no message, as when a topic
  * rejects an alert. */
 enum { REFUSALS_MAX = 4, SEARCH_PARTS = 8, HURRY_PART = 2, TEXT_BYTES = 600 };
-/* Replace a client that has lost its transaction at most REPLACED_MAX times per period, each time
- * after a longer pause: two instances of one name take the transaction from each other. */
-enum { REPLACED_MAX = 5, REPLACED_PERIOD_MS = 600000, REPLACED_PAUSE_MS = 500 };
+/* Replace a client that has lost its transaction, but at most REPLACED_MAX times in a row, each
+ * time after a longer pause: two instances of one name take the transaction from each other. */
+enum { REPLACED_MAX = 5, REPLACED_SOON_MS = 10000, REPLACED_PAUSE_MS = 500 };
 
 struct ek_txn_coordinator {
     struct ek_txn_coordinator_tools tools;
-    struct ek_txn *txn;    /* NULL: the client is replaced at replace_ms */
-    int64_t replace_ms;    /* monotonic */
-    int64_t first_lost_ms; /* start of the period of `replaced` */
-    int replaced;
+    struct ek_txn *txn;         /* NULL: the client is replaced at replace_ms */
+    int64_t replace_ms;         /* monotonic */
+    int replaced;               /* times in a row, each soon after the one before */
     struct ek_inflight *ending; /* messages of the transaction being ended */
     int64_t due_ms;
     bool open;    /* a transaction was open at the last step; otherwise `wakeup` will be signaled */
@@ -250,10 +249,8 @@ static int rewind_offsets(struct ek_txn_coordinator *t, struct ek_error *e)
 static bool may_replace(struct ek_txn_coordinator *t)
 {
     int64_t now = ek_now_ms();
-    if (!t->replaced || now - t->first_lost_ms >= REPLACED_PERIOD_MS) {
-        t->first_lost_ms = now;
+    if (now - t->replace_ms >= REPLACED_SOON_MS)
         t->replaced = 0;
-    }
     t->replace_ms = now + REPLACED_PAUSE_MS * t->replaced;
     return t->replaced++ < REPLACED_MAX;
 }
