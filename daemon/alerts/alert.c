@@ -401,6 +401,7 @@ static void read_finding(struct ek_alert_update *n, const struct ek_event_findin
     ek_alert_copy(n->limit, sizeof n->limit, limit_name(f));
     if (ek_finding_is_over(f->state)) {
         n->what = EK_ALERT_FINDING_CLOSED;
+        a->accepted = f->reason && !strcmp(f->reason, ek_finding_accepted());
     } else if (f->state != EK_SUSPECTED) {
         n->what = EK_ALERT_FINDING_OPEN;
         read_open_finding(a, f);

@@ -52,7 +52,7 @@ struct ek_alert {
     char class[EK_ALERT_NAME_TEXT_BYTES], limit[EK_ALERT_NAME_TEXT_BYTES];
     char instance[EK_ALERT_NAME_BYTES];
     /* Current state. */
-    bool firing;
+    bool firing, accepted;              /* accepted: it ended as operators accepted its level */
     int64_t since_ms, ended_ms;         /* ended_ms: only if it is not firing */
     char features[EK_ALERT_TEXT_BYTES]; /* all of the incident: "price, taxes" */
     int features_count;

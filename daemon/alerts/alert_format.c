@@ -104,6 +104,11 @@ static void add_section(struct ek_json_writer *w, const char *text)
     ek_json_close(w, '}');
 }
 
+static const char *resolution_of(const struct ek_alert *a)
+{
+    return a->accepted ? "accepted as normal" : "resolved";
+}
+
 static void write_head(const struct ek_alert_context *context, const struct ek_alert *a,
                        char out[SECTION_BYTES])
 {
@@ -113,7 +118,7 @@ static void write_head(const struct ek_alert_context *context, const struct ek_a
         snprintf(all, sizeof all, "%s, %.300s: %s",
                  ek_alert_severity_name(ek_alert_get_severity(a)), context->service, sentence);
     else
-        snprintf(all, sizeof all, "resolved, %.300s: %s", context->service, sentence);
+        snprintf(all, sizeof all, "%s, %.300s: %s", resolution_of(a), context->service, sentence);
     escape(all, out, SECTION_BYTES);
 }
 
@@ -200,6 +205,8 @@ static void add_texts(struct ek_json_writer *w, const struct ek_alert *a)
     add_nonempty(w, "evidence", a->evidence);
     add_nonempty(w, "action", a->action);
     add_nonempty(w, "features", a->features);
+    if (!a->firing)
+        add_nonempty(w, "resolution", resolution_of(a));
 }
 
 static void add_numbers(struct ek_json_writer *w, const struct ek_alert *a,

@@ -313,15 +313,17 @@ static void end_rollback(struct ek_alert_registry *b, const struct finding *f,
         end(e, when);
 }
 
-static void close_finding(struct ek_alert_registry *b, struct finding *f,
+static void close_finding(struct ek_alert_registry *b, struct finding *f, bool accepted,
                           struct ek_alert_times when)
 {
     struct ek_alert_entry *e = f->entry;
     end_rollback(b, f, when);
     *f = b->finding[--b->findings];
     e->received_ms = when.now_ms;
-    if (!has_findings(b, e))
-        end(e, when);
+    if (has_findings(b, e))
+        return;
+    e->alert.accepted = accepted;
+    end(e, when);
 }
 
 static void end_alert(struct ek_alert_registry *b, const struct ek_alert *a,
@@ -357,7 +359,7 @@ int ek_alert_registry_add(struct ek_alert_registry *b, const struct ek_alert_upd
     case EK_ALERT_FINDING_CLOSED:
         if ((f = find_finding(b, n))) {
             mark_received(f->entry, ours, when);
-            close_finding(b, f, when);
+            close_finding(b, f, n->alert.accepted, when);
         }
         end_alert(b, &n->alert, EK_ALERT_ROUTE_ROLLED_BACK, ours, when);
         return EK_OK;
@@ -383,7 +385,7 @@ void ek_alert_registry_stop_replay(struct ek_alert_registry *b, struct ek_alert_
 {
     for (size_t i = 0; i < b->findings;)
         if (!b->finding[i].seen)
-            close_finding(b, &b->finding[i], when);
+            close_finding(b, &b->finding[i], false, when);
         else
             i++;
     for (size_t i = 0; i < b->count; i++) /* the replay may have moved its findings */
@@ -401,7 +403,7 @@ static bool ends_with_guard(enum ek_alert_kind kind)
 void ek_alert_registry_reset(struct ek_alert_registry *b, struct ek_alert_times when)
 {
     while (b->findings)
-        close_finding(b, b->finding, when);
+        close_finding(b, b->finding, false, when);
     for (size_t i = 0; i < b->count; i++)
         if (ends_with_guard(b->entry[i]->alert.kind))
             end(b->entry[i], when);

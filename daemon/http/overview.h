@@ -21,6 +21,7 @@ struct ek_overview_sources {
     const char *pause; /* JSON */
     uint64_t queries, plan_version;
     int features, cells;
+    int accepts; /* accepted levels in force */
 };
 
 /* Append a JSON object. Return 0 or EK_ENOMEM. */

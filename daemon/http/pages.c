@@ -176,6 +176,7 @@ static int write_overview(void *context, struct ek_guard **guard, struct ek_erro
     for (int at = 0; o->sources.routes < count && ek_guard_impact(*guard, &at, &v);)
         route[o->sources.routes++] = v;
     o->sources.route = route;
+    o->sources.accepts = ek_guard_count_accepts(*guard);
     int rc = ek_event_log_view(ek_stage_event_log(o->stage), write_open, o);
     ek_free(route);
     return rc;

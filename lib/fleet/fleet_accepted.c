@@ -110,6 +110,20 @@ static void note(struct ek_decision_record *m, const struct ek_level_offset *one
     m->factor = exp(one->shift_ln);
 }
 
+/* Return the factor of the unit that the finding names with certainty (guard/finding_text.h), if it
+ * lies in the interval; else the estimate. */
+static double settled_factor(const struct ek_finding *f)
+{
+    for (int i = 0; i < f->unit_count; i++) {
+        double factor = f->unit[i].unit->factor;
+        bool expected =
+            f->unit[i].listed || f->unit[i].fit < EK_UNIT_ANY || !f->unit[i].unit->quantity;
+        if (expected && factor >= f->factor_low && factor <= f->factor_high)
+            return factor;
+    }
+    return f->factor;
+}
+
 int ek_fleet_accepted_set_add(struct ek_fleet_accepted_set *n,
                               const struct ek_fleet_accepted_set_tools *t, int feature, int place,
                               struct ek_decision_record *m, struct ek_finding *over,
@@ -123,7 +137,7 @@ int ek_fleet_accepted_set_add(struct ek_fleet_accepted_set *n,
     if (set_comment(&n->about[i], t->time_ms, ek_text_from(m->who), ek_text_from(m->why)))
         return ek_fail(e, EK_ENOMEM, "out of memory");
     n->since_ms[i] = f->since_ms;
-    ek_level_offsets_add(&n->levels, feature, place, log(f->factor), 0);
+    ek_level_offsets_add(&n->levels, feature, place, log(settled_factor(f)), 0);
     note(m, &n->levels.one[i], n->levels.version);
     ek_fleet_findings_accept(t->told, f, t->time_ms, over);
     return EK_OK;

@@ -110,6 +110,8 @@ int ek_finding_text(struct ek_buf *out, const struct ek_manifest *m, const struc
                     const struct ek_decision *decision)
 {
     add_where(out, m, f);
+    if (f->state == EK_DISMISSED && f->reason == ek_finding_accepted())
+        return ek_buf_printf(out, "%s by an operator", f->reason);
     if (f->state == EK_DISMISSED)
         return ek_buf_printf(out, "no finding after all, %s", f->reason);
     if (f->state == EK_RECOVERED)

@@ -85,6 +85,11 @@ static void add(const struct ek_guard *g, const struct ek_level_offset *one,
     ek_json_add_accepted(w, &a);
 }
 
+int ek_guard_count_accepts(const struct ek_guard *g)
+{
+    return ek_detector_offsets(g->detector)->count;
+}
+
 int ek_guard_accepts_json(const struct ek_guard *g, struct ek_buf *out)
 {
     const struct ek_level_offsets *r = ek_detector_offsets(g->detector);

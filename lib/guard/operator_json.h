@@ -33,6 +33,7 @@ struct ek_accepted {
 void ek_json_add_accepted(struct ek_json_writer *w, const struct ek_accepted *a);
 /* Append the active accepts as a JSON array (docs/run.md), by version, with actor and reason
  * as far as the decision log has them. Return 0, or EK_ENOMEM. */
+int ek_guard_count_accepts(const struct ek_guard *g);
 int ek_guard_accepts_json(const struct ek_guard *g, struct ek_buf *out);
 
 struct ek_guard;

@@ -2,7 +2,7 @@
 
 import { byId, h, show } from "./dom.js";
 import { lasting, problems, ROUTES } from "./problems.js";
-import { ago, inPlace, interval, items, number, percent, place, whatHappened, when, whole } from "./words.js";
+import { ago, inPlace, interval, items, number, percent, place, samePlace, times, whatHappened, when, whole } from "./words.js";
 
 const RECENT_MS = 30 * 60 * 1000, CARDS = 5;
 
@@ -125,10 +125,17 @@ export function card(p) {
       line("Without mitigation", withoutOf(p))));
 }
 
+// A route that ended because its level was accepted is no recovery.
 function recovered(known) {
-  const ends = known.history.filter((d) => d.type === "end");
+  const ends = known.history.filter((d) => d.type === "end" && !known.accepts.some((a) => a.feature === d.feature && samePlace(a.segment, d.segment)));
   const last = ends[ends.length - 1];
   return last && Date.now() - last.time_ms < RECENT_MS ? last : null;
+}
+
+function accepted(list) {
+  const names = items(list.slice(-3).map((a) => `${a.feature} ${inPlace(a.segment)} is ${times(a.factor)} of training`)) + (list.length > 3 ? ` and ${list.length - 3} more` : "");
+  return { level: "accepted", word: "accepted", title: list.length > 1 ? `${list.length} accepted levels are in force` : "An accepted level is in force",
+    text: [`${names}, which an operator accepted as normal. Nothing else differs from training, and all lists are forwarded unchanged. An accept can be reverted under Plan.`] };
 }
 
 function quiet(known) {
@@ -142,6 +149,7 @@ function quiet(known) {
   const end = recovered(known);
   if (end) return { level: "recovered", word: "recovered", title: "Nothing is wrong any more",
     text: [`${end.feature || "A route"} ${end.feature ? inPlace(end.segment) + " " : ""}is as in training again; its route ended at `, when(end.time_ms), ". All lists are forwarded unchanged."] };
+  if (known.accepts.length) return accepted(known.accepts);
   if (inputOf(known).state === "no_data")
     return { level: "nodata", word: "no data", title: "No data yet", text: ["No list was read since the start."] };
   return { level: "ok", word: "OK", title: "Nothing is wrong", text: ["No feature has a finding, and all lists are forwarded unchanged."] };

@@ -1,4 +1,5 @@
 /* Alerts: from events to delivery times and texts. */
+#include "daemon/alerts/alert_format.h"
 #include "daemon/alerts/http_delivery.h"
 #include "tests/alert_scene.h"
 
@@ -31,6 +32,48 @@ START_TEST(a_cause_of_many_features_is_one_alert_from_first_to_last)
     ck_assert_int_eq(told(&s, MANAGER, NULL), 1);
     ek_alert_queue_remove_ended(s.queue, s.now_ms);
     ck_assert_uint_eq(ek_alert_registry_count(s.book), 0);
+    end(&s);
+}
+END_TEST
+
+/* JSON of price's finding that ends for a reason. */
+static const char *ended_for(const char *reason)
+{
+    static char json[400];
+    snprintf(json, sizeof json,
+             "{\"event\":\"finding\",\"finding_id\":\"price-1\",\"state\":\"dismissed\","
+             "\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"reason\":\"%s\"}",
+             reason);
+    return json;
+}
+
+START_TEST(an_alert_whose_level_is_accepted_is_not_told_as_resolved)
+{
+    static const struct ek_alert_context about = {"hotels", NULL, "r.md"};
+    struct scene s;
+    struct ek_alert a = {.firing = true};
+    struct ek_buf out;
+    begin(&s, 10);
+    for (int accepted = 0; accepted < 2; accepted++) {
+        ek_buf_init(&out, 0);
+        price(&s, "confirmed");
+        s.now_ms += WAIT_MS;
+        ck_assert_int_eq(told(&s, SLACK, NULL), 1);
+        hear(&s, ended_for(accepted ? "accepted as normal" : "smaller than report_threshold"));
+        s.now_ms += WAIT_MS;
+        ck_assert_int_eq(told(&s, SLACK, &a), 1);
+        ck_assert_int_eq(a.accepted, accepted);
+        ck_assert_int_eq(ek_alert_slack(&out, &about, &a), 0);
+        ck_assert_ptr_nonnull(strstr(ek_buf_string(&out), accepted
+                                                              ? "\"text\":\"accepted as normal, "
+                                                              : "\"text\":\"resolved, "));
+        ek_buf_release(&out);
+        ck_assert_int_eq(ek_alert_generic(&out, &about, &a), 0);
+        ck_assert_ptr_nonnull(
+            strstr(ek_buf_string(&out), accepted ? "\"resolution\":\"accepted as normal\""
+                                                 : "\"resolution\":\"resolved\""));
+        ek_buf_release(&out);
+    }
     end(&s);
 }
 END_TEST
@@ -578,7 +621,8 @@ Suite *suite_alert(void)
 {
     return ek_suite(
         "alert", a_cause_of_many_features_is_one_alert_from_first_to_last,
-        another_cause_is_another_alert, what_ends_at_once_or_comes_back_at_once_is_not_told,
+        an_alert_whose_level_is_accepted_is_not_told_as_resolved, another_cause_is_another_alert,
+        what_ends_at_once_or_comes_back_at_once_is_not_told,
         at_the_end_nothing_waits_for_others_of_its_cause,
         while_it_fires_only_who_asks_for_it_is_told_again,
         another_action_or_feature_is_news_at_a_pace,

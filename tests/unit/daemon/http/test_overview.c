@@ -61,6 +61,18 @@ START_TEST(fine_paused_and_not_ready_are_told_apart)
 }
 END_TEST
 
+START_TEST(an_accepted_level_is_no_recovery)
+{
+    struct ek_overview_sources of = OVERVIEW_OF(NULL);
+    of.accepts = 1;
+    ASSERT_OVERVIEW(&of, "\"status\":\"accepted\"",
+                    "as in training or at the level that an operator accepted (1 in force)");
+    of = OVERVIEW_OF(FINDING("size", "suspected", "null", "null"));
+    of.accepts = 1;
+    ASSERT_OVERVIEW(&of, "\"status\":\"suspected\"");
+}
+END_TEST
+
 START_TEST(one_problem_for_each_cause_the_gravest_first)
 {
     struct ek_overview_sources of = OVERVIEW_OF(FINDING("tax", "confirmed", "3", "\"c-1\""),
@@ -101,6 +113,6 @@ END_TEST
 Suite *suite_overview(void)
 {
     return ek_suite("overview", fine_paused_and_not_ready_are_told_apart,
-                    one_problem_for_each_cause_the_gravest_first,
+                    an_accepted_level_is_no_recovery, one_problem_for_each_cause_the_gravest_first,
                     what_is_done_is_that_of_the_route);
 }

@@ -109,6 +109,8 @@ START_TEST(every_class_and_state_has_its_words)
     f.state = EK_DISMISSED;
     ck_assert_str_eq(say("version: 1", f, ROUTE),
                      "price: no finding after all, smaller than report_threshold");
+    f.reason = ek_finding_accepted();
+    ck_assert_str_eq(say("version: 1", f, ROUTE), "price: accepted as normal by an operator");
     f.state = EK_RECOVERED;
     ck_assert_str_eq(say("version: 1", f, ROUTE), "price: back to normal");
 }

@@ -27,10 +27,12 @@ static void cents_and_sizes(struct fleet *f, int i, struct ek_list *q)
         stream_scale(q, SIZE, 100);
 }
 
-static struct fleet *found(int instances, fleet_fault *harm)
+static struct fleet *found_under(const char *rules, int instances, fleet_fault *harm)
 {
     struct fleet *f = calloc(1, sizeof *f);
-    fleet_start(f, instances, TRAINING, 7);
+    struct stream_world world;
+    stream_world_start(&world, rules, TRAINING, 7);
+    fleet_begin(f, instances, world, 7);
     fleet_run(f, WARM, quiet);
     for (int i = 0; i < ENOUGH && !f->count[EK_CONFIRMED]; i++)
         fleet_tick(f, harm);
@@ -38,6 +40,11 @@ static struct fleet *found(int instances, fleet_fault *harm)
     fleet_run(f, 3, harm);
     ck_assert_int_eq(fleet_plan(f, 0)->count, 1);
     return f;
+}
+
+static struct fleet *found(int instances, fleet_fault *harm)
+{
+    return found_under(FLEET_RULES, instances, harm);
 }
 
 static struct ek_order revert_of(uint64_t version, uint64_t number)
@@ -62,7 +69,8 @@ static struct ek_fleet_reply *say(struct fleet *f, int decider, const struct ek_
     return &r;
 }
 
-static void accept(struct fleet *f, int decider, uint64_t version, fleet_fault *harm)
+/* Return the factor of the accept. */
+static double accept(struct fleet *f, int decider, uint64_t version, fleet_fault *harm)
 {
     const struct ek_order w = order_of(EK_DECIDED_ACCEPT, 100 + version);
     const struct ek_decision_record *is = &say(f, decider, &w, harm)->decided.is;
@@ -72,6 +80,7 @@ static void accept(struct fleet *f, int decider, uint64_t version, fleet_fault *
     ck_assert_uint_eq(is->after, is->before + 1);
     ck_assert(fabs(log(is->factor / 100)) < .1);
     ck_assert_str_eq(is->who, "ana");
+    return is->factor;
 }
 
 static const struct ek_level_offsets *normal_of(const struct fleet *f, int i)
@@ -117,6 +126,18 @@ START_TEST(what_is_accepted_is_normal_at_every_instance)
         fleet_tick(f, cents_and_sizes); /* hides no other fault */
     ck_assert_int_eq(f->count[EK_CONFIRMED], 2);
     ck_assert_int_eq(f->last[EK_CONFIRMED].feature, SIZE);
+    finish(f);
+}
+END_TEST
+
+START_TEST(a_unit_of_the_rules_is_accepted_and_not_the_estimate)
+{
+    char rules[600];
+    snprintf(rules, sizeof rules, "%sfeatures: {price: {units: [cents]}}\n", FLEET_RULES);
+    struct fleet *f = found_under(rules, 2, cents_in_arm_b);
+    ck_assert(f->last[EK_CONFIRMED].factor != 100);
+    ck_assert(fabs(accept(f, 0, 1, cents_in_arm_b) - 100) < 1e-9);
+    ck_quiet(f, cents_in_arm_b);
     finish(f);
 }
 END_TEST
@@ -350,6 +371,7 @@ END_TEST
 Suite *suite_fleet_accept(void)
 {
     return ek_suite("fleet accept", what_is_accepted_is_normal_at_every_instance,
+                    a_unit_of_the_rules_is_accepted_and_not_the_estimate,
                     one_that_comes_later_has_it_from_the_plan_alone,
                     the_next_decider_keeps_it_and_takes_it_back,
                     what_was_held_against_the_level_before_is_no_evidence_any_more,
