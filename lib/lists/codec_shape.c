@@ -343,15 +343,65 @@ static bool is_plain(const char *name)
     return *name && strchr(letters, *name) && !name[strspn(name, others)];
 }
 
+/* Return the last word of a name such as price_eur, and the whole name if it has one word. */
+static const char *last_word(const char *name)
+{
+    const char *at = strrchr(name, '_');
+    return at ? at + 1 : name;
+}
+
+static bool is_word_of(const char *word, const char *const *words)
+{
+    while (*words && strcmp(*words, word) != 0)
+        words++;
+    return *words != NULL;
+}
+
+/* Return the unit that the name ends with, a word of rules/units.yaml, or NULL. */
+static const char *unit_of_name(const char *name)
+{
+    static const char *const units[] = {
+        "eur", "usd", "gbp",     "chf",     "cad",   "aud",      "sek", "nok", "dkk",
+        "pln", "czk", "brl",     "mxn",     "inr",   "cny",      "kg",  "g",   "lb",
+        "oz",  "km",  "m",       "mi",      "ft",    "cm",       "mm",  "ms",  "s",
+        "sec", "min", "minutes", "hours",   "days",  "nights",   "pct", "kb",  "mb",
+        "gb",  "kmh", "mph",     "percent", "bytes", "permille", NULL};
+    const char *word = last_word(name);
+    return strcmp(word, name) != 0 && is_word_of(word, units) ? word
+           : !strcmp(name, "days") || !strcmp(name, "nights") ? name
+                                                              : NULL;
+}
+
+/* Identifiers have no scale that could change. */
+static bool is_identifier(const struct seen *f)
+{
+    static const char *const words[] = {"id", "ids", "uid", "code", "key", "zip", "hash", NULL};
+    return f->whole && is_word_of(last_word(f->name), words);
+}
+
+static bool has_few_values(const struct seen *f)
+{
+    return f->distinct <= FEW && f->whole;
+}
+
+/* Few values with a unit are an amount, such as days, and no flag. */
+static bool is_flag(const struct seen *f)
+{
+    return has_few_values(f) && !unit_of_name(f->name);
+}
+
 /* Append why the feature is not routable, or its value range. */
 static int add_comment(const struct seen *f, struct ek_buf *out)
 {
-    bool few = f->distinct <= FEW && f->whole;
+    bool item = f->role == EK_ROLE_ITEM;
     if (!f->numbers)
         return ek_buf_text(out, " # no number came\n");
-    return ek_buf_printf(
-        out, " # %s%.4g to %.4g%s%s\n", few && f->role == EK_ROLE_ITEM ? "a flag or a code? " : "",
-        f->low, f->high, few ? ", whole, few values" : "", f->missing ? ", missing in some" : "");
+    return ek_buf_printf(out, " # %s%.4g to %.4g%s%s\n",
+                         item && is_identifier(f) ? "an id? "
+                         : item && is_flag(f)     ? "a flag or a code? "
+                                                  : "",
+                         f->low, f->high, has_few_values(f) ? ", whole, few values" : "",
+                         f->missing ? ", missing in some" : "");
 }
 
 static int add_name(const struct seen *f, struct ek_buf *out)
@@ -412,13 +462,14 @@ static int no_feature(const struct ek_shape *s, struct ek_error *e)
 
 static int add_feature(const struct seen *f, int index, struct ek_buf *out)
 {
-    bool routable = f->role == EK_ROLE_ITEM && f->numbers && !(f->distinct <= FEW && f->whole);
+    bool routable = f->role == EK_ROLE_ITEM && f->numbers && !is_flag(f) && !is_identifier(f);
+    const char *unit = f->numbers ? unit_of_name(f->name) : NULL;
     ek_buf_text(out, "  - {name: ");
     add_name(f, out);
-    ek_buf_printf(out, ", index: %d, role: %s%s%s%s}", index,
+    ek_buf_printf(out, ", index: %d, role: %s%s%s%s%s%s}", index,
                   f->role == EK_ROLE_ITEM ? "item" : "query", routable ? ", routable: true" : "",
-                  f->numbers && f->low > 0 ? ", positive: true" : "",
-                  f->missing ? ", missing: expected" : "");
+                  f->numbers && f->low > 0 ? ", positive: true" : "", unit ? ", unit: " : "",
+                  unit ? unit : "", f->missing ? ", missing: expected" : "");
     return add_comment(f, out);
 }
 
@@ -440,7 +491,7 @@ int ek_shape_manifest(const struct ek_shape *s, struct ek_buf *out, struct ek_er
     int index = 0;
     size_t before = out->length;
     ek_buf_text(out, "version: 1\n# routable: what may change its scale; go over it, and "
-                     "over what is called a flag or a code\nfeatures:\n");
+                     "over what is called an id, a flag or a code\nfeatures:\n");
     add_features(s, EK_ROLE_ITEM, &index, out);
     int item_features = index;
     add_features(s, EK_ROLE_QUERY, &index, out);

@@ -3,6 +3,7 @@
 
 #include "lists/codec.h"
 #include "schema/manifest.h"
+#include "schema/units.h"
 #include "tests/check.h"
 #include "tests/must.h"
 
@@ -16,13 +17,14 @@ static const char BY_NAME[] =
 
 static const char WANTED[] =
     "version: 1\n"
-    "# routable: what may change its scale; go over it, and over what is called a flag or a code\n"
+    "# routable: what may change its scale; go over it, and over what is called an id, a flag or a "
+    "code\n"
     "features:\n"
     "  - {name: price, index: 1, role: item, routable: true, positive: true} # 7 to 26.5\n"
     "  - {name: flag, index: 2, role: item} # a flag or a code? 0 to 1, whole, few values\n"
     "  - {name: \"net-of-tax\", index: 3, role: item, missing: expected} # no number came\n"
     "  - {name: late, index: 4, role: item, routable: true} # -1.5 to -1.5\n"
-    "  - {name: nights, index: 5, role: query, positive: true} # 1 to 20\n";
+    "  - {name: nights, index: 5, role: query, positive: true, unit: nights} # 1 to 20\n";
 
 static struct ek_shape *shape_of_names(void)
 {
@@ -43,6 +45,49 @@ START_TEST(names_signs_and_flags_are_told)
     ek_buf_init(&out, 0);
     must(ek_shape_manifest(s, &out, NULL));
     ck_assert_str_eq(ek_buf_string(&out), WANTED);
+    ek_buf_release(&out);
+    ek_shape_free(s);
+}
+END_TEST
+
+static const char NAMED[] =
+    "{\"query\":\"q\",\"items\":[{\"id\":\"a\",\"score\":1,\"features\":{\"price_eur\":%g,"
+    "\"seller_id\":%d,\"ship_days\":%d,\"discount_pct\":%d,\"weight_kg\":1.5,\"is_prime\":1,"
+    "\"size_bytes\":%d,\"far_km\":2.5,\"took_ms\":7.5,\"eur\":1.5,\"fun_g\":1.5}}]}";
+
+START_TEST(units_come_from_names_and_ids_have_no_scale)
+{
+    static const char *const wanted[] = {
+        "price_eur, index: 1, role: item, routable: true, positive: true, unit: eur}",
+        "seller_id, index: 2, role: item} # an id? 0 to 399\n",
+        "ship_days, index: 3, role: item, routable: true, positive: true, unit: days} # 1 to 5",
+        "discount_pct, index: 4, role: item, routable: true, unit: pct} # 0 to 30",
+        "weight_kg, index: 5, role: item, routable: true, positive: true, unit: kg}",
+        "is_prime, index: 6, role: item, positive: true} # a flag or a code?",
+        "size_bytes, index: 7, role: item, routable: true, positive: true, unit: bytes}",
+        "far_km, index: 8, role: item, routable: true, positive: true, unit: km}",
+        "took_ms, index: 9, role: item, routable: true, positive: true, unit: ms}",
+        "{name: eur, index: 10, role: item, routable: true, positive: true} #",
+        "fun_g, index: 11, role: item, routable: true, positive: true, unit: g}"};
+    struct ek_shape *s;
+    struct ek_manifest *m;
+    struct ek_buf out;
+    char text[600];
+    must(ek_shape_new(&s, NULL, NULL));
+    for (int i = 0; i < 400; i++) {
+        int n = snprintf(text, sizeof text, NAMED, 7.5 + i, i, 1 + i % 5, 10 * (i % 4), 1000 + i);
+        must(ek_shape_add(s, text, (size_t)n, NULL));
+    }
+    ek_buf_init(&out, 0);
+    must(ek_shape_manifest(s, &out, NULL));
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        ck_assert_msg(strstr(ek_buf_string(&out), wanted[i]) != NULL, "no %s in %s", wanted[i],
+                      ek_buf_string(&out));
+    must(ek_manifest_parse(&m, "made", ek_buf_string(&out), out.length, NULL));
+    for (int i = 0; i < m->item_count; i++) /* the catalog knows each proposed unit */
+        if (m->item[i]->unit)
+            ck_assert_ptr_nonnull(ek_units_measure(NULL, m->item[i]->unit).quantity);
+    ek_manifest_free(m);
     ek_buf_release(&out);
     ek_shape_free(s);
 }
@@ -214,6 +259,7 @@ END_TEST
 Suite *suite_shape(void)
 {
     return ek_suite("shape", names_signs_and_flags_are_told,
+                    units_come_from_names_and_ids_have_no_scale,
                     values_without_names_are_numbered_and_the_manifest_is_valid,
                     what_is_cut_or_no_list_is_refused, fields_are_where_the_mapping_has_them,
                     what_is_no_number_stays_out_where_it_has_a_name,
