@@ -112,7 +112,7 @@ time=2026-11-22T14:02:05.250Z level=info event=finding state=confirmed feature=p
 
 - `log.level` sets the lowest level that is written.
 - Values with other characters than letters, digits and `_-.:/=@+` are quoted as JSON strings.
-- An event is written at most ten times per second.
+- An event is written at most ten times in a second, and once in ten seconds while it goes on.
   A line with `suppressed` then counts the omitted lines: `event=dead_letter_sent suppressed=6990`.
   Lines of [events](format/events.md) (`finding`, `plan_changed`, `decision_recorded`, `limit_exceeded`, `route_rolled_back`, `model_agreement_changed`) are never suppressed.
 - Names are `<object>_<participle>`, and stay stable between versions.

@@ -35,6 +35,8 @@ enum {
     RATE_SLOTS = 64,
     RATE_MAX = 10,
     RATE_WINDOW_MS = 1000,
+    FOLDED_MAX = 1, /* for an event that had suppressed lines in the window before */
+    FOLDED_WINDOW_MS = 10000,
     LINE_BYTES = 2048,
     RING_BYTES = 1 << 20,
     WRITE_BYTES = 4096, /* PIPE_BUF: a pipe that polls as writable takes them without waiting */
@@ -48,6 +50,7 @@ struct rate {
     int64_t since_ms;
     int written;
     unsigned long suppressed;
+    bool folded;
 };
 
 struct ek_log {
@@ -151,17 +154,27 @@ static void write_suppressed(struct ek_log *l, struct rate *r)
     r->suppressed = 0;
 }
 
+static bool is_window_over(const struct rate *r, int64_t now_ms)
+{
+    return now_ms - r->since_ms >= (r->folded ? FOLDED_WINDOW_MS : RATE_WINDOW_MS);
+}
+
+static void start_window(struct ek_log *l, struct rate *r, int64_t now_ms)
+{
+    r->folded = r->suppressed > 0;
+    write_suppressed(l, r);
+    r->since_ms = now_ms;
+    r->written = 0;
+}
+
 /* Return false if the event has reached its rate limit. */
 static bool is_allowed(struct ek_log *l, enum ek_log_level level, const char *event)
 {
     struct rate *r = get_rate(l, event);
     int64_t now = ek_now_ms();
-    if (now - r->since_ms >= RATE_WINDOW_MS) {
-        write_suppressed(l, r);
-        r->since_ms = now;
-        r->written = 0;
-    }
-    if (r->written < RATE_MAX) {
+    if (is_window_over(r, now))
+        start_window(l, r, now);
+    if (r->written < (r->folded ? FOLDED_MAX : RATE_MAX)) {
         r->written++;
         return true;
     }
@@ -173,8 +186,8 @@ static bool is_allowed(struct ek_log *l, enum ek_log_level level, const char *ev
 static void flush_suppressed(struct ek_log *l, int64_t now_ms)
 {
     for (int i = 0; i < RATE_SLOTS && l->rates[i].event; i++)
-        if (now_ms - l->rates[i].since_ms >= RATE_WINDOW_MS)
-            write_suppressed(l, &l->rates[i]);
+        if (l->rates[i].suppressed && is_window_over(&l->rates[i], now_ms))
+            start_window(l, &l->rates[i], now_ms);
     if (!l->ring)
         fflush(l->to);
 }

@@ -14,8 +14,9 @@ enum { EK_RFC3339_BYTES = 40 };
 char *ek_rfc3339(int64_t time_ms, char out[EK_RFC3339_BYTES]);
 
 /* A line is `time=... level=warn event=kafka_error broker=1 message="..."`. An event is written at
- * most ten times per second, followed by a line with the number of suppressed lines:
- * `event=dead_letter_sent suppressed=6990`. All functions accept NULL: no log. */
+ * most ten times in a second, followed by a line with the number of suppressed lines:
+ * `event=dead_letter_sent suppressed=6990`. While it goes on, it is written once in ten seconds
+ * with that number. All functions accept NULL: no log. */
 enum ek_log_level { EK_LOG_DEBUG, EK_LOG_INFO, EK_LOG_WARN, EK_LOG_ERROR };
 
 struct ek_log;

@@ -1,6 +1,7 @@
 /* Log: source positions, and suppression of repeated lines. */
 #include "daemon/base/log.h"
 
+#include "daemon/base/clock.h"
 #include "daemon/kafka/partition_offsets.h"
 #include "tests/check.h"
 
@@ -50,6 +51,33 @@ START_TEST(what_was_left_out_of_a_burst_is_told_though_nothing_follows)
                   "%s", s.text);
     ck_assert_ptr_null(strstr(s.text, "event=service_started suppressed"));
     end(&s);
+    free(s.text);
+}
+END_TEST
+
+static void burst(struct lines *s, int first)
+{
+    for (int i = first; i < first + 25; i++)
+        ek_log_write(s->log, EK_LOG_WARN, "dead_letter_sent", "offset=%d", i);
+}
+
+START_TEST(an_event_that_goes_on_is_folded_into_one_line_with_a_count)
+{
+    struct lines s;
+    int64_t now = ek_now_ms();
+    begin(&s);
+    burst(&s, 0);
+    ek_log_flush_suppressed(s.log, now += 5000); /* ten lines and the others' number */
+    burst(&s, 100);
+    ek_log_flush_suppressed(s.log, now + 2000); /* too early */
+    ck_assert_ptr_nonnull(strstr(s.text, "dead_letter_sent offset=100\n"));
+    ck_assert_ptr_null(strstr(s.text, "dead_letter_sent offset=101\n"));
+    ck_assert_ptr_null(strstr(s.text, "suppressed=24"));
+    ek_log_flush_suppressed(s.log, now += 10000);
+    ck_assert_ptr_nonnull(strstr(s.text, "dead_letter_sent suppressed=24\n"));
+    ek_log_write(s.log, EK_LOG_WARN, "dead_letter_sent", "offset=%d", 200);
+    end(&s);
+    ck_assert_ptr_nonnull(strstr(s.text, "dead_letter_sent offset=200\n"));
     free(s.text);
 }
 END_TEST
@@ -110,6 +138,7 @@ END_TEST
 Suite *suite_log(void)
 {
     return ek_suite("log", what_was_left_out_of_a_burst_is_told_though_nothing_follows,
+                    an_event_that_goes_on_is_folded_into_one_line_with_a_count,
                     a_line_about_a_message_says_of_which_topic_it_is,
                     a_reader_that_hangs_holds_up_nobody_and_dropped_lines_are_counted);
 }
