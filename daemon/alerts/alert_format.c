@@ -65,8 +65,10 @@ static void runbook_url(const struct ek_alert_context *context, const struct ek_
                         char out[EK_ALERT_LINK_BYTES])
 {
     bool section = a->kind != EK_ALERT_TEST;
-    snprintf(out, EK_ALERT_LINK_BYTES, "%.400s%s%s", context->runbook, section ? "#" : "",
-             section ? ek_alert_kind_name(a->kind) : "");
+    *out = 0;
+    if (context->runbook && *context->runbook)
+        snprintf(out, EK_ALERT_LINK_BYTES, "%.400s%s%s", context->runbook, section ? "#" : "",
+                 section ? ek_alert_kind_name(a->kind) : "");
 }
 
 /* Slack limits a section to 3,000 characters. */
@@ -151,13 +153,14 @@ static void write_links(const struct ek_alert_context *context, const struct ek_
                         char out[SECTION_BYTES])
 {
     char page[EK_ALERT_LINK_BYTES], runbook[EK_ALERT_LINK_BYTES];
-    char first[LINK_BYTES] = "", second[LINK_BYTES];
+    char first[LINK_BYTES] = "", second[LINK_BYTES] = "";
     ek_alert_page_url(context, a, page);
     runbook_url(context, a, runbook);
     if (*page)
         write_link(page, "the feature's page", first);
-    write_runbook(runbook, second);
-    snprintf(out, SECTION_BYTES, "%s%s%s", first, *first ? ", " : "", second);
+    if (*runbook)
+        write_runbook(runbook, second);
+    snprintf(out, SECTION_BYTES, "%s%s%s", first, *first && *second ? ", " : "", second);
 }
 
 int ek_alert_slack(struct ek_buf *out, const struct ek_alert_context *context,

@@ -14,7 +14,7 @@
 struct ek_alert_context {
     const char *service;
     const char *page;    /* public URL of the pages; NULL: none */
-    const char *runbook; /* URL or path of docs/runbooks.md */
+    const char *runbook; /* URL or path of docs/runbooks.md; NULL: none */
 };
 
 /* Append a firing or resolved alert. now_ms: wall clock; until_ms: endsAt of a firing alert, which

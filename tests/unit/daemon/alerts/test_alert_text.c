@@ -160,6 +160,23 @@ START_TEST(in_slack_a_name_is_no_mention_and_no_link)
 }
 END_TEST
 
+START_TEST(without_an_address_of_the_runbooks_there_is_no_dead_link)
+{
+    const struct ek_alert_context bare = {"hotels", NULL, NULL};
+    struct ek_alert a = named("price", true);
+    struct ek_buf out;
+    int (*const forms[])(struct ek_buf *, const struct ek_alert_context *,
+                         const struct ek_alert *) = {ek_alert_slack, ek_alert_generic};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        ek_buf_init(&out, 0);
+        ck_assert_int_eq(forms[i](&out, &bare, &a), 0);
+        ck_assert_ptr_null(strstr(ek_buf_string(&out), "runbook"));
+        ck_assert_ptr_null(strstr(ek_buf_string(&out), "what to do"));
+        json_decref(parsed(&out));
+    }
+}
+END_TEST
+
 /* A segment value cannot inject a line. */
 START_TEST(a_name_adds_no_line_to_a_sentence)
 {
@@ -246,12 +263,13 @@ END_TEST
 
 Suite *suite_alert_text(void)
 {
-    return ek_suite("alert_words",
-                    every_name_makes_messages_that_are_whole_and_within_what_is_taken,
-                    a_segment_that_is_too_long_is_cut_between_characters,
-                    in_slack_a_name_is_no_mention_and_no_link, a_name_adds_no_line_to_a_sentence,
-                    a_pager_is_told_the_end_under_the_key_of_the_beginning,
-                    names_with_slashes_have_keys_of_their_own,
-                    to_alertmanager_an_alert_never_ends_before_it_begins_or_in_the_future,
-                    a_part_of_an_address_that_may_be_a_secret_is_not_shown);
+    return ek_suite(
+        "alert_words", every_name_makes_messages_that_are_whole_and_within_what_is_taken,
+        a_segment_that_is_too_long_is_cut_between_characters,
+        in_slack_a_name_is_no_mention_and_no_link,
+        without_an_address_of_the_runbooks_there_is_no_dead_link, a_name_adds_no_line_to_a_sentence,
+        a_pager_is_told_the_end_under_the_key_of_the_beginning,
+        names_with_slashes_have_keys_of_their_own,
+        to_alertmanager_an_alert_never_ends_before_it_begins_or_in_the_future,
+        a_part_of_an_address_that_may_be_a_secret_is_not_shown);
 }
