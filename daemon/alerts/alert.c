@@ -233,6 +233,8 @@ static void add_action(struct line *l, const struct ek_event_finding *f)
         add(l, "no action; the rules only report it");
     else if (f->limited != EK_BOUND_NONE)
         add(l, "not %s: the limit %s is reached", text, ek_bound_name(f->limited));
+    else if (f->paused)
+        add(l, "not %s: all is paused", text);
     else if (!ek_mode_acts(f->mode))
         add(l, "not %s: the mode is %s", text, ek_mode_name(f->mode));
     else if (f->mode == EK_MODE_CANARY)

@@ -87,9 +87,12 @@ static int add_action(struct ek_buf *b, const struct ek_decision *decision)
 {
     const char *limits = decision->paused                     ? ", not enforced while all is paused"
                          : decision->limited != EK_BOUND_NONE ? ", kept back by a limit"
-                         : decision->mode != EK_MODE_ENFORCE  ? ", not enforced"
+                         : decision->mode == EK_MODE_CANARY   ? ", for a canary part of the lists"
+                         : decision->mode == EK_MODE_SHADOW   ? ", not enforced in shadow"
+                         : decision->mode == EK_MODE_OBSERVE  ? ", not enforced in observe"
                                                               : "";
-    return ek_buf_printf(b, "; action: %s%s", ek_action_name(decision->treatment.action), limits);
+    return ek_buf_printf(b, "; action: %s%s", ek_action_name(decision->treatment.action),
+                         ek_action_treats(decision->treatment.action) ? limits : "");
 }
 
 /* Append the recovery, and the command that ends a waiting route. */

@@ -99,8 +99,6 @@ struct ek_decision ek_controller_decide(const struct ek_controller *c, const str
     const struct ek_plan_entry *entry = ek_plan_entry_at(&c->desired, f->feature, f->cell);
     d.stays = f->state == EK_RECOVERED && entry && ek_plan_awaits(entry);
     d.paused = acts && c->paused;
-    if (d.paused)
-        d.mode = EK_MODE_OBSERVE;
     if (!acts || c->paused || ek_plan_has(ek_controller_plan(c), f->feature, f->cell))
         return d;
     if (!desired && !ek_plan_has_space(&c->desired, f->feature, f->cell))

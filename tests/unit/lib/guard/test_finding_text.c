@@ -60,7 +60,12 @@ START_TEST(a_factor_is_told_with_what_it_looks_like)
     ck_assert_str_eq(say("version: 1", f, observed),
                      "price, arm=B: values are multiplied by 100 (99 to 101) in 52% of the lists "
                      "since list 17; looks like amounts in cents instead of whole units; action: "
-                     "route, not enforced");
+                     "route, not enforced in observe");
+    observed.mode = EK_MODE_CANARY;
+    ck_assert_ptr_nonnull(
+        strstr(say("version: 1", f, observed), "; action: route, for a canary part of the lists"));
+    observed.treatment.action = EK_ACT_ALERT;
+    ck_assert_str_eq(strstr(say("version: 1", f, observed), "; action"), "; action: alert");
 }
 END_TEST
 

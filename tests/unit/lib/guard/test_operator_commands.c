@@ -439,7 +439,7 @@ START_TEST(what_is_found_during_a_pause_is_not_enforced_until_it_is_over)
     pause(b, true);
     b->price = 100;
     run(b, 300);
-    ck_has(b->found, "\"mitigation\":\"route\",\"mode\":\"observe\",\"paused\":true");
+    ck_has(b->found, "\"mitigation\":\"route\",\"mode\":\"enforce\",\"paused\":true");
     ck_has(b->found, "; action: route, not enforced while all is paused\"");
     ck_assert_int_eq(b->decisions, 1);
     ck_has(b->plan, "\"entries\":[]");
@@ -453,7 +453,7 @@ START_TEST(what_is_found_during_a_pause_is_not_enforced_until_it_is_over)
     ck_decided(b, 1, "\"type\":\"resume\",\"actor\":\"bo\"");
     forget(b);
     pause(b, true);
-    ck_has(b->found, "\"mode\":\"observe\",\"paused\":true");
+    ck_has(b->found, "\"mode\":\"enforce\",\"paused\":true");
     bench_free(b);
 }
 END_TEST
