@@ -328,6 +328,15 @@ int ek_guard_service_pins(struct ek_guard_service *s, struct ek_buf *out)
     return rc;
 }
 
+int ek_guard_service_pin_actions(struct ek_guard_service *s, const char *feature,
+                                 struct ek_buf *out)
+{
+    pthread_mutex_lock(&s->lock);
+    int rc = ek_guard_pin_actions_json(s->guard, feature, out);
+    pthread_mutex_unlock(&s->lock);
+    return rc;
+}
+
 int ek_guard_service_accepts(struct ek_guard_service *s, struct ek_buf *out)
 {
     pthread_mutex_lock(&s->lock);

@@ -101,6 +101,9 @@ int ek_guard_service_history(struct ek_guard_service *s, const struct ek_history
 int ek_guard_service_pins(struct ek_guard_service *s, struct ek_buf *out);
 /* As ek_guard_accepts_json. */
 int ek_guard_service_accepts(struct ek_guard_service *s, struct ek_buf *out);
+/* As ek_guard_pin_actions_json. */
+int ek_guard_service_pin_actions(struct ek_guard_service *s, const char *feature,
+                                 struct ek_buf *out);
 /* Call `work` with the guard locked, and report its events. It may replace the guard, and then
  * frees the old one. Return the result of `work`. */
 int ek_guard_service_with_guard(struct ek_guard_service *s,

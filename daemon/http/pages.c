@@ -257,6 +257,9 @@ static int write_members(struct ek_stage *s, const char *name, struct ek_buf *ou
     ek_buf_text(out, ",\"routes\":");
     if (!rc)
         rc = ek_impact_json(ek_stage_guard(s), name, out);
+    ek_buf_text(out, ",\"pin_actions\":");
+    if (!rc)
+        rc = ek_guard_service_pin_actions(ek_stage_guard(s), name, out);
     return rc ? rc : ek_buf_text(out, ",");
 }
 

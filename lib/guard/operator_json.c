@@ -85,6 +85,19 @@ static void add(const struct ek_guard *g, const struct ek_level_offset *one,
     ek_json_add_accepted(w, &a);
 }
 
+int ek_guard_pin_actions_json(const struct ek_guard *g, const char *feature, struct ek_buf *out)
+{
+    int item = ek_manifest_item(g->assets->manifest, feature);
+    struct ek_json_writer w;
+    ek_json_init(&w, out);
+    ek_json_open(&w, NULL, '[');
+    for (int i = 0; item >= 0 && i < EK_ACTION_COUNT; i++)
+        if (ek_order_has_action(g->control, item, (enum ek_action)i))
+            ek_json_add_text(&w, NULL, ek_action_name((enum ek_action)i));
+    ek_json_close(&w, ']');
+    return w.rc;
+}
+
 int ek_guard_count_accepts(const struct ek_guard *g)
 {
     return ek_detector_offsets(g->detector)->count;

@@ -31,9 +31,12 @@ struct ek_accepted {
 };
 /* Append an accept as an object. */
 void ek_json_add_accepted(struct ek_json_writer *w, const struct ek_accepted *a);
+/* Append the names of the actions to which a feature can be pinned, as a JSON array. */
+int ek_guard_pin_actions_json(const struct ek_guard *g, const char *feature, struct ek_buf *out);
+/* Return the number of active accepts. */
+int ek_guard_count_accepts(const struct ek_guard *g);
 /* Append the active accepts as a JSON array (docs/run.md), by version, with actor and reason
  * as far as the decision log has them. Return 0, or EK_ENOMEM. */
-int ek_guard_count_accepts(const struct ek_guard *g);
 int ek_guard_accepts_json(const struct ek_guard *g, struct ek_buf *out);
 
 struct ek_guard;

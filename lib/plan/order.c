@@ -101,6 +101,11 @@ static int check_action(const struct ek_controller *c, int item, enum ek_action 
                : ek_fail(e, EK_ESTATE, "there is no model for action '%s'", ek_action_name(action));
 }
 
+bool ek_order_has_action(const struct ek_controller *c, int item, enum ek_action action)
+{
+    return action != EK_ACT_REPAIR && action != EK_ACT_AUTO && !check_action(c, item, action, NULL);
+}
+
 static int check_until(int64_t until_ms, int64_t time_ms, struct ek_error *e)
 {
     char end[EK_DATE_TEXT], now[EK_DATE_TEXT];

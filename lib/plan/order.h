@@ -9,6 +9,8 @@
 #include "schema/manifest.h"
 #include "schema/enum_names.h"
 
+struct ek_controller;
+
 /* Identity of a command in a fleet. */
 struct ek_order_id {
     struct ek_text instance; /* receiving instance */
@@ -29,6 +31,8 @@ struct ek_order {
 /* Find an item feature by name. Return 0, or EK_EUSAGE with EK_ERR_NAME and the nearest name. */
 int ek_order_find_feature(const struct ek_manifest *m, const char *name, int *feature,
                           struct ek_error *e);
+/* Return true if a feature, by item number, can be pinned to the action. */
+bool ek_order_has_action(const struct ek_controller *c, int item, enum ek_action action);
 /* Parse the action of a pin. Return 0, or EK_EUSAGE. */
 int ek_order_parse_action(const char *name, enum ek_action *action, struct ek_error *e);
 /* Return the segment value as cells have it: NULL for EK_SEGMENT_OTHER. */

@@ -132,10 +132,11 @@ export function revert(a) {
     send: async (form, say) => decided(await submit("revert", { version: a.version, ...words(form, "reason") }, say)) });
 }
 
-const ACTIONS = [["route", "route: rank without its level"], ["none", "none: no action"], ["repair", "repair: undo the factor"], ["fill", "fill: use typical values"], ["blank", "blank: rank without it"], ["route_normalized", "route_normalized: without level and spread"], ["alert", "alert: report only"]];
+const ACTIONS = [["route", "route: rank without its level"], ["none", "none: no action"], ["fill", "fill: use typical values"], ["blank", "blank: rank without it"], ["route_normalized", "route_normalized: without level and spread"], ["route_per_source", "route_per_source: without each source's level"], ["alert", "alert: report only"]];
 
-function pin(feature, segment) {
-  const action = h("select", { name: "action" }, ...ACTIONS.map(([v, t]) => h("option", { value: v }, t)));
+// `possible`: names of the actions that the instance takes for this feature.
+function pin(feature, segment, possible) {
+  const action = h("select", { name: "action" }, ...ACTIONS.filter(([v]) => possible.includes(v)).map(([v, t]) => h("option", { value: v }, t)));
   const until = h("input", { name: "until", placeholder: "2027-01-31 or 2027-01-31T12:00:00Z", autocomplete: "off" });
   confirm({ title: `Pin ${feature} ${inPlace(segment)}`, button: "Pin", fields: [field("Action", action), field("Until", until, "End of that day, or that second, in event time. Empty: no end."), reason()],
     will: [`The action applies to every list ${inPlace(segment)} from now on, regardless of findings and mode, until it expires or is unpinned.`],
@@ -160,10 +161,10 @@ function forget() {
   refreshSoon();
 }
 
-export function actsOnFeature(feature, segment, finding, entry) {
+export function actsOnFeature(feature, segment, finding, entry, possible) {
   const withFactor = finding && finding.class === "scale" && finding.state !== "suspected";
   return h("p", { class: "buttons start" }, withFactor ? button("accept", `Accept ${inPlace(segment)} as normal`, () => accept(finding)) : null,
-    entry && entry.source === "person" ? button("pin", `Unpin ${inPlace(segment)}`, () => unpin(entry)) : button("pin", `Pin ${inPlace(segment)}`, () => pin(feature, segment)));
+    entry && entry.source === "person" ? button("pin", `Unpin ${inPlace(segment)}`, () => unpin(entry)) : button("pin", `Pin ${inPlace(segment)}`, () => pin(feature, segment, possible || ["none", "alert"])));
 }
 
 export function actsOnAll(known) {

@@ -96,7 +96,9 @@ function stateOf(known, name) {
   const own = problems(known).filter((p) => p.feature === name || p.features.includes(name));
   if (own.length) return own.map((p) => `${wordOf(p)} ${inPlace(p.segment)}`).join("; ");
   const entry = ((known.plan && known.plan.entries) || []).find((e) => e.feature === name);
-  return entry ? `in the plan ${inPlace(entry.segment)}: ${entry.mitigation}${entry.mode ? `, ${entry.mode}` : ""}` : "as in training";
+  const levels = known.accepts.filter((a) => a.feature === name);
+  if (entry) return `in the plan ${inPlace(entry.segment)}: ${entry.mitigation}${entry.mode ? `, ${entry.mode}` : ""}`;
+  return levels.length ? levels.map((a) => `accepted at ${times(a.factor)} of training ${inPlace(a.segment)}`).join("; ") : "as in training";
 }
 
 function missingName(view, name, answer) {
@@ -109,7 +111,7 @@ function isThere(view, known) {
   if (detail && detail.segments && detail.segments.length) return true;
   if (!detail && problem) show(view, h("h2", null, name), h("p", null, problem));
   else if (detail && detail.segments) show(view, h("p", null, h("a", { href: "#" }, "All features")), h("h2", { tabindex: "-1", "data-key": "heading" }, name),
-    h("p", null, "This instance has no statistics of it yet; they appear with the first lists."), actsOnFeature(name, null, null, planned(known, name, null)));
+    h("p", null, "This instance has no statistics of it yet; they appear with the first lists."), actsOnFeature(name, null, null, planned(known, name, null), detail.pin_actions));
   else if (detail) missingName(view, name, detail);
   return false;
 }
@@ -124,7 +126,7 @@ function draw(view, known) {
   const atHeading = document.activeElement?.dataset?.key === "heading";
   if (!byId("feature-head")) show(view, ...["head", "shape", "story", "segments", "ranks", "samples"].map((part) => h(part === "head" ? "div" : "section", { id: `feature-${part}`, class: part === "head" ? null : "panel" })));
   show(byId("feature-head"), h("p", null, h("a", { href: "#" }, "All features")), h("h2", { tabindex: "-1", "data-key": "heading" }, name), h("p", null, `State: ${stateOf(known, name)}. `),
-    actsOnFeature(name, cell.segment, finding, planned(known, name, cell.segment)), picker(cells, cell, redraw));
+    actsOnFeature(name, cell.segment, finding, planned(known, name, cell.segment), detail.pin_actions), picker(cells, cell, redraw));
   if (atHeading) view.querySelector("h2").focus();
   show(byId("feature-shape"), ...shape(cell, detail.training, width, finding && finding.factor));
   show(byId("feature-story"), ...story(cell, width));
