@@ -1,9 +1,12 @@
 /* Command `capture`: writes records of a topic to a capture file. */
 #include "daemon/commands/capture.h"
 
+#include "base/alloc.h"
+#include "base/date.h"
 #include "base/json.h"
 #include "base/parse.h"
 #include "daemon/base/arguments.h"
+#include "daemon/base/clock.h"
 #include "daemon/base/command.h"
 #include "daemon/base/process.h"
 #include "daemon/config/config.h"
@@ -142,6 +145,7 @@ enum {
     POLL_MS = 200,
     KEY_MAX = 1,
     KEY_FROM,
+    KEY_SINCE,
     KEY_UNTIL_END,
     KEY_JSON,
     PROPERTIES_MAX = 64
@@ -152,7 +156,8 @@ struct capture_args {
     const char *properties[PROPERTIES_MAX]; /* name=value */
     size_t property_count;
     bool from_end, until_end, json;
-    uint64_t max; /* 0: no limit */
+    int64_t since_ms; /* time of the first message; -1: any */
+    uint64_t max;     /* 0: no limit */
 };
 
 struct captured {
@@ -177,6 +182,21 @@ static const struct ek_cli_slot SLOTS[] = {
     {KEY_UNTIL_END, offsetof(struct capture_args, until_end)},
     {0}};
 
+/* Parse an age, or a date in UTC, of which a day means its start. */
+static int read_since(const char *text, int64_t *since_ms)
+{
+    enum { DAY_MS = 86400000, DAY_BYTES = 10 };
+    int64_t ms;
+    if (!ek_parse_duration_ms(text, strlen(text), &ms)) {
+        *since_ms = ek_wall_ms() - ms;
+        return EK_OK;
+    }
+    if (ek_parse_until_ms(text, &ms))
+        return EK_EFORMAT;
+    *since_ms = strlen(text) == DAY_BYTES ? ms - DAY_MS : ms;
+    return EK_OK;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct capture_args *a = state->input;
@@ -193,15 +213,26 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             argp_error(state, "--from needs 'beginning' or 'end', not '%s'", arg);
         a->from_end = !strcmp(arg, "end");
         return 0;
+    case KEY_SINCE:
+        if (read_since(arg, &a->since_ms))
+            argp_error(state,
+                       "--since needs an age such as 6h, a day such as 2027-01-31 or a time such "
+                       "as 2027-01-31T12:00:00Z, not '%s'",
+                       arg);
+        return 0;
     case KEY_MAX:
         if (ek_parse_u64(arg, EK_WHOLE, &a->max) || !a->max)
             argp_error(state, "--max needs a positive number, not '%s'", arg);
         return 0;
     case ARGP_KEY_END:
-        if (!a->topic || !a->output)
-            argp_error(state, "--topic and --output are needed");
+        if (!a->output)
+            argp_error(state, "--output is needed");
+        if (!a->topic && !a->config)
+            argp_error(state, "--topic or --config is needed");
         if (!a->brokers && !a->config)
             argp_error(state, "--brokers or --config is needed");
+        if (a->from_end && a->since_ms >= 0)
+            argp_error(state, "--since excludes --from end");
         if (a->json && ek_is_stdout(a->output))
             argp_error(state, "the messages go to standard output; --json needs -o FILE");
         return 0;
@@ -264,7 +295,21 @@ static int make_config(struct ek_config **out, const struct capture_args *a, str
     return EK_OK;
 }
 
-static int open_consumer(struct ek_merged_consumer **out, const struct capture_args *a,
+/* Set the topic to that of the configuration, and keep a copy in *owned. */
+static int set_topic(struct capture_args *a, const struct ek_config *c, char **owned,
+                     struct ek_error *e)
+{
+    *owned = NULL;
+    if (a->topic)
+        return EK_OK;
+    if (c->topics.count != 1)
+        return ek_fail(e, EK_EUSAGE, "'input.topics' has %zu topics: name one with --topic",
+                       c->topics.count);
+    a->topic = *owned = ek_strdup(c->topics.items[0]);
+    return *owned ? EK_OK : ek_fail(e, EK_ENOMEM, "out of memory");
+}
+
+static int open_consumer(struct ek_merged_consumer **out, struct capture_args *a, char **owned,
                          struct ek_error *e)
 {
     struct ek_config *c = NULL;
@@ -273,8 +318,10 @@ static int open_consumer(struct ek_merged_consumer **out, const struct capture_a
     int rc = make_config(&c, a, e);
     if (rc)
         return rc;
-    rc = ek_merged_consumer_open(out, &(struct ek_brokers){c->brokers, &c->librdkafka}, a->topic,
-                                 flags, WAIT_MS, e);
+    rc = set_topic(a, c, owned, e);
+    if (!rc)
+        rc = ek_merged_consumer_open(out, &(struct ek_brokers){c->brokers, &c->librdkafka},
+                                     a->topic, flags, a->since_ms, WAIT_MS, e);
     ek_config_free(c);
     return rc;
 }
@@ -303,15 +350,12 @@ static int print_result(const struct capture_args *a, const struct captured *c, 
     return ek_json_end_line(&s, stdout, e);
 }
 
-static int capture(const struct capture_args *a, struct ek_error *e)
+static int capture_from(const struct capture_args *a, struct ek_merged_consumer *tap,
+                        struct ek_error *e)
 {
-    struct ek_merged_consumer *tap;
     struct ek_capture_writer *writer;
     struct captured c = {.dead = {.of = {{.count = 0}}}};
-    int rc = open_consumer(&tap, a, e);
-    if (rc)
-        return rc;
-    rc = ek_capture_create(&writer, a->output, 0, e);
+    int rc = ek_capture_create(&writer, a->output, 0, e);
     if (!rc) {
         catch_signals();
         ek_record_stats_init(&c.all);
@@ -321,19 +365,37 @@ static int capture(const struct capture_args *a, struct ek_error *e)
         else
             rc = ek_capture_finish(writer, e);
     }
-    ek_merged_consumer_free(tap);
     return rc ? rc : print_result(a, &c, e);
+}
+
+static int capture(struct capture_args *a, struct ek_error *e)
+{
+    struct ek_merged_consumer *tap;
+    char *owned = NULL;
+    int rc = open_consumer(&tap, a, &owned, e);
+    if (!rc) {
+        rc = capture_from(a, tap, e);
+        ek_merged_consumer_free(tap);
+    }
+    ek_free(owned);
+    return rc;
 }
 
 static const struct argp_option OPTIONS[] = {
     {"brokers", 'b', "HOST:PORT,...", 0, "Bootstrap servers", 0},
-    {"config", 'c', "FILE", 0, "Configuration of `run`; uses its brokers and input.librdkafka", 0},
+    {"config", 'c', "FILE", 0,
+     "Configuration of `run`; uses its brokers, topic and input.librdkafka", 0},
     {"property", 'X', "NAME=VALUE", 0,
      "librdkafka property; ${NAME} and ${file:PATH} are expanded as in a configuration", 0},
-    {"topic", 't', "TOPIC", 0, "Topic to read: all partitions, without a consumer group", 0},
+    {"topic", 't', "TOPIC", 0,
+     "Topic to read: all partitions, without a consumer group; default: that of --config", 0},
     {"output", 'o', "FILE", 0, "Capture file; .gz and .zst are compressed, - is standard output",
      0},
     {"from", KEY_FROM, "beginning|end", 0, "Start of the capture (beginning)", 0},
+    {"since", KEY_SINCE, "TIME", 0,
+     "Begin with the messages of this time: an age (6h, 2d), or UTC (2027-01-31, "
+     "2027-01-31T12:00:00Z)",
+     0},
     {"max", KEY_MAX, "N", 0, "Stop after N messages", 0},
     {"until-end", KEY_UNTIL_END, NULL, 0, "Stop at the current end of the topic", 0},
     {"json", KEY_JSON, NULL, 0, "Print the counts as JSON to standard output", 0},
@@ -349,7 +411,7 @@ int ek_cmd_capture(int argc, char **argv)
         "reason of the latest.\v  evenkeel capture -c run.yaml -t scored --until-end -o "
         "scored.ekc.zst";
     static const struct argp argp = {OPTIONS, parse, "", doc, NULL, NULL, NULL};
-    struct capture_args args = {0};
+    struct capture_args args = {.since_ms = -1};
     struct ek_error e;
     ek_cli_parse(&argp, argc, argv, 0, &args);
     return capture(&args, &e) ? ek_cli_fail(&e) : EK_EXIT_OK;

@@ -17,6 +17,9 @@ struct check {
     int count;
     bool json;
     const char *config;
+    const char *config_manifest; /* of the configuration; NULL: none */
+    struct ek_config *owner;     /* keeps config_manifest */
+    struct ek_manifest *loaded;  /* from config_manifest */
     struct ek_field_mapping field_mapping;
     struct ek_check_tests tests;
 };
@@ -25,7 +28,9 @@ enum { OPT_JSON = 256, OPT_NO_TESTS };
 
 static const struct argp_option OPTIONS[] = {
     {"manifest", 'm', "FILE", 0,
-     "Manifest to check rules, models and profiles against; default: the first one among the files",
+     "Manifest to check rules, models and profiles against; default: the first one among the "
+     "files, "
+     "else that of --config",
      0},
     {"json", OPT_JSON, 0, 0, "Print one JSON object per file", 0},
     {"messages", 'i', "FILE", 0,
@@ -128,6 +133,9 @@ static void find_manifest(struct check *c, struct ek_checked *files)
     for (int i = 0; i < c->count && !c->manifest; i++)
         if (files[i].valid && files[i].kind == EK_KIND_MANIFEST)
             c->manifest = ek_checked_manifest(&files[i]);
+    if (!c->manifest && c->config_manifest &&
+        !ek_manifest_load(&c->loaded, c->config_manifest, NULL))
+        c->manifest = c->loaded;
 }
 
 static bool check_files(struct check *c, struct ek_checked *files)
@@ -154,13 +162,22 @@ static bool lacked_memory(const struct check *c, const struct ek_checked *files)
     return yes;
 }
 
+/* Use the manifest of the configuration if neither an option nor a file is one. */
+static int load_config(struct check *c, struct ek_error *e)
+{
+    const struct ek_asset_options options = {.manifest = &c->config_manifest};
+    int rc = ek_asset_options_load(&c->owner, c->config, &options, e);
+    return rc ? rc : ek_field_mapping_load(&c->field_mapping, c->config, e);
+}
+
 static int run(struct check *c)
 {
     struct ek_checked *files = ek_calloc((size_t)c->count, sizeof *files);
     struct ek_error e;
     if (!files)
         ek_fail(&e, EK_ENOMEM, "out of memory");
-    if (!files || ek_field_mapping_load(&c->field_mapping, c->config, &e)) {
+    if (!files || load_config(c, &e)) {
+        ek_config_free(c->owner);
         ek_free(files);
         return ek_cli_fail(&e);
     }
@@ -170,7 +187,9 @@ static int run(struct check *c)
         ek_checked_release(&files[i]);
     if (c->manifest_path)
         ek_checked_release(&c->named);
+    ek_manifest_free(c->loaded);
     ek_field_mapping_release(&c->field_mapping);
+    ek_config_free(c->owner);
     ek_free(files);
     if (no_memory) {
         ek_fail(&e, EK_ENOMEM, "out of memory");

@@ -301,7 +301,7 @@ static const struct argp_option OPTIONS[] = {
     {"json", KEY_JSON, NULL, 0, "Print one JSON object", 0},
     {"plot", KEY_PLOT, "FEATURE", 0,
      "Draw the distribution of a feature in a profile, or in messages with --manifest", 0},
-    {"manifest", 'm', "FILE", 0, "With --plot: manifest of the messages", 0},
+    {"manifest", 'm', "FILE", 0, "With --plot: manifest of the messages; default: those of --config", 0},
     {"profile", 'p', "FILE", 0, "With --plot: training profile to draw next to the messages", 0},
     {"suggest-manifest", KEY_SUGGEST_MANIFEST, NULL, 0,
      "Print an initial manifest for the features of messages, with their names and likely scales; "
@@ -431,14 +431,19 @@ static int inspect(const struct arguments *a, struct ek_error *e)
 int ek_cmd_inspect(int argc, char **argv)
 {
     struct arguments a = {0};
+    const struct ek_asset_options options = {.manifest = &a.manifest, .profile = &a.profile};
+    struct ek_config *owner = NULL;
     struct ek_error e;
     ek_cli_parse(&ARGP, argc, argv, 0, &a);
     if (!a.path)
         return ek_cli_usage("inspect", "a file is needed");
-    if (ek_field_mapping_load(&a.field_mapping, a.config, &e))
+    if (a.plot && !a.manifest && ek_asset_options_load(&owner, a.config, &options, &e))
         return ek_cli_fail(&e);
-    int rc = inspect(&a, &e);
+    int rc = ek_field_mapping_load(&a.field_mapping, a.config, &e);
+    if (!rc)
+        rc = inspect(&a, &e);
     ek_field_mapping_release(&a.field_mapping);
+    ek_config_free(owner);
     if (!rc)
         return EK_EXIT_OK;
     if (e.code != EK_EUSAGE)

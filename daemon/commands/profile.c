@@ -28,7 +28,7 @@ struct arguments {
 };
 
 static const struct argp_option OPTIONS[] = {
-    {"manifest", 'm', "FILE", 0, "Feature manifest (YAML)", 0},
+    {"manifest", 'm', "FILE", 0, "Feature manifest (YAML); default: that of --config", 0},
     {"letor", 'l', "FILE...", 0, "Training lists as LETOR text; takes several files", 0},
     {"messages", 'i', "FILE", 0, "Training lists as messages or a capture, '-' for standard input",
      0},
@@ -315,17 +315,23 @@ static int make(const struct arguments *a, const struct ek_manifest *m, struct e
 int ek_cmd_profile(int argc, char **argv)
 {
     struct arguments a = {0};
+    const struct ek_asset_options options = {.manifest = &a.manifest};
+    struct ek_config *owner;
     struct ek_manifest *m;
     struct ek_error e;
     /* arguments belong to the preceding option */
     ek_cli_parse(&ARGP, argc, argv, ARGP_IN_ORDER, &a);
-    if (!a.manifest || !a.output || (!a.letor.count && !a.messages && !a.merge.count))
-        return ek_cli_usage("profile",
-                            "--manifest, --letor, --messages or --merge, and -o are needed");
+    bool has_manifest = a.manifest || a.config;
+    if (!has_manifest || !a.output || (!a.letor.count && !a.messages && !a.merge.count))
+        return ek_cli_usage("profile", "--manifest or --config, --letor, --messages or --merge, "
+                                       "and -o are needed");
     if (a.json && ek_is_stdout(a.output))
         return ek_cli_usage("profile", "the profile goes to standard output; --json needs -o FILE");
+    if (ek_asset_options_load(&owner, a.config, &options, &e))
+        return ek_cli_fail(&e);
     if (ek_manifest_load(&m, a.manifest, &e)) {
         ek_kind_explain(a.manifest, EK_KIND_MANIFEST, &e);
+        ek_config_free(owner);
         return ek_cli_fail(&e);
     }
     int rc = ek_field_mapping_load(&a.field_mapping, a.config, &e);
@@ -333,5 +339,6 @@ int ek_cmd_profile(int argc, char **argv)
         rc = make(&a, m, &e);
     ek_field_mapping_release(&a.field_mapping);
     ek_manifest_free(m);
+    ek_config_free(owner);
     return rc ? ek_cli_fail(&e) : EK_EXIT_OK;
 }

@@ -329,10 +329,11 @@ struct arguments {
 };
 
 static const struct argp_option OPTIONS[] = {
-    {"manifest", 'm', "FILE", 0, "Feature manifest (YAML)", 0},
-    {"profile", 'p', "FILE", 0, "Profile (.ekp)", 0},
-    {"rules", 'r', "FILE", 0, "Rules (YAML); default: observe only", 0},
-    {"model", 'M', "FILE", 0, "Routable model; without it there are no routes", 0},
+    {"manifest", 'm', "FILE", 0, "Feature manifest (YAML); default: that of --config", 0},
+    {"profile", 'p', "FILE", 0, "Profile (.ekp); default: that of --config", 0},
+    {"rules", 'r', "FILE", 0, "Rules (YAML); default: those of --config, else observe only", 0},
+    {"model", 'M', "FILE", 0,
+     "Routable model; default: that of --config. Without it there are no routes", 0},
     {"writes", KEY_WRITES, "VALUES", 0,
      "scores: new scores from the model; features: repaired feature values (scores)", 0},
     {"messages", 'i', "FILE", 0, "Messages or a capture; default: standard input", 0},
@@ -384,7 +385,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const char DOC[] =
     "Process recorded messages with the guard of `run`, and write its findings and output "
-    "messages.\v  evenkeel replay -m features.yaml -p profile.ekp -i week.ekc -e found.jsonl\n  "
+    "messages.\v  evenkeel replay -c evenkeel.yaml -i week.ekc\n  evenkeel replay -m features.yaml "
+    "-p profile.ekp -i week.ekc -e found.jsonl\n  "
     "evenkeel replay -m m.yaml -p p.ekp -i week.ekc -r a.yaml --compare b.yaml";
 static const struct argp ARGP = {OPTIONS, parse, NULL, DOC, NULL, NULL, NULL};
 
@@ -626,8 +628,8 @@ static int run_replay(const struct arguments *a, const struct ek_assets *assets,
 
 static const char *wrong_call(const struct arguments *a)
 {
-    if (!a->manifest || !a->profile)
-        return "--manifest and --profile are needed";
+    if (!a->config && (!a->manifest || !a->profile))
+        return "--config, or --manifest and --profile, are needed";
     if (a->compare && (a->output || a->events))
         return "--compare excludes --output and --events; replay with each of the rules instead";
     if (a->json + ek_is_stdout(a->events) + ek_is_stdout(a->output) > 1)
@@ -635,25 +637,36 @@ static const char *wrong_call(const struct arguments *a)
     return NULL;
 }
 
+static int run_command(struct arguments *a, bool *found, struct ek_error *e)
+{
+    struct ek_assets *assets;
+    int rc = load(a, a->rules, &assets, e);
+    if (rc)
+        return rc;
+    if (assets->model)
+        ek_routing_warn(a->model, assets->model, NULL, NULL);
+    rc = a->compare ? compare(a, assets, found, e) : run_replay(a, assets, found, e);
+    ek_assets_free(assets);
+    return rc;
+}
+
 int ek_cmd_replay(int argc, char **argv)
 {
     struct arguments a = {0};
-    struct ek_assets *assets;
+    const struct ek_asset_options options = {&a.manifest, &a.profile, &a.rules, &a.model};
+    struct ek_config *owner;
     struct ek_error e;
     bool found = false;
     ek_cli_parse(&ARGP, argc, argv, 0, &a);
     if (wrong_call(&a))
         return ek_cli_usage("replay", "%s", wrong_call(&a));
-    if (ek_field_mapping_load(&a.field_mapping, a.config, &e))
+    if (ek_asset_options_load(&owner, a.config, &options, &e))
         return ek_cli_fail(&e);
-    int rc = load(&a, a.rules, &assets, &e);
-    if (!rc) {
-        if (assets->model)
-            ek_routing_warn(a.model, assets->model, NULL, NULL);
-        rc = a.compare ? compare(&a, assets, &found, &e) : run_replay(&a, assets, &found, &e);
-        ek_assets_free(assets);
-    }
+    int rc = ek_field_mapping_load(&a.field_mapping, a.config, &e);
+    if (!rc)
+        rc = run_command(&a, &found, &e);
     ek_field_mapping_release(&a.field_mapping);
+    ek_config_free(owner);
     if (rc)
         return ek_cli_fail(&e);
     return a.exit_code && found ? EK_EXIT_FINDING : EK_EXIT_OK;

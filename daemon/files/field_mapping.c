@@ -57,6 +57,29 @@ void ek_field_mapping_release(struct ek_field_mapping *d)
     *d = (struct ek_field_mapping){0};
 }
 
+static void set_path(const char **option, const char *path)
+{
+    if (option && !*option)
+        *option = path;
+}
+
+int ek_asset_options_load(struct ek_config **owner, const char *config,
+                          const struct ek_asset_options *o, struct ek_error *e)
+{
+    static const char *const uses[] = {"assets.", NULL};
+    *owner = NULL;
+    if (!config)
+        return EK_OK;
+    int rc = ek_config_load_part(owner, config, uses, e);
+    if (rc)
+        return ek_cli_config_fault(e);
+    set_path(o->manifest, (*owner)->manifest);
+    set_path(o->profile, (*owner)->profile);
+    set_path(o->rules, (*owner)->rules);
+    set_path(o->model, (*owner)->model);
+    return EK_OK;
+}
+
 int ek_field_mapping_needs_lists(const struct ek_field_mapping *d, const char *path,
                                  struct ek_error *e)
 {

@@ -31,6 +31,14 @@ struct ek_field_mapping {
  * release. */
 int ek_field_mapping_load(struct ek_field_mapping *d, const char *config, struct ek_error *e);
 void ek_field_mapping_release(struct ek_field_mapping *d);
+/* Options of a command that name assets; NULL members: the command has no such option. */
+struct ek_asset_options {
+    const char **manifest, **profile, **rules, **model;
+};
+/* Set each option that was not given to the path in `assets` of a configuration; config NULL: set
+ * none. *owner keeps the paths; free it with ek_config_free. Returns errors of ek_config_load. */
+int ek_asset_options_load(struct ek_config **owner, const char *config,
+                          const struct ek_asset_options *o, struct ek_error *e);
 /* Return EK_EUSAGE, naming `path`, if each message is an item. */
 int ek_field_mapping_needs_lists(const struct ek_field_mapping *d, const char *path,
                                  struct ek_error *e);

@@ -34,6 +34,7 @@ struct ek_merged_consumer {
     struct partition_queue *partition_queues;
     int count;
     unsigned flags;
+    int64_t since_ms; /* begin here; -1: any time */
 };
 
 /* Return true if brokers keep rejecting this client, so that retries are useless. */
@@ -91,6 +92,19 @@ static int find_partitions(struct ek_merged_consumer *t, const char *brokers, co
     return err ? no_partitions(t, brokers, topic, answer.heard, err, e) : EK_OK;
 }
 
+/* Set *offset to that of the first record at or after since_ms; -1: none. */
+static int find_time(struct ek_merged_consumer *t, const char *topic, int partition,
+                     int64_t *offset, struct ek_error *e)
+{
+    rd_kafka_topic_partition_list_t *one = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_list_add(one, topic, partition)->offset = t->since_ms;
+    rd_kafka_resp_err_t err = rd_kafka_offsets_for_times(t->client, one, WATERMARK_MS);
+    err = err ? err : one->elems[0].err;
+    *offset = one->elems[0].offset < 0 ? -1 : one->elems[0].offset;
+    rd_kafka_topic_partition_list_destroy(one);
+    return err ? ek_fail(e, EK_EIO, "topic '%s': %s", topic, rd_kafka_err2str(err)) : EK_OK;
+}
+
 /* Detach the partition's queue from the consumer queue before assignment, so that no record arrives
  * there. */
 static int open_partition_queue(struct ek_merged_consumer *t, const char *topic, int partition,
@@ -108,6 +122,10 @@ static int open_partition_queue(struct ek_merged_consumer *t, const char *topic,
     rd_kafka_queue_forward(s->queue, NULL);
     s->end = high;
     s->position = t->flags & EK_MERGED_CONSUMER_FROM_END ? high : low;
+    int rc = t->since_ms < 0 ? EK_OK : find_time(t, topic, partition, &s->position, e);
+    if (rc)
+        return rc;
+    s->position = s->position < 0 ? high : s->position;
     s->heard_ms = ek_now_ms();
     rd_kafka_topic_partition_list_add(starts, topic, partition)->offset = s->position;
     return EK_OK;
@@ -147,17 +165,19 @@ static int open_consumer(struct ek_merged_consumer *t, const struct ek_brokers *
 int ek_merged_consumer_new(struct ek_merged_consumer **out, const char *brokers, const char *topic,
                            unsigned flags, int wait_ms, struct ek_error *e)
 {
-    return ek_merged_consumer_open(out, &(struct ek_brokers){brokers, NULL}, topic, flags, wait_ms,
-                                   e);
+    return ek_merged_consumer_open(out, &(struct ek_brokers){brokers, NULL}, topic, flags, -1,
+                                   wait_ms, e);
 }
 
 int ek_merged_consumer_open(struct ek_merged_consumer **out, const struct ek_brokers *brokers,
-                            const char *topic, unsigned flags, int wait_ms, struct ek_error *e)
+                            const char *topic, unsigned flags, int64_t since_ms, int wait_ms,
+                            struct ek_error *e)
 {
     struct ek_merged_consumer *t = ek_calloc(1, sizeof *t);
     if (!t)
         return ek_fail(e, EK_ENOMEM, "out of memory");
     t->flags = flags;
+    t->since_ms = since_ms;
     t->watch = (struct ek_kafka_watch){.role = "consumer", .owner = t};
     t->watch.trouble = ek_kafka_health_new();
     int rc = !t->watch.trouble ? ek_fail(e, EK_ENOMEM, "out of memory")

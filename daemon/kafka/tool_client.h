@@ -75,9 +75,11 @@ int ek_merged_consumer_new(struct ek_merged_consumer **out, const char *brokers,
                            unsigned flags, int wait_ms, struct ek_error *e);
 /* Create a consumer with client properties; `brokers` may be freed afterwards. Errors of
  * credentials, TLS or authorization include a remedy. Return EK_ECONFIG for an invalid property;
- * otherwise as ek_merged_consumer_new. */
+ * otherwise as ek_merged_consumer_new. since_ms: begin with the
+ * first record of each partition that is not older; -1: any. */
 int ek_merged_consumer_open(struct ek_merged_consumer **out, const struct ek_brokers *brokers,
-                            const char *topic, unsigned flags, int wait_ms, struct ek_error *e);
+                            const char *topic, unsigned flags, int64_t since_ms, int wait_ms,
+                            struct ek_error *e);
 /* Read the next message within wait_ms; *got = 0 if none arrived. Return 0 or EK_EIO. */
 int ek_merged_consumer_next(struct ek_merged_consumer *t, struct ek_kafka_record *record,
                             int wait_ms, int *got, struct ek_error *e);

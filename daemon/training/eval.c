@@ -519,9 +519,26 @@ static int with_manifest(struct ek_eval_args *a)
     return rc;
 }
 
+/* Set manifest and model from the configuration, if they were not given. */
+static int with_config(struct ek_eval_args *a)
+{
+    const char *model = a->model.count ? a->model.path[0] : NULL;
+    const struct ek_asset_options options = {.manifest = &a->manifest, .model = &model};
+    struct ek_config *owner;
+    int rc = ek_asset_options_load(&owner, a->config, &options, &a->e);
+    if (!rc && !model)
+        rc = ek_fail(&a->e, EK_EUSAGE, "--model is needed; the configuration has none");
+    if (!rc && !a->model.count)
+        rc = ek_files_add(&a->model, model, &a->e);
+    if (!rc)
+        rc = with_manifest(a);
+    ek_config_free(owner);
+    return rc;
+}
+
 int ek_cmd_eval(int argc, char **argv)
 {
     struct ek_eval_args a;
     ek_eval_parse(&a, argc, argv);
-    return with_manifest(&a) ? ek_cli_fail(&a.e) : EK_EXIT_OK;
+    return with_config(&a) ? ek_cli_fail(&a.e) : EK_EXIT_OK;
 }

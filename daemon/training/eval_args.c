@@ -110,8 +110,8 @@ static bool has_fitted_repair(const char *repairs)
 
 static void finish(struct argp_state *state, struct ek_eval_args *a)
 {
-    if (!a->manifest || !a->model.count || !a->data.count)
-        argp_error(state, "--manifest, --model and --data are needed");
+    if (((!a->manifest || !a->model.count) && !a->config) || !a->data.count)
+        argp_error(state, "--manifest and --model, or --config, and --data are needed");
     if (!a->reference.count && has_fitted_repair(a->repair))
         argp_error(state, "--repair without a factor needs --reference with the training lists");
     if (a->route_per_source && !a->sources && !a->has_teacher)

@@ -196,9 +196,21 @@ static int with_manifest(struct ek_train_args *a)
     return rc;
 }
 
+/* Set the manifest from the configuration, if it was not given. */
+static int with_config(struct ek_train_args *a)
+{
+    const struct ek_asset_options options = {.manifest = &a->manifest};
+    struct ek_config *owner;
+    int rc = ek_asset_options_load(&owner, a->config, &options, &a->e);
+    if (!rc)
+        rc = with_manifest(a);
+    ek_config_free(owner);
+    return rc;
+}
+
 int ek_cmd_train(int argc, char **argv)
 {
     struct ek_train_args a;
     ek_train_args_parse(&a, argc, argv);
-    return with_manifest(&a) ? ek_cli_stopped(interrupted, ek_cli_fail(&a.e)) : EK_EXIT_OK;
+    return with_config(&a) ? ek_cli_stopped(interrupted, ek_cli_fail(&a.e)) : EK_EXIT_OK;
 }

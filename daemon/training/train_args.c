@@ -254,8 +254,8 @@ static int key_of(size_t row)
 static void finish(struct argp_state *state, struct ek_train_args *a)
 {
     struct ek_model_shape *shape = &a->options.shape;
-    if (!a->manifest || !a->train.count || !a->vali.count || !a->output)
-        argp_error(state, "--manifest, --train, --vali and -o are needed");
+    if ((!a->manifest && !a->config) || !a->train.count || !a->vali.count || !a->output)
+        argp_error(state, "--manifest or --config, --train, --vali and -o are needed");
     if (shape->list_free && !a->log_input_given)
         shape->log_input = EK_LOG_NONE;
     if (shape->list_free && shape->log_input != EK_LOG_NONE)

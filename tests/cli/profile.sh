@@ -32,7 +32,7 @@ refused 1 "all.ekp: the profile keeps no lists: make it with 'profile --keep-lis
 refused 1 "all.txt: this is LETOR text, not a profile" profile -m features.yaml --merge all.txt -o no.ekp
 refused 1 "absent.ekp: cannot open: no such file" profile -m features.yaml --merge absent.ekp -o no.ekp
 refused 1 "0.ekp: the profile was made without the baseline 'stay_nights'" profile -m features.yaml --merge 0.ekp --stratify-by stay_nights -o no.ekp
-refused 2 "--manifest, --letor, --messages or --merge, and -o are needed" profile -m features.yaml -o no.ekp
+refused 2 "--manifest or --config, --letor, --messages or --merge, and -o are needed" profile -m features.yaml -o no.ekp
 sed 's/taxes/tax/' features.yaml >other.yaml
 refused 1 "0.ekp: the profile is of another manifest: item feature" profile -m other.yaml --merge 0.ekp -o no.ekp
 [ ! -e no.ekp ] || fail "a profile was written"

@@ -250,7 +250,7 @@ refused 2 "did you mean 'stay_nights'?" profile --manifest hotel.yaml --letor a.
 quiet "$EK" profile --manifest hotel.yaml -i train.msg -o by-letter.ekp
 refused 2 "did you mean 'status'?" stauts
 refused 2 "did you mean 'train'?" trian
-refused 2 "--manifest, --train, --vali and -o are needed" train --manifest hotel.yaml --train train.txt
+refused 2 "--manifest or --config, --train, --vali and -o are needed" train --manifest hotel.yaml --train train.txt
 refused 2 "did you mean 'price'?" $train -o x --routing static:prise
 refused 2 "feature 'chain' is not routable" $train -o x --routing static:chain
 refused 2 "duplicate feature 'price'" $eval --route price,taxes,price

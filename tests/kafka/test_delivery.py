@@ -529,6 +529,20 @@ class Capture(unittest.TestCase):
         times = [json.loads(line)[2] for line in shown]
         self.assertEqual(times, [f.timestamp for f in frames])
 
+    def test_a_capture_begins_with_the_messages_of_a_time(self):
+        source, target = WORLD.topics(2)
+        WORLD.send(source, numbered(WORLD.hotel(100) * 60, 2))  # one a millisecond from START_MS
+        path, d = WORLD.path("since.ekc"), Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder)
+        second = 1700000000 + 3
+        moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(second))
+        told = json.loads(evenkeel("capture", "-c", d.config, "--since", moment, "--until-end", "-o", path, "--json")[0])
+        self.assertEqual((told["topic"], told["messages"], told["first_ms"]), (source, 3000, second * 1000))
+        day = time.strftime("%Y-%m-%d", time.gmtime(second))
+        told = json.loads(evenkeel("capture", "-c", d.config, "--since", day, "--until-end", "-o", path, "--json")[0])
+        self.assertEqual(told["messages"], 6000)
+        told = json.loads(evenkeel("capture", "-c", d.config, "--since", "1h", "--until-end", "-o", path, "--json")[0])
+        self.assertEqual(told["messages"], 0)
+
     def test_a_topic_that_is_not_there_is_no_broker_that_does_not_answer(self):
         _, said = evenkeel("capture", "--brokers", WORLD.broker.address, "--topic", "nosuch",
                            "-o", WORLD.path("none"), status=1)
