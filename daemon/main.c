@@ -8,6 +8,7 @@
 static const struct ek_command COMMANDS[] = {
     {"run", "Process topics: detect and mitigate faults", "Run", ek_cmd_run},
     {"check", "Validate rules, manifests, models, profiles and configurations", NULL, ek_cmd_check},
+    {"topics", "Check the topics of a configuration, or create them", NULL, ek_cmd_topics},
     {"demo", "Show a detected and mitigated fault, with an embedded broker", NULL, ek_cmd_demo},
     {"status", "Show status, findings and routes", "Operate", ek_cmd_client},
     {"impact", "Show the rank changes of each route", NULL, ek_cmd_client},

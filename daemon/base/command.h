@@ -71,6 +71,7 @@ int ek_cmd_train(int argc, char **argv);
 int ek_cmd_eval(int argc, char **argv);
 int ek_cmd_replay(int argc, char **argv);
 int ek_cmd_capture(int argc, char **argv);
+int ek_cmd_topics(int argc, char **argv);
 int ek_cmd_inspect(int argc, char **argv);
 int ek_cmd_check(int argc, char **argv);
 int ek_cmd_generate(int argc, char **argv);

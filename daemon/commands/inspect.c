@@ -301,7 +301,8 @@ static const struct argp_option OPTIONS[] = {
     {"json", KEY_JSON, NULL, 0, "Print one JSON object", 0},
     {"plot", KEY_PLOT, "FEATURE", 0,
      "Draw the distribution of a feature in a profile, or in messages with --manifest", 0},
-    {"manifest", 'm', "FILE", 0, "With --plot: manifest of the messages; default: those of --config", 0},
+    {"manifest", 'm', "FILE", 0,
+     "With --plot: manifest of the messages; default: those of --config", 0},
     {"profile", 'p', "FILE", 0, "With --plot: training profile to draw next to the messages", 0},
     {"suggest-manifest", KEY_SUGGEST_MANIFEST, NULL, 0,
      "Print an initial manifest for the features of messages, with their names and likely scales; "

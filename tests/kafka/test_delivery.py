@@ -11,7 +11,7 @@ import time
 import unittest
 
 from fixtures import numbered, numbers
-from harness import HERE, WAIT, Daemon, evenkeel, eventually, promised
+from harness import EVENKEEL, HERE, WAIT, Daemon, evenkeel, eventually, promised
 
 import test_fleet
 
@@ -500,6 +500,42 @@ class WhatCannotWork(unittest.TestCase):
             self.assertIn(d.wait_end(), (0, 128 + signal.SIGINT))
             self.assertLess(time.monotonic() - began, promised(10))
             WORLD.broker.up()
+
+
+class Topics(unittest.TestCase):
+    def topics(self, config, *words, status=0):
+        done = subprocess.run([EVENKEEL, "topics", "-c", config, *words], capture_output=True, text=True, timeout=WAIT, check=False)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done.stdout.splitlines()
+
+    def test_all_missing_topics_are_named_at_once_and_created(self):
+        source, target = WORLD.names()
+        state, fleet, alerts = target + ".state", target + ".fleet", target + ".alerts"
+        d = Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, instance="one", alerts=alerts,
+                   state=f"topic: {state}", fleet=f"topic: {fleet}")
+        lines = self.topics(d.config, status=1)
+        self.assertEqual([line.split()[0] for line in lines],
+                         ["input.topics", "output.topic", "output.dead_letter_topic", "alerts.kafka.topic", "state.topic",
+                          "fleet.topic", "fleet.evidence_topic"])
+        self.assertTrue(all(": missing" in line for line in lines), lines)
+        self.assertIn(f"--create --topic {state} --partitions 1 --config cleanup.policy=compact", lines[4])
+        WORLD.broker.create(source, 3)
+        self.topics(d.config, "--create")
+        lines = self.topics(d.config)
+        self.assertEqual([line.split(": ", 1)[1] for line in lines],
+                         [f"ok, partitions={n}" for n in (3, 3, 1, 1, 3, 1, 1)])
+        with d:
+            d.wait_ready()
+            self.assertEqual(d.stop(), 0, d.log())
+
+    def test_a_wrong_topic_is_told_with_the_command_that_corrects_it(self):
+        source, target = WORLD.topics(2)
+        WORLD.broker.create(target + ".state", 2)
+        d = Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, state=f"topic: {target}.state")
+        wrong = self.topics(d.config, status=1)[-1]
+        self.assertIn("cleanup.policy is delete; kafka-configs.sh", wrong)
+        WORLD.broker.set(target + ".state", "cleanup.policy", "compact")
+        self.topics(d.config)
 
 
 class Capture(unittest.TestCase):
