@@ -459,7 +459,9 @@ static int run(struct demo *d)
     pthread_sigmask(SIG_BLOCK, &d->signals, &before);
     ek_demo_view_init(&d->screen, stdout);
     ek_demo_report_init(&d->report);
-    int rc = ek_demo_assets_make(&d->assets, d->seed, stop, &d->e);
+    int rc = d->listen ? ek_http_check_address(d->listen, &d->e) : EK_OK;
+    if (!rc)
+        rc = ek_demo_assets_make(&d->assets, d->seed, stop, &d->e);
     if (!rc) {
         rc = with_pipeline(d);
         ek_demo_assets_remove(&d->assets);

@@ -534,24 +534,43 @@ static int fail_listen(const char *listen, int problem, struct ek_error *e)
                    why + 1);
 }
 
-static int start(struct ek_http *h, const char *listen, struct ek_error *e)
+/* Open a listening socket. Set *fd and *family, and `host` to the name before the port. */
+static int open_address(const char *listen, char host[EK_HOST_BYTES], int waiting, int *fd,
+                        int *family, struct ek_error *e)
 {
     const char *port = NULL;
     struct addrinfo *found, hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
-    int rc = ek_address_split("http.listen", listen, h->host, &port, e);
-    if (!rc)
-        rc = ek_raise_fd_limit("http.max_connections", h->limits.connections, e);
+    int rc = ek_address_split("http.listen", listen, host, &port, e);
     if (rc)
         return rc;
-    int problem = getaddrinfo(*h->host ? h->host : NULL, port, &hints, &found);
+    int problem = getaddrinfo(*host ? host : NULL, port, &hints, &found);
     if (problem)
         return ek_fail(e, EK_ECONFIG, "'http.listen': '%s': %s", listen, gai_strerror(problem));
-    int fd = listen_on(found, (int)h->limits.connections);
-    if (fd < 0)
+    *family = found->ai_family;
+    *fd = listen_on(found, waiting);
+    if (*fd < 0)
         rc = fail_listen(listen, errno, e);
-    else if (serve(h, fd, found->ai_family) || start_timeout_thread(h))
-        rc = ek_fail(e, EK_EIO, "cannot listen on %s: the server cannot start", listen);
     freeaddrinfo(found);
+    return rc;
+}
+
+int ek_http_check_address(const char *listen, struct ek_error *e)
+{
+    char host[EK_HOST_BYTES];
+    int fd = -1, family = 0, rc = open_address(listen, host, 1, &fd, &family, e);
+    if (!rc)
+        close(fd);
+    return rc;
+}
+
+static int start(struct ek_http *h, const char *listen, struct ek_error *e)
+{
+    int fd = -1, family = AF_INET;
+    int rc = ek_raise_fd_limit("http.max_connections", h->limits.connections, e);
+    if (!rc)
+        rc = open_address(listen, h->host, (int)h->limits.connections, &fd, &family, e);
+    if (!rc && (serve(h, fd, family) || start_timeout_thread(h)))
+        rc = ek_fail(e, EK_EIO, "cannot listen on %s: the server cannot start", listen);
     return rc;
 }
 

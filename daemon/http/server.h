@@ -43,6 +43,8 @@ struct ek_http_limits {
     const struct ek_text_list *hosts; /* NULL: none; must outlive the server */
 };
 
+/* Check that a server could listen there, before work that takes long. Errors as ek_http_start. */
+int ek_http_check_address(const char *listen, struct ek_error *e);
 /* Start a server. listen: "127.0.0.1:9464", "[::1]:9464", "localhost:9464"; port 0: any free port.
  * limits: NULL: defaults. api: copied. Return 0, EK_ENOMEM, EK_ECONFIG for an invalid address, or
  * EK_EIO if it is not available; a port is never shared with another process. */

@@ -35,3 +35,14 @@ grep -qF interrupted err || fail "an interrupted run does not say so"
 status=0
 "$EK" demo now >out 2>err || status=$?
 [ $status = 2 ] || fail "status $status for a word too many"
+
+# A taken port is reported before the training.
+python3 -c 'import socket, time; s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen(); print(s.getsockname()[1], flush=True); time.sleep(60)' >port &
+holder=$!
+wait_for_line port .
+status=0
+"$EK" demo --page=127.0.0.1:"$(cat port)" >out 2>err || status=$?
+kill $holder
+[ $status = 1 ] || fail "status $status for a taken port"
+grep -qF "cannot listen on 127.0.0.1:$(cat port): address already in use" err || fail "$(cat err)"
+[ "$(wc -l <err)" = 1 ] || fail "work before the address was checked: $(cat err)"
