@@ -5,7 +5,10 @@
 
 #include <math.h>
 
-enum { NOBODY = -2 /* finding of the log without a proposing instance */ };
+enum {
+    NOBODY = -2, /* finding of the log without a proposing instance */
+    SAME_START_PART = 8
+};
 
 /* Proposal of a finding, with the incident number of the instance. */
 struct link {
@@ -177,9 +180,21 @@ void ek_fleet_findings_release_source(struct ek_fleet_findings *t, int feature, 
             t->open.item[i].by = NOBODY;
 }
 
+/* Return true if both began at the same time, within an eighth of the time since then: instances
+ * confirm the features of one fault in different orders, so that none links them at first. */
+static bool began_together(const struct ek_finding *a, const struct ek_finding *b, int64_t time_ms)
+{
+    int64_t first = a->since_ms < b->since_ms ? a->since_ms : b->since_ms;
+    int64_t last = a->since_ms < b->since_ms ? b->since_ms : a->since_ms;
+    bool nested = a->cell == b->cell || !a->cell || !b->cell;
+    return nested && a->feature != b->feature && last <= time_ms &&
+           (last - first) * SAME_START_PART <= time_ms - first;
+}
+
 /* Return the incident of a new finding: that of an earlier finding with the same cause on some
- * instance, else the number of the new finding. */
-static uint32_t incident_of(const struct ek_fleet_findings *t, const struct ek_open_finding *o)
+ * instance, else of one that began together with it, else the number of the new finding. */
+static uint32_t incident_of(const struct ek_fleet_findings *t, const struct ek_open_finding *o,
+                            int64_t time_ms)
 {
     for (int i = 0; i < t->links; i++)
         for (int k = 0; is_about(&t->link[i], o) && k < t->links; k++) {
@@ -191,11 +206,14 @@ static uint32_t incident_of(const struct ek_fleet_findings *t, const struct ek_o
             if (other && other < o && other->f.cause)
                 return other->f.cause;
         }
+    for (const struct ek_open_finding *other = t->open.item; other < o; other++)
+        if (other->f.cause && other->present && began_together(&other->f, &o->f, time_ms))
+            return other->f.cause;
     return o->f.episode;
 }
 
 /* Update statistics, and keep number, incident and start. */
-static void update(struct ek_fleet_findings *t, struct ek_open_finding *o)
+static void update(struct ek_fleet_findings *t, struct ek_open_finding *o, int64_t time_ms)
 {
     struct ek_finding before = o->f;
     o->f = o->now;
@@ -205,7 +223,7 @@ static void update(struct ek_fleet_findings *t, struct ek_open_finding *o)
     if (o->reported)
         o->f.since_ms = before.since_ms;
     else
-        o->f.cause = incident_of(t, o);
+        o->f.cause = incident_of(t, o, time_ms);
     ek_fleet_finding_match_units(&o->f, t->rules, t->manifest);
 }
 
@@ -224,7 +242,7 @@ void ek_fleet_findings_finish(struct ek_fleet_findings *t, bool settled, int64_t
     for (int i = 0; i < t->open.count; i++) {
         struct ek_open_finding *o = &t->open.item[i];
         if (o->present) {
-            update(t, o);
+            update(t, o, time_ms);
             if (!o->reported)
                 report_finding(t, &o->f, EK_CONFIRMED, time_ms);
             const struct ek_finding f = as_before(o);
