@@ -453,7 +453,8 @@ static const struct ek_key_row KEYS[] = {
      .built_in = "64",
      .low = 4,
      .high = 10000,
-     .help = "maximum number of connections; more wait until one ends"},
+     .help = "maximum number of connections; one more closes the one that has waited longest for "
+             "its request"},
     {.path = "http.max_connections_per_ip",
      .type = EK_KEY_INT,
      IN_CONFIG(http_max_connections_per_ip),

@@ -121,7 +121,7 @@ static bool has_pending(const struct ek_event_stream *s, int64_t now_ms)
 struct ek_http_timeout {
     struct ek_http_timeout *next, *before;
     int fd;
-    int64_t until_ms;
+    int64_t until_ms, waits_ms; /* waits_ms: no complete request since then */
 };
 
 struct ek_http_timeouts {
@@ -154,6 +154,7 @@ struct ek_http_timeout *ek_http_timeouts_start(struct ek_http_timeouts *w, int f
         return NULL;
     one->fd = fd;
     one->until_ms = until_ms;
+    one->waits_ms = EK_TIMEOUT_NEVER;
     one->next = &w->all;
     pthread_mutex_lock(&w->lock);
     one->before = w->all.before;
@@ -170,6 +171,32 @@ void ek_http_timeouts_until(struct ek_http_timeouts *w, struct ek_http_timeout *
     pthread_mutex_lock(&w->lock);
     one->until_ms = until_ms;
     pthread_mutex_unlock(&w->lock);
+}
+
+void ek_http_timeouts_wait(struct ek_http_timeouts *w, struct ek_http_timeout *one,
+                           int64_t since_ms)
+{
+    if (!one)
+        return;
+    pthread_mutex_lock(&w->lock);
+    one->waits_ms = since_ms;
+    pthread_mutex_unlock(&w->lock);
+}
+
+bool ek_http_timeouts_evict(struct ek_http_timeouts *w, const struct ek_http_timeout *but)
+{
+    struct ek_http_timeout *oldest = NULL;
+    pthread_mutex_lock(&w->lock);
+    for (struct ek_http_timeout *one = w->all.next; one != &w->all; one = one->next)
+        if (one != but && one->waits_ms != EK_TIMEOUT_NEVER &&
+            (!oldest || one->waits_ms < oldest->waits_ms))
+            oldest = one;
+    if (oldest) {
+        shutdown(oldest->fd, SHUT_RDWR);
+        oldest->until_ms = oldest->waits_ms = EK_TIMEOUT_NEVER;
+    }
+    pthread_mutex_unlock(&w->lock);
+    return oldest != NULL;
 }
 
 void ek_http_timeouts_stop(struct ek_http_timeouts *w, struct ek_http_timeout *one)

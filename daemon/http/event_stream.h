@@ -57,6 +57,13 @@ struct ek_http_timeout *ek_http_timeouts_start(struct ek_http_timeouts *w, int f
 void ek_http_timeouts_until(struct ek_http_timeouts *w, struct ek_http_timeout *one,
                             int64_t until_ms);
 void ek_http_timeouts_stop(struct ek_http_timeouts *w, struct ek_http_timeout *one);
+/* Set the time since which a connection has no complete request; EK_TIMEOUT_NEVER: it has one.
+ * `one` may be NULL. */
+void ek_http_timeouts_wait(struct ek_http_timeouts *w, struct ek_http_timeout *one,
+                           int64_t since_ms);
+/* Shut down the connection that has had no complete request for longest, except `but`. Return false
+ * if each has one. */
+bool ek_http_timeouts_evict(struct ek_http_timeouts *w, const struct ek_http_timeout *but);
 /* Shut down overdue connections, each once. Return their number. now_ms EK_TIMEOUT_NEVER shuts down
  * all connections, on each call. */
 size_t ek_http_timeouts_expire(struct ek_http_timeouts *w, int64_t now_ms);

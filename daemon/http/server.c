@@ -172,7 +172,8 @@ enum {
     RESPONSE_MS = 60000, /* deadline for receiving a response */
     CHECK_MS = 200,      /* interval of checks for deadlines and streams */
     STOP_CHECK_MS = 5,   /* at shutdown: interval of checks for connections */
-    STOP_CHECKS = 200    /* at shutdown: checks, at most */
+    STOP_CHECKS = 200,   /* at shutdown: checks, at most */
+    RESERVED = 8         /* connections above the limit, so that a new one is accepted */
 };
 
 struct ek_http {
@@ -186,6 +187,7 @@ struct ek_http {
     pthread_t timeout_thread;
     bool has_timeout_thread; /* the timeout thread runs */
     size_t load;             /* bytes of large responses in flight */
+    int64_t connections;     /* open; of the server's thread */
     bool background;         /* the server's thread has low priority */
     pthread_mutex_t lock;
     pthread_cond_t end;
@@ -401,6 +403,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
                                   size_t *upload_size, void **state)
 {
     struct exchange *x = *state;
+    const struct ek_http *h = context;
     (void)version;
     if (!x)
         return MHD_NO; /* out of memory */
@@ -408,6 +411,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
         return process_headers(context, connection, x);
     if (!*upload_size) {
         set_deadline(context, connection, RESPONSE_MS);
+        ek_http_timeouts_wait(h->timeouts, get_timeout(connection), EK_TIMEOUT_NEVER);
         return respond(context, connection, url, method, x);
     }
     bool more = add_body(x, upload, *upload_size);
@@ -422,11 +426,25 @@ static void on_end(void *context, struct MHD_Connection *connection, void **stat
     struct exchange *x = *state;
     (void)how;
     set_deadline(h, connection, h->limits.request_ms);
+    ek_http_timeouts_wait(h->timeouts, get_timeout(connection), ek_now_ms());
     if (!x)
         return;
     ek_buf_release(&x->body);
     ek_free(x);
     *state = NULL;
+}
+
+/* Above the limit, a new connection displaces the one that has waited longest for its request, so
+ * that idle and slow clients do not keep probes out. */
+static void start_connection(struct ek_http *h, int fd, void **state)
+{
+    int64_t now = ek_now_ms();
+    struct ek_http_timeout *one =
+        ek_http_timeouts_start(h->timeouts, fd, now + h->limits.request_ms);
+    ek_http_timeouts_wait(h->timeouts, one, now);
+    if (h->connections > h->limits.connections)
+        ek_http_timeouts_evict(h->timeouts, one);
+    *state = one;
 }
 
 /* Callback for a new or closed connection. Without memory for a deadline it only has the server's
@@ -441,11 +459,11 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
     if (!h->background)
         ek_lower_priority();
     h->background = true;
+    h->connections += what == MHD_CONNECTION_NOTIFY_CLOSED ? -1 : 1;
     if (what == MHD_CONNECTION_NOTIFY_CLOSED)
         ek_http_timeouts_stop(h->timeouts, *state);
     else if (at)
-        *state =
-            ek_http_timeouts_start(h->timeouts, at->connect_fd, ek_now_ms() + h->limits.request_ms);
+        start_connection(h, at->connect_fd, state);
 }
 
 /* Return a listening socket, or -1 with errno. libmicrohttpd's own socket would share a port with
@@ -487,7 +505,7 @@ static int serve(struct ek_http *h, int fd, int family)
     h->server =
         MHD_start_daemon(flags, 0, NULL, NULL, on_request, h, MHD_OPTION_LISTEN_SOCKET,
                          (MHD_socket)fd, MHD_OPTION_CONNECTION_TIMEOUT, idle_s,
-                         MHD_OPTION_CONNECTION_LIMIT, (unsigned)h->limits.connections,
+                         MHD_OPTION_CONNECTION_LIMIT, (unsigned)h->limits.connections + RESERVED,
                          MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)h->limits.per_address,
                          MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)EK_HTTP_CONNECTION_BYTES_MAX,
                          MHD_OPTION_URI_LOG_CALLBACK, on_line, h, MHD_OPTION_NOTIFY_COMPLETED,
