@@ -15,6 +15,7 @@ MEANINGS = {
     "alert_refused": "A sink rejected an alert permanently, which is not sent again",
     "alert_sent": "A sink accepted an alert",
     "alerts_undelivered": "The process stops with `pending` alerts that no sink has accepted",
+    "batches_reduced": "The limit of a topic was lowered: a new producer makes smaller batches",
     "build_info": "Versions, at the start",
     "checkpoint_delivery_failed": "The state topic rejected a record of a checkpoint. The next checkpoint includes it",
     "checkpoint_failed": "A checkpoint could not be encoded",

@@ -450,6 +450,11 @@ bool ek_output_is_lost(struct ek_output *o)
     return o->records && ek_txn_is_recoverable(rd_kafka_fatal_error(o->client, NULL, 0));
 }
 
+bool ek_output_exceeds_limits(const struct ek_output *o)
+{
+    return (int64_t)ek_topic_limits_min(o->limits) < o->batch_bytes;
+}
+
 int ek_output_replace_client(struct ek_output *o, struct ek_error *e)
 {
     ek_topic_limits_cancel(o->limits);

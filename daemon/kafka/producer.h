@@ -110,6 +110,9 @@ void ek_output_finish_records(struct ek_output *o, bool committed);
  * end the transaction thread and call ek_output_replace_client: it drops the records of the batch
  * and creates a client with the same transactional id. */
 bool ek_output_is_lost(struct ek_output *o);
+/* Return true if the client makes larger batches than a topic takes since its limit was lowered:
+ * librdkafka fixes their size at creation. */
+bool ek_output_exceeds_limits(const struct ek_output *o);
 int ek_output_replace_client(struct ek_output *o, struct ek_error *e);
 /* Finish a message of a closed batch. */
 void ek_output_finish(struct ek_output *o, struct ek_inflight *t, bool committed);

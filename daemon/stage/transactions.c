@@ -109,7 +109,7 @@ static void end(struct ek_txn_coordinator *t)
 {
     struct ek_txn_batch cut;
     ek_output_close_batch(t->tools.output, &cut);
-    bool ours = reach(&cut);
+    bool ours = reach(&cut) && !ek_output_exceeds_limits(t->tools.output);
     t->ending = cut.sent;
     t->open = false;
     if (ours)
@@ -255,12 +255,12 @@ static bool may_replace(struct ek_txn_coordinator *t)
     return t->replaced++ < REPLACED_MAX;
 }
 
-/* The client has lost its transaction, which brokers abort: read its messages again, and continue
- * with a new client. Another member may have the partitions already; the group decides that. */
-static int give_up_transaction(struct ek_txn_coordinator *t, const char *why, struct ek_error *e)
+/* Read the messages of the transaction again, and continue with a new client: this one has lost its
+ * transaction, which brokers abort, or has aborted it. Another member may have the partitions
+ * already; the group decides that. */
+static int replace_client(struct ek_txn_coordinator *t, struct ek_error *e)
 {
     struct ek_txn_batch cut;
-    ek_log_write(t->tools.log, EK_LOG_WARN, "transaction_lost", "reason=\"%s\"", why);
     ek_txn_free(t->txn);
     t->txn = NULL;
     t->open = false;
@@ -273,17 +273,30 @@ static int give_up_transaction(struct ek_txn_coordinator *t, const char *why, st
     return rc;
 }
 
+/* Continue with smaller batches after an abort, so that no search for a rejected message is needed.
+ */
+static int shrink_batches(struct ek_txn_coordinator *t, struct ek_error *e)
+{
+    int rc = replace_client(t, e);
+    ek_log_text(t->tools.log, EK_LOG_INFO, "batches_reduced",
+                "a topic takes less at a time than before (max.message.bytes)");
+    t->replace_ms = 0;
+    t->most = 0;
+    t->refusals = 0;
+    return rc;
+}
+
 /* Return 0, or the error if it is not recoverable. */
 static int handle_broken(struct ek_txn_coordinator *t, struct ek_error *failure)
 {
-    struct ek_error e = *failure;
     if (!ek_output_is_lost(t->tools.output) && !(t->txn && ek_txn_is_lost(t->txn)))
         return (int)failure->code;
     if (!may_replace(t)) {
         failure->flags = EK_ERR_FATAL;
         return (int)failure->code;
     }
-    return give_up_transaction(t, e.message, failure);
+    ek_log_text(t->tools.log, EK_LOG_WARN, "transaction_lost", failure->message);
+    return replace_client(t, failure);
 }
 
 /* The client reported a fatal error between two calls. */
@@ -309,7 +322,7 @@ static bool due(const struct ek_txn_coordinator *t, bool now)
 {
     struct ek_txn_batch_size h = ek_output_in_batch(t->tools.output);
     const struct ek_config *c = t->tools.config;
-    if (h.spoilt)
+    if (h.spoilt || ek_output_exceeds_limits(t->tools.output))
         return true;
     if (nothing_to_end(t, &h))
         return false;
@@ -332,6 +345,8 @@ static int advance(struct ek_txn_coordinator *t, bool now, struct ek_error *e)
     t->open = state == EK_TXN_OPEN || state == EK_TXN_COMMITTED;
     if (t->most && !suspects(t))
         t->most = 0;
+    if (state == EK_TXN_ABORTED && ek_output_exceeds_limits(t->tools.output))
+        return shrink_batches(t, e);
     if (state == EK_TXN_ABORTED)
         return rewind_offsets(t, e);
     if (state == EK_TXN_COMMITTED) {

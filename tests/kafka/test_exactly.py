@@ -204,6 +204,29 @@ class Together(Once):
         self.assert_once(frames, target)
 
 
+class Lowered(Once):
+    COUNT = 1300
+
+    def test_a_lowered_limit_of_the_output_costs_a_few_aborts(self):
+        """Each message fits, but batches of several do not."""
+        source, target = WORLD.topics()
+        frames = messages(self.COUNT)
+        largest = max(len(f.value) for f in frames) + 600
+        with daemon(source, target) as d:
+            d.wait_ready()
+            WORLD.send(source, frames[:100])
+            d.wait_handled(100)
+            WORLD.broker.set(target, "max.message.bytes", str(largest))
+            WORLD.send(source, frames[100:])
+            d.wait_handled(self.COUNT)
+            d.wait_drained()
+            self.assertLessEqual(d.metric('evenkeel_transactions_total{result="aborted"}'), 6, d.log())
+            self.assertIn("event=batches_reduced ", d.log())
+            self.assertEqual(d.status()["dead_letters"], 0)
+            self.assertEqual(d.stop(), 0, d.log())
+        self.assert_once(frames, target)
+
+
 class Refused(Once):
     def test_a_message_of_any_size_comes_out_or_becomes_a_dead_letter(self):
         """Byte by byte around the output's limit, as the broker measures it."""
