@@ -385,10 +385,10 @@ static void read_head(const char *path, struct ek_buf *bytes)
 {
     struct ek_reader *r = NULL;
     size_t got = 0;
-    if (!strcmp(path, "-") || ek_buf_reserve(bytes, EK_TENSORS_HEAD) ||
+    if (!strcmp(path, "-") || ek_buf_reserve(bytes, EK_TREES_HEAD) ||
         ek_reader_open(&r, path, NULL))
         return;
-    if (!ek_reader_read(r, bytes->data, EK_TENSORS_HEAD, &got, NULL))
+    if (!ek_reader_read(r, bytes->data, EK_TREES_HEAD, &got, NULL))
         bytes->length = got;
     ek_reader_close(r);
 }
@@ -424,7 +424,9 @@ static int inspect(const struct arguments *a, struct ek_error *e)
         return inspect_shape(a->path, &a->field_mapping, stdout, e);
     ek_buf_init(&head, 0);
     read_head(a->path, &head);
-    int rc = arrays(a, ek_tensors_begins(head.data, head.length), e);
+    int rc = ek_trees_begins(head.data, head.length)
+                 ? model(a, e)
+                 : arrays(a, ek_tensors_begins(head.data, head.length), e);
     ek_buf_release(&head);
     return rc;
 }

@@ -302,8 +302,47 @@ static void model_table(const struct ek_model *m, FILE *to)
     }
 }
 
+static void trees_table(const struct ek_trees *t, FILE *to)
+{
+    fprintf(to, "trees of %s, format %s\n", ek_tree_library_name(t->library), t->version);
+    fprintf(to, "  objective       %s\n", *t->objective ? t->objective : "unknown");
+    fprintf(to, "  trees           %d, at most %.1f nodes per item and tree\n", t->tree_count,
+            ek_trees_cost(t) / t->tree_count);
+    fprintf(to, "  features        %d%s\n", t->columns, t->column_name ? "" : ", without names");
+    for (int i = 0; t->column_name && i < t->columns; i++)
+        fprintf(to, "    %s\n", t->column_name[i]);
+}
+
+/* Return 0 or EK_ENOMEM. */
+static int trees_json(const struct ek_trees *t, FILE *to)
+{
+    int rc = EK_OK;
+    fprintf(to, "{\"kind\":\"model\",\"library\":\"%s\",\"version\":",
+            ek_tree_library_name(t->library));
+    rc |= ek_json_print_text(t->version, to);
+    fputs(",\"objective\":", to);
+    rc |= ek_json_print_text(t->objective, to);
+    fprintf(to, ",\"trees\":%d,\"features\":%d,\"names\":[", t->tree_count, t->columns);
+    for (int i = 0; t->column_name && i < t->columns; i++) {
+        fputs(i ? "," : "", to);
+        rc |= ek_json_print_text(t->column_name[i], to);
+    }
+    fputs("]}\n", to);
+    return rc;
+}
+
+static int inspect_trees(const struct ek_trees *t, enum ek_inspect_form form, FILE *to)
+{
+    if (form == EK_INSPECT_JSON)
+        return trees_json(t, to);
+    trees_table(t, to);
+    return EK_OK;
+}
+
 int ek_inspect_model(const struct ek_model *m, enum ek_inspect_form form, FILE *to)
 {
+    if (m->trees)
+        return inspect_trees(m->trees, form, to);
     if (form == EK_INSPECT_JSON)
         return model_json(m, to);
     model_table(m, to);

@@ -178,6 +178,8 @@ static enum ek_kind print_kind(struct ek_checked *c, struct ek_reader *r, struct
     }
     if (ek_tensors_begins(c->text.data, c->text.length))
         return kind_of_tensors(c->path, e);
+    if (ek_trees_begins(c->text.data, c->text.length))
+        return EK_KIND_MODEL;
     if (is_messages(&c->text))
         return EK_KIND_MESSAGES;
     if (is_letor(&c->text))
@@ -407,8 +409,12 @@ static void note_model(struct ek_checked *c, const struct ek_model *model, bool 
 {
     char advice[300] = "";
     bool any = ek_model_routing_warning(model, NULL, advice, sizeof advice);
-    snprintf(c->note, sizeof c->note, "%s%s%s", advice, any && !held ? "; " : "",
-             held ? "" : NOT_HELD);
+    if (model->trees && !model->trees->column_name && held)
+        snprintf(c->note, sizeof c->note,
+                 "features without names, taken in the order of the manifest");
+    else
+        snprintf(c->note, sizeof c->note, "%s%s%s", advice, any && !held ? "; " : "",
+                 held ? "" : NOT_HELD);
 }
 
 static int check_model(struct ek_checked *c, const struct ek_manifest *m, struct ek_error *e)

@@ -387,7 +387,15 @@ static int load_models(struct models *v, struct ek_eval_args *a, const struct ek
         int rc = ek_model_load(&v->model[v->count], path, &a->e);
         if (rc)
             return ek_kind_explain(path, EK_KIND_MODEL, &a->e);
-        rc = ek_model_check(v->model[v->count], m, &a->e);
+        rc = a->impute ? ek_model_require_network(v->model[v->count], path,
+                                                  "--impute needs the "
+                                                  "medians of",
+                                                  &a->e)
+                       : EK_OK;
+        if (!rc && a->output)
+            rc = ek_model_require_network(v->model[v->count], path, "-o needs", &a->e);
+        if (!rc)
+            rc = ek_model_check(v->model[v->count], m, &a->e);
         if (rc) {
             ek_model_free(v->model[v->count]);
             ek_error_place(&a->e, path, 0, 0);

@@ -99,7 +99,9 @@ int ek_cmd_export(int argc, char **argv)
         ek_kind_explain(a.model, EK_KIND_MODEL, &a.e);
         return ek_cli_fail(&a.e);
     }
-    rc = ek_model_onnx_write(m, a.output, &a.e);
+    rc = ek_model_require_network(m, a.model, "export needs", &a.e);
+    if (!rc)
+        rc = ek_model_onnx_write(m, a.output, &a.e);
     if (!rc)
         print_result(&a, m);
     if (!rc && a.json)

@@ -187,13 +187,21 @@ static void free_names(char **names, int count)
     ek_free(names);
 }
 
+static void free_features(struct ek_model *m)
+{
+    free_names(m->item_names, m->item_features);
+    free_names(m->query_names, m->query_features);
+    ek_free(m->routable);
+    m->item_names = m->query_names = NULL;
+    m->routable = NULL;
+}
+
 void ek_model_free(struct ek_model *m)
 {
     if (!m)
         return;
-    free_names(m->item_names, m->item_features);
-    free_names(m->query_names, m->query_features);
-    ek_free(m->routable);
+    free_features(m);
+    ek_trees_free(m->trees);
     ek_free(m->trained.routed);
     ek_tensors_free(m->storage);
     ek_free(m);
@@ -213,8 +221,29 @@ static int check_names(const char *kind, char *const *names, int count,
     return EK_OK;
 }
 
-int ek_model_check(const struct ek_model *m, const struct ek_manifest *manifest, struct ek_error *e)
+static int bind_trees(struct ek_model *m, const struct ek_manifest *manifest, struct ek_error *e)
 {
+    int code = ek_trees_bind(m->trees, manifest, e);
+    if (code)
+        return code;
+    free_features(m);
+    return copy_features(m, manifest) ? ek_fail(e, EK_ENOMEM, "out of memory") : EK_OK;
+}
+
+int ek_model_require_network(const struct ek_model *m, const char *path, const char *purpose,
+                             struct ek_error *e)
+{
+    if (!m->trees)
+        return EK_OK;
+    return ek_fail_at(e, EK_EUSAGE, path, 0, 0,
+                      "%s a network of 'evenkeel train', and this is a model of %s", purpose,
+                      ek_tree_library_name(m->trees->library));
+}
+
+int ek_model_check(struct ek_model *m, const struct ek_manifest *manifest, struct ek_error *e)
+{
+    if (m->trees)
+        return bind_trees(m, manifest, e);
     int code = check_names("item", m->item_names, m->item_features, manifest->item,
                            manifest->item_count, e);
     if (!code)

@@ -1,5 +1,7 @@
-/* Routable SIR model and its agreement with the upstream scorer. Agreement is measured on held-out
- * messages, stored in the model file and monitored at run time.
+/* Model that scores lists: the routable SIR network, or trees of the user's own ranker.
+ *
+ * The agreement of the network with the upstream scorer is measured on held-out messages, stored in
+ * the model file and monitored at run time. Trees are the upstream scorer.
  * Statistics of one list, higher is better (formulas in lib/score/agreement.h):
  *   tau      Kendall's tau-b, -1 .. 1
  *   ndcg@10  NDCG of the model's order with gain 1 / upstream rank, 0 .. 1
@@ -12,6 +14,7 @@
 #include "base/json.h"
 #include "schema/manifest.h"
 #include "schema/enum_names.h"
+#include "assets/trees.h"
 #include "yaml/json_parse.h"
 
 #include <stdbool.h>
@@ -100,6 +103,9 @@ struct ek_model {
     struct ek_trained trained;
     struct ek_model_agreement agreement; /* with the upstream scorer; lists 0: unknown */
     struct ek_tensors *storage;          /* memory of the arrays */
+    /* Trees in place of the network: all members above are empty but for the features, which are
+     * those of the manifest after ek_model_check. NULL: a network. */
+    struct ek_trees *trees;
 };
 
 struct ek_model_shape {
@@ -114,7 +120,8 @@ struct ek_model_shape {
 int ek_model_new(struct ek_model **out, const struct ek_manifest *m,
                  const struct ek_model_shape *shape, struct ek_error *e);
 void ek_model_free(struct ek_model *m);
-/* Read a model file. Return 0, EK_EIO, EK_EFORMAT, EK_ELIMIT or EK_ENOMEM. */
+/* Read a model file: a network, or trees of LightGBM or XGBoost. Return 0, EK_EIO, EK_EFORMAT,
+ * EK_ELIMIT or EK_ENOMEM. */
 int ek_model_load(struct ek_model **out, const char *path, struct ek_error *e);
 /* Create a model from tensors, which it frees, also on error. `name` is the file name in errors.
  * Return 0, EK_EFORMAT or EK_ENOMEM. */
@@ -124,9 +131,12 @@ int ek_model_from_tensors(struct ek_model **out, struct ek_tensors *t, const cha
 int ek_model_describe(const struct ek_model *m, struct ek_error *e);
 /* Update the description and write the file. Return 0, EK_EIO or EK_ENOMEM. */
 int ek_model_save(const struct ek_model *m, const char *path, struct ek_error *e);
-/* Return 0, or EK_ESTATE naming the first difference if the features do not match the manifest. */
-int ek_model_check(const struct ek_model *m, const struct ek_manifest *manifest,
-                   struct ek_error *e);
+/* Check the features against the manifest, and bind trees to them. Return 0, EK_ENOMEM, or
+ * EK_ESTATE naming the first difference. */
+int ek_model_check(struct ek_model *m, const struct ek_manifest *manifest, struct ek_error *e);
+/* Return 0 for a network, or EK_EUSAGE: `purpose` needs one ("export needs"). */
+int ek_model_require_network(const struct ek_model *m, const char *path, const char *purpose,
+                             struct ek_error *e);
 /* Return "log1p", "raw", "zscore", "cdf" or "mixture". */
 const char *ek_transform_name(enum ek_transform t);
 /* Return the transform, or -1 for an unknown name. */

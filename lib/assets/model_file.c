@@ -2,6 +2,7 @@
 #include "assets/model_internal.h"
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/parse.h"
 #include "yaml/json_parse.h"
 
@@ -272,10 +273,42 @@ int ek_model_from_tensors(struct ek_model **out, struct ek_tensors *t, const cha
     return EK_OK;
 }
 
+static int load_trees(struct ek_model **out, const char *path, struct ek_error *e)
+{
+    struct ek_model *m = ek_calloc(1, sizeof *m);
+    int code = m ? ek_trees_load(&m->trees, path, e) : ek_fail(e, EK_ENOMEM, "out of memory");
+    if (code)
+        ek_model_free(m);
+    else
+        *out = m;
+    return code;
+}
+
+/* Set *is to whether a file begins like trees. */
+static int has_trees(const char *path, bool *is, struct ek_error *e)
+{
+    struct ek_reader *r = NULL;
+    char head[EK_TREES_HEAD];
+    size_t length = 0, got = 1;
+    int code = ek_reader_open(&r, path, e);
+    while (!code && got && length < sizeof head) {
+        code = ek_reader_read(r, head + length, sizeof head - length, &got, e);
+        length += code ? 0 : got;
+    }
+    ek_reader_close(r);
+    *is = !code && ek_trees_begins(head, length);
+    return code;
+}
+
 int ek_model_load(struct ek_model **out, const char *path, struct ek_error *e)
 {
     struct ek_tensors *t;
-    int code = ek_tensors_read(&t, path, e);
+    bool is_trees;
+    int code = has_trees(path, &is_trees, e);
+    if (!code && is_trees)
+        return load_trees(out, path, e);
+    if (!code)
+        code = ek_tensors_read(&t, path, e);
     return code ? code : ek_model_from_tensors(out, t, path, e);
 }
 

@@ -3,6 +3,8 @@
 #include "base/alloc.h"
 #include "num/dense.h"
 #include "score/encode.h"
+#include "score/tree_scorer.h"
+#include "score/value_repair.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,6 +13,9 @@ enum { BLOCK = 64 }; /* items per pass through the network */
 
 struct ek_scorer {
     const struct ek_model *model;
+    struct ek_tree_scorer *trees; /* NULL: the model is a network */
+    double *value;                /* [n, F] treated values of trees */
+    size_t value_capacity;
     struct ek_encoder encoder;
     /* The first layer is split into inputs shared by all items of a list (query, mask) and inputs
      * of the item (deep, z, zero). `shared` is NULL without shared inputs. */
@@ -92,7 +97,7 @@ int ek_scorer_new(struct ek_scorer **out, const struct ek_model *m, struct ek_er
     if (!s)
         return ek_fail(e, EK_ENOMEM, "out of memory");
     s->model = m;
-    if (fill(s)) {
+    if (m->trees ? ek_tree_scorer_new(&s->trees, m->trees) : fill(s)) {
         ek_scorer_free(s);
         return ek_fail(e, EK_ENOMEM, "out of memory");
     }
@@ -104,6 +109,8 @@ void ek_scorer_free(struct ek_scorer *s)
 {
     if (!s)
         return;
+    ek_tree_scorer_free(s->trees);
+    ek_free(s->value);
     ek_encoder_release(&s->encoder);
     ek_dense_free(s->shared);
     for (int i = 0; i < EK_LAYERS_MAX; i++)
@@ -117,8 +124,100 @@ void ek_scorer_free(struct ek_scorer *s)
 
 bool ek_scorer_uses_sources(const struct ek_scorer *s, const struct ek_list *q)
 {
-    return q->sources > 0 && !ek_list_is_partial(q) && !s->model->list_free;
+    return !s->trees && q->sources > 0 && !ek_list_is_partial(q) && !s->model->list_free;
 }
+
+/* ----------------------------------------------------------------- trees */
+
+static int check_shape(const struct ek_scorer *s, const struct ek_list *q, struct ek_error *e)
+{
+    const struct ek_model *m = s->model;
+    if (q->item_features == m->item_features && q->query_features == m->query_features)
+        return EK_OK;
+    return ek_fail(e, EK_ESTATE, "list has %d item and %d query features, the model %d and %d",
+                   q->item_features, q->query_features, m->item_features, m->query_features);
+}
+
+/* Treat a feature of all items in s->value. */
+static int treat_values(struct ek_scorer *s, const struct ek_list *q, int feature,
+                        struct ek_treatment t, struct ek_error *e)
+{
+    struct ek_value_repair r = {.kind = EK_VALUE_BLANK};
+    if (t.action == EK_ACT_REPAIR) {
+        if (!(isfinite(t.value) && t.value > 0))
+            return ek_fail(e, EK_ESTATE, "'repair' of feature '%s' needs a positive value",
+                           s->model->item_names[feature]);
+        r.kind = EK_VALUE_DIVIDE;
+        ek_ratio_find(t.value, &r.p, &r.q);
+    } else if (t.action != EK_ACT_BLANK) {
+        return ek_fail(e, EK_ESTATE,
+                       "'%s' of feature '%s' needs a network of 'evenkeel train', and this is a "
+                       "model of %s",
+                       ek_action_name(t.action), s->model->item_names[feature],
+                       ek_tree_library_name(s->model->trees->library));
+    }
+    for (int i = 0; i < q->items; i++) {
+        double *x = &s->value[(size_t)i * (size_t)q->item_features + (size_t)feature];
+        *x = ek_value_repair(&r, *x, EK_VALUE_FLOAT32);
+    }
+    return EK_OK;
+}
+
+static int copy_values(struct ek_scorer *s, const struct ek_list *q, struct ek_error *e)
+{
+    size_t count = (size_t)q->items * (size_t)q->item_features;
+    if (count > s->value_capacity) {
+        double *value = ek_realloc(s->value, count, sizeof *value);
+        if (!value)
+            return ek_fail(e, EK_ENOMEM, "out of memory");
+        s->value = value;
+        s->value_capacity = count;
+    }
+    for (size_t i = 0; i < count; i++)
+        s->value[i] = (double)q->x[i];
+    return EK_OK;
+}
+
+static int score_trees(struct ek_scorer *s, const struct ek_list *q, const struct ek_treatment *t,
+                       double *scores, struct ek_error *e)
+{
+    const struct ek_model *m = s->model;
+    bool is_treated = false;
+    int rc = EK_OK;
+    for (int k = 0; k < m->routable_count && !rc; k++) {
+        if (!t || !ek_action_treats(t[k].action))
+            continue;
+        if (!is_treated)
+            rc = copy_values(s, q, e);
+        is_treated = true;
+        if (!rc)
+            rc = treat_values(s, q, m->routable[k], t[k], e);
+    }
+    if (!rc)
+        ek_tree_scorer_score(s->trees, q, is_treated ? s->value : NULL, scores);
+    return rc;
+}
+
+static int check_finite(const double *scores, int items, struct ek_error *e)
+{
+    for (int i = 0; i < items; i++)
+        if (!isfinite(scores[i]))
+            return ek_fail(e, EK_ESTATE, "the model's score of item %d is not a finite number",
+                           i + 1);
+    return EK_OK;
+}
+
+int ek_scorer_score_values(struct ek_scorer *s, const struct ek_list *q, const double *values,
+                           double *scores, struct ek_error *e)
+{
+    int rc = check_shape(s, q, e);
+    if (rc)
+        return rc;
+    ek_tree_scorer_score(s->trees, q, values, scores);
+    return check_finite(scores, q->items, e);
+}
+
+/* ----------------------------------------------------------------- network */
 
 static int apply_treatment(struct ek_scorer *s, const struct ek_list *q,
                            const struct ek_treatment *t, struct ek_error *e)
@@ -251,9 +350,11 @@ int ek_scorer_score(struct ek_scorer *s, const struct ek_list *q,
 {
     const struct ek_model *m = s->model;
     size_t n = (size_t)q->items;
-    if (q->item_features != m->item_features || q->query_features != m->query_features)
-        return ek_fail(e, EK_ESTATE, "list has %d item and %d query features, the model %d and %d",
-                       q->item_features, q->query_features, m->item_features, m->query_features);
+    int code = check_shape(s, q, e);
+    if (code)
+        return code;
+    if (s->trees)
+        return score_trees(s, q, treatment, scores, e);
     const double *log_mean = q->has_log_means ? q->log_mean : NULL;
     if (ek_list_is_partial(q) && !log_mean && !m->list_free && !q->list_items)
         return ek_fail(e, EK_EFORMAT,
@@ -264,7 +365,7 @@ int ek_scorer_score(struct ek_scorer *s, const struct ek_list *q,
                        "%d of the list's %d items and no 'log_means': this model needs the whole "
                        "list, its mean logarithms, or training with --list-free",
                        q->items, q->list_items);
-    int code = apply_treatment(s, q, treatment, e);
+    code = apply_treatment(s, q, treatment, e);
     if (code)
         return code;
     if (ek_encode_list(&s->encoder, &(struct ek_encode_list){.x = q->x,
@@ -291,9 +392,5 @@ int ek_scorer_score_finite(struct ek_scorer *s, const struct ek_list *q,
                            const struct ek_treatment *treatment, double *scores, struct ek_error *e)
 {
     int code = ek_scorer_score(s, q, treatment, scores, e);
-    for (int i = 0; !code && i < q->items; i++)
-        if (!isfinite(scores[i]))
-            code =
-                ek_fail(e, EK_ESTATE, "the model's score of item %d is not a finite number", i + 1);
-    return code;
+    return code ? code : check_finite(scores, q->items, e);
 }

@@ -1,4 +1,5 @@
-/* Scorer of the routable SIR model for one list with treatments (docs/format/model.md).
+/* Scorer of a model for one list with treatments: the routable SIR network (docs/format/model.md),
+ * or trees (score/tree_scorer.h), which cannot be routed.
  *
  * A routed feature enters only through z and the zero indicator. Logarithms are in double, so
  * scores are invariant under x -> c x. A missing value (NaN) has t = 0, z = 0, b = 0; the list's
@@ -24,10 +25,14 @@ void ek_scorer_free(struct ek_scorer *s);
  * not list-free. */
 bool ek_scorer_uses_sources(const struct ek_scorer *s, const struct ek_list *q);
 /* Compute scores [n]. treatment [K]; NULL: none. Return 0; EK_ESTATE for other features than the
- * model's, an invalid treatment value or `route_per_source` without sources; EK_EFORMAT for a
- * partial list without log_mean; or EK_ENOMEM. Allocates only when lists grow. */
+ * model's, an invalid treatment value, `route_per_source` without sources or a route of trees;
+ * EK_EFORMAT for a partial list without log_mean; or EK_ENOMEM. Allocates only when lists grow. */
 int ek_scorer_score(struct ek_scorer *s, const struct ek_list *q,
                     const struct ek_treatment *treatment, double *scores, struct ek_error *e);
+/* Compute scores [n] with trees from values [n, F] in place of those of the list. Return 0,
+ * EK_ESTATE for other features than the model's or a score that is not finite, or EK_ENOMEM. */
+int ek_scorer_score_values(struct ek_scorer *s, const struct ek_list *q, const double *values,
+                           double *scores, struct ek_error *e);
 /* Compute scores as ek_scorer_score. Return EK_ESTATE also if a score is not finite. */
 int ek_scorer_score_finite(struct ek_scorer *s, const struct ek_list *q,
                            const struct ek_treatment *treatment, double *scores,

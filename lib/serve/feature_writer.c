@@ -4,7 +4,7 @@
 #include "detect/list_stats_builder.h"
 #include "lists/codec_json.h"
 #include "serve/assets.h"
-#include "serve/value_repair.h"
+#include "score/value_repair.h"
 
 #include <math.h>
 #include <string.h>

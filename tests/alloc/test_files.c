@@ -2,6 +2,7 @@
 #include "tests/alloc/scratch.h"
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
+#include "tests/golden_trees.h"
 
 #include "base/file.h"
 #include "lists/dataset.h"
@@ -10,6 +11,7 @@
 #include "yaml/yaml.h"
 #include "offline/world/faults.h"
 #include "offline/world/hotel.h"
+#include "score/scorer.h"
 
 #include <string.h>
 
@@ -94,6 +96,52 @@ START_TEST(a_model_without_memory_leaves_nothing)
     ek_sweep(save_model);
     ek_sweep(load_model);
     ek_manifest_free(manifest);
+}
+END_TEST
+
+static const char *trees; /* text of a tree model */
+
+/* Read, bind and score; lists grow. */
+static int use_trees(struct ek_error *e)
+{
+    struct ek_model *model = NULL;
+    struct ek_scorer *s = NULL;
+    struct ek_list q;
+    double scores[2];
+    ek_list_init(&q);
+    int rc = ek_file_write(ek_scratch("m.trees").path, trees, e);
+    if (!rc)
+        rc = ek_model_load(&model, ek_scratch("m.trees").path, e);
+    if (!rc)
+        rc = ek_model_check(model, manifest, e);
+    if (!rc)
+        rc = ek_scorer_new(&s, model, e);
+    for (int items = 1; items <= 2 && !rc; items++) {
+        const struct ek_treatment blank[] = {{EK_ACT_BLANK, 0}, {EK_ACT_NONE, 0}};
+        rc = ek_list_resize(&q, items, 4, 1) ? ek_fail(e, EK_ENOMEM, "out of memory") : EK_OK;
+        if (!rc)
+            memset(q.x, 0, (size_t)items * 4 * sizeof *q.x);
+        if (!rc)
+            rc = ek_scorer_score(s, &q, blank, scores, e);
+    }
+    ek_list_release(&q);
+    ek_scorer_free(s);
+    ek_model_free(model);
+    return rc;
+}
+
+START_TEST(trees_without_memory_leave_nothing)
+{
+    static const char *const names[] = {"LightGBM, categories", "LightGBM, without names",
+                                        "XGBoost, categories", "XGBoost, dart"};
+    json_t *golden = golden_trees();
+    manifest = golden_trees_manifest();
+    for (int i = 0; i < 4; i++) {
+        trees = golden_trees_text(golden, names[i]);
+        ek_sweep(use_trees);
+    }
+    ek_manifest_free(manifest);
+    json_decref(golden);
 }
 END_TEST
 
@@ -201,7 +249,7 @@ Suite *suite_files(void)
 {
     return ek_suite("files without memory", a_manifest_without_memory_leaves_nothing,
                     eight_megabytes_of_brackets_are_refused_at_once,
-                    a_model_without_memory_leaves_nothing,
+                    a_model_without_memory_leaves_nothing, trees_without_memory_leave_nothing,
                     a_packed_file_without_memory_leaves_nothing, lists_without_memory_leave_nothing,
                     the_generator_without_memory_leaves_nothing);
 }

@@ -30,7 +30,7 @@ $(B)/fuzz/%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/fuzz/main.o $(B)/tests/fuzz/byt
 # Targets with a run above a tenth of a millisecond have fewer mutations; those that simulate minutes of a stream, or
 # wait for responses, very few.
 FUZZ_SLOWEST := company guard http
-FUZZ_SLOW := api capture choice collection config fleet index manifest mapped model profile queries rules state units yaml
+FUZZ_SLOW := api capture choice collection config fleet index manifest mapped model profile queries rules state trees units yaml
 
 fuzz-binaries: $(FUZZ_BINARIES)
 fuzz-replay: $(FUZZ_BINARIES)

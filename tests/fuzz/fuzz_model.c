@@ -91,6 +91,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int fd = ek_fuzz_file(data, size, path);
     if (ek_model_load(&m, path, &e)) {
         ek_fuzz_require(e.message[0] != 0, "refused without a word");
+    } else if (m->trees) { /* target `trees` */
+        ek_model_free(m);
     } else {
         ek_fuzz_take();
         if (m->item_features <= FEATURES_TRIED && m->query_features <= FEATURES_TRIED)

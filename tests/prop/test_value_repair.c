@@ -3,7 +3,7 @@
 
 #include "base/rng.h"
 #include "schema/units.h"
-#include "serve/value_repair.h"
+#include "score/value_repair.h"
 
 #include <math.h>
 

@@ -33,6 +33,9 @@ static int load_model(struct loaded *l, struct ek_select_args *a)
         l->model = NULL;
         return ek_kind_explain(a->model, EK_KIND_MODEL, &a->e);
     }
+    rc = ek_model_require_network(l->model, a->model, "--model needs", &a->e);
+    if (rc)
+        return rc;
     rc = ek_model_check(l->model, l->m, &a->e);
     if (rc)
         ek_error_place(&a->e, a->model, 0, 0);

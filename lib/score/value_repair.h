@@ -6,8 +6,8 @@
  * most zero for a feature that is positive in training is missing. Pure functions; specification
  * and figures: docs/dev/decisions/exact-repair.md.
  */
-#ifndef EK_SERVE_VALUE_REPAIR_H
-#define EK_SERVE_VALUE_REPAIR_H
+#ifndef EK_SCORE_VALUE_REPAIR_H
+#define EK_SCORE_VALUE_REPAIR_H
 
 #include <stdbool.h>
 

@@ -3,7 +3,7 @@
 #include "tests/golden.h"
 
 #include "schema/units.h"
-#include "serve/value_repair.h"
+#include "score/value_repair.h"
 
 #include <float.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "serve/value_repair.h"
+#include "score/value_repair.h"
 
 #include "lists/codec_json.h"
 

@@ -1,0 +1,44 @@
+/* Construction of trees, shared by the readers of LightGBM and XGBoost files. */
+#ifndef EK_ASSETS_TREES_INTERNAL_H
+#define EK_ASSETS_TREES_INTERNAL_H
+
+#include "assets/trees.h"
+
+/* Node of a tree in the order of its file; node 0 is the root. */
+struct ek_raw_node {
+    double threshold; /* value of a leaf */
+    uint32_t split;   /* as struct ek_tree_node */
+    int64_t left, right;
+};
+
+struct ek_trees_builder {
+    struct ek_trees *trees;
+    size_t node_capacity, value_capacity, root_capacity, depth_capacity, set_capacity,
+        word_capacity;
+    struct ek_raw_node *raw; /* next tree, ek_trees_builder_reserve */
+    size_t raw_capacity;
+    uint32_t *order; /* [raw_capacity] scratch of ek_trees_add */
+    bool *placed;    /* [raw_capacity] */
+    struct ek_error *e;
+};
+
+/* Reserve `raw` for a tree. Return 0 or EK_ENOMEM. */
+int ek_trees_builder_reserve(struct ek_trees_builder *b, size_t nodes);
+/* Append the tree in `raw`. with_unused: nodes that the root does not reach are allowed. Return 0,
+ * EK_EFORMAT if it is no tree or has a value that is not finite or a column out of range,
+ * EK_ELIMIT, or EK_ENOMEM. */
+int ek_trees_add(struct ek_trees_builder *b, size_t nodes, bool with_unused);
+/* Append an empty category set. Return its number, or -1 if out of memory. */
+int64_t ek_trees_add_set(struct ek_trees_builder *b);
+/* Append a word to the last category set. Return 0 or EK_ENOMEM. */
+int ek_trees_add_word(struct ek_trees_builder *b, uint32_t word);
+/* Set the column names. Returns 0 or EK_ENOMEM. */
+int ek_trees_name_column(struct ek_trees *t, int column, const char *name, size_t length);
+/* Remove names that a library made up: `prefix` and the number of the column. */
+void ek_trees_drop_default_names(struct ek_trees *t, const char *prefix);
+
+/* Read a file into `b->trees`. Return 0, EK_EFORMAT, EK_ELIMIT, or EK_ENOMEM. */
+int ek_trees_read_lightgbm(struct ek_trees_builder *b, const char *text, size_t length);
+int ek_trees_read_xgboost(struct ek_trees_builder *b, const char *text, size_t length);
+
+#endif
