@@ -49,7 +49,7 @@ static const struct ek_family FAMILIES[] = {
     {"evenkeel_headers_omitted_total", COUNTER, "",
      "Messages forwarded without the headers of evenkeel, which did not fit the topic.", "", NULL},
     {"evenkeel_repaired_values_total", COUNTER, "effect",
-     "Feature values repaired with output.writes: features, by effect.",
+     "Feature values repaired in the output or for the scores of trees, by effect.",
      "`written`, or `withheld` by shadow or a canary", NULL},
     {"evenkeel_truncated_messages_total", COUNTER, "",
      "Acknowledged messages sent without part of their contents.",

@@ -380,17 +380,21 @@ static int model(const struct arguments *a, struct ek_error *e)
 }
 
 /* Read the first bytes of a file. Empty if it is unreadable, or standard input, which can be read
- * only once. */
-static void read_head(const char *path, struct ek_buf *bytes)
+ * only once. Return 0 or EK_ENOMEM. */
+static int read_head(const char *path, struct ek_buf *bytes, struct ek_error *e)
 {
     struct ek_reader *r = NULL;
     size_t got = 0;
-    if (!strcmp(path, "-") || ek_buf_reserve(bytes, EK_TREES_HEAD) ||
-        ek_reader_open(&r, path, NULL))
-        return;
-    if (!ek_reader_read(r, bytes->data, EK_TREES_HEAD, &got, NULL))
-        bytes->length = got;
+    if (!strcmp(path, "-"))
+        return EK_OK;
+    if (ek_buf_reserve(bytes, EK_TREES_HEAD))
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    int rc = ek_reader_open(&r, path, e);
+    if (!rc)
+        rc = ek_reader_read(r, bytes->data, EK_TREES_HEAD, &got, e);
     ek_reader_close(r);
+    bytes->length = got;
+    return rc == EK_ENOMEM ? rc : EK_OK;
 }
 
 static int messages(const struct arguments *a, struct ek_error *e)
@@ -423,8 +427,9 @@ static int inspect(const struct arguments *a, struct ek_error *e)
     if (a->suggest_manifest)
         return inspect_shape(a->path, &a->field_mapping, stdout, e);
     ek_buf_init(&head, 0);
-    read_head(a->path, &head);
-    int rc = ek_trees_begins(head.data, head.length)
+    int rc = read_head(a->path, &head, e);
+    if (!rc)
+        rc = ek_trees_begins(head.data, head.length)
                  ? model(a, e)
                  : arrays(a, ek_tensors_begins(head.data, head.length), e);
     ek_buf_release(&head);

@@ -131,7 +131,7 @@ static bool enforces(const struct ek_rules *rules)
 static void report_init(struct report *r, const struct ek_assets *assets)
 {
     memset(r, 0, sizeof *r);
-    r->model = ek_assets_means(assets).model;
+    r->model = ek_assets_score(assets);
     r->writes_features = assets->writes_features;
     r->enforce = enforces(assets->rules);
     ek_list_init(&r->input);

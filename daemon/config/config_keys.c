@@ -191,7 +191,7 @@ static const struct ek_key_row KEYS[] = {
      IN_CONFIG(output_writes),
      .built_in = "scores",
      .choices = "scores features",
-     .help = "values that mitigation replaces: scores come from the routable model; features are "
+     .help = "values that mitigation replaces: scores come from `assets.model`; features are "
              "repaired in place for the user's own ranker, which reads the output topic "
              "(repair.md)"},
     {.path = "output.librdkafka",
@@ -215,7 +215,8 @@ static const struct ek_key_row KEYS[] = {
      .type = EK_KEY_PATH,
      IN_CONFIG(model),
      .flags = EK_KEY_RELOADABLE,
-     .help = "routable model, written by `evenkeel train`; without it, lists are only monitored"},
+     .help = "model that scores lists: a network of `evenkeel train`, or the user's own ranker as "
+             "LightGBM text or XGBoost JSON (repair.md); without it, lists are only monitored"},
     {.path = "assets.rules",
      .type = EK_KEY_PATH,
      IN_CONFIG(rules),

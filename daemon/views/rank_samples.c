@@ -122,16 +122,17 @@ static struct place *rank(const double *scores, int n)
 static bool copy_routes(struct ek_rank_sample *one, const struct ek_context *c)
 {
     const struct ek_manifest *m = c->assets->manifest;
-    for (int k = 0; k < m->routable_count && one->routes < EK_SAMPLE_ROUTES; k++) {
-        enum ek_action action = c->routing.would[k].action;
+    for (int f = 0; f < m->item_count && one->routes < EK_SAMPLE_ROUTES; f++) {
+        int k = c->slot_of_item[f];
+        enum ek_action action = k < 0 ? EK_ACT_NONE : c->routing.would[k].action;
         if (action == EK_ACT_NONE)
             continue;
         struct route *r = &one->route[one->routes];
         r->action = ek_action_name(action);
-        r->feature = ek_strdup(m->item[m->routable[k]]->name);
+        r->feature = ek_strdup(m->item[f]->name);
         if (!r->feature)
             return false;
-        const float *x = c->query.x + m->routable[k];
+        const float *x = c->query.x + f;
         for (int i = 0; i < one->items; i++)
             one->item[i].value[one->routes] =
                 (double)x[(size_t)one->item[i].row * (size_t)c->query.item_features];

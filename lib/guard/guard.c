@@ -130,7 +130,7 @@ int ek_guard_make(struct ek_guard *g, const struct ek_assets *assets, struct ek_
         rc = ek_context_new_with(&g->own, assets, ek_detector_reader(g->detector), e);
     if (!rc && ek_codec_layout(assets->codec) == EK_LAYOUT_ITEM)
         rc = ek_guard_items_new(g, e);
-    if (!rc && ek_assets_means(assets).model && !assets->model->trained.routed)
+    if (!rc && ek_assets_score(assets) && !assets->model->trained.routed)
         rc = ek_agreement_watch_new(&g->agreement, assets->model, assets->rules->false_alarms, e);
     if (!rc)
         rc = ek_comparisons_new(&g->trials, e);

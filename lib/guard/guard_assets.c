@@ -98,7 +98,7 @@ static bool is_same(const struct ek_decision *was, const struct ek_decision *now
 {
     return was && was->mode == now->mode && was->desired == now->desired &&
            was->treatment.action == now->treatment.action &&
-           was->treatment.value == now->treatment.value;
+           was->treatment.value == now->treatment.value && was->repair.by == now->repair.by;
 }
 
 /* A route that the new rules or model do not support ends without minimum duration. */

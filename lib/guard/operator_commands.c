@@ -37,7 +37,7 @@ void ek_guard_treat_accepted(const struct ek_guard *g, struct ek_context *c,
 {
     const struct ek_manifest *m = g->assets->manifest;
     const struct ek_level_offsets *r = levels_of(g, plan);
-    if (!r->count || !c->routing.desired || g->assets->writes_features)
+    if (!r->count || !c->routing.desired || ek_assets_repair(g->assets))
         return;
     for (int f = 0; f < m->item_count; f++) {
         int k = m->routable_of_item[f];
@@ -57,7 +57,7 @@ const struct ek_treatment *ek_guard_base_treatment(const struct ek_guard *g, str
     const struct ek_manifest *m = g->assets->manifest;
     const struct ek_level_offsets *r = levels_of(g, plan);
     struct ek_treatment *t = c->routing.acts; /* unused by a list without treatment */
-    if (!r->count)
+    if (!r->count || ek_assets_repair(g->assets))
         return NULL;
     memset(t, 0, (size_t)m->routable_count * sizeof *t);
     ek_level_offset_apply(r, cells, count, m->routable_of_item, t);

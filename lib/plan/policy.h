@@ -13,8 +13,9 @@
 
 /* Means of mitigation. */
 struct ek_means {
-    bool model;                       /* a routable model scores lists */
-    bool features;                    /* repaired feature values are written; scores are not */
+    bool model;    /* a routable network scores lists */
+    bool features; /* feature values are repaired, for the output or for the scores of trees */
+    bool trees;    /* trees score the repaired values, and scores are written */
     const struct ek_profile *profile; /* for `features` */
 };
 

@@ -132,6 +132,8 @@ struct ek_rules {
     int pin_count;
     struct ek_pin *pin;
     long source_line, source_column; /* first position of 'route_per_source'; 0: none */
+    long route_line, route_column;   /* first position of an action that routes; 0: none */
+    enum ek_action route;            /* this action */
     int test_count;
     struct ek_rules_test *test;
 };

@@ -60,6 +60,15 @@ static bool needs_wide_path(enum ek_action action)
     return ek_action_masks(action);
 }
 
+static void note_route(struct ek_rules *r, const struct ek_node *n, enum ek_action action)
+{
+    if (r->route_line || !ek_action_routes(action))
+        return;
+    r->route_line = n->line;
+    r->route_column = n->column;
+    r->route = action;
+}
+
 int ek_rules_read_action(struct ek_key_source *s, const struct ek_node *n, int feature,
                          enum ek_action *out)
 {
@@ -77,6 +86,7 @@ int ek_rules_read_action(struct ek_key_source *s, const struct ek_node *n, int f
                             "'alert', or set 'routable: true' in the manifest",
                             words[word], m->features[feature].name);
     *out = (enum ek_action)word;
+    note_route(ek_rules_from_node(s), n, *out);
     return EK_OK;
 }
 

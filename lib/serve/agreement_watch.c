@@ -125,10 +125,14 @@ static void start_bets(struct ek_agreement_watch *w)
     }
 }
 
-/* Multiplications per item in the network. */
+/* Cost of an item in multiplications of the network. A node of a tree costs as much as some
+ * hundreds. */
 static double multiplications(const struct ek_model *m)
 {
+    static const double PER_NODE = 100;
     double sum = 0, inputs = m->deep_inputs;
+    if (m->trees)
+        return PER_NODE * ek_trees_cost(m->trees);
     for (int i = 0; i < m->hidden_count; i++) {
         sum += inputs * m->hidden[i];
         inputs = m->hidden[i];
@@ -161,7 +165,10 @@ int ek_agreement_watch_new(struct ek_agreement_watch **out, const struct ek_mode
     ek_rng_seed(&w->rng, SEED);
     w->every = is_diverging(m);
     w->alarm = fmax(ALARM_MIN, (double)false_alarms / (double)w->every);
-    if (m->agreement.lists >= EK_AGREEMENT_REFERENCE_MIN)
+    if (m->trees) /* they are the upstream scorer */
+        w->trained =
+            (struct ek_model_agreement){.lists = EK_AGREEMENT_REFERENCE_MIN, .mean = {1, 1, 1}};
+    else if (m->agreement.lists >= EK_AGREEMENT_REFERENCE_MIN)
         w->trained = m->agreement;
     start_bets(w);
     *out = w;

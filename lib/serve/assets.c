@@ -93,6 +93,19 @@ static int check_sources(const struct ek_assets *a, const char *rules, const cha
         model);
 }
 
+/* Trees have no wide path. */
+static int check_routes(const struct ek_assets *a, const char *rules, const char *model,
+                        struct ek_error *e)
+{
+    if (!a->rules || !a->rules->route_line || !a->model || !a->model->trees)
+        return EK_OK;
+    return ek_fail_at(e, EK_ECONFIG, rules, a->rules->route_line, a->rules->route_column,
+                      "action '%s' needs a network of 'evenkeel train', and the model '%s' is of "
+                      "%s; use 'auto' or 'repair'",
+                      ek_action_name(a->rules->route), model,
+                      ek_tree_library_name(a->model->trees->library));
+}
+
 /* With one item per message, sources cannot be compared. */
 static int check_layout(const struct ek_assets *a, const char *rules,
                         const struct ek_mapping *mapping, struct ek_error *e)
@@ -115,6 +128,8 @@ static int load(struct loading *l, const char *manifest, const char *profile, co
         rc = load_rules(l, rules);
     if (!rc && model)
         rc = load_model(l, model);
+    if (!rc)
+        rc = place_error(l, EK_ASSET_RULES, rules, check_routes(l->a, rules, model, l->e));
     if (!rc)
         rc = place_error(l, EK_ASSET_RULES, rules, check_sources(l->a, rules, model, l->e));
     if (!rc)
@@ -152,7 +167,7 @@ int ek_assets_load(struct ek_assets **out, const char *manifest, const char *pro
 int ek_assets_belong(const struct ek_assets *a, struct ek_error *e)
 {
     const struct ek_manifest *m = a->manifest;
-    for (int f = 0; a->model && f < m->item_count; f++) {
+    for (int f = 0; a->model && !a->model->trees && f < m->item_count; f++) {
         const struct ek_baseline *b = &a->profile->baseline[f];
         int k = m->routable_of_item[f];
         double apart = k < 0 ? 0 : (double)b->log_mean - (double)a->model->log_mean[k];
@@ -187,7 +202,9 @@ void ek_assets_free(struct ek_assets *a)
 
 struct ek_means ek_assets_means(const struct ek_assets *a)
 {
-    return (struct ek_means){.model = a->model && !a->writes_features,
-                             .features = a->writes_features,
+    bool repair = ek_assets_repair(a), score = ek_assets_score(a);
+    return (struct ek_means){.model = score && !repair,
+                             .features = repair,
+                             .trees = score && repair,
                              .profile = a->profile};
 }

@@ -15,7 +15,7 @@ struct ek_assets {
     struct ek_manifest *manifest;
     struct ek_profile *profile;
     struct ek_rules *rules;
-    struct ek_model *model; /* NULL: observe only */
+    struct ek_model *model; /* network or trees; NULL: observe only */
     struct ek_codec *codec;
     struct ek_assembly_limits assembly; /* for message layout `item` */
     bool writes_features; /* repaired feature values are written; the model is unused */
@@ -39,6 +39,16 @@ int ek_assets_load_mapped(struct ek_assets **out, const char *manifest, const ch
                           const struct ek_assets_report *report, struct ek_error *e);
 /* Return the means of mitigation. */
 struct ek_means ek_assets_means(const struct ek_assets *a);
+/* Return whether the model scores lists. */
+static inline bool ek_assets_score(const struct ek_assets *a)
+{
+    return a->model && !a->writes_features;
+}
+/* Return whether mitigations repair feature values, and do not treat inputs of the network. */
+static inline bool ek_assets_repair(const struct ek_assets *a)
+{
+    return a->writes_features || (a->model && a->model->trees);
+}
 /* Free the members of assets that were assembled by hand. Use ek_assets_free for loaded assets. */
 void ek_assets_release(struct ek_assets *a);
 

@@ -5,6 +5,7 @@
 #include "serve/assets.h"
 
 #include <math.h>
+#include <string.h>
 
 static int out_of_memory(struct ek_error *e)
 {
@@ -24,7 +25,7 @@ static int make(struct ek_context **out, const struct ek_assets *assets,
     ek_list_init(&c->query);
     ek_buf_init(&c->output, 0);
     const struct ek_manifest *m = assets->manifest;
-    c->slots = assets->writes_features ? m->item_count : m->routable_count;
+    c->slots = ek_assets_repair(assets) ? m->item_count : m->routable_count;
     size_t slots = (size_t)c->slots;
     c->routing.acts = ek_calloc(slots, sizeof *c->routing.acts);
     c->routing.would = ek_calloc(slots, sizeof *c->routing.would);
@@ -32,8 +33,8 @@ static int make(struct ek_context **out, const struct ek_assets *assets,
     c->repaired = ek_calloc(slots, sizeof *c->repaired);
     c->slot_of_item = ek_calloc((size_t)m->item_count, sizeof *c->slot_of_item);
     for (int f = 0; c->slot_of_item && f < m->item_count; f++)
-        c->slot_of_item[f] = assets->writes_features ? f : m->routable_of_item[f];
-    int rc = assets->writes_features ? ek_feature_writer_new(&c->writer, m->item_count) : EK_OK;
+        c->slot_of_item[f] = ek_assets_repair(assets) ? f : m->routable_of_item[f];
+    int rc = ek_assets_repair(assets) ? ek_feature_writer_new(&c->writer, m->item_count) : EK_OK;
     if (rc || !c->routing.acts || !c->routing.would || !c->repair || !c->repaired ||
         !c->slot_of_item) {
         ek_context_free(c);
@@ -61,7 +62,7 @@ int ek_context_new_with(struct ek_context **out, const struct ek_assets *assets,
                         struct ek_list_stats_builder *reader, struct ek_error *e)
 {
     struct ek_scorer *scorer = NULL;
-    int rc = ek_assets_means(assets).model ? ek_scorer_new(&scorer, assets->model, e) : EK_OK;
+    int rc = ek_assets_score(assets) ? ek_scorer_new(&scorer, assets->model, e) : EK_OK;
     if (!rc)
         rc = make(out, assets, reader, scorer, e);
     if (rc)
@@ -101,6 +102,8 @@ void ek_context_free(struct ek_context *c)
     ek_feature_writer_free(c->writer);
     ek_rank_comparison_free(c->ways);
     ek_free(c->scores);
+    ek_free(c->values);
+    ek_free(c->planned);
     ek_free(c);
 }
 
@@ -161,7 +164,24 @@ int ek_context_reserve_scores(struct ek_context *c, struct ek_error *e)
     if (!scores)
         return out_of_memory(e);
     c->scores = scores;
+    double *planned = ek_realloc(c->planned, items + items / 2, sizeof *planned);
+    if (!planned)
+        return out_of_memory(e);
+    c->planned = planned;
     c->score_capacity = items + items / 2;
+    return EK_OK;
+}
+
+static int reserve_values(struct ek_context *c, struct ek_error *e)
+{
+    size_t count = (size_t)c->query.items * (size_t)c->query.item_features;
+    if (count <= c->value_capacity)
+        return EK_OK;
+    double *values = ek_realloc(c->values, count + count / 2, sizeof *values);
+    if (!values)
+        return out_of_memory(e);
+    c->values = values;
+    c->value_capacity = count + count / 2;
     return EK_OK;
 }
 
@@ -202,15 +222,21 @@ static int count_held_back(struct ek_context *c, struct ek_feature_list *list, s
     return rc;
 }
 
+static struct ek_feature_list list_of(const struct ek_context *c)
+{
+    return (struct ek_feature_list){.assets = c->assets,
+                                    .query = &c->query,
+                                    .stratum = stratum_of(c),
+                                    .treatment = c->routing.acts,
+                                    .repair = c->repair,
+                                    .message = c->message,
+                                    .length = c->length};
+}
+
 /* Return the message with repaired values. The output is written last. */
 static const void *write_features(struct ek_context *c, size_t *length, struct ek_error *e)
 {
-    struct ek_feature_list list = {.assets = c->assets,
-                                   .query = &c->query,
-                                   .stratum = stratum_of(c),
-                                   .repair = c->repair,
-                                   .message = c->message,
-                                   .length = c->length};
+    struct ek_feature_list list = list_of(c);
     int rc = c->routing.acted < c->routing.desired ? count_held_back(c, &list, e) : EK_OK;
     list.treatment = c->routing.acts;
     if (!rc && c->routing.acted)
@@ -225,6 +251,52 @@ static const void *write_features(struct ek_context *c, size_t *length, struct e
     return c->changed ? c->output.data : c->message;
 }
 
+/* Set `scores` to those of trees for the repaired list; a list that shows no fault keeps its own.
+ */
+static int score_repaired(struct ek_context *c, const struct ek_feature_list *list, double *scores,
+                          struct ek_error *e)
+{
+    int rc = reserve_values(c, e);
+    if (!rc)
+        rc = ek_feature_writer_values(c->writer, list, c->values, &c->output, e);
+    if (!rc && ek_feature_writer_changed(c->writer))
+        return ek_scorer_score_values(c->scorer, &c->query, c->values, scores, e);
+    if (!rc)
+        memcpy(scores, c->query.score, (size_t)c->query.items * sizeof *scores);
+    return rc;
+}
+
+int ek_context_plan_scores(struct ek_context *c, struct ek_error *e)
+{
+    struct ek_feature_list list = list_of(c);
+    list.treatment = c->routing.would;
+    list.message = NULL;
+    int rc = ek_context_reserve_scores(c, e);
+    return rc ? rc : score_repaired(c, &list, c->planned, e);
+}
+
+/* Return the message with the scores of trees for the repaired values. Errors as in `score`. */
+static const void *write_tree_scores(struct ek_context *c, size_t *length, struct ek_error *e)
+{
+    struct ek_feature_list list = list_of(c);
+    int rc = ek_codec_has_scores(&c->query, e);
+    if (!rc)
+        rc = ek_context_reserve_scores(c, e);
+    if (!rc)
+        rc = score_repaired(c, &list, c->scores, e);
+    c->failed = rc == EK_ESTATE;
+    size_t changed = rc ? 0 : ek_feature_writer_changed(c->writer);
+    if (!rc && changed)
+        rc = ek_codec_patch(&c->query, c->message, c->length, c->scores, &c->output, e);
+    if (rc)
+        return NULL;
+    c->scored = true;
+    c->changed = changed;
+    c->outcome = changed ? EK_LIST_REPAIRED : EK_LIST_PASSED;
+    *length = changed ? c->output.length : c->length;
+    return changed ? c->output.data : c->message;
+}
+
 const char *ek_context_repair_note(const struct ek_context *c)
 {
     return c->changed ? ek_feature_writer_note(c->writer) : NULL;
@@ -236,7 +308,7 @@ const void *ek_context_score(struct ek_context *c, size_t *length, struct ek_err
         ek_fail(e, EK_ESTATE, "no message was observed");
         return NULL;
     }
-    if (c->writer && c->routing.desired && c->query.items)
+    if (c->assets->writes_features && c->routing.desired && c->query.items)
         return write_features(c, length, e);
     if (!c->routing.acted || !c->query.items) {
         if (!c->routing.acted)
@@ -244,6 +316,8 @@ const void *ek_context_score(struct ek_context *c, size_t *length, struct ek_err
         *length = c->length;
         return c->message;
     }
+    if (c->writer)
+        return write_tree_scores(c, length, e);
     if (score(c, e))
         return NULL;
     c->scored = true;
@@ -264,7 +338,8 @@ uint64_t ek_context_plan_version(const struct ek_context *c)
 
 size_t ek_context_bytes(const struct ek_context *c)
 {
-    return ek_list_bytes(&c->query) + c->output.capacity + c->score_capacity * sizeof *c->scores;
+    return ek_list_bytes(&c->query) + c->output.capacity +
+           2 * c->score_capacity * sizeof *c->scores + c->value_capacity * sizeof *c->values;
 }
 
 void ek_context_shrink(struct ek_context *c, size_t most)
@@ -274,8 +349,10 @@ void ek_context_shrink(struct ek_context *c, size_t most)
     ek_list_release(&c->query);
     ek_buf_release(&c->output);
     ek_free(c->scores);
-    c->scores = NULL;
-    c->score_capacity = 0;
+    ek_free(c->planned);
+    ek_free(c->values);
+    c->scores = c->planned = c->values = NULL;
+    c->score_capacity = c->value_capacity = 0;
     ek_rank_comparison_free(c->ways);
     c->ways = NULL;
     c->prepared = c->taken = c->counted = c->scored = c->failed = false;

@@ -43,8 +43,11 @@ struct ek_context {
     enum ek_list_outcome outcome;     /* of the last score; EK_LIST_PASSED before */
     struct ek_rank_comparison *ways;  /* for comparisons; NULL before the first */
     struct ek_treatment *repaired;    /* [slots] repair for comparisons */
-    struct ek_feature_writer *writer; /* NULL: scores are written */
+    struct ek_feature_writer *writer; /* NULL: the network scores */
     size_t changed, would_change;     /* values changed, and not changed because of the mode */
+    double *values;                   /* [n, item features] repaired, for trees */
+    size_t value_capacity;
+    double *planned; /* [n] scores of trees under routing.would */
 };
 
 /* Create a context as ek_context_new, with a shared reader of the same assets that outlives it. */
@@ -59,6 +62,8 @@ void ek_context_note_entries(struct ek_context *c, const struct ek_plan *plan);
 /* Return the header ek-repair of the last score, as "price=/100, rating=*2"; NULL if no value
  * changed. */
 const char *ek_context_repair_note(const struct ek_context *c);
+/* Compute `planned` for trees. Reads no message. Return 0, EK_ESTATE or EK_ENOMEM. */
+int ek_context_plan_scores(struct ek_context *c, struct ek_error *e);
 /* Reserve a score per item. Return 0, or EK_ENOMEM. */
 int ek_context_reserve_scores(struct ek_context *c, struct ek_error *e);
 

@@ -19,7 +19,9 @@ struct feature {
 
 struct ek_feature_writer {
     int features;
-    uint8_t *wanted;         /* [features] */
+    uint8_t *wanted;         /* [features] to repair */
+    uint8_t *all;            /* [features] 1 */
+    double *values;          /* [n, features] of ek_feature_writer_values */
     struct feature *feature; /* [features] */
     size_t changed;
     struct ek_buf note; /* terminated */
@@ -33,11 +35,13 @@ int ek_feature_writer_new(struct ek_feature_writer **out, int features)
     ek_buf_init(&w->note, 0);
     w->features = features;
     w->wanted = ek_calloc((size_t)features, 1);
+    w->all = ek_calloc((size_t)features, 1);
     w->feature = ek_calloc((size_t)features, sizeof *w->feature);
-    if (!w->wanted || !w->feature) {
+    if (!w->wanted || !w->all || !w->feature) {
         ek_feature_writer_free(w);
         return EK_ENOMEM;
     }
+    memset(w->all, 1, (size_t)features);
     *out = w;
     return EK_OK;
 }
@@ -48,6 +52,7 @@ void ek_feature_writer_free(struct ek_feature_writer *w)
         return;
     ek_buf_release(&w->note);
     ek_free(w->wanted);
+    ek_free(w->all);
     ek_free(w->feature);
     ek_free(w);
 }
@@ -269,10 +274,9 @@ static int find_origins(struct ek_feature_writer *w, const struct ek_feature_lis
     return rc;
 }
 
-int ek_feature_writer_write(struct ek_feature_writer *w, const struct ek_feature_list *l,
-                            struct ek_buf *out, struct ek_error *e)
+/* Prepare the repairs of a list. Return whether there are any. */
+static bool prepare_all(struct ek_feature_writer *w, const struct ek_feature_list *l)
 {
-    struct ek_feature_patch patch = {.wanted = w->wanted, .value = value_of, .context = w};
     bool some = false;
     w->changed = 0;
     for (int f = 0; f < w->features; f++) {
@@ -283,7 +287,14 @@ int ek_feature_writer_write(struct ek_feature_writer *w, const struct ek_feature
         w->wanted[f] = prepare(&w->feature[f], l, f);
         some |= w->wanted[f];
     }
-    if (!some)
+    return some;
+}
+
+int ek_feature_writer_write(struct ek_feature_writer *w, const struct ek_feature_list *l,
+                            struct ek_buf *out, struct ek_error *e)
+{
+    struct ek_feature_patch patch = {.wanted = w->wanted, .value = value_of, .context = w};
+    if (!prepare_all(w, l))
         return EK_OK;
     int rc = find_origins(w, l, out, e);
     if (!rc)
@@ -292,6 +303,62 @@ int ek_feature_writer_write(struct ek_feature_writer *w, const struct ek_feature
     if (!rc && patch.changed && write_note(w, l))
         rc = ek_fail(e, EK_ENOMEM, "out of memory");
     w->changed = rc ? 0 : patch.changed;
+    return rc;
+}
+
+/* Keep the repaired value for the codec, which leaves the message as it is. */
+static double keep_value(void *context, int item, int feature, double x, bool narrow)
+{
+    struct ek_feature_writer *w = context;
+    w->values[(size_t)item * (size_t)w->features + (size_t)feature] =
+        w->wanted[feature] ? value_of(w, item, feature, x, narrow) : x;
+    return x;
+}
+
+static void keep_list(struct ek_feature_writer *w, const struct ek_list *q)
+{
+    for (int i = 0; i < q->items; i++)
+        for (int f = 0; f < w->features; f++)
+            keep_value(w, i, f, (double)q->x[(size_t)i * (size_t)w->features + (size_t)f], true);
+}
+
+static int keep_message(struct ek_feature_writer *w, const struct ek_feature_list *l,
+                        struct ek_buf *scratch, struct ek_error *e)
+{
+    struct ek_feature_patch patch = {.wanted = w->all, .value = keep_value, .context = w};
+    size_t count = (size_t)l->query->items * (size_t)w->features;
+    for (size_t i = 0; i < count; i++)
+        w->values[i] = (double)NAN;
+    int rc = find_origins(w, l, scratch, e);
+    if (!rc)
+        rc = ek_codec_patch_features(l->assets->codec, l->query, l->message, l->length, &patch,
+                                     scratch, e);
+    for (size_t i = 0; i < count && !rc; i++) { /* map entries that are absent */
+        int f = (int)(i % (size_t)w->features);
+        if (w->wanted[f] && isnan(w->values[i]))
+            w->values[i] = value_of(w, 0, f, (double)NAN, false);
+    }
+    return rc;
+}
+
+int ek_feature_writer_values(struct ek_feature_writer *w, const struct ek_feature_list *l,
+                             double *values, struct ek_buf *scratch, struct ek_error *e)
+{
+    int rc = EK_OK;
+    size_t changed = 0;
+    if (!prepare_all(w, l))
+        return EK_OK;
+    w->values = values;
+    if (l->message)
+        rc = keep_message(w, l, scratch, e);
+    else
+        keep_list(w, l->query);
+    w->values = NULL;
+    for (int f = 0; f < w->features; f++)
+        changed += w->wanted[f] ? w->feature[f].changed : 0;
+    if (!rc && l->message && changed && write_note(w, l))
+        rc = ek_fail(e, EK_ENOMEM, "out of memory");
+    w->changed = rc ? 0 : changed;
     return rc;
 }
 

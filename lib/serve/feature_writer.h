@@ -1,4 +1,4 @@
-/* Writer of repaired feature values of one list, in place in its message.
+/* Repair of the feature values of one list: in place in its message, or as an array for trees.
  *
  * A list is repaired only if it shows the fault: its level (mean ln|x|) is compared with the level
  * of its stratum in training. So healthy lists under a plan stay unchanged. Buffers are reused; one
@@ -33,6 +33,12 @@ struct ek_feature_list {
  * message is not that of the list, or EK_ENOMEM. */
 int ek_feature_writer_write(struct ek_feature_writer *w, const struct ek_feature_list *list,
                             struct ek_buf *out, struct ek_error *e);
+/* Set values [n, F] to all item features after the repair, in the precision of the message; the
+ * values of trees. Unlike a message, they have filled values of absent map entries. message NULL:
+ * float32 values of the list, without a note. `scratch` is cleared. Return as
+ * ek_feature_writer_write. */
+int ek_feature_writer_values(struct ek_feature_writer *w, const struct ek_feature_list *list,
+                             double *values, struct ek_buf *scratch, struct ek_error *e);
 /* Return the number of values that the last write changed. */
 size_t ek_feature_writer_changed(const struct ek_feature_writer *w);
 /* Return the repairs of the last write that changed values, as "price=/100, rating=*2"

@@ -38,7 +38,7 @@ void ek_route_stats_add(struct ek_route_stats *a, const struct ek_context *c, ui
 
 bool ek_context_needs_comparison(const struct ek_context *c)
 {
-    return !c->writer && c->counted && c->routing.desired && c->query.items >= 2 &&
+    return c->scorer && c->counted && c->routing.desired && c->query.items >= 2 &&
            !ek_list_is_partial(&c->query);
 }
 
@@ -49,10 +49,11 @@ static double factor_of(const struct ek_plan_repair *r, const struct ek_list *q)
     return factor > 0 && isfinite(factor) ? factor : NAN;
 }
 
-/* Set c->repaired to undo all faults of the list. Return whether all factors are known. */
+/* Set c->repaired to undo all faults of the list. Return whether all factors are known. Trees score
+ * the repaired list in any case. */
 static bool repair(struct ek_context *c)
 {
-    bool known = true;
+    bool known = !c->writer;
     for (int k = 0; k < c->slots; k++) {
         c->repaired[k] = (struct ek_treatment){EK_ACT_NONE, 0};
         if (c->routing.would[k].action == EK_ACT_NONE)
@@ -92,6 +93,10 @@ int ek_context_compare(struct ek_context *c, bool more, double gap, struct ek_co
                                     .repaired = harm ? c->repaired : NULL,
                                     .gap = gap};
     int rc = c->ways ? EK_OK : ek_rank_comparison_new(&c->ways, e);
+    if (!rc && c->writer && !known) {
+        rc = ek_context_plan_scores(c, e);
+        t.scores = c->planned;
+    }
     if (!rc)
         rc = ek_rank_comparison_run(c->ways, c->scorer, &t, &out->ways, valid, e);
     out->failed = rc == EK_ESTATE;

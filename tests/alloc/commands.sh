@@ -43,6 +43,24 @@ made generate hotel --lists 8 --seed 2 -o in/few.txt
 made profile -m in/hotel.yaml --letor in/lists.txt -o in/p.ekp
 made train -m in/hotel.yaml --train in/lists.txt --vali in/few.txt --epochs 1 --hidden 4 -o in/m.safetensors
 made generate hotel --lists 20 --seed 3 --format messages --upstream-model in/m.safetensors --fault price=x100 -o in/in.msg
+cat >in/ranker.txt <<'TREES'
+tree
+version=v4
+max_feature_idx=1
+feature_names=stars price
+
+Tree=0
+num_leaves=3
+num_cat=0
+split_feature=1 0
+threshold=150 2.5
+decision_type=8 8
+left_child=1 -2
+right_child=-1 -3
+leaf_value=-1 .5 1
+
+end of trees
+TREES
 cat >in/rules.yaml <<'RULES'
 version: 1
 defaults: {mode: enforce, confirmation_lists: 8}
@@ -81,6 +99,8 @@ swept faulty "" eval $hotel --model in/m.safetensors --data in/few.txt --fault p
 swept export m.onnx export --onnx in/m.safetensors -o m.onnx
 swept replay "out.msg e.jsonl" replay $hotel -p in/p.ekp -r in/rules.yaml -M in/m.safetensors -i in/in.msg -o out.msg -e e.jsonl --json
 swept repair "repaired.msg" replay $hotel -p in/p.ekp -r in/rules.yaml --writes features -i in/in.msg -o repaired.msg --json
+swept trees "trees.msg" replay $hotel -p in/p.ekp -r in/rules.yaml -M in/ranker.txt -i in/in.msg -o trees.msg --json
+swept ranker "" inspect --json in/ranker.txt
 swept compare "" replay $hotel -p in/p.ekp -M in/m.safetensors -i in/in.msg --compare in/rules.yaml
 swept profiles "" inspect in/p.ekp
 swept models "" inspect --json in/m.safetensors

@@ -5,14 +5,9 @@ $(B)/tests/exchange/score: $(EXCHANGE_OBJ) $(LIBRARIES)
 	$(call say,LD)
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
-TREES_OBJ := $(B)/tests/exchange/trees.o
-$(B)/tests/exchange/trees: $(TREES_OBJ) $(LIBRARIES)
-	$(call say,LD)
-	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
-
 check-exchange: $(B)/evenkeel $(B)/tests/exchange/score ## models from PyTorch and Keras, ours in ONNX Runtime
 	@B=$(B) sh tests/exchange/run.sh
--include $(EXCHANGE_OBJ:.o=.d) $(TREES_OBJ:.o=.d)
+-include $(EXCHANGE_OBJ:.o=.d)
 .PHONY: check-exchange
 
 # PYTHON needs lightgbm; the reference is EK_REFERENCE.

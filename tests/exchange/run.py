@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Run the tests of this folder, test_*.py with unittest, and print skipped tests with reasons.
+"""Run the tests of a folder (default: this one), test_*.py with unittest, and print skipped tests with reasons.
 
-    python3 tests/exchange/run.py BUILD
+    python3 tests/exchange/run.py BUILD [FOLDER]
 """
 import os
 import sys
@@ -12,7 +12,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 def main():
     os.environ["BUILD"] = os.path.abspath(sys.argv[1])
-    suite = unittest.defaultTestLoader.discover(HERE, "test_*.py", top_level_dir=HERE)
+    folder = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else HERE
+    suite = unittest.defaultTestLoader.discover(folder, "test_*.py", top_level_dir=folder)
     result = unittest.TextTestRunner(stream=sys.stdout, verbosity=0).run(suite)
     for test, why in result.skipped:
         print(f"skipped: {test}: {why}")

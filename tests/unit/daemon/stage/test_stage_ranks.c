@@ -2,6 +2,8 @@
 #include "daemon/base/clock.h"
 #include "base/rng.h"
 #include "daemon/base/metrics.h"
+#include "base/alloc.h"
+#include "score/scorer.h"
 #include "tests/plain_model.h"
 #include "tests/stage_scene.h"
 
@@ -193,11 +195,66 @@ START_TEST(nothing_is_tried_while_nothing_is_wanted)
 }
 END_TEST
 
+/* Trees that split prices and review counts, and their scorer: the upstream ranker. */
+static struct ek_model *model_of_trees(const struct ek_manifest *m)
+{
+    enum { STEPS = 60 };
+    struct ek_model *model = ek_calloc(1, sizeof *model);
+    struct ek_buf text;
+    ek_buf_init(&text, 0);
+    ek_buf_text(&text, "tree\nversion=v4\nmax_feature_idx=1\nfeature_names=price review_count\n");
+    for (int i = 0; i < 2 * STEPS; i++)
+        ek_buf_printf(&text,
+                      "Tree=%d\nnum_leaves=2\nnum_cat=0\nsplit_feature=%d\nthreshold=%d\n"
+                      "decision_type=8\nleft_child=-1\nright_child=-2\nleaf_value=0 %d\n\n",
+                      i, i % 2, 10 + 5 * i, i % 2 ? 1 : -2);
+    ek_buf_text(&text, "end of trees\n");
+    ck_assert_int_eq(ek_trees_parse(&model->trees, "m", (const char *)text.data, text.length, NULL),
+                     EK_OK);
+    ck_assert_int_eq(ek_model_check(model, m, NULL), EK_OK);
+    ek_buf_release(&text);
+    return model;
+}
+
+static struct ek_scorer *ranker;
+
+static void price_in_cents_of_a_ranker(struct ek_list *q, uint64_t i)
+{
+    price_in_cents(q, i);
+    ck_assert_int_eq(ek_scorer_score(ranker, q, NULL, q->score, NULL), EK_OK);
+}
+
+START_TEST(lists_of_a_ranker_of_trees_are_repaired_and_sampled)
+{
+    struct scene s;
+    begin_routing(&s, "100");
+    ek_model_free(s.assets.model);
+    s.assets.model = model_of_trees(s.assets.manifest);
+    ck_assert_int_eq(ek_scorer_new(&ranker, s.assets.model, NULL), EK_OK);
+    s.change = price_in_cents_of_a_ranker;
+    start(&s);
+    feed_fault(&s);
+    uint64_t routed = wait_for(&s, MANY).routed;
+    ck_assert_uint_gt(routed, 100);
+    wait_for_trials(&s, routed);
+    ck_assert_uint_gt(counter(&s, EK_COUNT_REPAIRED_VALUES), routed);
+    ck_assert_uint_eq(counter(&s, EK_COUNT_SCORE_FAILED), 0);
+    wait_for_page(s.stage, "/api/v1/impact", "\"mitigation\":\"repair\",\"mode\":\"enforce\",");
+    wait_for_page(s.stage, "/api/v1/impact", "\"output_vs_upstream\":{\"lists\":");
+    feed_until_sampled(&s, "\"routes\":[{\"feature\":\"price\",\"mitigation\":\"repair\"}]");
+    ck_assert(samples_have(s.stage, "\"upstream_rank\":1,\"plan_score\":"));
+    finish(&s);
+    ek_scorer_free(ranker);
+    end(&s);
+}
+END_TEST
+
 Suite *suite_stage_ranks(void)
 {
     return ek_suite("stage_ranks", figures_of_a_worker_come_to_the_guard,
                     lists_that_their_message_keeps_from_being_scored_take_no_route_back,
                     what_is_known_of_a_routed_feature_is_shown,
                     without_time_for_trials_lists_are_passed_over_and_counted,
-                    nothing_is_tried_while_nothing_is_wanted);
+                    nothing_is_tried_while_nothing_is_wanted,
+                    lists_of_a_ranker_of_trees_are_repaired_and_sampled);
 }
