@@ -7,8 +7,10 @@
 #include "guard/guard_internal.h"
 #include "guard/guard_trials.h"
 #include "score/scorer.h"
+#include "guard/guard_assets.h"
 #include "serve/agreement_watch.h"
 #include "tests/check.h"
+#include "tests/guard_model.h"
 #include "tests/stream.h"
 
 #include <string.h>
@@ -56,17 +58,22 @@ static struct ek_model *model_of_trees(void)
     return model;
 }
 
-static void setup(struct scene *s, const char *rules)
+static void open_assets(struct ek_assets *a, const char *rules)
 {
     struct ek_error e;
-    memset(s, 0, sizeof *s);
-    s->a.manifest = stream_manifest();
-    s->a.profile = stream_profile(s->a.manifest, TRAINING);
-    s->a.model = model_of_trees();
-    ck_assert_int_eq(ek_model_check(s->a.model, s->a.manifest, NULL), EK_OK);
-    int rc = ek_rules_parse(&s->a.rules, s->a.manifest, "rules", rules, strlen(rules), &e);
+    a->manifest = stream_manifest();
+    a->profile = stream_profile(a->manifest, TRAINING);
+    a->model = model_of_trees();
+    ck_assert_int_eq(ek_model_check(a->model, a->manifest, NULL), EK_OK);
+    int rc = ek_rules_parse(&a->rules, a->manifest, "rules", rules, strlen(rules), &e);
     ck_assert_msg(!rc, "%s", e.message);
-    ck_assert_int_eq(ek_codec_new(&s->a.codec, s->a.manifest, NULL, NULL, NULL), EK_OK);
+    ck_assert_int_eq(ek_codec_new(&a->codec, a->manifest, NULL, NULL, NULL), EK_OK);
+}
+
+static void setup(struct scene *s, const char *rules)
+{
+    memset(s, 0, sizeof *s);
+    open_assets(&s->a, rules);
     ck_assert_int_eq(ek_guard_new(&s->guard, &s->a, NULL), EK_OK);
     ck_assert_int_eq(ek_scorer_new(&s->ranker, s->a.model, NULL), EK_OK);
     stream_start(&s->stream, 8);
@@ -332,6 +339,36 @@ START_TEST(a_pin_of_a_route_is_refused)
 }
 END_TEST
 
+START_TEST(a_guard_continues_with_trees_in_place_of_a_network)
+{
+    struct scene s;
+    struct ek_assets network = {0};
+    enum ek_restore_result fit;
+    size_t length;
+    setup(&s, RULES("enforce"));
+    open_assets(&network, RULES("enforce"));
+    ek_model_free(network.model);
+    network.model = guard_model(network.manifest);
+    ck_assert_int_eq(ek_guard_set_assets(s.guard, &network, &fit, NULL), EK_OK);
+    s.fault = cents;
+    while (s.number < CONFIRMED)
+        next(&s, &length);
+    ck_assert_str_eq(ek_guard_action(s.guard), "routed");
+    ck_assert_int_eq(ek_guard_set_assets(s.guard, &s.a, &fit, NULL), EK_OK);
+    const void *bytes = next(&s, &length);
+    ck_assert_str_eq(ek_guard_action(s.guard), "repaired");
+    decode(&s, bytes, length);
+    ck_assert_mem_eq(s.out.score, s.healthy, (size_t)s.out.items * sizeof *s.healthy);
+    ck_assert_int_eq(ek_guard_set_assets(s.guard, &network, &fit, NULL), EK_OK);
+    next(&s, &length);
+    ck_assert_str_eq(ek_guard_action(s.guard), "routed");
+    ek_guard_free(s.guard);
+    s.guard = NULL;
+    ek_assets_release(&network);
+    teardown(&s);
+}
+END_TEST
+
 /* Load the assets of a scene from files, with these rules. Return the code. */
 static int load(const struct scene *s, const char *rules, struct ek_error *e)
 {
@@ -393,5 +430,6 @@ Suite *suite_guard_trees(void)
                     lost_values_are_filled_for_the_ranker,
                     a_message_without_scores_is_no_failure_of_the_model,
                     a_ranker_with_other_trees_than_the_model_is_reported,
-                    a_pin_of_a_route_is_refused, rules_that_route_are_refused_with_trees);
+                    a_pin_of_a_route_is_refused, a_guard_continues_with_trees_in_place_of_a_network,
+                    rules_that_route_are_refused_with_trees);
 }
