@@ -254,7 +254,8 @@ static int read_node(struct xgboost *x, const struct tree_arrays *a, struct ek_r
     int64_t column = integer_at(a->column), missing_left = integer_at(a->missing_left);
     bool is_category = a->type && integer_at(a->type) == SPLIT_CATEGORY;
     float condition = (float)yyjson_get_num(a->condition);
-    if (!yyjson_is_num(a->condition) || !isfinite(condition))
+    bool is_number = yyjson_is_num(a->condition) && isfinite(condition);
+    if (!is_number && !(is_category && integer_at(a->left) >= 0))
         return tree_fail(x, "split_conditions");
     if (!yyjson_is_int(a->left) || !yyjson_is_int(a->right))
         return tree_fail(x, "left_children");
@@ -376,13 +377,43 @@ static int read_booster(struct xgboost *x, yyjson_val *learner)
     return rc;
 }
 
+/* Return a copy in which empty strings replace NaN, which is no JSON; NULL if out of memory.
+ * Versions before 3 write it as the condition of categorical splits. */
+static char *replace_nan(const char *text, size_t length)
+{
+    char *copy = ek_strndup(text, length);
+    bool is_string = false;
+    for (size_t i = 0; copy && i < length; i++) {
+        if (is_string && copy[i] == '\\') {
+            i++;
+        } else if (copy[i] == '"') {
+            is_string = !is_string;
+        } else if (!is_string && length - i >= 3 && !memcmp(copy + i, "NaN", 3)) {
+            memcpy(copy + i, "\"\" ", 3);
+            i += 2;
+        }
+    }
+    return copy;
+}
+
+/* Parse the file. Errors as ek_json_parse. */
+static int parse_text(yyjson_doc **doc, const char *text, size_t length, struct ek_json_error *why)
+{
+    if (!memmem(text, length, "NaN", 3))
+        return ek_json_parse(doc, text, length, false, why);
+    char *copy = replace_nan(text, length);
+    int rc = copy ? ek_json_parse(doc, copy, length, false, why) : EK_ENOMEM;
+    ek_free(copy);
+    return rc;
+}
+
 int ek_trees_read_xgboost(struct ek_trees_builder *b, const char *text, size_t length)
 {
     struct xgboost x = {b, b->trees};
     struct ek_json_error why;
     yyjson_doc *doc;
     b->trees->library = EK_XGBOOST;
-    int rc = ek_json_parse(&doc, text, length, false, &why);
+    int rc = parse_text(&doc, text, length, &why);
     if (rc == EK_ENOMEM)
         return ek_fail(b->e, EK_ENOMEM, "out of memory");
     if (rc)

@@ -346,6 +346,29 @@ START_TEST(categories_and_weights_of_xgboost_are_checked)
 }
 END_TEST
 
+/* One tree whose root splits feature 0 by category 3, as XGBoost 2 writes it. */
+#define CATEGORICAL(root, leaf)                                                                    \
+    "{\"learner\":{\"attributes\":{\"note\":\"NaN \\\" NaN\"},\"feature_names\":[],"               \
+    "\"gradient_booster\":{\"name\":\"gbtree\",\"model\":{\"trees\":[{\"categories\":[3],"         \
+    "\"categories_nodes\":[0],\"categories_sizes\":[1],\"default_left\":[0,0,0],"                  \
+    "\"left_children\":[1,-1,-1],\"right_children\":[2,-1,-1],\"split_indices\":[0,0,0],"          \
+    "\"split_conditions\":[" root ",1.5," leaf "],\"split_type\":[1,0,0],"                         \
+    "\"tree_param\":{\"num_nodes\":\"3\"}}]}},\"learner_model_param\":{\"base_score\":\"5E-1\","   \
+    "\"num_class\":\"0\",\"num_feature\":\"1\"},\"objective\":{\"name\":\"rank:ndcg\"}},"          \
+    "\"version\":[2,1,4]}"
+
+START_TEST(the_condition_of_a_categorical_split_may_be_nan)
+{
+    static const char bad[] = CATEGORICAL("NaN", "NaN"), worse[] = CATEGORICAL("Infinity", "1");
+    struct ek_trees *t = parse(CATEGORICAL("NaN", "2.5"));
+    ck_assert(t->has_categories && t->category_count == 1 && t->category_word[0] == 8);
+    ek_trees_free(t);
+    check_refused(bad, sizeof bad - 1, "model.txt: tree 0: invalid or missing 'split_conditions'");
+    check_refused(worse, sizeof worse - 1,
+                  "model.txt:1:305: invalid JSON: unexpected character, expected a JSON value");
+}
+END_TEST
+
 /* Each part of a file, and files that only resemble a model. */
 START_TEST(truncated_and_other_files_are_refused)
 {
@@ -470,6 +493,7 @@ Suite *suite_trees(void)
         default_names_are_no_names, lightgbm_files_are_checked,
         category_sets_of_lightgbm_are_checked, nodes_that_the_root_does_not_reach_are_no_tree,
         xgboost_files_are_checked, categories_and_weights_of_xgboost_are_checked,
-        truncated_and_other_files_are_refused, a_model_file_with_trees_loads_as_a_model,
-        a_model_has_100000_trees, a_model_file_has_128_mib);
+        the_condition_of_a_categorical_split_may_be_nan, truncated_and_other_files_are_refused,
+        a_model_file_with_trees_loads_as_a_model, a_model_has_100000_trees,
+        a_model_file_has_128_mib);
 }
