@@ -140,6 +140,13 @@ struct ek_event *ek_event_copy(const struct ek_event *v)
     return copy;
 }
 
+/* Return how well a unit matches: listed by the rules, of the quantity of the feature, or only near
+ * the factor. */
+static const char *match_of(const struct ek_unit_match *u)
+{
+    return u->listed ? "listed" : u->fit <= EK_UNIT_QUANTITY ? "fits" : "coincidence";
+}
+
 static int add_units(struct ek_event_finding *out, const struct ek_manifest *m,
                      const struct ek_finding *f, struct ek_buf *text)
 {
@@ -147,10 +154,14 @@ static int add_units(struct ek_event_finding *out, const struct ek_manifest *m,
         out->query_feature = m->query[f->query_feature]->name;
         if (ek_buf_printf(text, "query_feature:%s", out->query_feature))
             return EK_ENOMEM;
+        out->ratio[0] = NAN;
         out->unit[out->units++] = ek_buf_string(text);
     }
-    for (int i = 0; i < f->unit_count; i++)
+    for (int i = 0; i < f->unit_count; i++) {
+        out->ratio[out->units] = f->unit[i].unit->factor;
+        out->match[out->units] = match_of(&f->unit[i]);
         out->unit[out->units++] = f->unit[i].unit->id;
+    }
     return f->query_feature >= 0 && !out->unit[0] ? EK_ENOMEM : EK_OK;
 }
 
@@ -168,6 +179,9 @@ static void copy_diagnosis(struct ek_event_finding *out, const struct ek_finding
     out->share = f->share;
     out->spread_ratio = f->spread_ratio;
     out->exponent = f->class == EK_POWER ? f->exponent : NAN;
+    bool has_offset = f->class == EK_OFFSET && f->offset != 0;
+    out->offset = has_offset ? f->offset : NAN;
+    out->offset_error = has_offset ? f->offset_error : NAN;
     out->signal = f->signal;
     out->reason = f->reason;
     out->categories = f->category_count;

@@ -44,10 +44,13 @@ struct ek_event_finding {
     int64_t since_ms;
     enum ek_class class; /* EK_CLASS_NONE while suspected */
     double factor, factor_low, factor_high, share, spread_ratio;
-    double exponent;           /* NaN unless the class is EK_POWER */
-    const char *query_feature; /* its value is the factor */
-    int units;                 /* most likely first; a query feature is "query_feature:NAME" */
+    double exponent;             /* NaN unless the class is EK_POWER */
+    double offset, offset_error; /* of EK_OFFSET; error: standard error; NaN: unknown */
+    const char *query_feature;   /* its value is the factor */
+    int units;                   /* most likely first; a query feature is "query_feature:NAME" */
     const char *unit[1 + EK_UNIT_MATCHES];
+    double ratio[1 + EK_UNIT_MATCHES];      /* exact factor of the unit; NaN: a query feature */
+    const char *match[1 + EK_UNIT_MATCHES]; /* "listed", "fits" or "coincidence" */
     int categories;
     struct ek_category_change category[EK_CATEGORY_CHANGES];
     const char *signal, *reason;

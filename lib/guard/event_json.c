@@ -80,13 +80,35 @@ static void add_extent(struct ek_json_writer *w, const struct ek_event_finding *
     add_number(w, "fraction", f->share);
 }
 
+/* Add the exact ratio of each unit. */
+static void add_matches(struct ek_json_writer *w, const struct ek_event_finding *f)
+{
+    ek_json_open(w, "unit_matches", '[');
+    for (int i = 0; i < f->units; i++) {
+        if (!f->match[i]) /* a query feature */
+            continue;
+        ek_json_open(w, NULL, '{');
+        ek_json_add_text(w, "unit", f->unit[i]);
+        ek_json_add_real(w, "ratio", f->ratio[i]);
+        ek_json_add_text(w, "match", f->match[i]);
+        ek_json_close(w, '}');
+    }
+    ek_json_close(w, ']');
+}
+
 static void add_diagnosis(struct ek_json_writer *w, const struct ek_event_finding *f)
 {
     add_extent(w, f);
     add_number(w, "spread_ratio", f->spread_ratio);
     if (f->class == EK_POWER)
         add_number(w, "exponent", f->exponent);
+    if (f->class == EK_OFFSET) {
+        add_number(w, "offset", f->offset);
+        add_number(w, "offset_error", f->offset_error);
+    }
     add_texts(w, "units", f->unit, f->units);
+    if (f->units)
+        add_matches(w, f);
 }
 
 static void add_categories(struct ek_json_writer *w, const struct ek_event_finding *f)
