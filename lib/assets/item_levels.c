@@ -27,8 +27,9 @@ int ek_item_levels_new(struct ek_item_levels **out, size_t items, int features)
     t->feature = ek_calloc((size_t)features, sizeof *t->feature);
     t->key = ek_calloc(items, sizeof *t->key);
     t->value = ek_calloc(items * (size_t)features, sizeof *t->value);
+    t->gaps = ek_calloc(items, sizeof *t->gaps);
     t->slot = ek_calloc(t->slots, sizeof *t->slot);
-    if (!t->feature || !t->key || !t->value || !t->slot) {
+    if (!t->feature || !t->key || !t->value || !t->gaps || !t->slot) {
         ek_item_levels_free(t);
         return EK_ENOMEM;
     }
@@ -43,6 +44,7 @@ void ek_item_levels_free(struct ek_item_levels *t)
     ek_free(t->feature);
     ek_free(t->key);
     ek_free(t->value);
+    ek_free(t->gaps);
     ek_free(t->slot);
     ek_free(t);
 }
@@ -55,6 +57,9 @@ void ek_item_levels_index(struct ek_item_levels *t)
         while (t->slot[at])
             at = (at + 1) & (t->slots - 1);
         t->slot[at] = (uint32_t)i + 1;
+        t->gaps[i] = false;
+        for (int a = 0; a < t->features; a++)
+            t->gaps[i] |= isnan(t->value[i * (size_t)t->features + (size_t)a]);
     }
 }
 
@@ -112,25 +117,38 @@ static int reserve(const struct ek_item_levels *t, const struct ek_list *q,
     return EK_OK;
 }
 
-/* Return the number of items with a level. */
-static int find_items(const struct ek_item_levels *t, const struct ek_list *q,
-                      struct ek_item_levels_scratch *s)
+static bool has_gaps(const struct ek_item_levels *t, const float *level)
 {
-    int known = 0;
+    return t->gaps[(size_t)(level - t->value) / (size_t)t->features];
+}
+
+/* Return the number of items in the table; *all: whether the list's items have all levels. */
+static int find_items(const struct ek_item_levels *t, const struct ek_list *q,
+                      struct ek_item_levels_scratch *s, bool *all)
+{
+    int known = 0, gaps = 0;
     for (int i = 0; i < q->items; i++)
-        if ((s->level[known] = ek_item_levels_find(t, q->item_id[i])))
+        if ((s->level[known] = ek_item_levels_find(t, q->item_id[i]))) {
+            gaps += has_gaps(t, s->level[known]);
             s->row[known++] = i;
+        }
+    *all = known == q->items && !gaps;
     return known;
 }
 
-/* Compute the records of the known items alone. */
-static void read_known(const struct ek_list *q, int known, struct ek_item_levels_scratch *s,
-                       struct ek_list_moments *moments, const float *pivot)
+/* Compute the records of the values with a level alone. */
+static void read_known(const struct ek_item_levels *t, const struct ek_list *q, int known,
+                       struct ek_item_levels_scratch *s, struct ek_list_moments *moments,
+                       const float *pivot)
 {
     size_t features = (size_t)q->item_features;
     for (int k = 0; k < known; k++)
         memcpy(s->x + (size_t)k * features, q->x + (size_t)s->row[k] * features,
                features * sizeof *s->x);
+    for (int k = 0; k < known; k++)
+        for (int a = 0; has_gaps(t, s->level[k]) && a < t->features; a++)
+            if (isnan(s->level[k][a]))
+                s->x[(size_t)k * features + (size_t)t->feature[a]] = NAN;
     ek_list_moments_compute(moments, s->x, known, pivot);
     ek_list_stats_compute(moments, known, pivot, s->record);
 }
@@ -148,7 +166,7 @@ static void sum_levels(const struct ek_item_levels *t, const struct ek_list *q, 
     for (int k = 0; k < known; k++) {
         const float *x = q->x + (size_t)s->row[k] * (size_t)q->item_features, *level = s->level[k];
         for (int a = 0; a < t->features; a++)
-            s->sum[a] += is_usable(x[t->feature[a]]) ? (double)level[a] : 0;
+            s->sum[a] += is_usable(x[t->feature[a]]) && !isnan(level[a]) ? (double)level[a] : 0;
     }
 }
 
@@ -158,13 +176,14 @@ int ek_item_levels_apply(const struct ek_item_levels *t, const struct ek_list *q
 {
     if (reserve(t, q, s))
         return EK_ENOMEM;
-    int known = find_items(t, q, s);
-    if (known && known < q->items)
-        read_known(q, known, s, moments, pivot);
+    bool all;
+    int known = find_items(t, q, s, &all);
+    if (known && !all)
+        read_known(t, q, known, s, moments, pivot);
     sum_levels(t, q, known, s);
     for (int a = 0; a < t->features; a++) {
         struct ek_list_stats *to = &record[t->feature[a]];
-        const struct ek_list_stats *from = known < q->items ? &s->record[t->feature[a]] : to;
+        const struct ek_list_stats *from = all ? to : &s->record[t->feature[a]];
         int usable = known ? from->usable : 0;
         if (2 * usable >= to->usable && usable) {
             to->r = (float)((double)from->r - s->sum[a] / usable);
@@ -208,7 +227,7 @@ static bool copy_arrays(struct ek_item_levels *t, const uint64_t *feature, const
         t->key[i] = key[i];
     }
     for (size_t i = 0; i < t->items * (size_t)t->features; i++) {
-        if (!(fabsf(value[i]) <= LEVEL_MOST))
+        if (fabsf(value[i]) > LEVEL_MOST)
             return false;
         t->value[i] = value[i];
     }

@@ -24,7 +24,8 @@ struct ek_item_levels {
     int *feature;   /* [A] item features, ascending */
     size_t items;   /* K */
     uint64_t *key;  /* [K] hashes of the ids, ascending */
-    float *value;   /* [K, A] ln */
+    float *value;   /* [K, A] ln; NaN: the item had too few values in training */
+    bool *gaps;     /* [K] whether a level of the item is NaN */
     uint32_t *slot; /* [slots] hash table: row + 1, 0: free */
     size_t slots;   /* power of two */
 };
@@ -36,7 +37,7 @@ uint64_t ek_item_key(struct ek_text id);
 int ek_item_levels_new(struct ek_item_levels **out, size_t items, int features);
 /* Free a table. NULL is allowed. */
 void ek_item_levels_free(struct ek_item_levels *t);
-/* Build the hash table from the keys. */
+/* Build the hash table and `gaps` from keys and values. */
 void ek_item_levels_index(struct ek_item_levels *t);
 /* Return the levels [A] of an item, or NULL if training did not contain it. */
 const float *ek_item_levels_find(const struct ek_item_levels *t, struct ek_text id);

@@ -20,9 +20,9 @@ static const double RETURNS_MIN = .25; /* fraction of items that must be known a
 static const double COVERED_MIN = .8;  /* fraction of lists that must have a level */
 static const double SD_MOST = .5;      /* of the sd relative to the strata */
 static const double WANDER_MOST = .05; /* of a block's mean (ln) */
-static const double SAME_WAY_MOST =
-    .9; /* of the changes of items, if there are MOVES_MIN per value */
-static const double MOVES_MIN = .01, MOVED = 1e-6;
+/* An item ages if more than SAME_WAY of its moves go the same way, of at least MOVES_MIN. */
+static const double SAME_WAY = .9, AGING_MOST = .1 /* of the items that move */, MOVED = 1e-5;
+enum { MOVES_MIN = 6 };
 
 struct ek_item_level_fit {
     int features;
@@ -33,18 +33,17 @@ struct ek_item_level_fit {
     uint32_t *lists; /* [capacity] of each item */
 
     struct item_values {
-        double sum, last; /* of ln|x| */
+        double sum; /* of ln|x| */
+        float last;
         uint32_t count;
-    } * values; /* [capacity, features] */
+        uint16_t up, down; /* moves from one list to the next, up to UINT16_MAX */
+    } * values;            /* [capacity, features] */
     size_t queries, query_capacity;
     float *r;             /* [query_capacity, features] relative to the items; NaN: no level */
     uint64_t seen, known; /* items of all lists; those with a level */
     bool ended;           /* the ids do not return */
     double *ln;           /* scratch [features] */
     int (*used)[2];       /* scratch [features]: values, those averaged by r */
-    struct moves {
-        double up, down, values; /* values that rose or fell since the item's last list; of all */
-    } * moves;                   /* [features] */
     struct ek_rng rng;
 };
 
@@ -60,8 +59,7 @@ int ek_item_level_fit_new(struct ek_item_level_fit **out, const struct ek_manife
     fit->slot = ek_calloc(fit->slots, sizeof *fit->slot);
     fit->ln = ek_calloc(features, sizeof *fit->ln);
     fit->used = ek_calloc(features, sizeof *fit->used);
-    fit->moves = ek_calloc(features, sizeof *fit->moves);
-    if (!fit->suits || !fit->slot || !fit->ln || !fit->used || !fit->moves) {
+    if (!fit->suits || !fit->slot || !fit->ln || !fit->used) {
         ek_item_level_fit_free(fit);
         return EK_ENOMEM;
     }
@@ -96,7 +94,6 @@ void ek_item_level_fit_free(struct ek_item_level_fit *fit)
     ek_free(fit->suits);
     ek_free(fit->ln);
     ek_free(fit->used);
-    ek_free(fit->moves);
     ek_free(fit);
 }
 
@@ -200,11 +197,11 @@ static void add_values(struct ek_item_level_fit *fit, size_t item, bool measured
             r[f] += measured ? (float)away : 0;
             fit->used[f][1] += measured;
         }
-        fit->moves[f].values++;
-        fit->moves[f].up += v->count && ln > v->last + MOVED;
-        fit->moves[f].down += v->count && ln < v->last - MOVED;
+        double moved = v->count ? ln - (double)v->last : 0;
+        v->up += moved > MOVED && v->up < UINT16_MAX;
+        v->down += moved < -MOVED && v->down < UINT16_MAX;
         v->sum += ln;
-        v->last = ln;
+        v->last = (float)ln;
         v->count++;
     }
 }
@@ -309,12 +306,17 @@ static void mean_levels(const struct ek_list_stats *record, size_t features, siz
         level[s] /= fmax(lists[s], 1);
 }
 
-/* Return whether the values of the items nearly always change the same way, as ages and counters
- * do. */
-static bool is_counter(const struct moves *m)
+/* Return whether the values of many items keep rising or falling, as ages and counters do. */
+static bool are_aging(const struct ek_item_level_fit *fit, int feature)
 {
-    double moves = m->up + m->down;
-    return moves > MOVES_MIN * m->values && fmax(m->up, m->down) > SAME_WAY_MOST * moves;
+    double aging = 0, moving = 0;
+    for (size_t i = 0; i < fit->items; i++) {
+        const struct item_values *v = &fit->values[i * (size_t)fit->features + (size_t)feature];
+        int moves = v->up + v->down, most = v->up > v->down ? v->up : v->down;
+        moving += moves >= MOVES_MIN;
+        aging += moves >= MOVES_MIN && most > SAME_WAY * moves;
+    }
+    return aging > AGING_MOST * moving;
 }
 
 /* Scratch of a choice. */
@@ -344,7 +346,7 @@ static bool is_chosen(const struct ek_item_level_fit *fit, int feature,
     struct later own = measure(c->x, count);
     return own.lists >= LISTS_MIN && (double)own.lists >= COVERED_MIN * (double)plain.lists &&
            own.sd <= SD_MOST * plain.sd && fabs(own.mean) <= WANDER_MOST &&
-           own.wander <= fmax(WANDER_MOST, plain.wander) && !is_counter(&fit->moves[feature]);
+           own.wander <= fmax(WANDER_MOST, plain.wander) && !are_aging(fit, feature);
 }
 
 static void replace_records(const struct ek_item_level_fit *fit, int feature,
@@ -385,27 +387,14 @@ static int by_key(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Set the level of an item, that of all items where it has none of its own. */
+/* Set the levels of an item. */
 static void fill_levels(const struct ek_item_level_fit *fit, size_t item,
-                        const struct ek_item_levels *t, const double *overall, float *value)
+                        const struct ek_item_levels *t, float *value)
 {
     for (int a = 0; a < t->features; a++) {
         const struct item_values *v =
             &fit->values[item * (size_t)fit->features + (size_t)t->feature[a]];
-        value[a] = (float)(v->count ? v->sum / v->count : overall[t->feature[a]]);
-    }
-}
-
-/* Set overall [features] to the mean level of all values. */
-static void mean_of_items(const struct ek_item_level_fit *fit, double *overall)
-{
-    for (int f = 0; f < fit->features; f++) {
-        double sum = 0, count = 0;
-        for (size_t i = 0; i < fit->items; i++) {
-            sum += fit->values[i * (size_t)fit->features + (size_t)f].sum;
-            count += fit->values[i * (size_t)fit->features + (size_t)f].count;
-        }
-        overall[f] = count > 0 ? sum / count : 0;
+        value[a] = v->count < EK_ITEM_LISTS_MIN ? NAN : (float)(v->sum / v->count);
     }
 }
 
@@ -428,10 +417,10 @@ static int make_table(const struct ek_item_level_fit *fit, const bool *chosen, i
     for (int f = 0, a = 0; f < fit->features; f++)
         if (chosen[f])
             t->feature[a++] = f;
-    mean_of_items(fit, fit->ln);
+
     for (size_t i = 0; i < items; i++) {
         t->key[i] = order[i].key;
-        fill_levels(fit, order[i].item, t, fit->ln, t->value + i * (size_t)count);
+        fill_levels(fit, order[i].item, t, t->value + i * (size_t)count);
     }
     ek_item_levels_index(t);
     return EK_OK;

@@ -224,6 +224,22 @@ START_TEST(a_list_has_a_level_if_half_of_its_items_have)
 }
 END_TEST
 
+START_TEST(a_value_without_a_level_of_its_item_does_not_count)
+{
+    struct pair s;
+    begin_pair(&s, 3);
+    s.t->value[0] = NAN;
+    ek_item_levels_index(s.t);
+    ek_list_moments_compute(s.moments, s.q.x, 4, s.pivot);
+    ek_list_stats_compute(s.moments, 4, s.pivot, s.record);
+    ck_assert_int_eq(ek_item_levels_apply(s.t, &s.q, &s.scratch, s.moments, s.pivot, s.record),
+                     EK_OK);
+    ck_assert_int_eq(s.record[1].usable, 0);
+    ck_assert_int_eq(s.record[0].usable, 4);
+    end_pair(&s);
+}
+END_TEST
+
 START_TEST(levels_survive_the_file_and_damaged_ones_are_refused)
 {
     struct world w;
@@ -239,7 +255,7 @@ START_TEST(levels_survive_the_file_and_damaged_ones_are_refused)
     ck_assert_ptr_nonnull(ek_item_levels_find(read->item_levels, ek_text_from("i7")));
     ek_profile_free(read);
     read = NULL;
-    p->item_levels->value[1] = NAN;
+    p->item_levels->value[1] = 1000;
     ck_assert_uint_ne(ek_item_levels_hash(p->item_levels, 1), ek_item_levels_hash(NULL, 1));
     ck_assert_int_eq(ek_profile_save(p, f.path, NULL), EK_OK);
     ck_assert_int_eq(ek_profile_load(&read, f.path, &e), EK_EFORMAT);
@@ -264,5 +280,6 @@ Suite *suite_item_level_fit(void)
                     ids_that_do_not_return_give_no_levels, other_items_are_no_change_of_the_scale,
                     a_small_factor_is_found_within_a_hundred_lists,
                     a_list_has_a_level_if_half_of_its_items_have,
+                    a_value_without_a_level_of_its_item_does_not_count,
                     levels_survive_the_file_and_damaged_ones_are_refused);
 }
