@@ -259,6 +259,7 @@ static void write_description(struct ek_json_writer *w, const struct ek_profile 
     ek_json_add_integer(w, "queries", (int64_t)p->queries);
     ek_json_add_integer(w, "span_ms", p->span_ms);
     write_texts(w, "strata", p->stratum, p->strata);
+    ek_json_add_integer(w, "unnamed", (int64_t)p->unnamed);
     ek_json_add_integer(w, "version", FORMAT_VERSION);
     ek_json_close(w, '}');
 }
@@ -431,6 +432,7 @@ static int read_description(struct ek_profile *p, yyjson_val *root, const char *
     p->queries = (uint64_t)yyjson_get_sint(yyjson_obj_get(root, "queries"));
     p->items = (uint64_t)yyjson_get_sint(yyjson_obj_get(root, "items"));
     p->span_ms = yyjson_get_sint(yyjson_obj_get(root, "span_ms"));
+    p->unnamed = yyjson_get_uint(yyjson_obj_get(root, "unnamed"));
     int rc = allocate(p);
     if (!rc && field && !(p->field = ek_strdup(field)))
         rc = EK_ENOMEM;
@@ -807,6 +809,7 @@ uint64_t ek_profile_hash(const struct ek_profile *p)
         h = text_hash(p->stratum[s], h);
     h = ek_hash(&p->queries, sizeof p->queries, h);
     h = ek_hash(&p->span_ms, sizeof p->span_ms, h);
+    h = p->unnamed ? ek_hash(&p->unnamed, sizeof p->unnamed, h) : h;
     h = floats_hash(p->level, laws, h);
     h = floats_hash(p->band, laws, h);
     h = floats_hash(p->calibration, laws * EK_CALIBRATED, h);

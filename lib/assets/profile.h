@@ -121,6 +121,7 @@ struct ek_profile {
     int features; /* F */
     int strata;   /* S >= 1; stratum 0: any other value */
     uint64_t queries, items;
+    uint64_t unnamed;             /* lists without the field of the strata */
     int64_t span_ms;              /* event time from the first to the last list, 0: unknown */
     char *field;                  /* field of the strata; NULL: one stratum */
     char **stratum;               /* [S]; stratum[0] is "" */

@@ -21,6 +21,10 @@ static const struct {
     [EK_BOUND_SKETCHES] = {"sketches",
                            "values of too many magnitudes for the memory of the live sketches: "
                            "those of the largest cell begin anew"},
+    [EK_BOUND_STRATA] = {"strata",
+                         "most lists have no value of the stratify_by field that training "
+                         "contained: their levels are not compared; correct the field or make "
+                         "the profile again"},
 };
 
 const char *ek_bound_name(enum ek_bound b)

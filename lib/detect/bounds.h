@@ -15,6 +15,7 @@ enum ek_bound {
     EK_BOUND_SHARE,                /* times the plan exceeded max_routed_share */
     EK_BOUNDS,                     /* number of limits in the checkpoint */
     EK_BOUND_SKETCHES = EK_BOUNDS, /* resets of live sketches for lack of memory */
+    EK_BOUND_STRATA, /* lists without a level while most lists have an unknown stratum */
     EK_BOUNDS_ALL
 };
 

@@ -52,7 +52,8 @@ bool ek_detector_get_point(const struct ek_detector *d, int feature, int cell,
 }
 
 enum {
-    EXPIRY_LISTS = 1024 /* lists between two searches for episodes without lists */
+    UNKNOWN_LISTS = 128, /* lists that count for unknown strata */
+    EXPIRY_LISTS = 1024  /* lists between two searches for episodes without lists */
 };
 
 static int out_of_memory(struct ek_error *e)
@@ -396,6 +397,13 @@ static int is_repeat(struct ek_detector *d, const struct ek_list_stats_builder *
     return d->rules->dedup_key && ek_dedup_count(d->repeats, read->repeat_key, d->queries) > 0;
 }
 
+/* Count lists without a level while most have none. */
+static void count_unknown_stratum(struct ek_detector *d, bool unknown)
+{
+    d->unknown_strata += ((float)unknown - d->unknown_strata) / UNKNOWN_LISTS;
+    d->exceeded.count[EK_BOUND_STRATA] += unknown && d->unknown_strata > .5F;
+}
+
 /* Update the state with a list that is not a repeat. */
 static void update_list(struct ek_detector *d, const struct ek_list *q,
                         struct ek_list_stats_builder *read, int64_t time_ms)
@@ -404,6 +412,7 @@ static void update_list(struct ek_detector *d, const struct ek_list *q,
         ek_level_offset_list(&d->level_offsets, d->cell_of, 1 + ek_cells_dimensions(d->cells),
                              read);
     const float *query = add_history(d, q, read, time_ms);
+    count_unknown_stratum(d, read->unknown_stratum);
     ek_scheduler_refill(d);
     add_evidence(d, read, query);
     add_category_evidence(d);

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "detect/dedup.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -263,6 +264,29 @@ void ek_list_stats_builder_free(struct ek_list_stats_builder *r)
     ek_free(r);
 }
 
+/* Fraction of training lists without a stratum from which on they have a level of their own. */
+static const double UNNAMED_MIN = .01;
+
+/* Return whether the stratum of a list says nothing about its level. */
+static bool is_unknown_stratum(const struct ek_profile *p, int stratum)
+{
+    return p->strata > 1 && stratum == 0 && (double)p->unnamed < UNNAMED_MIN * (double)p->queries;
+}
+
+/* Remove the levels and spreads, but for those relative to the items. */
+static void remove_levels(struct ek_list_stats_builder *r)
+{
+    const struct ek_item_levels *t = r->profile->item_levels;
+    for (int f = 0, a = 0; f < r->features; f++) {
+        if (t && a < t->features && t->feature[a] == f) {
+            a++;
+            continue;
+        }
+        r->record[f].r = r->record[f].spread = NAN;
+        r->record[f].usable = 0;
+    }
+}
+
 static int read_items(struct ek_list_stats_builder *r, const struct ek_list *q)
 {
     const struct ek_item_levels *levels = r->profile->item_levels;
@@ -273,6 +297,9 @@ static int read_items(struct ek_list_stats_builder *r, const struct ek_list *q)
     ek_list_stats_compute(r->sums, q->items, r->pivot, r->record);
     if (levels && ek_item_levels_apply(levels, q, r->items, r->sums, r->pivot, r->record))
         return EK_ENOMEM;
+    r->unknown_stratum = is_unknown_stratum(r->profile, r->stratum);
+    if (r->unknown_stratum)
+        remove_levels(r);
     const float *level = r->level + (size_t)r->stratum * (size_t)r->features;
     for (int f = 0; f < r->features; f++)
         r->record[f].r -= level[f];

@@ -62,6 +62,7 @@ struct ek_list_stats_builder {
     /* The list last read. For an empty list only the keys are set. */
     uint64_t repeat_key;          /* dedup.h; 0 without repeats */
     int stratum;                  /* index in the profile */
+    bool unknown_stratum;         /* training contained it in no list: there is no level */
     struct ek_list_stats *record; /* [F] residuals relative to the stratum */
     struct ek_bet_list *list_bets;
 };

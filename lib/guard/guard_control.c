@@ -198,6 +198,8 @@ static int64_t bound_max(const struct ek_guard *g, enum ek_bound bound)
         return (int64_t)ek_live_sketches_max_bytes(g->assets->manifest->item_count,
                                                    &g->assets->rules->windows,
                                                    ek_cells_max(ek_detector_registry(g->detector)));
+    case EK_BOUND_STRATA:
+        return g->assets->profile->strata - 1;
     case EK_BOUND_EVENTS:
     case EK_BOUND_NONE:
     case EK_BOUNDS_ALL:

@@ -502,6 +502,8 @@ int ek_profile_fit_finish(struct ek_profile_fit *fit, struct ek_profile **out, s
     p->queries = fit->queries;
     p->items = fit->items;
     p->span_ms = ek_training_span(fit->time_ms, fit->queries);
+    for (size_t q = 0; fit->field.name && q < fit->queries; q++)
+        p->unnamed += fit->stratum[q] == 0;
     if (fit_all(fit, p)) {
         ek_profile_free(p);
         return out_of_memory(e);

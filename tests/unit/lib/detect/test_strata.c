@@ -118,6 +118,49 @@ START_TEST(what_training_does_not_know_of_a_market_is_learnt_from_its_lists)
 }
 END_TEST
 
+/* Return the alarms on lists without their market, or on lists that are faulty as well; *unknown:
+ * lists counted as of unknown strata. */
+static int alarms_without_market(bool faulty, uint64_t *unknown)
+{
+    struct world w;
+    struct ek_detector *d;
+    struct ek_hotel *hotel;
+    struct ek_finding f;
+    struct ek_list q;
+    int count = 0;
+    setup(&w, MARKET);
+    ek_list_init(&q);
+    ck_assert_int_eq(ek_hotel_new(&hotel, 11, NULL), EK_OK);
+    ck_assert_int_eq(ek_detector_new(&d, w.manifest, w.profile, w.rules, NULL), EK_OK);
+    for (uint64_t i = 0; i < LISTS; i++) {
+        ck_assert_int_eq(ek_hotel_list(hotel, i, &q, NULL), EK_OK);
+        for (int s = 0; !faulty && s < q.segment_count; s++)
+            if (!ek_text_compare(q.segments[s].name, "market"))
+                q.segments[s].value = ek_text_from("none of these");
+        for (int k = 0; faulty && k < q.items; k++)
+            q.x[k * q.item_features] *= 100;
+        ck_assert_int_eq(ek_detector_observe(d, &q, q.time_ms, NULL), EK_OK);
+        while (ek_detector_next(d, &f))
+            count += f.state == EK_SUSPECTED;
+    }
+    *unknown = ek_detector_limit_counters(d).count[EK_BOUND_STRATA];
+    ek_detector_free(d);
+    ek_hotel_free(hotel);
+    ek_list_release(&q);
+    teardown(&w);
+    return count;
+}
+
+START_TEST(lists_of_a_market_that_training_lacks_are_counted_and_raise_no_alarm)
+{
+    uint64_t unknown;
+    ck_assert_int_eq(alarms_without_market(false, &unknown), 0);
+    ck_assert_uint_gt(unknown, LISTS - 200);
+    ck_assert_int_gt(alarms_without_market(true, &unknown), 0);
+    ck_assert_uint_eq(unknown, 0);
+}
+END_TEST
+
 START_TEST(no_bet_expects_less_than_one_by_calibration)
 {
     struct world w;
@@ -134,5 +177,6 @@ Suite *suite_strata(void)
     return ek_suite("strata", a_market_with_a_law_of_its_own_is_no_fault,
                     without_calibration_it_would_have_been_one,
                     what_training_does_not_know_of_a_market_is_learnt_from_its_lists,
+                    lists_of_a_market_that_training_lacks_are_counted_and_raise_no_alarm,
                     no_bet_expects_less_than_one_by_calibration);
 }
