@@ -350,7 +350,7 @@ static rd_kafka_headers_t *with_plan(rd_kafka_headers_t *headers, uint64_t plan,
 /* Remove our headers from those of the input: they describe another stage, or are forged. */
 static void remove_own(rd_kafka_headers_t *headers)
 {
-    static const char *const names[] = {PLAN_HEADER, ACTION_HEADER, "ek-truncated"};
+    static const char *const names[] = {PLAN_HEADER, ACTION_HEADER, "ek-truncated", "ek-repair"};
     for (size_t i = 0; headers && i < sizeof names / sizeof *names; i++)
         rd_kafka_header_remove(headers, names[i]);
 }

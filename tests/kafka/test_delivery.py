@@ -502,6 +502,33 @@ class WhatCannotWork(unittest.TestCase):
             WORLD.broker.up()
 
 
+class ForgedHeaders(unittest.TestCase):
+    """Headers of our names that come with a message describe another stage, or nothing."""
+    FORGED = [("ek-plan-version", b"99"), ("ek-action", b"routed"), ("ek-truncated", b"value"), ("ek-repair", b"price=x0.01")]
+
+    def test_leave_with_one_pair_of_ours_and_all_others(self):
+        for delivery in ("at_least_once", "exactly_once"):
+            for undecodable in ("forward", "dead_letter"):
+                with self.subTest(delivery=delivery, undecodable=undecodable):
+                    source, target = WORLD.topics()
+                    frames = numbered(WORLD.hotel(60))
+                    for i, f in enumerate(frames):
+                        f.headers += [*self.FORGED, ("trace", b"x"), *self.FORGED][:i % 10]
+                        f.value = f.value[:-1] if i % 20 == 19 else f.value
+                    WORLD.send(source, frames)
+                    with daemon(source, target, delivery=delivery, undecodable=undecodable) as d:
+                        d.wait_ready().wait_handled(len(frames))
+                        self.assertEqual(d.stop(), 0, d.log())
+                    out = WORLD.read(target)
+                    self.assertEqual(len(out), 60 if undecodable == "forward" else 57)
+                    ours = {name for name, _ in self.FORGED}
+                    for f in out:
+                        sent = frames[int(f.header("n"))]
+                        self.assertEqual([h for h in f.headers if h[0] not in ours], [h for h in sent.headers if h[0] not in ours])
+                        word = b"undecodable" if int(f.header("n")) % 20 == 19 else b"pass"
+                        self.assertEqual([h for h in f.headers if h[0] in ours], [("ek-plan-version", b"0"), ("ek-action", word)])
+
+
 class Topics(unittest.TestCase):
     def topics(self, config, *words, status=0):
         done = subprocess.run([EVENKEEL, "topics", "-c", config, *words], capture_output=True, text=True, timeout=WAIT, check=False)
