@@ -481,8 +481,12 @@ static int forward_with(struct ek_output_writer *output_writer, struct ek_inflig
 static bool is_withheld(const struct ek_output *o, struct ek_inflight *t, enum ek_list_outcome word)
 {
     rd_kafka_headers_t *own;
-    return word != EK_LIST_PAUSED && o->config->undecodable == EK_UNDECODABLE_DEAD_LETTER &&
-           ek_kafka_headers_get(t->message, &own) != EK_OK;
+    if (word == EK_LIST_PAUSED || o->config->undecodable != EK_UNDECODABLE_DEAD_LETTER)
+        return false;
+    int rc = ek_kafka_headers_get(t->message, &own);
+    if (own)
+        rd_kafka_headers_destroy(own);
+    return rc != EK_OK;
 }
 
 int ek_output_writer_forward(struct ek_output_writer *output_writer, struct ek_inflight *t,
