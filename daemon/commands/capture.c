@@ -113,7 +113,7 @@ int ek_dead_letters_print(const struct ek_dead_letters *d, FILE *to)
     for (int i = 0; !rc && i < EK_DEAD_CLASSES; i++)
         if (d->of[i].count)
             rc = add_line(&d->of[i], NAMES[i], &lines);
-    if (!rc)
+    if (!rc && lines.length)
         fwrite(lines.data, 1, lines.length, to);
     ek_buf_release(&lines);
     return rc;
