@@ -173,6 +173,46 @@ int ek_input_rewind(struct ek_input *in, struct ek_error *e)
     return rc;
 }
 
+/* Move a partition to a committed offset beyond the known one. Return the offset to resume at, or
+ * -1 if it stays. */
+static int64_t move_to(struct ek_input *in, const rd_kafka_topic_partition_t *p)
+{
+    struct ek_partition *lane = ek_partition_offsets_find(in->lanes, p->topic, p->partition);
+    if (!lane || p->offset < 0 || p->offset <= lane->committed)
+        return -1;
+    lane->committed = p->offset;
+    ek_partition_offsets_rewind(in->lanes, lane);
+    lane->print = lane->last_print = ek_print_read(p->metadata, p->metadata_size);
+    int64_t from = resume_at(in, lane);
+    ek_log_write(in->watch.log, EK_LOG_INFO, "offsets_rewound", "topic=%s partition=%d offset=%lld",
+                 lane->topic, lane->partition, (long long)from);
+    return lane->detached ? -1 : from;
+}
+
+int ek_input_refresh_committed(struct ek_input *in, struct ek_error *e)
+{
+    rd_kafka_topic_partition_list_t *open = rd_kafka_topic_partition_list_new(8),
+                                    *moves = rd_kafka_topic_partition_list_new(8);
+    for (struct ek_partition *lane = NULL; (lane = ek_partition_offsets_each(in->lanes, lane));)
+        if (lane->open)
+            rd_kafka_topic_partition_list_add(open, lane->topic, lane->partition);
+    rd_kafka_topic_partition_list_t *known = open->cnt ? ek_input_committed(in, open) : NULL;
+    for (int i = 0; known && i < known->cnt; i++) {
+        const rd_kafka_topic_partition_t *p = &known->elems[i];
+        int64_t from = move_to(in, p);
+        if (from >= 0)
+            rd_kafka_topic_partition_list_add(moves, p->topic, p->partition)->offset = from;
+    }
+    int rc = moves->cnt ? seek(in, moves, e) : EK_OK;
+    if (in->checkpoint_store)
+        ek_checkpoint_store_retry_restore(in->checkpoint_store, NULL); /* no longer waits */
+    rd_kafka_topic_partition_list_destroy(moves);
+    rd_kafka_topic_partition_list_destroy(open);
+    if (known)
+        rd_kafka_topic_partition_list_destroy(known);
+    return rc;
+}
+
 /* Return the lag, or -1 if unknown. */
 static int64_t lag_of(const struct ek_partition *lane, int64_t low, int64_t high)
 {

@@ -70,6 +70,9 @@ void ek_input_add_offset(struct rd_kafka_topic_partition_list_s *list,
 struct rd_kafka_consumer_group_metadata_s *ek_input_group(struct ek_input *in);
 /* Seek back to the committed offsets and revoke in-flight messages. Any error is fatal. */
 int ek_input_rewind(struct ek_input *in, struct ek_error *e);
+/* After a transaction whose result is unknown: get the committed offsets from brokers, and continue
+ * there. No message may be in flight. Waits for brokers. Any error is fatal. */
+int ek_input_refresh_committed(struct ek_input *in, struct ek_error *e);
 /* At intervals, check for missing input topics and, if unhealthy, for recovery of the
  * connection. */
 void ek_input_poll_topics(struct ek_input *in);

@@ -36,6 +36,10 @@ void ek_input_on_commit(rd_kafka_t *rk, rd_kafka_resp_err_t err,
 #define EK_INPUT_NO_PROBE ((void *)1)
 /* Forward a partition's queue to its reader, or undo that. Return false if out of memory. */
 bool ek_input_forward(struct ek_input *in, const rd_kafka_topic_partition_t *p, bool to_reader);
+/* Return the committed offsets; retry until they are known, because positions depend on them. NULL
+ * if the stage is stopping or the error is fatal. */
+rd_kafka_topic_partition_list_t *ek_input_committed(struct ek_input *in,
+                                                    const rd_kafka_topic_partition_list_t *parts);
 /* Replace committed offsets by the positions to begin at, and commit those that differ. Wait for
  * brokers; return false if the stage is stopping or the error is fatal. */
 bool ek_input_resolve_positions(struct ek_input *in, rd_kafka_topic_partition_list_t *known);

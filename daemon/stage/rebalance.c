@@ -48,10 +48,8 @@ static bool retry(struct ek_input *in, const char *why)
     return !in->hooks.stopping || !in->hooks.stopping(in->hooks.context);
 }
 
-/* Return the committed offsets; retry until they are known, because positions depend on them. NULL
- * if the stage is stopping or the error is fatal. */
-static rd_kafka_topic_partition_list_t *
-insist_on_committed(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
+rd_kafka_topic_partition_list_t *ek_input_committed(struct ek_input *in,
+                                                    const rd_kafka_topic_partition_list_t *parts)
 {
     char why[EK_KAFKA_HEALTH_TEXT];
     for (;;) {
@@ -131,7 +129,7 @@ static void restore(struct ek_input *in, rd_kafka_topic_partition_list_t *known)
 /* With checkpoints, restoring them sets the start offsets. */
 static void open_partitions(struct ek_input *in, rd_kafka_topic_partition_list_t *parts)
 {
-    rd_kafka_topic_partition_list_t *known = insist_on_committed(in, parts);
+    rd_kafka_topic_partition_list_t *known = ek_input_committed(in, parts);
     if (known && ek_input_resolve_positions(in, known) && open_each(in, known)) {
         if (in->checkpoint_store)
             restore(in, known);

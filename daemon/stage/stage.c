@@ -551,7 +551,8 @@ static int step(struct ek_stage *s, struct ek_error *e)
 {
     bool more = false;
     int rc = ek_input_serve(s->input, e);
-    bool may_read = !rc && placed(s);
+    bool may_read =
+        !rc && placed(s) && (!s->transactor || ek_txn_coordinator_may_read(s->transactor));
     for (int w = 0; !rc && may_read && w < ek_worker_pool_size(s->worker_pool); w++)
         rc = read_for(s, w, &more, e);
     if (!rc)

@@ -23,6 +23,7 @@ struct ek_txn_coordinator {
     int replaced;               /* times in a row, each soon after the one before */
     struct ek_inflight *ending; /* messages of the transaction being ended */
     int64_t due_ms;
+    bool unknown; /* whether the last transaction of the former client was committed */
     bool open;    /* a transaction was open at the last step; otherwise `wakeup` will be signaled */
     size_t most;  /* maximum messages per transaction during a search; such transactions have no
                    * checkpoint or alerts. 0: no search */
@@ -264,6 +265,7 @@ static int replace_client(struct ek_txn_coordinator *t, struct ek_error *e)
     ek_txn_free(t->txn);
     t->txn = NULL;
     t->open = false;
+    t->unknown = true;
     ek_output_close_batch(t->tools.output, &cut);
     int rc = ek_output_replace_client(t->tools.output, e); /* drops values of these messages */
     if (!rc)
@@ -349,6 +351,10 @@ static int advance(struct ek_txn_coordinator *t, bool now, struct ek_error *e)
         return shrink_batches(t, e);
     if (state == EK_TXN_ABORTED)
         return rewind_offsets(t, e);
+    if (state == EK_TXN_OPEN && t->unknown) { /* brokers have finished the former transaction */
+        t->unknown = false;
+        return ek_input_refresh_committed(t->tools.input, e);
+    }
     if (state == EK_TXN_COMMITTED) {
         if (!t->most && (t->records || !t->refused_records))
             t->refusals = 0;
@@ -371,6 +377,11 @@ int ek_txn_coordinator_step(struct ek_txn_coordinator *t, bool now, struct ek_er
     if (rc && e)
         *e = failure;
     return rc;
+}
+
+bool ek_txn_coordinator_may_read(const struct ek_txn_coordinator *t)
+{
+    return !t->unknown;
 }
 
 size_t ek_txn_coordinator_inflight_max(const struct ek_txn_coordinator *t)

@@ -39,6 +39,8 @@ int ek_txn_coordinator_new(struct ek_txn_coordinator **out,
 /* Finish a committed or aborted transaction, and end the open one if due or `now`. Never waits for
  * a broker. Any error is fatal. */
 int ek_txn_coordinator_step(struct ek_txn_coordinator *t, bool now, struct ek_error *e);
+/* Return false while the committed offsets are unknown: then no message may be read. */
+bool ek_txn_coordinator_may_read(const struct ek_txn_coordinator *t);
 /* Return the limit of messages in flight during the search for a rejected message; 0: no limit. */
 size_t ek_txn_coordinator_inflight_max(const struct ek_txn_coordinator *t);
 /* Return the time until the next transaction is due, at most `most`. */
