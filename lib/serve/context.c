@@ -213,13 +213,25 @@ static int stratum_of(const struct ek_context *c)
 /* Count the values that the plan would change in this list but does not, because of the mode. */
 static int count_held_back(struct ek_context *c, struct ek_feature_list *list, struct ek_error *e)
 {
+    struct ek_feature_list held = *list;
     for (int f = 0; f < c->slots; f++)
         c->repaired[f] = c->routing.acts[f].action == EK_ACT_NONE ? c->routing.would[f]
                                                                   : (struct ek_treatment){0};
-    list->treatment = c->repaired;
-    int rc = ek_feature_writer_write(c->writer, list, &c->output, e);
+    held.treatment = c->repaired;
+    int rc = c->scorer ? reserve_values(c, e) : EK_OK;
+    if (c->scorer)
+        held.message = NULL;
+    if (!rc)
+        rc = c->scorer ? ek_feature_writer_values(c->writer, &held, c->values, &c->output, e)
+                       : ek_feature_writer_write(c->writer, &held, &c->output, e);
     c->would_change = ek_feature_writer_changed(c->writer);
     return rc;
+}
+
+/* Return the outcome of a list with repaired values. */
+static enum ek_list_outcome repair_outcome(const struct ek_context *c)
+{
+    return c->changed ? EK_LIST_REPAIRED : c->would_change ? EK_LIST_SHADOW : EK_LIST_PASSED;
 }
 
 static struct ek_feature_list list_of(const struct ek_context *c)
@@ -238,7 +250,6 @@ static const void *write_features(struct ek_context *c, size_t *length, struct e
 {
     struct ek_feature_list list = list_of(c);
     int rc = c->routing.acted < c->routing.desired ? count_held_back(c, &list, e) : EK_OK;
-    list.treatment = c->routing.acts;
     if (!rc && c->routing.acted)
         rc = ek_feature_writer_write(c->writer, &list, &c->output, e);
     c->failed = rc == EK_ESTATE;
@@ -246,7 +257,7 @@ static const void *write_features(struct ek_context *c, size_t *length, struct e
         return NULL;
     c->scored = c->routing.acted;
     c->changed = c->routing.acted ? ek_feature_writer_changed(c->writer) : 0;
-    c->outcome = c->changed ? EK_LIST_REPAIRED : c->would_change ? EK_LIST_SHADOW : EK_LIST_PASSED;
+    c->outcome = repair_outcome(c);
     *length = c->changed ? c->output.length : c->length;
     return c->changed ? c->output.data : c->message;
 }
@@ -275,24 +286,35 @@ int ek_context_plan_scores(struct ek_context *c, struct ek_error *e)
     return rc ? rc : score_repaired(c, &list, c->planned, e);
 }
 
-/* Return the message with the scores of trees for the repaired values. Errors as in `score`. */
-static const void *write_tree_scores(struct ek_context *c, size_t *length, struct ek_error *e)
+/* Set c->scores to those of the output. *changed: repaired values. */
+static int score_output(struct ek_context *c, const struct ek_feature_list *list, size_t *changed,
+                        struct ek_error *e)
 {
-    struct ek_feature_list list = list_of(c);
     int rc = ek_codec_has_scores(&c->query, e);
     if (!rc)
         rc = ek_context_reserve_scores(c, e);
     if (!rc)
-        rc = score_repaired(c, &list, c->scores, e);
+        rc = score_repaired(c, list, c->scores, e);
+    *changed = rc ? 0 : ek_feature_writer_changed(c->writer);
+    return rc;
+}
+
+/* Return the message with the scores of trees for the repaired values. Errors as in `score`. */
+static const void *write_tree_scores(struct ek_context *c, size_t *length, struct ek_error *e)
+{
+    struct ek_feature_list list = list_of(c);
+    size_t changed = 0;
+    int rc = c->routing.acted < c->routing.desired ? count_held_back(c, &list, e) : EK_OK;
+    if (!rc && c->routing.acted)
+        rc = score_output(c, &list, &changed, e);
     c->failed = rc == EK_ESTATE;
-    size_t changed = rc ? 0 : ek_feature_writer_changed(c->writer);
     if (!rc && changed)
         rc = ek_codec_patch(&c->query, c->message, c->length, c->scores, &c->output, e);
     if (rc)
         return NULL;
-    c->scored = true;
+    c->scored = c->routing.acted;
     c->changed = changed;
-    c->outcome = changed ? EK_LIST_REPAIRED : EK_LIST_PASSED;
+    c->outcome = repair_outcome(c);
     *length = changed ? c->output.length : c->length;
     return changed ? c->output.data : c->message;
 }
@@ -308,16 +330,14 @@ const void *ek_context_score(struct ek_context *c, size_t *length, struct ek_err
         ek_fail(e, EK_ESTATE, "no message was observed");
         return NULL;
     }
-    if (c->assets->writes_features && c->routing.desired && c->query.items)
-        return write_features(c, length, e);
+    if (c->writer && c->routing.desired && c->query.items)
+        return c->scorer ? write_tree_scores(c, length, e) : write_features(c, length, e);
     if (!c->routing.acted || !c->query.items) {
         if (!c->routing.acted)
             c->outcome = c->routing.outcome;
         *length = c->length;
         return c->message;
     }
-    if (c->writer)
-        return write_tree_scores(c, length, e);
     if (score(c, e))
         return NULL;
     c->scored = true;

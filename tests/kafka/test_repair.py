@@ -1,9 +1,9 @@
-"""Feature values repaired in front of a ranker, without a model."""
+"""Feature values repaired in front of a ranker, without a model, and scores of repaired lists after a ranker of trees."""
 import re
 import unittest
 
 from fixtures import Frame
-from harness import Daemon, evenkeel, messages_of
+from harness import Daemon, decoded, evenkeel, messages_of
 
 import test_fleet
 
@@ -15,8 +15,21 @@ defaults: {{mode: {mode}, confirmation_lists: 32}}
 """
 
 
-def stream(fault=None):
-    """Return hotel lists with values of at most six digits, as prices have."""
+def ranker():
+    """Return the path of a LightGBM model with trees of two leaves that split prices and stars."""
+    def write(path):
+        with open(path, "w") as out:
+            out.write("tree\nversion=v4\nmax_feature_idx=1\nfeature_names=stars price\n")
+            for i in range(80):
+                threshold, leaves = (20 + 4 * i, ".3 0") if i % 2 else (1.5 + i // 2 % 4, "0 .1")
+                out.write(f"Tree={i}\nnum_leaves=2\nnum_cat=0\nsplit_feature={i % 2}\nthreshold={threshold}\n"
+                          f"decision_type=10\nleft_child=-1\nright_child=-2\nleaf_value={leaves}\n\n")
+            out.write("end of trees\n")
+    return test_fleet.made("ranker.txt", write)
+
+
+def stream(fault=None, model=None):
+    """Return hotel lists with values of at most six digits, as prices have, with the scores of the model."""
     def write(path):
         text, _ = evenkeel("generate", "hotel", "-n", COUNT, "--seed", 4)
         with open(path, "w") as out:
@@ -24,8 +37,9 @@ def stream(fault=None):
 
     def convert(path):
         evenkeel("convert", "--manifest", WORLD.path("features.yaml"), "--letor", test_fleet.made("repair.txt", write),
-                 "--segment", "arm=A,B", "-o", path, *(["--fault", fault] if fault else []))
-    return [raw for raw, _ in messages_of(test_fleet.made(f"repair-{bool(fault)}.msg", convert))]
+                 "--segment", "arm=A,B", "-o", path, *(["--fault", fault] if fault else []),
+                 *(["--upstream-model", model] if model else []))
+    return [raw for raw, _ in messages_of(test_fleet.made(f"repair-{bool(fault)}-{bool(model)}.msg", convert))]
 
 
 def rules(mode):
@@ -37,15 +51,21 @@ def rules(mode):
 
 class Repair(unittest.TestCase):
     HEALTHY_HEADER = ("tenant", b"t1")
+    WRITES = "features"
+
+    @staticmethod
+    def model():
+        return None
 
     def through(self, mode, **more):
         """Return healthy and faulty values, the output frames and the values counted as written and withheld."""
         source, target = WORLD.topics(1)
-        healthy, faulty = stream(), stream(f"price=x100,from={FROM},arm=B")
+        model = self.model()
+        healthy, faulty = stream(model=model), stream(f"price=x100,from={FROM},arm=B", model)
         frames = [Frame(value, b"key-%d" % n, 1700000000000 + 1000 * n, [self.HEALTHY_HEADER] if n % 2 else [], 0)
                   for n, value in enumerate(faulty)]
-        with Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, rules=rules(mode), writes="features",
-                    **more) as d:
+        with Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, rules=rules(mode), writes=self.WRITES,
+                    model=model, **more) as d:
             d.wait_ready()
             WORLD.send(source, frames)
             d.wait_handled(COUNT)
@@ -56,11 +76,14 @@ class Repair(unittest.TestCase):
         self.assertEqual([f.key for f in out], [f.key for f in frames])
         return healthy, faulty, out, counted
 
+    def assert_healthy(self, out, healthy, _):
+        self.assertEqual([f.value for f in out], healthy)
+
     def check(self, delivery):
         healthy, faulty, out, (written, withheld) = self.through("enforce", delivery=delivery)
         known = next(n for n, f in enumerate(out) if f.value != faulty[n])
         self.assertLess(known, FROM + 300)
-        self.assertEqual([f.value for f in out[known:]], healthy[known:])
+        self.assert_healthy(out[known:], healthy[known:], faulty[known:])
         self.assertEqual([f.value for f in out[:known]], faulty[:known])
         for n, f in enumerate(out):
             repaired = f.value != faulty[n]
@@ -82,3 +105,25 @@ class Repair(unittest.TestCase):
         self.assertEqual({f.header("ek-action") for f in out}, {"pass", "shadow"})
         self.assertEqual(written, 0)
         self.assertGreater(withheld, COUNT)
+
+
+class AfterRanker(Repair):
+    """The same after the user's own ranker: values stay, and the scores are those of the healthy lists."""
+    WRITES = "scores"
+
+    @staticmethod
+    def model():
+        return ranker()
+
+    @staticmethod
+    def parts(value):
+        """Return the scores of a message and the message without them."""
+        message = decoded(value)
+        scores = [item.pop("score") for item in message["items"]]
+        return scores, message
+
+    def assert_healthy(self, out, healthy, faulty):
+        for f, twin, given in zip(out, healthy, faulty):
+            scores, rest = self.parts(f.value)
+            self.assertEqual(scores, self.parts(twin)[0])
+            self.assertEqual(rest, self.parts(given)[1])

@@ -220,6 +220,7 @@ START_TEST(shadow_scoring_compares_the_order_of_the_repaired_list)
         if (s.number <= CONFIRMED)
             continue;
         ck_assert_str_eq(ek_guard_action(s.guard), "shadow");
+        ck_assert_uint_eq(ek_guard_context(s.guard)->would_change, (size_t)s.stream.query.items);
         struct ek_comparison c = compare(&s);
         const double *scores = ek_rank_comparison_scores(ek_guard_context(s.guard)->ways);
         ck_assert_mem_eq(scores, s.healthy, sizeof *scores);
@@ -228,6 +229,11 @@ START_TEST(shadow_scoring_compares_the_order_of_the_repaired_list)
         ck_assert(!c.ways.has_plain || c.ways.plain.tau == 1); /* the model is the ranker */
     }
     ck_assert_int_gt(differ, (LISTS - CONFIRMED) / 2);
+    s.fault = NULL;
+    size_t length;
+    next(&s, &length);
+    ck_assert_str_eq(ek_guard_action(s.guard), "pass"); /* it shows no fault */
+    ck_assert_uint_eq(ek_guard_context(s.guard)->would_change, 0);
     teardown(&s);
 }
 END_TEST
