@@ -9,10 +9,10 @@ HAS = {name: importlib.util.find_spec(name) is not None for name in ("numpy", "l
 
 
 class Folder(unittest.TestCase):
+    """Base of the test classes, which are skipped without numpy."""
+
     @classmethod
     def setUpClass(cls):
-        if not HAS["numpy"]:
-            raise unittest.SkipTest("numpy is not installed")
         import numpy
         cls.numpy, cls.folder = numpy, tempfile.TemporaryDirectory(prefix="evenkeel-trees-")
 

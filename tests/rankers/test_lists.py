@@ -33,6 +33,7 @@ def rounded(text):
     return re.sub(r"(?<=:)[0-9.e-]+(?= )", lambda v: f"{float(v.group()):.6g}", text)
 
 
+@unittest.skipUnless(HAS["numpy"], "numpy is not installed")
 class Ranker(Folder):
     """Hotel lists, scored by the user's ranker from the values of the message."""
 

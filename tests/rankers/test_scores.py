@@ -65,6 +65,7 @@ def is_binary(parameters):
     return "binary" in parameters["objective"] or parameters["objective"] in ("cross_entropy", "rank:map")
 
 
+@unittest.skipUnless(HAS["numpy"], "numpy is not installed")
 class Scores(Folder):
     """Random lists with missing values, zeros, infinities and values that training has not seen."""
 
