@@ -63,7 +63,9 @@ void ek_alert_registry_reset(struct ek_alert_registry *b, struct ek_alert_times 
 /* End expired alerts that have no end event. */
 void ek_alert_registry_age(struct ek_alert_registry *b, struct ek_alert_times when);
 
+/* Return the number of stored alerts. */
 size_t ek_alert_registry_count(const struct ek_alert_registry *b);
+/* Return alert `number`, 0 .. count - 1. Valid until the next change of the registry. */
 struct ek_alert_entry *ek_alert_registry_get(struct ek_alert_registry *b, size_t number);
 /* Remove an alert that is not busy; the last one gets its number. */
 void ek_alert_registry_remove(struct ek_alert_registry *b, size_t number);

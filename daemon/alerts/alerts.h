@@ -26,11 +26,12 @@ struct ek_event;
 struct ek_log;
 
 /* Create the service; sets *out to NULL if there are no sinks. Events are queued until
- * ek_alerts_start. */
+ * ek_alerts_start. Return 0 or EK_ENOMEM. */
 int ek_alerts_new(struct ek_alerts **out, const struct ek_config *c, struct ek_log *log,
                   struct ek_error *e);
 /* Set the name of this fleet instance, for alerts about one instance. Call before the start. */
 void ek_alerts_set_instance(struct ek_alerts *a, const char *instance);
+/* Start the thread, which sends the queued events. Return 0, or EK_EIO if it does not start. */
 int ek_alerts_start(struct ek_alerts *a, struct ek_error *e);
 /* Begin shutdown without waiting: all updates are sent at once. Events are accepted until
  * ek_alerts_stop. */
@@ -42,10 +43,11 @@ void ek_alerts_free(struct ek_alerts *a);
 
 /* Queue an event. ours: this instance sends its alert. */
 void ek_alerts_receive(struct ek_alerts *a, const struct ek_event *v, bool ours);
-/* Replay the open findings of a checkpoint; all other findings end. ek_alerts_replay returns 0, or
- * EK_ENOMEM if the event is dropped. */
+/* Begin a replay of the open findings of a checkpoint. Alerts keep their state until it ends. */
 void ek_alerts_start_replay(struct ek_alerts *a);
+/* Queue an event of the replay, as ek_alerts_receive. Return 0, or EK_ENOMEM if it is dropped. */
 int ek_alerts_replay(struct ek_alerts *a, const struct ek_event *v, bool ours);
+/* Finish the replay: alerts of findings that it did not contain end. */
 void ek_alerts_stop_replay(struct ek_alerts *a);
 /* Send the fleet's alerts from this instance, because it is the new leader. */
 void ek_alerts_become_leader(struct ek_alerts *a);

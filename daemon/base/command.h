@@ -54,10 +54,12 @@ struct ek_progress {
     bool terminal, shown;
     int64_t started_ms, last_ms;
 };
+/* Start the progress of a task. `label` must outlive it. */
 void ek_progress_start(struct ek_progress *p, const char *label);
 /* Show progress. total 0: unknown; note: short text after the bar, such as "validation NDCG@10
  * 0.6152"; may be NULL. */
 void ek_progress_update(struct ek_progress *p, uint64_t done, uint64_t total, const char *note);
+/* Show the last state and end the line. note: as in ek_progress_update. */
 void ek_progress_finish(struct ek_progress *p, const char *note);
 /* Write the line of a bar, shorter than `columns`: the bar is omitted first, then the note is cut.
  * seconds_left < 0: unknown. */

@@ -31,6 +31,7 @@ int ek_log_start(struct ek_log *l, struct ek_error *e);
 uint64_t ek_log_dropped(struct ek_log *l);
 /* Reports suppressed lines and waits at most a second for unwritten ones. */
 void ek_log_free(struct ek_log *l);
+/* Set the lowest level that is written. */
 void ek_log_set_level(struct ek_log *l, enum ek_log_level level);
 
 /* Write a line. event: a static string; format: further pairs ("topic=%s offset=%lld"), with values

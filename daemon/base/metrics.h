@@ -112,6 +112,7 @@ void ek_metrics_count(struct ek_metrics *m, enum ek_counter which, uint64_t more
 uint64_t ek_metrics_counter(const struct ek_metrics *m, enum ek_counter which);
 /* Set a gauge. */
 void ek_metrics_gauge(struct ek_metrics *m, enum ek_gauge which, uint64_t value);
+/* Return the value of a gauge. */
 uint64_t ek_metrics_gauge_value(const struct ek_metrics *m, enum ek_gauge which);
 
 /* Add a duration to a histogram. */

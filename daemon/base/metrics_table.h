@@ -31,6 +31,7 @@ struct ek_family {
 const struct ek_family *ek_family_at(size_t i);
 /* Return a family by its name, or NULL. */
 const struct ek_family *ek_family_find(const char *name);
+/* Return the type for TYPE lines: "counter", "gauge", "histogram". */
 const char *ek_family_type_name(enum ek_family_type type);
 
 /* Append the HELP and TYPE lines of a family. Returns 0, or EK_EUSAGE, kept in the buffer, for an

@@ -48,6 +48,7 @@ struct ek_paragraph {
 struct ek_paragraph ek_paragraph_start(FILE *to, int indent);
 /* Append words, separated by single spaces. There is no line break before the first. */
 void ek_paragraph_add(struct ek_paragraph *p, const char *text);
+/* End the paragraph with a newline. */
 void ek_paragraph_end(struct ek_paragraph *p);
 
 /* Size if unknown. */

@@ -16,6 +16,7 @@ struct ek_wakeup {
 int ek_wakeup_init(struct ek_wakeup *b, struct ek_error *e);
 /* Close; no effect if it was never initialized (fd -1). */
 void ek_wakeup_close(struct ek_wakeup *b);
+/* Wake the waiting thread, or make its next wait return at once. */
 void ek_wakeup_signal(const struct ek_wakeup *b);
 /* Wait for a signal, including one since the last wait, at most wait_ms; -1: no limit. */
 void ek_wakeup_wait(const struct ek_wakeup *b, int wait_ms);

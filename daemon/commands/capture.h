@@ -1,4 +1,5 @@
-/* Statistics of the records of a capture or topic: counts, sizes and times. Value type. */
+/* Statistics of the records of a capture or topic, and of the dead letters among them. Value
+ * types. */
 #ifndef EK_DAEMON_COMMANDS_CAPTURE_H
 #define EK_DAEMON_COMMANDS_CAPTURE_H
 
@@ -9,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* Statistics of the records of a capture or topic: counts, sizes and times. Value type. */
 struct ek_record_stats {
     uint64_t messages, bytes, largest; /* bytes of the largest message */
     int64_t first_ms, last_ms;         /* -1: none has a time */

@@ -24,7 +24,8 @@ struct ek_inspect_comparison {
     const char *feature, *manifest, *profile; /* profile NULL: no training distribution */
     const struct ek_field_mapping *field_mapping;
 };
-/* Draw the distribution in the messages of a file next to that of training. */
+/* Draw the distribution in the messages of a file next to that of training. Return 0, EK_EUSAGE
+ * without a distribution or with conflicting arguments, or an error of the files. */
 int ek_inspect_plot_messages(const char *path, const struct ek_inspect_comparison *b, FILE *to,
                              struct ek_error *e);
 /* Print how many messages of a file have each field that the configuration names: query id, time,

@@ -33,7 +33,8 @@ struct ek_live_view {
     yyjson_doc *const *doc;
 };
 
-/* Run until it is ended. Fails if the first request fails. */
+/* Run until it is ended. Fails if the first request fails. Return 0, EK_ENOMEM, or the error of the
+ * first request. */
 int ek_live_view_run(const struct ek_live_view *watch, struct ek_error *e);
 
 #endif

@@ -24,7 +24,8 @@ struct ek_replay_compare {
 };
 
 /* Print the comparison to standard output and set *differ. Skips and counts unreadable messages and
- * reports the first on standard error. */
+ * reports the first on standard error. Return 0, EK_ENOMEM, or an error of the files or of a guard.
+ */
 int ek_replay_compare(const struct ek_replay_compare *r, bool *differ, struct ek_error *e);
 
 #endif

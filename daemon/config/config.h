@@ -128,11 +128,13 @@ void ek_config_free(struct ek_config *c);
 int ek_config_set(struct ek_config *c, const char *key, const char *text, struct ek_error *e);
 
 /* Add the librdkafka property `name=value` for all clients, with `${...}` expanded as in a file,
- * because all users of the machine can read a command line. */
+ * because all users of the machine can read a command line. Return 0, EK_EUSAGE, EK_ECONFIG or
+ * EK_ENOMEM; on error the configuration is unchanged. */
 int ek_config_set_property(struct ek_config *c, const char *text, struct ek_error *e);
 
 /* Check the whole configuration: required keys, distinct topics, consistent limits. Call after the
- * last ek_config_set; the loaders below include it. */
+ * last ek_config_set; the loaders below include it. Return 0, or EK_ECONFIG at the first invalid
+ * key. */
 int ek_config_finish(const struct ek_config *c, struct ek_error *e);
 /* Check the same, but add all errors to `faults` and return 0. */
 int ek_config_finish_all(const struct ek_config *c, struct ek_error_list *faults,
@@ -158,6 +160,7 @@ void ek_config_evidence_topic(const struct ek_config *c, char topic[EK_FLEET_TOP
 /* Set the position of an error to that of `key` in the file, or at least to the file. */
 void ek_config_place(const struct ek_config *c, const char *key, struct ek_error *e);
 
+/* Return true if two lists have the same sinks with the same settings. */
 bool ek_config_sinks_same(const struct ek_alert_sinks *a, const struct ek_alert_sinks *b);
 
 /* Return true if there are tokens, alert sinks (their URLs are secrets), or a property that is a
@@ -166,14 +169,16 @@ bool ek_config_has_secret(const struct ek_config *c);
 
 /* Read a file, or text: `name` appears in errors, and its folder is the base of relative paths. In
  * values, `${NAME}` is an environment variable, `${file:PATH}` the contents of a file, `$${` means
- * `${`. Errors have a position. *out is unchanged on failure. */
+ * `${`. Errors have a position. *out is unchanged on failure. Return 0, EK_EIO, EK_ENOMEM, or
+ * EK_ECONFIG with a position. */
 int ek_config_load(struct ek_config **out, const char *path, struct ek_error *e);
 int ek_config_parse(struct ek_config **out, const char *name, const char *text, size_t length,
                     struct ek_error *e);
 
 /* Read a configuration of which only the keys with the prefixes `uses` [ends with NULL] are used.
  * Other values with a `${...}` that cannot be expanded, because it is unset or unreadable for this
- * user, are left out, with their alert sink. All other checks apply. */
+ * user, are left out, with their alert sink. All other checks apply. Return 0, EK_EIO, EK_ENOMEM,
+ * or EK_ECONFIG with a position. */
 int ek_config_load_part(struct ek_config **out, const char *path, const char *const *uses,
                         struct ek_error *e);
 
@@ -196,7 +201,8 @@ int ek_config_assets(struct ek_assets **out, const struct ek_config *c,
  * NULL: only check the file. */
 struct ek_tokens;
 int ek_config_tokens(struct ek_tokens **out, const struct ek_config *c, struct ek_error *e);
-/* Append the configuration as YAML that ek_config_parse can read, with secrets as "***". */
+/* Append the configuration as YAML that ek_config_parse can read, with secrets as "***". Return 0
+ * or EK_ENOMEM. */
 int ek_config_print(const struct ek_config *c, struct ek_buf *out);
 
 #endif

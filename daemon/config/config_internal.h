@@ -9,7 +9,7 @@
 struct ek_key_source ek_config_source(struct ek_config *c, struct ek_error *e);
 /* Check URLs and secrets, then call ek_key_store. */
 ek_key_read ek_config_store;
-/* Append a copy of a property; its name decides if it is secret. */
+/* Append a copy of a property; its name decides if it is secret. Return 0 or EK_ENOMEM. */
 int ek_config_add_property(struct ek_property_list *list, const struct ek_property *p,
                            struct ek_error *e);
 /* Return the kind with this key, or EK_SINK_KINDS. */
@@ -23,7 +23,7 @@ int ek_config_add_sink(struct ek_config *c, struct ek_alert_sink *s, struct ek_e
 ek_key_read ek_config_read_properties, ek_config_read_alerts, ek_config_read_kafka;
 
 /* Reject properties that could lose acknowledged outputs; add warnings for those that weaken a
- * guarantee. */
+ * guarantee. Return 0, EK_ECONFIG or EK_ENOMEM. */
 int ek_config_warn_properties(struct ek_config *c, struct ek_error *e);
 
 #endif

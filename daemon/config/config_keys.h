@@ -11,6 +11,7 @@
 /* Base structs of the offsets: struct ek_config, struct ek_alert_sink. */
 enum { EK_IN_CONFIG, EK_IN_SINK };
 
+/* Return the table; constant. */
 const struct ek_key_table *ek_config_keys(void);
 /* Return the row of a path, or NULL. */
 const struct ek_key_row *ek_config_key(const char *path);

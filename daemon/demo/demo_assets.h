@@ -31,6 +31,7 @@ struct ek_demo_stop {
  * Return EK_ESTATE if canceled. On failure the folder is removed. */
 int ek_demo_assets_make(struct ek_demo_assets *a, uint64_t seed, struct ek_demo_stop stop,
                         struct ek_error *e);
+/* Delete the folder and free the paths. */
 void ek_demo_assets_remove(struct ek_demo_assets *a);
 
 #endif

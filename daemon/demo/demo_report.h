@@ -53,6 +53,7 @@ void ek_demo_report_init(struct ek_demo_report *s);
 void ek_demo_report_release(struct ek_demo_report *s);
 /* Add an event; only findings and plans have an effect. Return 0 or EK_ENOMEM. */
 int ek_demo_report_event(struct ek_demo_report *s, const struct ek_event *v);
+/* Add an output message with its expected outcome. */
 void ek_demo_report_result(struct ek_demo_report *s, const struct ek_demo_result *r);
 /* Return the latest finding of the injected fault, or NULL. */
 const struct ek_reported_finding *ek_demo_report_finding(const struct ek_demo_report *s);

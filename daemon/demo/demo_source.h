@@ -20,7 +20,7 @@ int ek_demo_source_new(struct ek_demo_source **out, const struct ek_manifest *m,
 void ek_demo_source_free(struct ek_demo_source *f);
 
 /* Make the next message, valid until the next call. faulty: arm B has the price of the whole stay.
- * now_ms: time of the list. */
+ * now_ms: time of the list. Return 0 or EK_ENOMEM. */
 int ek_demo_source_next(struct ek_demo_source *f, bool faulty, int64_t now_ms, const void **bytes,
                         size_t *length, struct ek_error *e);
 

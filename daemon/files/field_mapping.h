@@ -1,6 +1,5 @@
-/* Field mapping of message files: `message` of a configuration, or the defaults, so that captured
- * messages are read as `run` reads them. Read-only between ek_field_mapping_load and
- * ek_field_mapping_release. */
+/* Lists of message files for offline commands: field mapping, iteration over the lists, and a
+ * check for upstream scores. */
 #ifndef EK_DAEMON_FILES_FIELD_MAPPING_H
 #define EK_DAEMON_FILES_FIELD_MAPPING_H
 
@@ -13,6 +12,9 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+/* Field mapping of message files: `message` of a configuration, or the defaults, so that captured
+ * messages are read as `run` reads them. Read-only between ek_field_mapping_load and
+ * ek_field_mapping_release. */
 struct ek_field_mapping {
     struct ek_config *config; /* NULL: default names */
     struct ek_mapping mapping;
@@ -72,6 +74,7 @@ struct ek_score_check {
 
 /* Return whether the configuration names the field of the time. */
 bool ek_time_expected(const struct ek_config *c);
+/* Return whether the configuration expects upstream scores. */
 bool ek_score_check_expected(const struct ek_config *c);
 /* Check a decoded list. Returns the number of lists so far if none has had a score, else 0. */
 unsigned long ek_score_check_missing(struct ek_score_check *s, const struct ek_list *q);

@@ -46,6 +46,7 @@ struct ek_check_tests {
     const struct ek_field_mapping *field_mapping; /* of all checked messages */
 };
 
+/* Return the name of a kind for messages: "manifest", "rules", ... */
 const char *ek_kind_name(enum ek_kind kind);
 /* Improve the error of a reader that expected another kind (EK_KIND_UNKNOWN: a kind that `inspect`
  * prints): name the file and, if detected, its kind. Errors of the system, of memory and of other

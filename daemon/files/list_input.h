@@ -17,13 +17,15 @@ struct ek_files {
 
 /* Return EK_EUSAGE for too many files. */
 int ek_files_add(struct ek_files *f, const char *path, struct ek_error *e);
-/* Read all files into `d`, which is initialized here; release it even on failure. */
+/* Read all files into `d`, which is initialized here; release it even on failure. Return 0,
+ * EK_EFORMAT, EK_ESTATE for lists of another manifest, EK_ELIMIT, EK_ENOMEM or EK_EIO. */
 int ek_files_read(const struct ek_files *f, const struct ek_manifest *m, struct ek_dataset *d,
                   struct ek_error *e);
 
 /* Read messages and replace the labels by their upstream scores (offline/train/distillation.h). The
  * original scores are appended to `upstream` unless it is NULL; release it even on failure. config:
- * field names (daemon/files/field_mapping.h), or NULL. */
+ * field names (daemon/files/field_mapping.h), or NULL. Return 0, EK_EFORMAT, EK_ESTATE for lists of
+ * another manifest, EK_ELIMIT, EK_ENOMEM or EK_EIO. */
 int ek_files_read_relabeled(const struct ek_files *f, const struct ek_manifest *m,
                             const char *config, struct ek_dataset *d,
                             struct ek_upstream_scores *upstream, struct ek_error *e);

@@ -30,9 +30,11 @@ void ek_upstream_sim_free(struct ek_upstream_sim *u);
 
 /* Return true if a fault depends on medians; call ek_upstream_sim_fit first. */
 bool ek_upstream_sim_needs_fit(const struct ek_upstream_sim *u);
+/* Set the medians of faults from lists. Return 0, or an error of ek_fault_fit. */
 int ek_upstream_sim_fit(struct ek_upstream_sim *u, const struct ek_dataset *d, struct ek_error *e);
 
-/* Change the values and set the scores of list `number`. */
+/* Change the values and set the scores of list `number`. Return 0, EK_ENOMEM, or EK_ESTATE if the
+ * model does not fit the list. */
 int ek_upstream_sim_apply(struct ek_upstream_sim *u, struct ek_list *q, uint64_t number,
                           struct ek_error *e);
 /* Return the number of lists changed by fault i. */

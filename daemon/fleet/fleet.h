@@ -45,10 +45,12 @@ struct ek_fleet_tools {
     struct ek_log *log;
 };
 
-/* Create it and join the guard to the fleet. */
+/* Create it and join the guard to the fleet. Return 0, EK_ENOMEM, or EK_ECONFIG for invalid
+ * properties of clients. */
 int ek_fleet_new(struct ek_fleet **out, const struct ek_fleet_tools *tools, struct ek_error *e);
 /* As ek_output_prepare, for the topics of the fleet. */
 int ek_fleet_prepare(struct ek_fleet *f, int wait_ms, bool *ready, struct ek_error *e);
+/* Start the thread. Return 0, or EK_EIO if it does not start. */
 int ek_fleet_start(struct ek_fleet *f, struct ek_error *e);
 /* Return true after the plan topic was read to its end. */
 bool ek_fleet_has_read_plan(const struct ek_fleet *f);

@@ -16,6 +16,7 @@ struct ek_asset_ref *ek_asset_ref_borrow(const struct ek_assets *assets);
 struct ek_asset_ref *ek_asset_ref_retain(struct ek_asset_ref *l);
 /* Decrement the count; the last release frees the assets. NULL is allowed. */
 void ek_asset_ref_release(struct ek_asset_ref *l);
+/* Return the assets; valid as long as the reference. */
 const struct ek_assets *ek_asset_ref_get(const struct ek_asset_ref *l);
 
 #endif

@@ -568,7 +568,7 @@ static void report_outputs(struct ek_guard_service *s)
         s->reported.lists[i] = l;
         s->reported.dead[i] = d;
     }
-    ek_guard_set_output_counts(s->guard, &outputs);
+    ek_guard_add_output_counts(s->guard, &outputs);
 }
 
 int ek_guard_service_advance(struct ek_guard_service *s, struct ek_agreement_cache *agreement,

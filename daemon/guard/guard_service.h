@@ -85,9 +85,10 @@ void ek_guard_service_set_pause(struct ek_guard_service *s, struct ek_pause *pau
  * no effect while the plan pauses the fleet. */
 bool ek_guard_service_pause(struct ek_guard_service *s, bool paused, const char *who,
                             const char *why);
-/* Record and report an external decision, as ek_guard_add_decision. */
+/* Record and report an external decision, as ek_guard_add_decision. Return 0 or EK_ENOMEM. */
 int ek_guard_service_add_decision(struct ek_guard_service *s, const struct ek_decision_record *m);
-/* Record and report a decision of the leader, which each instance numbers itself. */
+/* Record and report a decision of the leader, which each instance numbers itself. Return 0 or
+ * EK_ENOMEM. */
 int ek_guard_service_add_fleet_decision(struct ek_guard_service *s,
                                         const struct ek_decision_record *m);
 struct ek_order;
@@ -133,6 +134,7 @@ int ek_guard_service_set_assets(struct ek_guard_service *s,
 /* Return the guard's assets and prevent ek_guard_service_set_assets until
  * ek_guard_service_unlock_assets. For building a replacement guard. */
 const struct ek_assets *ek_guard_service_lock_assets(struct ek_guard_service *s);
+/* End ek_guard_service_lock_assets. */
 void ek_guard_service_unlock_assets(struct ek_guard_service *s);
 /* Report an external event. */
 void ek_guard_service_add_event(struct ek_guard_service *s, const struct ek_event *v);
@@ -155,7 +157,7 @@ struct ek_guard_service_member {
     void *context;
 };
 /* Make the guard and its replacements an instance of a fleet (guard/guard_fleet.h). Call before the
- * first list. */
+ * first list. Return 0 or EK_ENOMEM; on error the guard is unchanged. */
 int ek_guard_service_join(struct ek_guard_service *s, const struct ek_guard_service_member *member,
                           struct ek_error *e);
 /* As ek_guard_write_report; `write` must not block. */
@@ -174,10 +176,12 @@ struct ek_guard_service_fleet {
     uint64_t version, term, late, unresolved, lists;
     char leader[EK_FLEET_NAME_MAX + 1];
 };
+/* Set *out to the status of the plan at the monotonic time now_ms. Any thread. */
 void ek_guard_service_fleet_state(struct ek_guard_service *s, int64_t now_ms,
                                   struct ek_guard_service_fleet *out);
 /* Return the guard, not locked; for creating views of it. */
 struct ek_guard *ek_guard_service_guard(struct ek_guard_service *s);
+/* Return the number of lists that the guard has observed. Any thread. */
 uint64_t ek_guard_service_list_count(struct ek_guard_service *s);
 
 #endif

@@ -12,7 +12,7 @@
 int ek_kafka_conf_consumer(rd_kafka_conf_t **out, const struct ek_config *c, struct ek_error *e);
 int ek_kafka_conf_producer(rd_kafka_conf_t **out, const struct ek_config *c, struct ek_error *e);
 /* Create a configuration for an auxiliary client: `input.librdkafka`, for access to the cluster,
- * then `own`, which ends with a NULL name. */
+ * then `own`, which ends with a NULL name. Return 0, EK_ECONFIG or EK_ENOMEM. */
 int ek_kafka_conf_auxiliary(rd_kafka_conf_t **out, const struct ek_config *c,
                             const struct ek_kafka_setting *own, struct ek_error *e);
 /* Return true if librdkafka has `fetch.queue.backoff.ms` (2.3 and later). */
@@ -20,7 +20,8 @@ bool ek_kafka_conf_has_backoff(void);
 /* Set one property. Return 0 or EK_ECONFIG. */
 int ek_kafka_conf_set(rd_kafka_conf_t *conf, const char *name, const char *value,
                       struct ek_error *e);
-/* Set one property of the configuration file. Errors do not show a secret value. */
+/* Set one property of the configuration file. Errors do not show a secret value. Return 0,
+ * EK_ECONFIG or EK_ENOMEM. */
 int ek_kafka_conf_set_property(rd_kafka_conf_t *conf, const struct ek_property *p,
                                struct ek_error *e);
 

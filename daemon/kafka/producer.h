@@ -23,7 +23,7 @@ struct ek_event;
 struct ek_output;
 
 /* Create the producer. `wakeup` is signaled when acknowledgments are pending and must outlive the
- * producer. */
+ * producer. Return 0, EK_ENOMEM, or EK_ECONFIG for invalid properties of clients. */
 int ek_output_new(struct ek_output **out, const struct ek_config *c,
                   struct ek_partition_offsets *lanes, struct ek_metrics *metrics,
                   struct ek_log *log, const struct ek_wakeup *wakeup, struct ek_error *e);
@@ -41,19 +41,19 @@ int ek_output_writer_new(struct ek_output_writer **out, struct ek_output *o, str
 void ek_output_writer_free(struct ek_output_writer *t);
 /* Send `bytes` in place of the message's value, with `word` in header ek-action. The message's
  * value is not copied but kept until acknowledgment. An error is fatal and leaves the in-flight
- * message with the caller; so does ek_output_writer_dead_letter. */
+ * message with the caller; so does ek_output_writer_dead_letter. Return 0, or a fatal error. */
 int ek_output_writer_forward(struct ek_output_writer *o, struct ek_inflight *t, const void *bytes,
                              size_t length, uint64_t plan, enum ek_list_outcome word,
                              struct ek_error *e);
 /* Set header ek-repair of the next ek_output_writer_forward; NULL: none. */
 void ek_output_writer_set_repair(struct ek_output_writer *o, const char *repair);
 /* Forward a message that cannot be read unchanged, with ek-action: undecodable, and copy it to the
- * dead-letter topic, if there is one. */
+ * dead-letter topic, if there is one. Return 0, or a fatal error. */
 int ek_output_writer_forward_undecodable(struct ek_output_writer *o, struct ek_inflight *t,
                                          uint64_t plan, enum ek_code code, const char *reason,
                                          struct ek_error *e);
 /* Send the source message to the dead-letter topic with the error in headers. Parts that the topic
- * rejects are omitted. */
+ * rejects are omitted. Return 0, or a fatal error. */
 int ek_output_writer_dead_letter(struct ek_output_writer *o, struct ek_inflight *t,
                                  enum ek_code code, const char *reason, struct ek_error *e);
 /* Finish a message that has no output. */
@@ -97,10 +97,12 @@ struct ek_txn_batch {
     struct ek_inflight *sent; /* in order within each partition; linked by `back` */
     bool spoilt;
 };
+/* Return the size of the current transaction. */
 struct ek_txn_batch_size ek_output_in_batch(struct ek_output *o);
 /* Stop sending until ek_output_open. The caller takes over the sent in-flight messages. */
 void ek_output_close_batch(struct ek_output *o, struct ek_txn_batch *out);
-/* Send buffered outputs, then new ones. Call it on the thread that opened the transaction. */
+/* Send buffered outputs, then new ones. Call it on the thread that opened the transaction. Return
+ * 0, or a fatal error. */
 int ek_output_open(struct ek_output *o, struct ek_error *e);
 /* ek_output_send_records sends pending alerts into the transaction; it returns false if the client
  * rejects one. ek_output_finish_records frees committed alerts and queues the others again. */

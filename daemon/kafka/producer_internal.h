@@ -75,7 +75,9 @@ struct ek_output {
     struct ek_inflight *orphans; /* finished when the clients are freed */
 };
 
+/* Return the librdkafka client of outputs; it belongs to the producer. */
 rd_kafka_t *ek_output_client(struct ek_output *o);
+/* Return the watch of delivery errors; it belongs to the producer. */
 struct ek_kafka_watch *ek_output_delivery_watch(struct ek_output *o);
 /* Return the output timestamp; 0: now. */
 int64_t ek_output_timestamp(const struct ek_inflight *t);

@@ -1,7 +1,5 @@
-/* CloudEvents 1.0 attributes of an event (docs/alerts.md), sent as headers of its JSON value.
- *
- * The id is a hash of the event, so a repeated event keeps its id. Long strings are truncated.
- */
+/* Control records of the producer: CloudEvents attributes of an event, and the alert records that
+ * a transaction sends as its last part. */
 #ifndef EK_DAEMON_KAFKA_SIDE_RECORDS_H
 #define EK_DAEMON_KAFKA_SIDE_RECORDS_H
 
@@ -14,6 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* CloudEvents 1.0 attributes of an event (docs/alerts.md), sent as headers of its JSON value.
+ *
+ * The id is a hash of the event, so a repeated event keeps its id. Long strings are truncated.
+ */
 enum { EK_CLOUD_SOURCE_BYTES = 400, EK_CLOUD_TYPE_BYTES = 60 };
 
 struct ek_cloud_event {
@@ -50,6 +52,7 @@ void ek_txn_records_free(struct ek_txn_records *r);
  * returns EK_ENOMEM. */
 int ek_txn_records_add(struct ek_txn_records *r, const void *key, size_t key_length,
                        const void *value, size_t length, rd_kafka_headers_t *headers);
+/* Return true if records wait for a transaction. */
 bool ek_txn_records_has_pending(struct ek_txn_records *r);
 /* Return the number of records ever dropped. */
 uint64_t ek_txn_records_dropped_count(struct ek_txn_records *r);

@@ -67,6 +67,7 @@ bool ek_txn_is_lost(struct ek_txn *t);
 /* Commit the open transaction. Takes ownership of `offsets` (may be NULL or empty) and `group`. */
 void ek_txn_commit(struct ek_txn *t, rd_kafka_topic_partition_list_t *offsets,
                    rd_kafka_consumer_group_metadata_t *group);
+/* Abort the open transaction; the result is reported as for ek_txn_commit. */
 void ek_txn_abort(struct ek_txn *t);
 /* Return the error that caused the last abort; 0 if the caller requested it. */
 rd_kafka_resp_err_t ek_txn_abort_reason(struct ek_txn *t);

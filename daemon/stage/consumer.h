@@ -46,11 +46,12 @@ struct ek_input_tools {
     int readers;
 };
 
-/* Create the consumer. The objects in `tools` must outlive it. */
+/* Create the consumer. The objects in `tools` must outlive it. Return 0, EK_ENOMEM, or EK_ECONFIG
+ * for invalid properties of clients. */
 int ek_input_new(struct ek_input **out, const struct ek_input_tools *tools,
                  const struct ek_input_hooks *hooks, struct ek_error *e);
 
-/* Join the group. */
+/* Join the group. Return 0, or EK_EIO. */
 int ek_input_subscribe(struct ek_input *in, struct ek_error *e);
 
 /* Serve client events, mainly rebalances, without waiting. Call it more often than

@@ -80,8 +80,10 @@ void ek_flow_monitor_expect(struct ek_flow_monitor *m, const struct ek_rules *ru
 
 /* Add a decoded list. has_time: the message has its time. */
 void ek_flow_monitor_add_list(struct ek_flow_monitor *m, const struct ek_list *q, bool has_time);
+/* Count an undecodable message; the first reason is stored. */
 void ek_flow_monitor_add_undecodable(struct ek_flow_monitor *m, const char *topic, int partition,
                                      int64_t offset, const char *reason);
+/* Report offsets from .. to - 1 as gone before they were read. */
 void ek_flow_monitor_add_loss(struct ek_flow_monitor *m, const char *topic, int partition,
                               int64_t from, int64_t to, int64_t now_ms);
 /* Set a condition that others observe (unreachable, degraded), or clear it (text NULL). */
@@ -93,11 +95,12 @@ void ek_flow_monitor_add_progress(struct ek_flow_monitor *m, const struct ek_flo
 
 /* Evaluate the conditions. One thread, once a second. */
 void ek_flow_monitor_evaluate(struct ek_flow_monitor *m, int64_t now_ms);
+/* Set *out to the current view at the monotonic time now_ms. Any thread. */
 void ek_flow_monitor_get(struct ek_flow_monitor *m, int64_t now_ms, struct ek_flow_view *out);
 /* Return whether a segment dimension that the rules name was in no list yet. */
 bool ek_flow_monitor_lacks_segment(const struct ek_flow_monitor *m);
 
-/* Append the view as a JSON object, and the metrics. */
+/* Append the view as a JSON object, and the metrics. Return 0 or EK_ENOMEM. */
 int ek_flow_monitor_json(struct ek_flow_monitor *m, int64_t now_ms, struct ek_buf *out);
 int ek_flow_monitor_metrics(struct ek_flow_monitor *m, int64_t now_ms, struct ek_buf *out);
 

@@ -26,6 +26,7 @@ void ek_spsc_queue_free(struct ek_spsc_queue *r);
 size_t ek_spsc_queue_space(struct ek_spsc_queue *r);
 /* Append an item; requires space. */
 void ek_spsc_queue_push(struct ek_spsc_queue *r, void *item);
+/* Make the pushed items visible to the consumer and wake it. */
 void ek_spsc_queue_publish(struct ek_spsc_queue *r);
 /* Publish and close; no push may follow. */
 void ek_spsc_queue_close(struct ek_spsc_queue *r);

@@ -49,6 +49,7 @@ void ek_stage_stop(struct ek_stage *s);
 
 /* Return the fleet, or NULL without one. */
 struct ek_fleet *ek_stage_fleet(struct ek_stage *s);
+/* Return the guard service; valid as long as the stage. */
 struct ek_guard_service *ek_stage_guard(struct ek_stage *s);
 
 /* Set the kill switch (daemon/guard/pause.h) from the next messages of each worker on; also before
@@ -89,6 +90,7 @@ struct ek_stage_stats {
     uint64_t detected, enforced; /* routes found, routes activated */
     int64_t lag;                 /* messages behind the end of the input, -1: unknown */
 };
+/* Set *out to the current counts. Any thread. */
 void ek_stage_stats(struct ek_stage *s, struct ek_stage_stats *out);
 
 /* Copy the worst connectivity state to *out and return its kind. A ready stage reports it only
@@ -102,11 +104,12 @@ const char *ek_stage_reason(struct ek_stage *s);
 void ek_stage_flow(struct ek_stage *s, struct ek_flow_view *out);
 
 /* Set *good to readiness and append JSON members: `ready`, `partitions`, `missing_topics`,
- * `degraded`, `reason`, and `message` if available. */
+ * `degraded`, `reason`, and `message` if available. Return 0 or EK_ENOMEM. */
 int ek_stage_readiness(struct ek_stage *s, bool *good, struct ek_buf *out);
 
 /* Append the events after number *after, oldest first, one JSON object per line, and advance
- * *after. Start with 0. Only the last `http.event_history` events are kept. */
+ * *after. Start with 0. Only the last `http.event_history` events are kept. Return 0 or EK_ENOMEM.
+ */
 int ek_stage_events(struct ek_stage *s, uint64_t *after, struct ek_buf *out);
 
 /* Data for the HTTP API, valid as long as the stage. */
@@ -115,12 +118,13 @@ struct ek_event_log *ek_stage_event_log(struct ek_stage *s);
 struct ek_feature_stats *ek_stage_feature_stats(struct ek_stage *s);
 struct ek_feature_history *ek_stage_feature_history(struct ek_stage *s);
 struct ek_rank_samples *ek_stage_samples(struct ek_stage *s);
-/* Append the shadow scoring results of each route as a JSON object (docs/http.md). */
+/* Append the shadow scoring results of each route as a JSON object (docs/http.md). Return 0 or
+ * EK_ENOMEM. */
 int ek_stage_ranks(struct ek_stage *s, struct ek_buf *out);
-/* Append all metrics in Prometheus text format. */
+/* Append all metrics in Prometheus text format. Return 0 or EK_ENOMEM. */
 int ek_stage_metrics_text(struct ek_stage *s, struct ek_buf *out);
 /* Append the status as a JSON object: service, agreement with the upstream model, versions, plan,
- * partitions, observed_lists, lag. */
+ * partitions, observed_lists, lag. Return 0 or EK_ENOMEM. */
 int ek_stage_status(struct ek_stage *s, struct ek_buf *out);
 
 #endif

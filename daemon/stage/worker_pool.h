@@ -1,10 +1,5 @@
-/* Batch of messages decoded before the worker takes the guard's lock.
- *
- * Each list has a context, and contexts grow with their lists. The first context, which shares
- * reader and scorer with the others, keeps its size. Of the others only the last used may become
- * large and is shrunk afterwards. A worker's memory is thus bounded by two large lists and many
- * small ones. For the worker thread.
- */
+/* Worker pool of the stage, and the batches of messages that a worker decodes before it takes the
+ * guard's lock. */
 #ifndef EK_DAEMON_STAGE_WORKER_POOL_H
 #define EK_DAEMON_STAGE_WORKER_POOL_H
 
@@ -13,6 +8,13 @@
 #include "daemon/guard/guard_service.h"
 #include "daemon/guard/pause.h"
 
+/* Batch of messages decoded before the worker takes the guard's lock.
+ *
+ * Each list has a context, and contexts grow with their lists. The first context, which shares
+ * reader and scorer with the others, keeps its size. Of the others only the last used may become
+ * large and is shrunk afterwards. A worker's memory is thus bounded by two large lists and many
+ * small ones. For the worker thread.
+ */
 enum {
     EK_DECODE_BATCH_MAX = 32,
     EK_DECODE_BATCH_MESSAGE = 65536,                   /* larger messages are decoded alone */
@@ -62,8 +64,10 @@ int ek_worker_pool_new(struct ek_worker_pool **out, const struct ek_worker_pool_
                        struct ek_error *e);
 /* Stop the pool if needed and free it. */
 void ek_worker_pool_free(struct ek_worker_pool *c);
+/* Return the number of workers. */
 int ek_worker_pool_size(const struct ek_worker_pool *c);
 
+/* Start the threads. Return 0, or EK_EIO if one does not start; free the pool then. */
 int ek_worker_pool_start(struct ek_worker_pool *c, struct ek_error *e);
 /* Wait until the workers have finished the submitted messages, and stop. */
 void ek_worker_pool_stop(struct ek_worker_pool *c);

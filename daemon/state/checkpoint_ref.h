@@ -1,9 +1,5 @@
-/* Note in the checkpoint header: offsets counted by the guard, per partition. Used to restore an
- * earlier checkpoint than the referenced one, and for diagnosis.
- *
- * One line per partition, `scored/0 480`: the offset after the last counted list. Partitions that
- * do not fit resume at their committed offset.
- */
+/* Texts that locate a checkpoint: the reference and the fingerprint in the metadata of committed
+ * offsets, and the note of offsets in the checkpoint header. Threads: any. */
 #ifndef EK_DAEMON_STATE_CHECKPOINT_REF_H
 #define EK_DAEMON_STATE_CHECKPOINT_REF_H
 
@@ -13,6 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Note in the checkpoint header: offsets counted by the guard, per partition. Used to restore an
+ * earlier checkpoint than the referenced one, and for diagnosis.
+ *
+ * One line per partition, `scored/0 480`: the offset after the last counted list. Partitions that
+ * do not fit resume at their committed offset.
+ */
 /* Append a line. Return 0, or EK_ENOMEM or EK_ELIMIT with the buffer unchanged. */
 int ek_checkpoint_note_add(struct ek_buf *note, const char *topic, int partition, int64_t seen);
 /* Return the offset of a partition, or -1 if the note does not contain it. */

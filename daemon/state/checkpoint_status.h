@@ -27,6 +27,7 @@ void ek_checkpoint_status_saved(struct ek_checkpoint_status *r, uint64_t base, u
                                 double seconds, int64_t now_ms);
 /* Record a finished restore, also without a checkpoint. */
 void ek_checkpoint_status_restored(struct ek_checkpoint_status *r, double seconds);
+/* Count a loss of state. */
 void ek_checkpoint_status_gap(struct ek_checkpoint_status *r, enum ek_state_loss gap);
 
 /* Append Prometheus text, including the time a restore has been waiting; append a JSON object.

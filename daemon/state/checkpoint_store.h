@@ -55,6 +55,7 @@ bool ek_checkpoint_store_save(struct ek_checkpoint_store *k);
 /* The state topic does not take checkpoints: continue without them, and retry with a growing pause.
  * ek_checkpoint_store_is_sent returns whether one was sent and has no result. */
 void ek_checkpoint_store_suspend(struct ek_checkpoint_store *k, const char *why);
+/* Return true while a checkpoint waits for acknowledgments. */
 bool ek_checkpoint_store_is_sent(const struct ek_checkpoint_store *k);
 /* Set the result of the sent checkpoint: stored or lost. No effect without one. */
 void ek_checkpoint_store_finish(struct ek_checkpoint_store *k, bool kept);
@@ -78,6 +79,7 @@ bool ek_checkpoint_store_blocks_commit(const struct ek_checkpoint_store *k,
  * flight, and their lists no longer count here. ek_checkpoint_store_is_drained returns true after
  * it is finished. */
 void ek_checkpoint_store_start_drain(struct ek_checkpoint_store *k);
+/* Return true if the requested checkpoint is acknowledged or was given up. */
 bool ek_checkpoint_store_is_drained(const struct ek_checkpoint_store *k);
 /* Prepare for closing the revoked partitions. lost: another member may already own them. */
 void ek_checkpoint_store_remove_closed(struct ek_checkpoint_store *k, bool lost);
@@ -95,8 +97,9 @@ bool ek_checkpoint_store_retry_restore(struct ek_checkpoint_store *k, const char
 int64_t ek_checkpoint_store_last_seen(struct ek_checkpoint_store *k,
                                       const struct ek_partition *lane);
 
-/* Monitoring. Any thread. */
+/* Return the connectivity state of the store's clients; valid as long as the store. Any thread. */
 struct ek_kafka_health *ek_checkpoint_store_health(struct ek_checkpoint_store *k);
+/* Append the metric families, or a JSON object. Return 0 or EK_ENOMEM. Any thread. */
 int ek_checkpoint_store_metrics(struct ek_checkpoint_store *k, struct ek_buf *out);
 int ek_checkpoint_store_json(struct ek_checkpoint_store *k, struct ek_buf *out);
 

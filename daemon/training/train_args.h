@@ -1,14 +1,15 @@
-/* Thread pool that runs the numbered parts of a job together with the caller.
- *
- * ek_pool_free joins the threads. One job at a time; parts run in any order. Without threads the
- * caller runs all parts.
- */
+/* Command line of `train`, and the thread pool of training. */
 #ifndef EK_DAEMON_TRAINING_TRAIN_ARGS_H
 #define EK_DAEMON_TRAINING_TRAIN_ARGS_H
 
 #include "daemon/files/list_input.h"
 #include "offline/train/training.h"
 
+/* Thread pool that runs the numbered parts of a job together with the caller.
+ *
+ * ek_pool_free joins the threads. One job at a time; parts run in any order. Without threads the
+ * caller runs all parts.
+ */
 struct ek_pool;
 
 enum { EK_POOL_THREADS_MAX = 64 };

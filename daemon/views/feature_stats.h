@@ -41,6 +41,7 @@ struct ek_feature_stats_cell {
 
 /* Lock the cache and return its cells, readable until ek_feature_stats_unlock. */
 const struct ek_feature_stats_cell *ek_feature_stats_lock(struct ek_feature_stats *b, int *count);
+/* End ek_feature_stats_lock. */
 void ek_feature_stats_unlock(struct ek_feature_stats *b);
 
 /* Return the number of features, which is constant. */

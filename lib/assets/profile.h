@@ -1,12 +1,5 @@
 /* Training profile: statistics of features and of categories, the reference of drift detection
- * (docs/dev/formats/profile.md). First the values of a category feature, then the profile.
- *
- * Shares are fractions of a list's present items, averaged over lists by stratum. A list is one
- * observation regardless of its number of items, because its items are correlated. A value is a
- * code and has no order. -0 is 0, infinities are values, NaN is missing. The EK_CATEGORIES_MAX
- * heaviest values are retained, or fewer if values times strata would exceed EK_CATEGORY_CELLS_MAX.
- * All others are unknown.
- */
+ * (docs/dev/formats/profile.md). */
 #ifndef EK_ASSETS_PROFILE_H
 #define EK_ASSETS_PROFILE_H
 
@@ -21,6 +14,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Values of a category feature in training.
+ *
+ * Shares are fractions of a list's present items, averaged over lists by stratum. A list is one
+ * observation regardless of its number of items, because its items are correlated. A value is a
+ * code and has no order. -0 is 0, infinities are values, NaN is missing. The EK_CATEGORIES_MAX
+ * heaviest values are retained, or fewer if values times strata would exceed EK_CATEGORY_CELLS_MAX.
+ * All others are unknown.
+ */
 enum { EK_CATEGORIES_MAX = 1024, EK_CATEGORY_CELLS_MAX = 1 << 20 };
 enum { EK_KNOWN_VALUES_MAX = 64 }; /* per feature */
 

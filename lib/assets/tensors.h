@@ -56,7 +56,9 @@ int ek_tensors_format(const struct ek_tensors *t, struct ek_buf *out, struct ek_
 int ek_tensors_read(struct ek_tensors **out, const char *path, struct ek_error *e);
 int ek_tensors_write(const struct ek_tensors *t, const char *path, struct ek_error *e);
 
+/* Return the number of arrays. */
 size_t ek_tensors_count(const struct ek_tensors *t);
+/* Return array i, in the order of addition. Valid until the next addition. */
 const struct ek_tensor *ek_tensors_at(const struct ek_tensors *t, size_t i);
 /* Return the array, or NULL. */
 const struct ek_tensor *ek_tensors_find(const struct ek_tensors *t, const char *name);

@@ -33,6 +33,7 @@ void ek_json_open(struct ek_json_writer *w, const char *key, char bracket);
 void ek_json_close(struct ek_json_writer *w, char bracket);
 /* Append a string; NULL becomes null, invalid UTF-8 becomes U+FFFD. */
 void ek_json_add_text(struct ek_json_writer *w, const char *key, const char *text);
+/* Append an integer. */
 void ek_json_add_count(struct ek_json_writer *w, const char *key, uint64_t count);
 void ek_json_add_integer(struct ek_json_writer *w, const char *key, int64_t number);
 /* Append nine significant digits; a number that is not finite becomes null. */
@@ -42,6 +43,7 @@ void ek_json_add_rounded(struct ek_json_writer *w, const char *key, double numbe
 /* Append 17 significant digits, always with a point or an exponent. Infinities and NaN set
  * EK_EFORMAT. */
 void ek_json_add_real(struct ek_json_writer *w, const char *key, double number);
+/* Append true or false, or null. */
 void ek_json_add_flag(struct ek_json_writer *w, const char *key, bool flag);
 void ek_json_add_null(struct ek_json_writer *w, const char *key);
 /* Append a value that is already JSON. */

@@ -10,9 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Parse a number, also NaN and infinities. */
 int ek_parse_double(const char *text, size_t length, double *out);
 /* Parse a finite number. */
 int ek_parse_finite(const char *text, size_t length, double *out);
+/* Parse an unsigned or signed integer. */
 int ek_parse_u64(const char *text, size_t length, uint64_t *out);
 int ek_parse_i64(const char *text, size_t length, int64_t *out);
 /* Parse a 64-bit hash: 16 hexadecimal digits in upper or lower case. */

@@ -10,9 +10,11 @@ struct ek_rng {
     uint64_t s[4];
 };
 
+/* Seed the generator. */
 void ek_rng_seed(struct ek_rng *r, uint64_t seed);
 /* Seed an independent stream for (seed, stream). */
 void ek_rng_seed_stream(struct ek_rng *r, uint64_t seed, uint64_t stream);
+/* Return 64 random bits. */
 uint64_t ek_rng_u64(struct ek_rng *r);
 /* Return a uniform number in [0, 1), 53 bits. */
 double ek_rng_uniform(struct ek_rng *r);

@@ -30,6 +30,7 @@ static inline bool ek_serialize_is_reading(const struct ek_serialize *s)
 void ek_serialize_require(struct ek_serialize *s, bool good);
 /* Copy numbers in memory layout; they must have no padding. */
 void ek_serialize_raw(struct ek_serialize *s, void *numbers, size_t bytes);
+/* Read or write one number. */
 void ek_serialize_u32(struct ek_serialize *s, uint32_t *v);
 void ek_serialize_u64(struct ek_serialize *s, uint64_t *v);
 void ek_serialize_i64(struct ek_serialize *s, int64_t *v);

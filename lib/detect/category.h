@@ -1,8 +1,4 @@
-/* Values of a category feature in one list, with the fraction of items that each has.
- *
- * Fractions are of the present items; -0 counts as 0, NaN as missing. Memory is reused from list to
- * list and only grows.
- */
+/* Category features: their values in one list, evidence on changed values, and diagnosis. */
 #ifndef EK_DETECT_CATEGORY_H
 #define EK_DETECT_CATEGORY_H
 
@@ -11,6 +7,11 @@
 #include "detect/evidence.h"
 #include "lists/list.h"
 
+/* Values of a category feature in one list, with the fraction of items that each has.
+ *
+ * Fractions are of the present items; -0 counts as 0, NaN as missing. Memory is reused from list to
+ * list and only grows.
+ */
 struct ek_category_share {
     float value, share;
 };

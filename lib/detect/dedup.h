@@ -47,6 +47,7 @@ void ek_dedup_serialize(struct ek_dedup *r, struct ek_serialize *s, uint64_t num
 enum { EK_BUCKETS = 10000 };
 #define EK_BUCKET_SEED 0x656b63616e617279u /* "ekcanary" */
 
+/* Return the canary bucket of a list, 0 .. EK_BUCKETS - 1, from a hash of its id. */
 int ek_canary_bucket(const struct ek_list *q);
 
 #endif

@@ -73,6 +73,7 @@ int ek_detector_members(const struct ek_detector *d, uint32_t cause, int *featur
 void ek_detector_retain_cells(struct ek_detector *d, const uint8_t *held, int cells);
 /* Return the cells of the list last observed; -1: none in that dimension. */
 const int16_t *ek_detector_cells(const struct ek_detector *d, int *count);
+/* Return the segment registry; valid as long as the detector. */
 const struct ek_cells *ek_detector_registry(const struct ek_detector *d);
 /* Return the counters of events beyond the detector's limits. */
 struct ek_limit_counters ek_detector_limit_counters(const struct ek_detector *d);

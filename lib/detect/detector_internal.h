@@ -264,6 +264,7 @@ void ek_episode_list(struct ek_detector *d, struct ek_episode *e,
                      const struct ek_list_stats *record, float residual, const float *query);
 /* Dismiss the episodes whose cell has no list in the history. */
 void ek_episodes_remove_expired(struct ek_detector *d);
+/* Report an episode as dismissed and close it. */
 void ek_episode_dismiss(struct ek_detector *d, struct ek_episode *e, enum ek_reason why);
 /* Queue a finding EK_UPDATED for a confirmed episode. */
 void ek_episode_report_updated(struct ek_detector *d, const struct ek_episode *e);
@@ -287,8 +288,10 @@ void ek_episode_mark_lists(struct ek_detector *d, struct ek_episode *e);
 struct ek_serialize_bounds {
     int features, query_features, cells;
 };
+/* Read or write an episode. */
 void ek_episode_serialize(struct ek_episode *e, struct ek_serialize *s,
                           const struct ek_serialize_bounds *b);
+/* Read or write the accepted shifts; reading retains their cells. */
 void ek_detector_offsets_serialize(struct ek_detector *d, struct ek_serialize *s);
 
 /* Return the number of unused episodes. */

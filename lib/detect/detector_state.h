@@ -28,6 +28,7 @@ struct ek_detector_kind {
     uint64_t profile;
     int features, query_features, strata, bets, bounds, history, cells, dimensions;
 };
+/* Return the kind of a detector. */
 struct ek_detector_kind ek_detector_get_kind(const struct ek_detector *d);
 /* Serialize the kind. Reading only checks that sizes are not negative. */
 void ek_detector_kind_serialize(struct ek_detector_kind *k, struct ek_serialize *s);

@@ -107,6 +107,7 @@ void ek_evidence_shift(struct ek_evidence_cells *s, int cell, int feature, float
 /* Merge cell `of` of another instance: R is summed, the level is averaged by lists. */
 void ek_evidence_cells_merge(struct ek_evidence_cells *s, int cell,
                              const struct ek_evidence_cells *others, int of);
+/* Read or write the evidence of a cell. */
 void ek_evidence_cells_serialize(struct ek_evidence_cells *s, int cell, struct ek_serialize *snap);
 
 /* Online calibration of the bets in the cells of strata.
@@ -126,6 +127,7 @@ int ek_cell_calibration_new(struct ek_cell_calibration **out, int features);
 void ek_cell_calibration_free(struct ek_cell_calibration *h);
 /* Grow to `cells` cells without lists. Return 0, or EK_ENOMEM, which changes nothing. */
 int ek_cell_calibration_reserve(struct ek_cell_calibration *h, int cells);
+/* Forget the lists of a cell that was reassigned. */
 void ek_cell_calibration_reset(struct ek_cell_calibration *h, int cell);
 /* Return the factors of the bets [features]: `bet_scale` of the list times those of the cell.
  * Copies the evidence of the cell for ek_cell_calibration_update, which ends the validity of the

@@ -43,16 +43,20 @@ int ek_evidence_sum_new(struct ek_evidence_sum **out, int features);
 void ek_evidence_sum_free(struct ek_evidence_sum *t);
 /* Grow to `cells` cells; new cells are empty. Return 0, or EK_ENOMEM, which changes nothing. */
 int ek_evidence_sum_reserve(struct ek_evidence_sum *t, int cells);
+/* Reset all cells. */
 void ek_evidence_sum_clear(struct ek_evidence_sum *t);
 /* Reset one cell. */
 void ek_evidence_sum_reset(struct ek_evidence_sum *t, int cell);
+/* Return the number of features. */
 int ek_evidence_sum_features(const struct ek_evidence_sum *t);
 
 /* Multiply e [EK_BETS], calibrated, into the products of a feature in a cell. */
 void ek_evidence_sum_add(struct ek_evidence_sum *t, int cell, int feature, const float *e);
 /* Return the products of a cell [features], for direct updates by the evidence kernels. */
 struct ek_bet_product *ek_evidence_sum_products(struct ek_evidence_sum *t, int cell);
+/* Return the lists that count in a product. */
 uint32_t ek_evidence_sum_lists(const struct ek_evidence_sum *t, int cell, int feature);
+/* Set *out to the sums of ln e, rounded down; zeros without lists. */
 void ek_evidence_sum_values(const struct ek_evidence_sum *t, int cell, int feature,
                             struct ek_evidence_sum_values *out);
 
@@ -67,6 +71,7 @@ void ek_evidence_sum_values(const struct ek_evidence_sum *t, int cell, int featu
 int ek_detector_join(struct ek_detector *d, double share, struct ek_error *e);
 /* Return the evidence sum, or NULL before ek_detector_join. */
 struct ek_evidence_sum *ek_detector_evidence_sum(const struct ek_detector *d);
+/* Return the manifest of the detector. */
 const struct ek_manifest *ek_detector_manifest(const struct ek_detector *d);
 /* Get the first confirmed finding at index `place` or later. Return the next index, or 0 if none is
  * left. Start with 0. Strings are valid as for ek_detector_next. */
@@ -91,6 +96,8 @@ struct ek_pooled_row {
 };
 /* Return the end of the row numbers in the history and set *first to the oldest. */
 uint64_t ek_detector_rows(const struct ek_detector *d, uint64_t *first);
+/* Set *out to the statistics of a feature in a row of the history. Its arrays are valid until the
+ * next list. */
 void ek_detector_row(const struct ek_detector *d, uint64_t number, int feature,
                      struct ek_pooled_row *out);
 /* Return the tracked level of all traffic (ln). */
@@ -112,6 +119,7 @@ int ek_detector_changes(const struct ek_detector *d);
 struct ek_fleet_claim_item {
     int feature, cell;
 };
+/* Replace the claims by claim [count]. Return 0, or EK_ENOMEM, which leaves no claims. */
 int ek_detector_set_fleet_findings(struct ek_detector *d, const struct ek_fleet_claim_item *claim,
                                    int count);
 

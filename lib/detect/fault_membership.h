@@ -1,3 +1,9 @@
+/* Membership of lists in a confirmed change, and a lower bound on the fraction of shifted lists. */
+#ifndef EK_DETECT_FAULT_MEMBERSHIP_H
+#define EK_DETECT_FAULT_MEMBERSHIP_H
+
+#include "detect/detector.h"
+
 /* Lower bound on the fraction of shifted lists, for any distribution of the shifted lists.
  *
  * The maximum likelihood fraction (align.h) assumes that shifted lists are distributed as in
@@ -8,11 +14,6 @@
  * of the lists moved. At the maximum likelihood fraction this equals the fraction times
  * ek_share_bound. Fractions in 0..1, shifts in ln. Pure functions.
  */
-#ifndef EK_DETECT_FAULT_MEMBERSHIP_H
-#define EK_DETECT_FAULT_MEMBERSHIP_H
-
-#include "detect/detector.h"
-
 /* Return the probability that a list with residual r moved. density [EK_DENSITY_BINS]. */
 double ek_shift_probability(const float *density, double share, double shift_ln, double r);
 

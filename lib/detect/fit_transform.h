@@ -44,6 +44,7 @@ void ek_fit_target_prepare(struct ek_fit_target *t);
 
 /* Return the best factor near exp(about_ln). */
 struct ek_explanation ek_explain_scale(const struct ek_fit_target *t, double about_ln);
+/* Return the best exponent, offset or unspecific change of shape. */
 struct ek_explanation ek_explain_power(const struct ek_fit_target *t);
 struct ek_explanation ek_explain_offset(const struct ek_fit_target *t);
 struct ek_explanation ek_explain_shape(const struct ek_fit_target *t);

@@ -30,7 +30,9 @@ struct ek_history_row *ek_history_push(struct ek_history *h, struct ek_list_stat
 /* Return the number of rows ever appended. Row i is readable while count - EK_HISTORY <= i <
  * count. */
 uint64_t ek_history_count(const struct ek_history *h);
+/* Return the oldest readable row. */
 uint64_t ek_history_first(const struct ek_history *h);
+/* Return a readable row, its records [features] or its query features. */
 const struct ek_history_row *ek_history_row(const struct ek_history *h, uint64_t i);
 const struct ek_list_stats *ek_history_records(const struct ek_history *h, uint64_t i);
 const float *ek_history_query(const struct ek_history *h, uint64_t i);

@@ -49,6 +49,7 @@ void ek_level_offset_list(const struct ek_level_offsets *r, const int16_t *cells
  * unchanged. treatment [routable features]; routable_of_item [F], -1 for none. */
 void ek_level_offset_apply(const struct ek_level_offsets *r, const int16_t *cells, int count,
                            const int *routable_of_item, struct ek_treatment *treatment);
+/* Read or write the accepted shifts. */
 void ek_level_offsets_serialize(struct ek_level_offsets *r, struct ek_serialize *s, int features,
                                 int cells);
 

@@ -1,4 +1,5 @@
-/* Stratum of a list: the value of a segment dimension or of a query feature. */
+/* List statistics builder: stratum, level, spread and fractions of one list before the detector
+ * receives it. */
 #ifndef EK_DETECT_LIST_STATS_BUILDER_H
 #define EK_DETECT_LIST_STATS_BUILDER_H
 
@@ -9,6 +10,7 @@
 
 #include <stdbool.h>
 
+/* Stratum of a list: the value of a segment dimension or of a query feature. */
 enum { EK_STRATUM_TEXT = 64 };
 enum { EK_DAY_BINS = 96 }; /* of the season */
 /* Return the bin of a time, or -1 if the time is unknown (negative). */

@@ -1,13 +1,3 @@
-/* Merge of accepted shifts: an accept of either detector applies to the lists of both. If both have
- * one for the same feature and segment, that of `into` stays. A version changes only if it is in
- * use. */
-#ifndef EK_DETECT_MERGE_H
-#define EK_DETECT_MERGE_H
-
-#include "detect/detector.h"
-#include "detect/detector_internal.h"
-#include "detect/history.h"
-
 /* Merge of two detectors that learned from different parts of the traffic.
  *
  * The last EK_HISTORY lists are kept, ordered by time. If both have a finding for the same feature
@@ -17,7 +7,17 @@
  * Evidence is summed: without a change, R expects at most the number of lists, so the sum is valid
  * for all lists (evidence.h). Tracked levels are averaged by lists. Where either detector has an
  * open finding the sum restarts, which delays detection and never causes a false alarm.
+ *
+ * An accept of either detector applies to the lists of both. If both accepted a shift of the same
+ * feature and segment, that of `into` stays. A version changes only if it is in use.
  */
+#ifndef EK_DETECT_MERGE_H
+#define EK_DETECT_MERGE_H
+
+#include "detect/detector.h"
+#include "detect/detector_internal.h"
+#include "detect/history.h"
+
 /* Merge only the cells and their counts. Values without a free cell join the pool of their
  * dimension. to [ek_cells_count(from)] maps the cells, -1 for a dimension unknown to `into`. Return
  * 0, or EK_ENOMEM: `into` is unusable. */

@@ -43,6 +43,7 @@ double ek_space_saving_lists(const struct ek_space_saving *b, int cell);
 void ek_space_saving_assign(struct ek_space_saving *b, uint64_t key, int cell);
 /* Return whether a cell has an owner. */
 int ek_space_saving_is_assigned(const struct ek_space_saving *b, int cell);
+/* Read or write all counters; reading fails on values out of range. */
 void ek_space_saving_serialize(struct ek_space_saving *b, struct ek_serialize *s);
 
 #endif

@@ -1,15 +1,17 @@
-/* Command and reply records of a fleet (docs/dev/formats/fleet.md).
- *
- * An instance that receives an operator command writes it repeatedly until it reads the reply. The
- * leader applies the command once and writes the reply after the resulting plan. Instance, start
- * and number identify a command. Strings of a decoded record are views into the record.
- */
+/* Operator commands of a fleet: command and reply records (docs/dev/formats/fleet.md), and the
+ * commands that a leader has applied. */
 #ifndef EK_FLEET_COMMAND_RECORD_H
 #define EK_FLEET_COMMAND_RECORD_H
 
 #include "fleet/plan_record.h"
 #include "plan/route_controller.h"
 
+/* Command and reply records of a fleet (docs/dev/formats/fleet.md).
+ *
+ * An instance that receives an operator command writes it repeatedly until it reads the reply. The
+ * leader applies the command once and writes the reply after the resulting plan. Instance, start
+ * and number identify a command. Strings of a decoded record are views into the record.
+ */
 /* Append a command to `out`. `manifest`: manifest hash of the instance. Return 0, EK_ENOMEM, or
  * EK_ELIMIT if `out` is full. */
 int ek_fleet_order_write(const struct ek_order *o, uint64_t manifest, struct ek_buf *out);

@@ -45,21 +45,24 @@ int ek_record_reader_is_done(const struct ek_serialize *w, const char *what, str
 /* Fail with EK_EFORMAT if reading and not `good`. */
 void ek_record_reader_require(struct ek_serialize *w, bool good);
 
-/* Unsigned varint; reading fails above `most`. */
+/* Read or write an unsigned varint; reading fails above `most`. */
 void ek_wire_number(struct ek_serialize *w, uint64_t *v, uint64_t most);
 /* As ek_wire_number, write only or read only. */
 void ek_record_write(struct ek_serialize *w, uint64_t v);
 uint64_t ek_record_get(struct ek_serialize *w, uint64_t most);
+/* As ek_wire_number, for 32 bits. */
 void ek_wire_u32(struct ek_serialize *w, uint32_t *v);
-/* 0 to `most`. */
+/* Read or write an integer from 0 to `most`. */
 void ek_wire_int(struct ek_serialize *w, int *v, int most);
+/* Read or write a flag; reading fails unless it is 0 or 1. */
 void ek_wire_flag(struct ek_serialize *w, bool *flag);
-/* Signed varint; reading fails outside -most to most. */
+/* Read or write a signed varint; reading fails outside -most to most. */
 void ek_wire_signed(struct ek_serialize *w, int64_t *v, int64_t most);
-/* Reading fails beyond EK_FLEET_TIME_MAX. */
+/* Read or write a time; reading fails beyond EK_FLEET_TIME_MAX. */
 void ek_wire_time(struct ek_serialize *w, int64_t *ms);
+/* Read or write the four bytes of a float. */
 void ek_wire_f32(struct ek_serialize *w, float *v);
-/* String; reading fails above `most` bytes or with a NUL byte. */
+/* Read or write a string; reading fails above `most` bytes or with a NUL byte. */
 void ek_wire_text(struct ek_serialize *w, struct ek_text *text, size_t most);
 /* Write a word, or read a word that `parse` knows. Return its number. */
 int ek_wire_word(struct ek_serialize *w, const char *word, int (*parse)(const char *word));
@@ -78,7 +81,7 @@ struct ek_fleet_dimensions {
 
 /* Read or write the dimensions. */
 void ek_wire_dimensions(struct ek_serialize *w, struct ek_fleet_dimensions *d);
-/* Writing fails with EK_ESTATE if the dimension is not in `d`. */
+/* Read or write a cell. Writing fails with EK_ESTATE if the dimension is not in `d`. */
 void ek_wire_cell(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                   struct ek_fleet_cell *cell);
 

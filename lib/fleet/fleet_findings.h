@@ -16,7 +16,9 @@ void ek_fleet_findings_free(struct ek_fleet_findings *t);
 
 /* Reset to the state of the log: no open finding until restored, and `episodes` findings so far. */
 void ek_fleet_findings_reset(struct ek_fleet_findings *t, uint32_t episodes);
+/* Add an open finding of the log; it has no owner until an instance proposes it. */
 void ek_fleet_findings_restore(struct ek_fleet_findings *t, const struct ek_finding *f);
+/* Return the number of findings so far. */
 uint32_t ek_fleet_findings_episodes(const struct ek_fleet_findings *t);
 
 /* One report interval: ek_fleet_findings_start, then proposals, then ek_fleet_findings_finish.
@@ -24,6 +26,7 @@ uint32_t ek_fleet_findings_episodes(const struct ek_fleet_findings *t);
  * proposal: as dismissed if the feature has a later finding in another segment, else as
  * recovered. */
 void ek_fleet_findings_start(struct ek_fleet_findings *t);
+/* Add the proposal of instance `by`. */
 void ek_fleet_findings_propose(struct ek_fleet_findings *t, const struct ek_finding *f, int by);
 void ek_fleet_findings_finish(struct ek_fleet_findings *t, bool settled, int64_t time_ms,
                               void (*act)(void *context, const struct ek_finding *f),

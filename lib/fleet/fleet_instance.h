@@ -21,7 +21,7 @@ struct ek_fleet_instance_setup {
 };
 
 /* Create an instance. The detector joins the fleet with EK_FLEET_SHARE_LOCAL of its false-alarm
- * budget. */
+ * budget. Return 0 or EK_ENOMEM. */
 int ek_fleet_instance_new(struct ek_fleet_instance **out, struct ek_detector *d,
                           const struct ek_fleet_instance_setup *setup, struct ek_error *e);
 void ek_fleet_instance_free(struct ek_fleet_instance *m);

@@ -75,6 +75,7 @@ void ek_fleet_order_get(struct ek_serialize *w, const struct ek_fleet_dimensions
                         struct ek_fleet_order_read *o);
 /* Return the names in a command as views. */
 struct ek_fleet_place ek_fleet_order_place(const struct ek_order *o);
+/* Read or write an accepted level, or the limits. */
 void ek_fleet_accept_walk(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                           struct ek_fleet_accept *a);
 void ek_fleet_limits_walk(struct ek_serialize *w, struct ek_fleet_limits *l);

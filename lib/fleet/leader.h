@@ -53,7 +53,8 @@ void ek_leader_free(struct ek_leader *d);
 int ek_leader_apply_record(struct ek_leader *d, const void *bytes, size_t length,
                            struct ek_error *e);
 /* Process a record of an instance, as ek_fleet_pool_add. The leader applies operator commands and
- * publishes them with the next plan record. */
+ * publishes them with the next plan record. Return 0, EK_ENOMEM, EK_EFORMAT, or EK_ESTATE for a
+ * record of another manifest; on error the record has no effect. */
 int ek_leader_receive(struct ek_leader *d, const void *bytes, size_t length, int64_t clock_ms,
                       struct ek_error *e);
 /* Start as leader after the log was read to its end. No effect if it is leader. */

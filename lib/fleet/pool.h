@@ -24,7 +24,8 @@ enum {
 
 struct ek_fleet_pool;
 
-/* Create a pool. `share`: fraction of the false-alarm budget; `places`: maximum number of cells. */
+/* Create a pool. `share`: fraction of the false-alarm budget; `places`: maximum number of cells.
+ * Return 0 or EK_ENOMEM. */
 int ek_fleet_pool_new(struct ek_fleet_pool **out, const struct ek_manifest *m,
                       const struct ek_profile *p, const struct ek_rules *rules, double share,
                       int places, struct ek_error *e);

@@ -134,7 +134,8 @@ struct ek_event {
 
 /* Return a copy, or NULL if out of memory, as all functions that return an event. */
 struct ek_event *ek_event_copy(const struct ek_event *v);
-/* members [count]: features of the incident. */
+/* Return an event of a finding and the decision on it, a new plan, or a decision. members [count]:
+ * features of the incident. */
 struct ek_event *ek_event_from_finding(const struct ek_manifest *m,
                                        const struct ek_finding *finding,
                                        const struct ek_decision *decision, const int *members,
@@ -142,7 +143,8 @@ struct ek_event *ek_event_from_finding(const struct ek_manifest *m,
 struct ek_event *ek_event_from_plan(const struct ek_manifest *m, const struct ek_cells *cells,
                                     const struct ek_plan *plan, uint64_t query, int64_t time_ms);
 struct ek_event *ek_event_from_decision(const struct ek_decision_record *decision);
-/* most: value of the limit. */
+/* Return an event of an exceeded limit (most: its value), or of a changed agreement of the model.
+ */
 struct ek_event *ek_event_from_limit(enum ek_bound bound, int64_t most,
                                      const struct ek_cells *cells, uint64_t query, int64_t time_ms);
 struct ek_event *ek_event_from_model_drift(const struct ek_agreement_view *v, uint64_t query,

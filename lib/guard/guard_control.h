@@ -4,7 +4,7 @@
 
 #include "guard/guard_internal.h"
 
-/* Create the controller; the detector must exist. */
+/* Create the controller; the detector must exist. Return 0 or EK_ENOMEM. */
 int ek_guard_control_new(struct ek_guard *g, struct ek_error *e);
 /* Copy the pins of part `control` of a state with other cells and the same manifest. to [cells of
  * old]: cell here, -1: none. Return 0, EK_EFORMAT or EK_ENOMEM. */
@@ -17,7 +17,7 @@ int ek_guard_update_plan(struct ek_guard *g, uint64_t query);
 int ek_guard_report_limits(struct ek_guard *g, uint64_t query);
 /* Count and report a limit on active routes. Return 0, or EK_ENOMEM. */
 int ek_guard_report_reached(struct ek_guard *g, enum ek_bound bound, uint64_t query);
-/* Report the result of ek_controller_update. */
+/* Report the result of ek_controller_update. Return 0 or EK_ENOMEM. */
 int ek_guard_report_update(struct ek_guard *g, bool changed, uint64_t query);
 /* Set *f to the next confirmed finding of the detector, with state EK_UPDATED. *place starts as 0.
  * Return false at the end. */

@@ -28,10 +28,12 @@ bool ek_guard_has_found(const struct ek_guard *g);
 /* Return whether the leader requests rows for a diagnosis. */
 bool ek_guard_is_sampled(const struct ek_guard *g);
 /* Apply the next plan record at clock_ms of the caller. Changes of findings are reported at once, a
- * change of the plan with the next list or report. */
+ * change of the plan with the next list or report. Return 0, EK_ENOMEM, or EK_EFORMAT for an
+ * invalid record, which changes nothing. */
 int ek_guard_receive_plan(struct ek_guard *g, const void *bytes, size_t length, int64_t clock_ms,
                           struct ek_error *e);
-/* Apply a plan record that a replaced guard has already applied; it does not count as late. */
+/* Apply a plan record that a replaced guard has already applied; it does not count as late. Return
+ * 0, EK_ENOMEM, or EK_EFORMAT for an invalid record, which changes nothing. */
 int ek_guard_restore_plan(struct ek_guard *g, const void *bytes, size_t length, int64_t clock_ms,
                           struct ek_error *e);
 /* Return the plans, NULL outside a fleet. */

@@ -57,18 +57,20 @@ struct ek_guard {
     int *members;                     /* [item features] scratch */
 };
 
-/* Initialize a zeroed guard; on error nothing remains allocated. */
+/* Initialize a zeroed guard; on error nothing remains allocated. Return 0, EK_ESTATE for assets
+ * that do not fit, or EK_ENOMEM. */
 int ek_guard_make(struct ek_guard *g, const struct ek_assets *assets, struct ek_error *e);
 /* Free the members of a guard. */
 void ek_guard_release(struct ek_guard *g);
 /* Restore a complete state of the same manifest into a new guard. *fit: completeness of the state;
- * set to the result. On error release the guard. */
+ * set to the result. On error release the guard. Return 0, EK_ENOMEM, or EK_EFORMAT for a damaged
+ * state. */
 int ek_guard_load_into(struct ek_guard *g, const struct ek_state *state,
                        enum ek_restore_result *fit, struct ek_error *e);
 /* Append an event and take ownership, also on error. A full ring drops the oldest events. Return 0,
  * EK_ENOMEM for NULL, or EK_ELIMIT above EK_EVENT_BYTES_MAX. */
 int ek_guard_emit(struct ek_guard *g, struct ek_event *event);
-/* Report the plan. `query`: number of the next list. */
+/* Report the plan. `query`: number of the next list. Return 0 or EK_ENOMEM. */
 int ek_guard_report_plan(struct ek_guard *g, uint64_t query);
 /* Process and report the findings of the detector, then update the plan. `query`: number of the
  * next list. Return 0, or EK_ENOMEM. */
@@ -78,7 +80,8 @@ void ek_guard_update_clock(struct ek_guard *g, int64_t time_ms, int64_t now_ms);
 /* Reset the state of cells that got another segment value. Call after each possible reuse, before
  * storing by cell. */
 void ek_guard_reset_reused(struct ek_guard *g);
-/* Process a list in the context: detector, findings, plan. `time_ms`: of the list. */
+/* Process a list in the context: detector, findings, plan. `time_ms`: of the list. Return 0,
+ * EK_ESTATE for a list of another manifest, or EK_ENOMEM. */
 int ek_guard_process_list(struct ek_guard *g, struct ek_context *c, int64_t time_ms,
                           struct ek_error *e);
 /* Set the treatment of a list with these cells in the context. */
@@ -88,7 +91,7 @@ void ek_guard_treat(const struct ek_guard *g, struct ek_context *c, const struct
 const struct ek_plan *ek_guard_plan_at(const struct ek_guard *g, int64_t time_ms);
 /* Return the decision for a finding under the current plan. */
 struct ek_decision ek_guard_decide(const struct ek_guard *g, const struct ek_finding *f);
-/* Report a finding. members [count]: features of its incident. */
+/* Report a finding. members [count]: features of its incident. Return 0 or EK_ENOMEM. */
 int ek_guard_report_finding(struct ek_guard *g, const struct ek_finding *f,
                             const struct ek_decision *decision, const int *members, int count);
 /* Apply the current plan of the fleet. Return whether it changed. */

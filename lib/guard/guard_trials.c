@@ -24,9 +24,9 @@ int ek_guard_add_route_stats(struct ek_guard *g, const struct ek_route_stats *ac
     return ek_comparisons_add_routes(g->trials, plan_of(g), acts, e);
 }
 
-void ek_guard_set_output_counts(struct ek_guard *g, const struct ek_output_counts *load)
+void ek_guard_add_output_counts(struct ek_guard *g, const struct ek_output_counts *load)
 {
-    ek_comparisons_set_output_counts(g->trials, load);
+    ek_comparisons_add_output_counts(g->trials, load);
 }
 
 uint64_t ek_guard_stale_comparisons(const struct ek_guard *g)

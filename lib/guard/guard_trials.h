@@ -14,11 +14,11 @@ int ek_guard_add_comparisons(struct ek_guard *g, const struct ek_comparison *tri
 int ek_guard_add_route_stats(struct ek_guard *g, const struct ek_route_stats *acts,
                              struct ek_error *e);
 /* Add output counts; call before each ek_guard_advance. */
-void ek_guard_set_output_counts(struct ek_guard *g, const struct ek_output_counts *load);
+void ek_guard_add_output_counts(struct ek_guard *g, const struct ek_output_counts *load);
 /* Return the context of the last observed message. */
 const struct ek_context *ek_guard_context(const struct ek_guard *g);
 /* Compare the list of the last ek_guard_score if needed, and add the result. For callers with one
- * thread. *valid: *out is set. */
+ * thread. *valid: *out is set. Return 0, EK_ESTATE for a list of another manifest, or EK_ENOMEM. */
 int ek_guard_compare(struct ek_guard *g, struct ek_comparison *out, bool *valid,
                      struct ek_error *e);
 /* As ek_guard_compare, for a list that was processed in `c`. Its scores are then invalid. */

@@ -1,8 +1,5 @@
-/* Statistics of one feature in one cell over one time span, compared with training.
- *
- * Counts and fractions refer to items. Quantiles and moments ignore missing values (num/sketch.h).
- * A statistic without data is NaN, in JSON null. Plain values.
- */
+/* Live sketches of the traffic per cell and feature, and the statistics of a feature that they
+ * give, compared with training. */
 #ifndef EK_GUARD_LIVE_SKETCHES_H
 #define EK_GUARD_LIVE_SKETCHES_H
 
@@ -19,6 +16,11 @@
 
 #include <stdbool.h>
 
+/* Statistics of one feature in one cell over one time span, compared with training.
+ *
+ * Counts and fractions refer to items. Quantiles and moments ignore missing values (num/sketch.h).
+ * A statistic without data is NaN, in JSON null. Plain values.
+ */
 enum { EK_QUANTILES = 7 };
 /* Increasing, 0.01 to 0.99; the middle one is the median. */
 extern const double ek_quantile_share[EK_QUANTILES];

@@ -14,9 +14,11 @@ struct ek_guard;
 
 /* Return the cell of a segment, -1: none. `value` NULL: the pooled cell. */
 int ek_guard_find_cell(const struct ek_guard *g, const char *segment, const char *value);
-/* Validate a command against names and event time without applying it. */
+/* Validate a command against names and event time without applying it. Return 0, EK_EUSAGE for an
+ * unknown name, or EK_ESTATE for an impossible command. */
 int ek_guard_check_order(const struct ek_guard *g, const struct ek_order *o, struct ek_error *e);
-/* Apply a command as the functions of evenkeel.h do. *version: of an accept; may be NULL. */
+/* Apply a command as the functions of evenkeel.h do. *version: of an accept; may be NULL. Return 0,
+ * EK_EUSAGE, EK_ESTATE or EK_ENOMEM; on error the guard is unchanged. */
 int ek_guard_carry_out(struct ek_guard *g, const struct ek_order *o, uint64_t *version,
                        struct ek_error *e);
 

@@ -25,24 +25,29 @@ struct ek_record {
 };
 
 /* Open a file. message_bytes_max 0: EK_MESSAGE_BYTES_DEFAULT. Larger messages and keys fail with
- * EK_ELIMIT. */
+ * EK_ELIMIT. Return 0, EK_EIO, EK_EFORMAT or EK_ENOMEM. */
 int ek_capture_open(struct ek_capture_reader **out, const char *path, uint32_t message_bytes_max,
                     struct ek_error *e);
-/* Open a reader of memory, which must outlive it. `name` is the file name in errors. */
+/* Open a reader of memory, which must outlive it. `name` is the file name in errors. Return 0 or
+ * EK_ENOMEM. */
 int ek_capture_memory(struct ek_capture_reader **out, const char *name, const void *bytes,
                       size_t length, uint32_t message_bytes_max, struct ek_error *e);
 /* Read the next record; *more = 0 at the end. Return EK_EFORMAT for a truncated last record. */
 int ek_capture_next(struct ek_capture_reader *r, struct ek_record *record, int *more,
                     struct ek_error *e);
+/* Get the bytes read and the file size (0 if unknown), for progress. */
 void ek_capture_position(const struct ek_capture_reader *r, uint64_t *done, uint64_t *total);
 void ek_capture_close(struct ek_capture_reader *r);
 
-/* Create a file. bare != 0 writes only messages, JSON ones each with a newline. */
+/* Create a file. bare != 0 writes only messages, JSON ones each with a newline. Return 0, EK_EIO or
+ * EK_ENOMEM. */
 int ek_capture_create(struct ek_capture_writer **out, const char *path, int bare,
                       struct ek_error *e);
+/* Append a record. Return 0, EK_EIO, EK_ENOMEM, or EK_ELIMIT for a message that is too long. */
 int ek_capture_write(struct ek_capture_writer *w, const struct ek_record *record,
                      struct ek_error *e);
-/* Finish the file, which replaces its target only on success. Always frees `w`. */
+/* Finish the file, which replaces its target only on success. Always frees `w`. Return 0, EK_EIO or
+ * EK_ENOMEM. */
 int ek_capture_finish(struct ek_capture_writer *w, struct ek_error *e);
 /* Discard the written data. */
 void ek_capture_abort(struct ek_capture_writer *w);

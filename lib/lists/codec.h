@@ -47,7 +47,8 @@ struct ek_codec_limits {
 
 struct ek_codec;
 
-/* Create a codec. mapping and limits may be NULL for the defaults. The manifest must outlive it. */
+/* Create a codec. mapping and limits may be NULL for the defaults. The manifest must outlive it.
+ * Return 0, EK_ECONFIG or EK_ENOMEM. */
 int ek_codec_new(struct ek_codec **out, const struct ek_manifest *m,
                  const struct ek_mapping *mapping, const struct ek_codec_limits *limits,
                  struct ek_error *e);
@@ -102,11 +103,13 @@ enum ek_feature_encoding {
 
 /* Append a list as one message with default field names. NaN is nil (array), NaN (bin) or omitted
  * (map), in JSON null or omitted; infinities are 1e39 in JSON. Labels are written if has_label,
- * sources by number. Invalid UTF-8 becomes U+FFFD in JSON. */
+ * sources by number. Invalid UTF-8 becomes U+FFFD in JSON. Return 0, EK_ESTATE for a list of
+ * another manifest, or EK_ENOMEM. */
 int ek_codec_encode(const struct ek_manifest *m, const struct ek_list *q,
                     enum ek_feature_encoding encoding, struct ek_buf *out, struct ek_error *e);
 
-/* Append item i as a message, with the fields of the list and the number of its items. */
+/* Append item i as a message, with the fields of the list and the number of its items. Return 0,
+ * EK_ESTATE for a list of another manifest, or EK_ENOMEM. */
 int ek_codec_encode_item(const struct ek_manifest *m, const struct ek_list *q, int i,
                          enum ek_feature_encoding encoding, struct ek_buf *out, struct ek_error *e);
 

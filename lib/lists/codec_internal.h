@@ -165,7 +165,7 @@ int ek_decode_fail(struct ek_decode *d, enum ek_code code, const char *format, .
 extern const struct ek_words ek_words_msgpack, ek_words_json;
 /* Return the name of a type in the encoding: "a map" or "an object", ... */
 const char *ek_decode_kind(const struct ek_decode *d, enum ek_wire_kind kind);
-/* Fail for the result of a wire function. */
+/* Fail for the result of a wire function. Return EK_EFORMAT or EK_ELIMIT. */
 int ek_decode_wire_fail(struct ek_decode *d, enum ek_wire_result result);
 
 #endif

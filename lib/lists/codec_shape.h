@@ -15,7 +15,8 @@ struct ek_shape;
 struct ek_mapping;
 
 /* Create a draft. The mapping (codec.h) must outlive it; NULL for the default names. Its encoding
- * and the paths of items, item, features and query features are used, not its layout. */
+ * and the paths of items, item, features and query features are used, not its layout. Return 0 or
+ * EK_ENOMEM. */
 int ek_shape_new(struct ek_shape **out, const struct ek_mapping *mapping, struct ek_error *e);
 void ek_shape_free(struct ek_shape *s);
 /* Add a MessagePack or JSON message. Return 0, EK_ENOMEM, EK_EFORMAT if invalid or in another

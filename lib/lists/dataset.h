@@ -30,7 +30,8 @@ int ek_dataset_add(struct ek_dataset *d, const struct ek_list *q, struct ek_erro
  * are NULL. The view must not be resized or released, and is valid as long as the dataset is
  * unchanged. */
 void ek_dataset_view(const struct ek_dataset *d, size_t i, struct ek_list *view);
-/* Append the lists of a LETOR file (initialized dataset with the shapes of the manifest). */
+/* Append the lists of a LETOR file (initialized dataset with the shapes of the manifest). Return 0,
+ * EK_EFORMAT, EK_ESTATE for lists of another manifest, EK_ELIMIT, EK_ENOMEM or EK_EIO. */
 int ek_dataset_read_letor(struct ek_dataset *d, const struct ek_manifest *m, const char *path,
                           struct ek_error *e);
 

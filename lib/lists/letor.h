@@ -28,12 +28,15 @@ struct ek_letor_line {
  */
 struct ek_letor;
 
-/* Open a file. path may be "-"; plain, gzip or zstd. The manifest must outlive the reader. */
+/* Open a file. path may be "-"; plain, gzip or zstd. The manifest must outlive the reader. Return
+ * 0, EK_EIO, EK_EFORMAT or EK_ENOMEM. */
 int ek_letor_open(struct ek_letor **out, const struct ek_manifest *m, const char *path,
                   struct ek_error *e);
 /* Read the next list into `q` (id, label, item_id set; score NaN); *more = false at the end.
- * Strings are valid until the next call. */
+ * Strings are valid until the next call. Return 0, EK_EFORMAT with a position, EK_ELIMIT, EK_EIO or
+ * EK_ENOMEM; on error `q` is undefined. */
 int ek_letor_next(struct ek_letor *l, struct ek_list *q, bool *more, struct ek_error *e);
+/* Get the bytes read and the file size (0 if unknown), for progress. */
 void ek_letor_position(const struct ek_letor *l, uint64_t *done, uint64_t *total);
 void ek_letor_close(struct ek_letor *l);
 

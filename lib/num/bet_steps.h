@@ -105,6 +105,7 @@ void ek_bet_step(const struct ek_bet_list *l, const struct ek_bet_cell *c, int b
 struct ek_bet_total {
     float all, level;
 };
+/* Return the sums of weight [24] times r [24]. */
 struct ek_bet_total ek_bet_total(const float *r, const float *weight);
 
 #endif

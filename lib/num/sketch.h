@@ -40,10 +40,12 @@ double ek_sketch_value(uint16_t key);
  * shift of keys is not logarithmic. */
 double ek_sketch_ln(uint16_t key);
 
-/* One histogram with wide counters only. */
+/* Sketch of one feature, with wide counters only. */
 struct ek_sketch;
+/* Create an empty sketch. Return 0 or EK_ENOMEM. */
 int ek_sketch_new(struct ek_sketch **out);
 void ek_sketch_free(struct ek_sketch *s);
+/* Set all counts to 0. */
 void ek_sketch_clear(struct ek_sketch *s);
 /* Add `count` items of value `x`. */
 void ek_sketch_add(struct ek_sketch *s, float x, uint64_t count);
@@ -97,6 +99,7 @@ int ek_sketch_set_merge(struct ek_sketch_set *into, struct ek_sketch_set *from);
  * to every feature as rows to the set. Return 0, or EK_EUSAGE while a part is sealed. */
 int ek_sketch_set_add_sketch(struct ek_sketch_set *into, int feature, const struct ek_sketch *from);
 int ek_sketch_set_add_rows(struct ek_sketch_set *into, uint64_t rows);
+/* Set all counts to 0. */
 void ek_sketch_set_clear(struct ek_sketch_set *s);
 /* Return the resident bytes of a set. */
 size_t ek_sketch_set_bytes(const struct ek_sketch_set *s);

@@ -51,6 +51,7 @@ struct ek_sketch_kernels {
     ek_sketch_add_wide_fn *add_wide;
     ek_sketch_add_hot_fn *add_hot;
 };
+/* Return the kernels of an instruction set. */
 struct ek_sketch_kernels ek_sketch_kernels_get(enum ek_isa isa);
 
 #define EK_SKETCH_KERNELS(isa)                                                                     \

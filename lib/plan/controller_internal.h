@@ -68,6 +68,7 @@ void ek_controller_pins_free(struct ek_controller *c);
 /* Add pins of operators that `into` lacks. Return 0, or EK_ENOMEM. */
 int ek_controller_pins_merge(struct ek_controller *into, const struct ek_controller *from,
                              const int16_t *to);
+/* Read or write the pins of operators. */
 void ek_controller_pins_serialize(struct ek_controller *c, struct ek_serialize *s, int features,
                                   int cells);
 

@@ -98,6 +98,7 @@ uint64_t ek_decisions_last(const struct ek_decisions *d);
 /* Read or write one part of the ring; read into an empty log. A part is unchanged as long as its
  * mark is; mark 0: empty. */
 void ek_decisions_serialize(struct ek_decisions *d, struct ek_serialize *s, int part);
+/* Return the mark of a part. */
 uint64_t ek_decisions_mark(const struct ek_decisions *d, int part);
 
 #endif

@@ -1,10 +1,5 @@
-/* Fraction of traffic with active treatments, from recorded lists and their cells: the mean over
- * lists of the largest percentage of their cells. Canary buckets are independent of cells, and a
- * percentage includes all lower buckets.
- *
- * Adding a cell costs time proportional to its lists. Exact: integer sums and one division.
- * Percentages are hundredths, 0 to EK_PERCENT_WHOLE. About 400 KiB.
- */
+/* Composition of the current plan from desired entries, pins, rollouts and limits, and the
+ * fraction of traffic that a plan affects. */
 #ifndef EK_PLAN_PLAN_COMPOSE_H
 #define EK_PLAN_PLAN_COMPOSE_H
 
@@ -15,6 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Fraction of traffic with active treatments, from recorded lists and their cells: the mean over
+ * lists of the largest percentage of their cells. Canary buckets are independent of cells, and a
+ * percentage includes all lower buckets.
+ *
+ * Adding a cell costs time proportional to its lists. Exact: integer sums and one division.
+ * Percentages are hundredths, 0 to EK_PERCENT_WHOLE. About 400 KiB.
+ */
 struct ek_route_coverage;
 
 enum { EK_ROUTE_COVERAGE_LISTS = 4096, EK_ROUTE_COVERAGE_CELLS = 9 /* per list */ };

@@ -142,18 +142,19 @@ struct ek_rules {
  * the position of the reference. */
 /* Create the default rules for a manifest. Without a manifest (NULL, here and below) only the form
  * of a file is checked: feature names are not checked, feature rules are dropped, and pins have
- * feature -1. */
+ * feature -1. Return 0, EK_ECONFIG or EK_ENOMEM. */
 int ek_rules_default(struct ek_rules **out, const struct ek_manifest *m, struct ek_error *e);
 int ek_rules_load(struct ek_rules **out, const struct ek_manifest *m, const char *path,
                   struct ek_error *e);
 int ek_rules_parse(struct ek_rules **out, const struct ek_manifest *m, const char *name,
                    const char *text, size_t length, struct ek_error *e);
 /* Parse rules and continue after errors: `faults` (initialized, may be NULL) lists all by position,
- * and the first is the error. Invalid YAML has one error. */
+ * and the first is the error. Invalid YAML has one error. Return 0, EK_ECONFIG or EK_ENOMEM. */
 int ek_rules_parse_all(struct ek_rules **out, const struct ek_manifest *m, const char *name,
                        const char *text, size_t length, struct ek_error_list *faults,
                        struct ek_error *e);
-/* Build rules from a parsed document. Errors already in `faults` count. */
+/* Build rules from a parsed document. Errors already in `faults` count. Return 0, EK_ECONFIG or
+ * EK_ENOMEM. */
 struct ek_yaml;
 int ek_rules_from_tree(struct ek_rules **out, const struct ek_manifest *m, const struct ek_yaml *y,
                        struct ek_error_list *faults, struct ek_error *e);

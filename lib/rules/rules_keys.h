@@ -11,6 +11,7 @@
 /* Maximum of all durations. Times computed from them stay within the range of fleet records. */
 enum { EK_RULES_DAYS_MAX = 3650 };
 
+/* Return the table; constant. */
 const struct ek_key_table *ek_rules_keys(void);
 
 #endif

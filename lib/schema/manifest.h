@@ -68,14 +68,17 @@ struct ek_manifest {
 /* Return true for a valid feature name: 1 to EK_NAME_BYTES_MAX bytes without spaces, commas, equals
  * signs and control characters. */
 bool ek_manifest_name_fits(const char *name);
+/* Read or parse a manifest. Return 0, EK_EIO, EK_ECONFIG with a position, or EK_ENOMEM. */
 int ek_manifest_load(struct ek_manifest **out, const char *path, struct ek_error *e);
 int ek_manifest_parse(struct ek_manifest **out, const char *name, const char *text, size_t length,
                       struct ek_error *e);
 /* Parse a manifest and continue after errors: `faults` (initialized, may be NULL) lists all by
- * position, and the first is the error. Invalid YAML has one error. */
+ * position, and the first is the error. Invalid YAML has one error. Return 0, EK_ECONFIG or
+ * EK_ENOMEM. */
 int ek_manifest_parse_all(struct ek_manifest **out, const char *name, const char *text,
                           size_t length, struct ek_error_list *faults, struct ek_error *e);
-/* Build a manifest from a parsed document. Errors already in `faults` count. */
+/* Build a manifest from a parsed document. Errors already in `faults` count. Return 0, EK_ECONFIG
+ * or EK_ENOMEM. */
 struct ek_yaml;
 int ek_manifest_from_tree(struct ek_manifest **out, const struct ek_yaml *y,
                           struct ek_error_list *faults, struct ek_error *e);

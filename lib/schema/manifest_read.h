@@ -12,7 +12,7 @@ int ek_manifest_arrange(struct ek_manifest *m);
 int ek_manifest_read_text(const struct ek_yaml *y, const struct ek_node *map, const char *key,
                           char **out, struct ek_error *e);
 /* Read the section `normalization` (may be NULL) of a manifest with built orders. faults may be
- * NULL, e must not. */
+ * NULL, e must not. Return 0, EK_ECONFIG or EK_ENOMEM. */
 int ek_manifest_read_transforms(const struct ek_yaml *y, const struct ek_node *section,
                                 struct ek_manifest *m, struct ek_error_list *faults,
                                 struct ek_error *e);

@@ -42,6 +42,7 @@ void ek_units_init(struct ek_units *own);
 void ek_units_release(struct ek_units *own);
 /* Return unit i, default ones first; NULL after the last. */
 const struct ek_unit *ek_units_at(const struct ek_units *own, size_t i);
+/* Return the unit with this id, or NULL. */
 const struct ek_unit *ek_units_find(const struct ek_units *own, const char *id);
 /* Set *near to the id nearest to a misspelled one, or NULL. Return 0 or EK_ENOMEM. */
 int ek_units_nearest(const struct ek_units *own, const char *id, const char **near);
@@ -66,14 +67,14 @@ enum ek_unit_fit {
 enum ek_unit_fit ek_unit_fit(const struct ek_unit *u, const struct ek_measure *m);
 
 /* Read one entry of a list of units and append it with its inverse. An invalid entry, or one equal
- * to a known unit, adds none. */
+ * to a known unit, adds none. Return 0, EK_ENOMEM, or EK_ECONFIG if `faults` is NULL. */
 int ek_units_read_entry(struct ek_units *own, const struct ek_yaml *y, const struct ek_node *n,
                         struct ek_error_list *faults, struct ek_error *e);
 /* Return EK_ECONFIG if entry i of `list` has an id of an earlier entry, else 0. */
 int ek_units_check_duplicate(const struct ek_yaml *y, const struct ek_node *list, size_t i,
                              struct ek_error *e);
 /* Read a catalog. `faults` (initialized, may be NULL) lists all errors by position; the first is
- * the error. */
+ * the error. Return 0, EK_ECONFIG or EK_ENOMEM. */
 int ek_units_parse(struct ek_units *own, const char *name, const char *text, size_t length,
                    struct ek_error_list *faults, struct ek_error *e);
 int ek_units_load(struct ek_units *own, const char *path, struct ek_error_list *faults,

@@ -42,6 +42,7 @@ struct ek_metric_mean {
     double sum;
     size_t count, lists;
 };
+/* Add the metric of one list; NaN is an empty list, which counts by `empty`. */
 void ek_metric_add(struct ek_metric_mean *m, double value, enum ek_empty empty);
 /* Return the mean, or NAN if no list counted. */
 double ek_metric_result(const struct ek_metric_mean *m);

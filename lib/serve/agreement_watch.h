@@ -1,3 +1,15 @@
+/* Agreement watch of a guard: sequential tests that the model still ranks as the upstream ranker
+ * does. */
+#ifndef EK_SERVE_AGREEMENT_WATCH_H
+#define EK_SERVE_AGREEMENT_WATCH_H
+
+#include "assets/model.h"
+#include "base/serialize.h"
+#include "lists/list.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
 /* Sequential test that the mean of values in 0 to 1 is above a bound.
  *
  * An e-value is e = 1 + stake (x - bound), with stake < 1 / bound, so e is not negative. While the
@@ -9,16 +21,6 @@
  *
  * Value type; no allocation, clock or randomness.
  */
-#ifndef EK_SERVE_AGREEMENT_WATCH_H
-#define EK_SERVE_AGREEMENT_WATCH_H
-
-#include "assets/model.h"
-#include "base/serialize.h"
-#include "lists/list.h"
-
-#include <stdbool.h>
-#include <stdint.h>
-
 enum { EK_MEAN_EVALUES = 5, EK_MEAN_UNITS = 20 };
 
 struct ek_mean_evalues {
@@ -82,7 +84,7 @@ struct ek_agreement_view {
 };
 
 /* Create a watch. `false_alarms`: minimum mean number of lists per false alarm. The model must
- * outlive the watch. */
+ * outlive the watch. Return 0 or EK_ENOMEM. */
 int ek_agreement_watch_new(struct ek_agreement_watch **out, const struct ek_model *m,
                            uint64_t false_alarms, struct ek_error *e);
 void ek_agreement_watch_free(struct ek_agreement_watch *w);

@@ -1,10 +1,5 @@
-/* History of plans for lists that may still get items (message layout `item`).
- *
- * It retains copies of the last EK_PLAN_HISTORY plans that differ in treatments or their values,
- * with increasing numbers. Versions are not sufficient, because a value may change within a
- * version. Cells are those of the detector; reset a cell that gets another segment value. Memory:
- * 88 KiB per plan.
- */
+/* Assembly of lists from item messages (message layout `item`), and the history of plans for
+ * incomplete lists. */
 #ifndef EK_SERVE_ASSEMBLY_H
 #define EK_SERVE_ASSEMBLY_H
 
@@ -16,6 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* History of plans for lists that may still get items (message layout `item`).
+ *
+ * It retains copies of the last EK_PLAN_HISTORY plans that differ in treatments or their values,
+ * with increasing numbers. Versions are not sufficient, because a value may change within a
+ * version. Cells are those of the detector; reset a cell that gets another segment value. Memory:
+ * 88 KiB per plan.
+ */
 enum { EK_PLAN_HISTORY = 16 };
 
 struct ek_plan_history {

@@ -164,7 +164,7 @@ int ek_comparisons_add_routes(struct ek_comparisons *t, const struct ek_plan *pl
     return EK_OK;
 }
 
-void ek_comparisons_set_output_counts(struct ek_comparisons *t, const struct ek_output_counts *load)
+void ek_comparisons_add_output_counts(struct ek_comparisons *t, const struct ek_output_counts *load)
 {
     for (int i = 0; i < 2; i++) {
         t->all.load.lists[i] += load->lists[i];

@@ -54,8 +54,8 @@ int ek_comparisons_add(struct ek_comparisons *t, const struct ek_plan *plan,
                        const struct ek_comparison *trial, struct ek_error *e);
 int ek_comparisons_add_routes(struct ek_comparisons *t, const struct ek_plan *plan,
                               const struct ek_route_stats *acts, struct ek_error *e);
-/* Add output counts since the last call. */
-void ek_comparisons_set_output_counts(struct ek_comparisons *t,
+/* Add counts of outputs to the totals. */
+void ek_comparisons_add_output_counts(struct ek_comparisons *t,
                                       const struct ek_output_counts *load);
 /* Return 0, 1, 2, ... on successive calls, to select a fraction of lists. */
 uint64_t ek_comparisons_next_number(struct ek_comparisons *t);
@@ -74,6 +74,7 @@ struct ek_comparisons_total {
     struct ek_output_counts load;
     uint64_t latency[EK_LATENCY_WINDOW_BINS];
 };
+/* Return the totals over all lists; valid as long as `t`. */
 const struct ek_comparisons_total *ek_comparisons_total(const struct ek_comparisons *t);
 
 /* Add sums; the order does not matter. */

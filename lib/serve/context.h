@@ -50,11 +50,12 @@ struct ek_context {
     double *planned; /* [n] scores of trees under routing.would */
 };
 
-/* Create a context as ek_context_new, with a shared reader of the same assets that outlives it. */
+/* Create a context as ek_context_new, with a shared reader of the same assets that outlives it.
+ * Return 0 or EK_ENOMEM. */
 int ek_context_new_with(struct ek_context **out, const struct ek_assets *assets,
                         struct ek_list_stats_builder *reader, struct ek_error *e);
 /* Create a second context for the thread of `with`, which must outlive it. Both can hold a message;
- * scratch objects are shared. */
+ * scratch objects are shared. Return 0 or EK_ENOMEM. */
 int ek_context_new_paired(struct ek_context **out, const struct ek_context *with,
                           struct ek_error *e);
 /* Set `acting` and `repair` from the routing and its plan. */

@@ -118,7 +118,8 @@ size_t ek_keys_list(const struct ek_key_table *t, const char *section, const cha
                     size_t max);
 /* Return true if the type is an integer, duration or size. */
 bool ek_key_is_whole(const struct ek_key_row *k);
-/* Format an integer in its largest exact unit, "4MiB", "10s", or as `word`. Return `out`. */
+/* Write an integer to `out` [size] in the largest unit that is exact, such as "4MiB" or "10s"; 0 as
+ * the key's word, if it has one. Return `out`. */
 const char *ek_key_quantity(const struct ek_key_row *k, int64_t value, char *out, size_t size);
 /* Write choice `number`. */
 void ek_key_choice(const struct ek_key_row *k, int number, char *out, size_t size);
@@ -130,14 +131,18 @@ int64_t ek_key_get(const struct ek_key_row *k, const void *base);
 /* Add an independent error to the list and return 0, or return `code` without a list. */
 int ek_keys_collect(const struct ek_key_source *s, int code);
 /* Read a mapping; NULL is an absent one. Unknown keys are errors with a suggestion; missing
- * required keys are errors. Members of absent or invalid keys stay unchanged. */
+ * required keys are errors. Members of absent or invalid keys stay unchanged. Return 0, EK_ECONFIG
+ * or EK_ENOMEM. */
 int ek_keys_read(struct ek_key_source *s, const char *section, const struct ek_node *map);
-/* Store one scalar by the type of its key; TEXTS append an element. */
+/* Store one scalar by the type of its key; TEXTS append an element. Return 0, or EK_ECONFIG at the
+ * value; *out is then unchanged. */
 int ek_key_store(struct ek_key_source *s, const struct ek_key_row *k, const struct ek_node *n);
-/* Read a choice into *out as its index. */
+/* Read a choice into *out as its index. Return 0, or EK_ECONFIG at the value; *out is then
+ * unchanged. */
 int ek_key_read_name(struct ek_key_source *s, const struct ek_key_row *k, const struct ek_node *n,
                      int *out);
-/* Store the default values of a key, or of all keys below a path ("" for all). */
+/* Store the default values of a key, or of all keys below a path ("" for all). Return 0, or
+ * EK_ECONFIG at the value; *out is then unchanged. */
 int ek_keys_set_built_in(struct ek_key_source *s, const char *section);
 /* Free the strings of all rows with this base. */
 void ek_keys_release(const struct ek_key_table *t, unsigned number, void *base);

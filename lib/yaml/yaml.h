@@ -1,4 +1,5 @@
-/* libyaml error messages with replacements that include a remedy. */
+/* YAML documents as trees with source positions, their typed readers, and the texts of syntax
+ * errors (the only user of libyaml). */
 #ifndef EK_YAML_YAML_H
 #define EK_YAML_YAML_H
 
@@ -8,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* libyaml error messages with replacements that include a remedy. */
 struct ek_yaml_problem {
     const char *theirs;
     const char *ours;
@@ -37,15 +39,19 @@ struct ek_node {
 
 struct ek_yaml;
 
+/* Parse a file. Return 0, EK_EIO, EK_ECONFIG with a position, or EK_ENOMEM. */
 int ek_yaml_load(struct ek_yaml **out, const char *path, struct ek_error *e);
-/* Parse a string. `name` is the file name in errors. `text` may be NULL with length 0. */
+/* Parse a string. `name` is the file name in errors. `text` may be NULL with length 0. Return 0,
+ * EK_ECONFIG with a position, or EK_ENOMEM. */
 int ek_yaml_parse(struct ek_yaml **out, const char *name, const char *text, size_t length,
                   struct ek_error *e);
 /* Parse a string; add duplicate keys to `faults` (initialized, may be NULL), drop them and
- * continue. */
+ * continue. Return 0, EK_ECONFIG with a position, or EK_ENOMEM. */
 int ek_yaml_parse_all(struct ek_yaml **out, const char *name, const char *text, size_t length,
                       struct ek_error_list *faults, struct ek_error *e);
+/* Free the document with all its nodes. NULL is allowed. */
 void ek_yaml_free(struct ek_yaml *y);
+/* Return the root node; valid as long as the document. */
 const struct ek_node *ek_yaml_root(const struct ek_yaml *y);
 /* Return the file name, or NULL if y is NULL. */
 const char *ek_yaml_name(const struct ek_yaml *y);
@@ -68,7 +74,8 @@ int ek_node_wrong(const struct ek_yaml *y, const struct ek_node *n, const char *
 /* Fail with `'KEY' must be from LOW to HIGH, not VALUE`. Return EK_ECONFIG. */
 int ek_node_out_of_range(const struct ek_yaml *y, const struct ek_node *n, const char *what,
                          const char *low, const char *high, struct ek_error *e);
-/* Set *out to the index of the value in `words`. The error names the nearest word, or all. */
+/* Set *out to the index of the value in `words`. The error names the nearest word, or all. Return
+ * 0, or EK_ECONFIG at the value; *out is then unchanged. */
 int ek_node_choice(const struct ek_yaml *y, const struct ek_node *n, const char *what,
                    const char *const *words, size_t count, int *out, struct ek_error *e);
 /* Return 0 if the node is of this kind, else EK_ECONFIG. */
@@ -80,7 +87,8 @@ int ek_node_fail(const struct ek_yaml *y, const struct ek_node *n, struct ek_err
 /* Return 0 if every key is in `known`; else EK_ECONFIG, `unknown key 'x', did you mean 'y'?`. */
 int ek_node_keys(const struct ek_yaml *y, const struct ek_node *mapping, const char *const *known,
                  size_t count, struct ek_error *e);
-/* Add all unknown keys to `faults`. With NULL as ek_node_keys. */
+/* Add all unknown keys to `faults`. With NULL as ek_node_keys. Return 0, EK_ENOMEM, or EK_ECONFIG
+ * if `faults` is NULL. */
 int ek_node_all_keys(const struct ek_yaml *y, const struct ek_node *mapping,
                      const char *const *known, size_t count, struct ek_error_list *faults,
                      struct ek_error *e);

@@ -53,12 +53,13 @@ int ek_list_writer_open(struct ek_list_writer **out, const struct ek_list_writer
                         struct ek_error *e);
 /* Return the simulator, to be fitted. */
 struct ek_upstream_sim *ek_list_writer_upstream(struct ek_list_writer *s);
-/* Apply faults and scores to `q`, and write it. */
+/* Apply faults and scores to `q`, and write it. Return 0, EK_EIO or EK_ENOMEM. */
 int ek_list_writer_write(struct ek_list_writer *s, struct ek_list *q, uint64_t number,
                          struct ek_error *e);
 /* Complete the file. Warns on stderr of faults that changed no list; with `json`, prints the counts
- * to stdout. Always frees. */
+ * to stdout. Always frees. Return 0, EK_EIO or EK_ENOMEM. */
 int ek_list_writer_close(struct ek_list_writer *s, struct ek_error *e);
+/* Discard the file and free the writer. NULL is allowed. */
 void ek_list_writer_abort(struct ek_list_writer *s);
 
 /* Parse "array", "bin", "map", "json" or "json-map". Returns 0 or EK_EUSAGE. */

@@ -1,12 +1,4 @@
-/* Pairs of query and document from a TREC file: a run (candidates with scores) or qrels
- * (judgments).
- *
- * A line of a run is `QUERY Q0 DOCUMENT RANK SCORE TAG` or `QUERY DOCUMENT [SCORE]`, of qrels
- * `QUERY 0 DOCUMENT LABEL` or `QUERY DOCUMENT LABEL`, separated by spaces or tabs; plain, gzip or
- * zstd. A duplicate pair, or a number beyond float32, is an error. A missing score is NaN; a
- * negative label, which some collections use for spam, is 0. Strings live as long as the pairs.
- * Read-only, any thread.
- */
+/* Candidate documents of queries for `extract`, and the TREC runs and judgments that name them. */
 #ifndef EK_DAEMON_TOOLS_EXTRACT_EXTRACT_CANDIDATES_H
 #define EK_DAEMON_TOOLS_EXTRACT_EXTRACT_CANDIDATES_H
 
@@ -16,6 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Pairs of query and document from a TREC file: a run (candidates with scores) or qrels
+ * (judgments).
+ *
+ * A line of a run is `QUERY Q0 DOCUMENT RANK SCORE TAG` or `QUERY DOCUMENT [SCORE]`, of qrels
+ * `QUERY 0 DOCUMENT LABEL` or `QUERY DOCUMENT LABEL`, separated by spaces or tabs; plain, gzip or
+ * zstd. A duplicate pair, or a number beyond float32, is an error. A missing score is NaN; a
+ * negative label, which some collections use for spam, is 0. Strings live as long as the pairs.
+ * Read-only, any thread.
+ */
 enum { EK_TREC_PAIRS_MAX = 50000000 };
 
 enum ek_trec_kind { EK_TREC_RUN, EK_TREC_QRELS };
@@ -47,7 +48,8 @@ struct ek_candidate {
     double score; /* NaN: not given */
 };
 
-/* path NULL: the best `top` by BM25. The index must outlive the object. */
+/* path NULL: the best `top` by BM25. The index must outlive the object. Return 0, EK_EIO,
+ * EK_EFORMAT or EK_ENOMEM. */
 int ek_extract_candidates_new(struct ek_extract_candidates **out, const struct ek_index *x,
                               const char *path, uint32_t top, struct ek_error *e);
 void ek_extract_candidates_free(struct ek_extract_candidates *c);

@@ -1,4 +1,4 @@
-/* Manifest of extracted features (docs/format/manifest.md). */
+/* Features of `extract`: queries and documents measured with an index, and the feature catalog. */
 #ifndef EK_DAEMON_TOOLS_EXTRACT_EXTRACT_FEATURES_H
 #define EK_DAEMON_TOOLS_EXTRACT_EXTRACT_FEATURES_H
 
@@ -6,12 +6,12 @@
 #include "base/file.h"
 #include "text/features/feature_choice.h"
 
-/* Second half of `extract`: features of queries and documents, computed with an index. */
 struct ek_extract_args;
 
-/* Read --queries, use --index and write the features. */
+/* Read --queries, use --index and write the features. Return 0, or an error of the files, the index
+ * or the arguments. */
 int ek_extract_features(const struct ek_extract_args *a, struct ek_error *e);
-/* Print the catalog: --list [--json]. */
+/* Print the catalog: --list [--json]. Return 0, or EK_EIO if standard output fails. */
 int ek_extract_list(const struct ek_extract_args *a, struct ek_error *e);
 
 #endif

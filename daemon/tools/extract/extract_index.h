@@ -7,7 +7,8 @@
 struct ek_extract_args;
 
 /* Read --collection, write --index and print its statistics to standard output: with --json as an
- * object, unless features follow on standard output. */
+ * object, unless features follow on standard output. Return 0, or an error of the files, the index
+ * or the arguments. */
 int ek_extract_index(const struct ek_extract_args *a, struct ek_error *e);
 
 #endif

@@ -20,13 +20,16 @@ struct ek_extract_query {
     size_t text_length;
 };
 
+/* Open a file of queries; "-" is standard input. Return 0, EK_EIO, EK_EFORMAT or EK_ENOMEM. */
 int ek_extract_queries_open(struct ek_extract_queries **out, const char *path, struct ek_error *e);
+/* Close the file and free the reader. NULL is allowed. */
 void ek_extract_queries_close(struct ek_extract_queries *q);
 /* Read the next query; *more = false after the last. Return 0, or EK_EFORMAT with a position. */
 int ek_extract_queries_next(struct ek_extract_queries *q, struct ek_extract_query *out, bool *more,
                             struct ek_error *e);
 /* Set the position of the current query in an error without one. */
 void ek_extract_queries_location(const struct ek_extract_queries *q, struct ek_error *e);
+/* Get the bytes read and the file size (0 if unknown), for progress. */
 void ek_extract_queries_position(const struct ek_extract_queries *q, uint64_t *done,
                                  uint64_t *total);
 

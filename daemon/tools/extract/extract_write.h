@@ -23,10 +23,13 @@ struct ek_extract_row {
 /* path NULL: standard output, not for NPZ. Return 0, EK_EIO or EK_ENOMEM. */
 int ek_extract_write_open(struct ek_extract_write **out, enum ek_extract_format format,
                           const char *path, const struct ek_feature_choice *c, struct ek_error *e);
+/* Append a row. Return 0, EK_EIO, EK_ELIMIT or EK_ENOMEM. */
 int ek_extract_write_row(struct ek_extract_write *w, const struct ek_extract_row *row,
                          struct ek_error *e);
-/* Complete the file. Always frees `w`. On failure the file is unchanged. */
+/* Complete the file. Always frees `w`. On failure the file is unchanged. Return 0, EK_EIO or
+ * EK_ENOMEM. */
 int ek_extract_write_close(struct ek_extract_write *w, struct ek_error *e);
+/* Discard the file and free `w`. */
 void ek_extract_write_abandon(struct ek_extract_write *w);
 
 #endif

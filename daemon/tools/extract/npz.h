@@ -18,16 +18,19 @@ enum ek_npz_type { EK_NPZ_FLOAT32, EK_NPZ_INT32, EK_NPZ_TEXT };
 
 struct ek_npz;
 
+/* Open an archive that replaces `path` at ek_npz_close. Return 0, EK_EIO or EK_ENOMEM. */
 int ek_npz_open(struct ek_npz **out, const char *path, struct ek_error *e);
 /* Add an array and set *array to its number. columns 0: a one-dimensional array. name: a literal
- * without ".npy". */
+ * without ".npy". Return 0, EK_EIO, or EK_ELIMIT for too many arrays. */
 int ek_npz_array(struct ek_npz *z, const char *name, enum ek_npz_type type, size_t columns,
                  int *array, struct ek_error *e);
-/* Append a row of 4-byte numbers, or a string (NumPy type S, as wide as the longest). */
+/* Append a row of 4-byte numbers, or a string (NumPy type S, as wide as the longest). Return 0,
+ * EK_EIO, or EK_ELIMIT for a string that is too long. */
 int ek_npz_numbers(struct ek_npz *z, int array, const void *row, struct ek_error *e);
 int ek_npz_text(struct ek_npz *z, int array, const char *text, size_t length, struct ek_error *e);
-/* Complete the file. Always frees `z`. */
+/* Complete the file. Always frees `z`. Return 0, EK_EIO or EK_ENOMEM. */
 int ek_npz_close(struct ek_npz *z, struct ek_error *e);
+/* Discard the file and free `z`. */
 void ek_npz_abandon(struct ek_npz *z);
 
 #endif

@@ -1,5 +1,4 @@
-/* Progress and thread pool of `select`, as callbacks of the library. The callbacks may run on
- * threads of the pool. */
+/* Feature selection of `select`: measurements, selected sets, and their progress. */
 #ifndef EK_DAEMON_TOOLS_SELECT_SELECT_CHOOSE_H
 #define EK_DAEMON_TOOLS_SELECT_SELECT_CHOOSE_H
 
@@ -13,6 +12,8 @@
 
 #include <pthread.h>
 
+/* Progress and thread pool of `select`, as callbacks of the library. The callbacks may run on
+ * threads of the pool. */
 struct ek_select_progress {
     struct ek_progress progress;
     struct ek_pool *pool;
@@ -20,6 +21,7 @@ struct ek_select_progress {
     int done;
 };
 
+/* Start the progress. pool: for ek_select_run; NULL: one thread. */
 void ek_select_progress_start(struct ek_select_progress *p, struct ek_pool *pool);
 /* Callbacks `run` and `done`; their context is the struct. */
 void ek_select_run(void *context, void (*task)(void *arg, int i), void *arg, int count);
@@ -60,7 +62,8 @@ struct ek_select_data {
     struct ek_pool *pool;
 };
 
-/* Fill `s`; release it even on failure. Shows progress. */
+/* Fill `s`; release it even on failure. Shows progress. Return 0, EK_EUSAGE, EK_ESTATE or
+ * EK_ENOMEM. */
 int ek_selection_make(struct ek_selection *s, struct ek_select_args *a,
                       const struct ek_select_data *d);
 void ek_selection_release(struct ek_selection *s);

@@ -1,10 +1,4 @@
-/* Pictures as SVG text: lines, boxes, points and labels in the colors of the page, light and dark.
- *
- * Units: pixels from the upper left. Strings are escaped. Classes are in the style of
- * select_picture.c: "axis", "grid", "bar", "mark", "main" (the subject), "faint", "warn"; for
- * labels also "title", "label", "small". Shapes with non-finite numbers are omitted. The first
- * error is kept until ek_svg_end, which releases.
- */
+/* Pictures of a feature selection, and the SVG writer that they use. */
 #ifndef EK_DAEMON_TOOLS_SELECT_SELECT_PICTURE_H
 #define EK_DAEMON_TOOLS_SELECT_SELECT_PICTURE_H
 
@@ -12,6 +6,13 @@
 #include "base/error.h"
 #include "daemon/tools/select/select_choose.h"
 
+/* Pictures as SVG text: lines, boxes, points and labels in the colors of the page, light and dark.
+ *
+ * Units: pixels from the upper left. Strings are escaped. Classes are in the style of
+ * select_picture.c: "axis", "grid", "bar", "mark", "main" (the subject), "faint", "warn"; for
+ * labels also "title", "label", "small". Shapes with non-finite numbers are omitted. The first
+ * error is kept until ek_svg_end, which releases.
+ */
 struct ek_svg {
     struct ek_buf text;
     int failed; /* first error, or EK_OK */
@@ -21,6 +22,7 @@ enum ek_anchor { EK_ANCHOR_START, EK_ANCHOR_MIDDLE, EK_ANCHOR_END };
 
 /* title: for screen readers. */
 void ek_svg_begin(struct ek_svg *s, double width, double height, const char *title);
+/* Draw a rectangle, or a line. Shapes with numbers that are not finite are omitted. */
 void ek_svg_box(struct ek_svg *s, const char *class, double x, double y, double width,
                 double height);
 void ek_svg_line(struct ek_svg *s, const char *class, double x1, double y1, double x2, double y2);
@@ -32,11 +34,12 @@ int ek_svg_end(struct ek_svg *s, const char *path, struct ek_error *e);
 
 /* Pictures of a selection, as SVG. */
 /* Draw relevance (NFS: mean saliency) upwards against the largest similarity to another selected
- * feature. Selected features are marked and labeled. */
+ * feature. Selected features are marked and labeled. Return 0, EK_EIO or EK_ENOMEM; on error no
+ * file is replaced. */
 int ek_selection_scatter(const struct ek_selection *s, const struct ek_select_args *a,
                          const struct ek_manifest *m, const char *path, struct ek_error *e);
 /* Draw the single-linkage tree of the features that vary; for a selection by clusters, with its
- * cut. */
+ * cut. Return 0, EK_EIO or EK_ENOMEM; on error no file is replaced. */
 int ek_selection_dendrogram(const struct ek_selection *s, const struct ek_select_args *a,
                             const struct ek_manifest *m, const char *path, struct ek_error *e);
 

@@ -1,12 +1,3 @@
-/* YAML writer of a tree, for files that cannot be edited in place. Strings that a reader may take
- * for a number or a word keep their quotes. */
-#ifndef EK_DAEMON_TOOLS_SELECT_SELECT_REDUCE_H
-#define EK_DAEMON_TOOLS_SELECT_SELECT_REDUCE_H
-
-#include "base/buf.h"
-#include "schema/manifest.h"
-#include "yaml/yaml.h"
-
 /* Reduction of a manifest: the same file without the removed features, also in `normalization`;
  * their columns become `unused`, so that the manifest fits the same LETOR files. Everything else
  * stays, also unknown keys; the result is parsed and compared with the file.
@@ -14,6 +5,13 @@
  * If features and sections have their own lines, the text keeps its comments; otherwise it is
  * written from the tree, without comments.
  */
+#ifndef EK_DAEMON_TOOLS_SELECT_SELECT_REDUCE_H
+#define EK_DAEMON_TOOLS_SELECT_SELECT_REDUCE_H
+
+#include "base/buf.h"
+#include "schema/manifest.h"
+#include "yaml/yaml.h"
+
 /* keep [F]: at least one. text: contents of the file of `m`. Appends to `out`. *reason: why
  * the text was not kept, or NULL. Return 0, EK_ENOMEM, or EK_ECONFIG if the result does not parse
  * as expected. */

@@ -16,6 +16,7 @@ void ek_known_fit_free(struct ek_known_fit *k);
 void ek_known_fit_add(struct ek_known_fit *k, const struct ek_list *q);
 /* Add the values of a profile; features without known values have none afterwards. */
 void ek_known_fit_merge(struct ek_known_fit *k, const struct ek_profile *p);
+/* Store the known values in a profile. */
 void ek_known_fit_finish(const struct ek_known_fit *k, struct ek_profile *p);
 
 #endif

@@ -1,9 +1,4 @@
-/* Cross validation as in LETOR.
- *
- * Of P parts, fold f trains on f .. f+P-3, validates on f+P-2 and tests on f+P-1, modulo P. So each
- * list is tested once (Qin and Liu 2013: MQ2008 has five files). Parts are consecutive lists of one
- * dataset, numbered from 0. A fold is a copy of the data.
- */
+/* Cross validation of scaling methods by a linear ranker: folds, a paired t-test, scores. */
 #ifndef EK_OFFLINE_SCALE_CROSSVAL_H
 #define EK_OFFLINE_SCALE_CROSSVAL_H
 
@@ -14,6 +9,12 @@
 
 #include <stddef.h>
 
+/* Cross validation as in LETOR.
+ *
+ * Of P parts, fold f trains on f .. f+P-3, validates on f+P-2 and tests on f+P-1, modulo P. So each
+ * list is tested once (Qin and Liu 2013: MQ2008 has five files). Parts are consecutive lists of one
+ * dataset, numbered from 0. A fold is a copy of the data.
+ */
 enum { EK_FOLDS_MIN = 3, EK_FOLDS_DEFAULT = 5, EK_FOLDS_MAX = 20 };
 
 struct ek_folds {

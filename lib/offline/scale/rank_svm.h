@@ -1,3 +1,10 @@
+/* RankSVM: a linear ranker trained on item pairs, and the counts of violated pairs that it needs.
+ */
+#ifndef EK_OFFLINE_SCALE_RANK_SVM_H
+#define EK_OFFLINE_SCALE_RANK_SVM_H
+
+#include "lists/dataset.h"
+
 /* Counts of item pairs that scores order wrongly, or with a margin below 1.
  *
  * A pair has two items of one list with different labels. Counting takes O(n log n) for a list of n
@@ -5,11 +12,6 @@
  * the levels needs one pass in total. Labels are finite. Pairs with a NaN score are not counted.
  * The dataset must outlive the object. One thread at a time, because the object has scratch memory.
  */
-#ifndef EK_OFFLINE_SCALE_RANK_SVM_H
-#define EK_OFFLINE_SCALE_RANK_SVM_H
-
-#include "lists/dataset.h"
-
 struct ek_rank_pairs;
 
 /* Create the pairs of a dataset. Return 0, or EK_ENOMEM. */

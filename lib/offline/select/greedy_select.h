@@ -1,10 +1,4 @@
-/* Single-linkage clustering by the minimum spanning tree (Gower and Ross 1969).
- *
- * The distance of two clusters is that of their two nearest members; the nearest clusters merge
- * first. n elements give n - 1 merges. Elements are 0 .. n-1, and merge i creates cluster n + i, as
- * in SciPy's linkage. Equal distances are ordered by the lower pair of elements, so equal input
- * gives equal trees. A NaN distance counts as infinite.
- */
+/* Greedy feature selection XGAS and HCAS, and the single-linkage clustering of HCAS. */
 #ifndef EK_OFFLINE_SELECT_GREEDY_SELECT_H
 #define EK_OFFLINE_SELECT_GREEDY_SELECT_H
 
@@ -12,6 +6,13 @@
 
 #include <stdbool.h>
 
+/* Single-linkage clustering by the minimum spanning tree (Gower and Ross 1969).
+ *
+ * The distance of two clusters is that of their two nearest members; the nearest clusters merge
+ * first. n elements give n - 1 merges. Elements are 0 .. n-1, and merge i creates cluster n + i, as
+ * in SciPy's linkage. Equal distances are ordered by the lower pair of elements, so equal input
+ * gives equal trees. A NaN distance counts as infinite.
+ */
 struct ek_merge {
     int a, b; /* clusters, a < b */
     double distance;

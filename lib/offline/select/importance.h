@@ -1,8 +1,5 @@
-/* Copy of a dataset in which one item feature can be changed and restored.
- *
- * Internal to offline/select; one per thread. The copy owns only x, so the original must outlive
- * it.
- */
+/* Feature importance by permutation and routing, and the helpers of measures per feature. Internal
+ * to offline/select, except the importance. */
 #ifndef EK_OFFLINE_SELECT_IMPORTANCE_H
 #define EK_OFFLINE_SELECT_IMPORTANCE_H
 
@@ -11,6 +8,11 @@
 #include "offline/train/evaluate.h"
 #include "score/metrics.h"
 
+/* Copy of a dataset in which one item feature can be changed and restored.
+ *
+ * Internal to offline/select; one per thread. The copy owns only x, so the original must outlive
+ * it.
+ */
 struct ek_column {
     struct ek_dataset data; /* owns x */
     float *was;             /* [N] */
@@ -21,6 +23,7 @@ struct ek_column {
 int ek_column_copy(struct ek_column *c, const struct ek_dataset *d, size_t feature,
                    struct ek_error *e);
 void ek_column_release(struct ek_column *c);
+/* Restore the original values of the feature. */
 void ek_column_restore(struct ek_column *c);
 
 /* Feature importance: the decrease of a ranking metric when a feature is destroyed or rerouted.

@@ -25,6 +25,7 @@ void ek_linear_init(struct ek_linear *l, size_t inputs, size_t outputs, size_t *
 /* Initialize the weights of inputs from `first` on, and the biases, uniformly within 1 /
  * sqrt(inputs). Other weights stay. */
 void ek_linear_start(const struct ek_linear *l, float *parameter, size_t first, struct ek_rng *r);
+/* Write the transposed weights, for ek_linear_backward_input. */
 void ek_linear_transpose(const struct ek_linear *l, const float *parameter, float *turned);
 
 /* Compute y = x W + b. */

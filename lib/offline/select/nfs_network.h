@@ -63,6 +63,7 @@ void ek_nfs_network_transpose(const struct ek_nfs_network *n, const float *param
 /* Create a pass for up to `rows_max` rows. Return 0, or EK_ENOMEM. */
 int ek_nfs_pass_init(struct ek_nfs_pass *p, const struct ek_nfs_network *n, size_t rows_max);
 void ek_nfs_pass_release(struct ek_nfs_pass *p);
+/* Remove all lists from the pass. */
 void ek_nfs_pass_clear(struct ek_nfs_pass *p);
 /* Add a list; its arrays must live until the pass is cleared. Return false if it does not fit. */
 bool ek_nfs_pass_add(struct ek_nfs_pass *p, const struct ek_nfs_network *n, const float *turned,

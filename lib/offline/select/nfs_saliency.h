@@ -1,3 +1,13 @@
+/* Saliency of features in a trained re-ranker, and counts of salient feature groups. */
+#ifndef EK_OFFLINE_SELECT_NFS_SALIENCY_H
+#define EK_OFFLINE_SELECT_NFS_SALIENCY_H
+
+#include "offline/select/nfs_train.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 /* Counts of salient feature groups.
  *
  * A map is |d score / d input| of one item per feature, min-max normalized over the live features.
@@ -8,15 +18,6 @@
  * F features; a group is a row of ek_nfs_words(F) 64-bit words, feature f in bit f % 64 of word f /
  * 64. Counts are exact, so the order of additions has no effect. One thread at a time.
  */
-#ifndef EK_OFFLINE_SELECT_NFS_SALIENCY_H
-#define EK_OFFLINE_SELECT_NFS_SALIENCY_H
-
-#include "offline/select/nfs_train.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 struct ek_nfs_groups {
     size_t features, words, count, capacity;
     uint64_t *bits; /* [count, words] */
@@ -33,9 +34,13 @@ bool ek_nfs_map(const float *gradient, const bool *there, const bool *live, size
 /* Functions that return int return 0, or EK_ENOMEM without a change of the groups. */
 int ek_nfs_groups_init(struct ek_nfs_groups *g, size_t features);
 void ek_nfs_groups_release(struct ek_nfs_groups *g);
+/* Count a group `times` times. */
 int ek_nfs_groups_add(struct ek_nfs_groups *g, const uint64_t *bits, uint64_t times);
+/* Add the counts of other groups. */
 int ek_nfs_groups_merge(struct ek_nfs_groups *g, const struct ek_nfs_groups *other);
+/* Return whether a group has a feature. */
 bool ek_nfs_group_has(const struct ek_nfs_groups *g, size_t group, size_t feature);
+/* Return the number of features of a group. */
 size_t ek_nfs_group_size(const struct ek_nfs_groups *g, size_t group);
 
 /* Saliency of a trained re-ranker over many items: the mean map and the groups.

@@ -61,8 +61,11 @@ int ek_onnx_finish(struct ek_onnx *g, const char *key, const char *text, struct 
 /* Largest Protocol Buffers file. */
 enum { EK_PROTOBUF_BYTES_MAX = 0x7fffffff };
 
+/* Append a varint field. */
 int ek_protobuf_int(struct ek_buf *b, unsigned field, uint64_t value);
+/* Append a length-delimited field: bytes or an embedded message. */
 int ek_protobuf_bytes(struct ek_buf *b, unsigned field, const void *bytes, size_t length);
+/* Append a string field. */
 int ek_protobuf_text(struct ek_buf *b, unsigned field, const char *text);
 
 #endif

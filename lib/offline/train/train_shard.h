@@ -1,11 +1,5 @@
-/* Scale augmentation of training lists, against the harm of undetected scale faults; internal to
- * training.
- *
- * In a fraction of the lists, a random subset of the routable features (size uniform in 1 .. K) is
- * rescaled. Each gets one factor for the whole list, log-uniform from 1/1000 to 1000, the range of
- * common unit errors. Centered logs do not change under a factor, so the network learns to trust
- * them when the level of a value is unusual. One per thread.
- */
+/* Shard of a training batch: its lists, scale augmentation, forward and backward passes. Internal
+ * to training. */
 #ifndef EK_OFFLINE_TRAIN_TRAIN_SHARD_H
 #define EK_OFFLINE_TRAIN_TRAIN_SHARD_H
 
@@ -16,6 +10,14 @@
 #include "score/encode.h"
 #include "score/metrics.h"
 
+/* Scale augmentation of training lists, against the harm of undetected scale faults; internal to
+ * training.
+ *
+ * In a fraction of the lists, a random subset of the routable features (size uniform in 1 .. K) is
+ * rescaled. Each gets one factor for the whole list, log-uniform from 1/1000 to 1000, the range of
+ * common unit errors. Centered logs do not change under a factor, so the network learns to trust
+ * them when the level of a value is unusual. One per thread.
+ */
 struct ek_train_shift {
     struct ek_encoder encoder;
     float *x;    /* [longest, F] */

@@ -33,7 +33,7 @@ void ek_train_state_release(struct ek_train_state *s);
 int ek_train_identity(struct ek_buf *to, const struct ek_manifest *m,
                       const struct ek_train_options *o, const struct ek_dataset *train,
                       const struct ek_dataset *vali);
-/* Write a checkpoint. On error, an existing file stays unchanged. */
+/* Write a checkpoint. On error, an existing file stays unchanged. Return 0, EK_EIO or EK_ENOMEM. */
 int ek_train_state_save(const struct ek_train_state *s, const char *identity, const char *path,
                         struct ek_error *e);
 /* Load a checkpoint into an initialized state of the same run. Return 0, EK_EUSAGE naming the first

@@ -85,7 +85,7 @@ struct ek_compared {
 
 struct ek_comparison_run;
 
-/* Create a comparison; the assets must outlive it. */
+/* Create a comparison; the assets must outlive it. Return 0 or EK_ENOMEM. */
 int ek_comparison_run_new(struct ek_comparison_run **out, const struct ek_assets *a,
                           const struct ek_assets *b, struct ek_error *e);
 void ek_comparison_run_free(struct ek_comparison_run *c);

@@ -1,9 +1,5 @@
-/* Effect of pins and limits on a decision, for tests of rules with a single finding.
- *
- * A pin of the segment, or of all traffic, is active in any mode; `none` and `alert` disable the
- * action. Only limits that one finding alone can exceed count, because the traffic of a segment is
- * unknown.
- */
+/* Tests of a rules file: faults injected into healthy lists, and the expected findings and
+ * decisions. */
 #ifndef EK_OFFLINE_WORLD_RULES_TEST_H
 #define EK_OFFLINE_WORLD_RULES_TEST_H
 
@@ -16,6 +12,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Effect of pins and limits on a decision, for tests of rules with a single finding.
+ *
+ * A pin of the segment, or of all traffic, is active in any mode; `none` and `alert` disable the
+ * action. Only limits that one finding alone can exceed count, because the traffic of a segment is
+ * unknown.
+ */
 enum { EK_SETTLED_BYTES = 60 };
 
 /* Return true if the finding is in this segment; NULL, NULL: in all traffic. */

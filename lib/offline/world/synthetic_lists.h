@@ -36,7 +36,8 @@ void ek_synthetic_lists_free(struct ek_synthetic_lists *w);
  * undefined but releasable. */
 int ek_synthetic_lists_list(struct ek_synthetic_lists *w, uint64_t i, struct ek_list *q,
                             struct ek_error *e);
-/* Create the profile of healthy lists, by the strata of the rules. */
+/* Create the profile of healthy lists, by the strata of the rules. Return 0, EK_ESTATE, EK_EUSAGE
+ * or EK_ENOMEM. */
 int ek_synthetic_lists_profile(struct ek_synthetic_lists *w, struct ek_profile **out,
                                struct ek_error *e);
 

@@ -28,6 +28,7 @@ enum ek_document_feature {
     EK_DOCUMENT_FEATURES = EK_SHARE_OF_FIELD + EK_FIELDS
 };
 
+/* Return the name, formula and source of a feature kind. */
 const struct ek_feature_kind *ek_document_feature_kind(int kind);
 
 /* Compute the URL features; all NaN for an empty URL. */

@@ -23,12 +23,12 @@ void ek_text_features_free(struct ek_text_features *f);
 int ek_text_features_query(struct ek_text_features *f, const char *text, size_t length,
                            struct ek_error *e);
 
-/* Copy the index numbers of the query's known terms, with repetitions, to terms [room]. Return
- * their number. */
+/* Copy the index numbers of the query's known terms, with repetitions, to terms [room]; terms
+ * beyond `room` are omitted. Return the number copied. */
 uint32_t ek_text_features_terms(const struct ek_text_features *f, uint32_t *terms, uint32_t room);
 
-/* Compute x [features] of a document for the last query. stage0: its score as a candidate, or
- * NaN. */
+/* Compute x [features] of a document for the last query. stage0: its score as a candidate, or NaN.
+ * Return 0, EK_ENOMEM, or EK_EFORMAT for a damaged index. */
 int ek_text_features_document(struct ek_text_features *f, uint32_t number, double stage0, float *x,
                               struct ek_error *e);
 /* Return the id of the last document, not terminated, valid until the next one. */

@@ -62,9 +62,10 @@ struct ek_text_features {
     struct ek_document_values of_document;
 };
 
-/* Compute the values of f->q that are the same for all documents. */
+/* Compute the values of f->q that are the same for all documents. Return 0, EK_ENOMEM, or
+ * EK_EFORMAT for a damaged index. */
 int ek_features_for_query(struct ek_text_features *f, struct ek_error *e);
-/* Compute f->of_document and the terms' tf per field from f->d. */
+/* Compute f->of_document and the terms' tf per field from f->d. Return 0 or EK_ENOMEM. */
 int ek_features_for_document(struct ek_text_features *f, struct ek_error *e);
 
 #endif

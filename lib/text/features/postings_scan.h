@@ -28,12 +28,14 @@ struct ek_pair_counts {
     uint32_t documents;          /* with both terms within 8 tokens */
 };
 
-/* Compute the counts of a pair of terms, and its score statistics unless `scores` is NULL. */
+/* Compute the counts of a pair of terms, and its score statistics unless `scores` is NULL. Return
+ * 0, EK_ENOMEM, or EK_EFORMAT for a damaged index. */
 int ek_postings_scan_pair(struct ek_postings_scan *s, uint32_t a, uint32_t b,
                           struct ek_pair_counts *out, struct ek_term_scores *scores,
                           struct ek_error *e);
 
-/* Count the documents with any of the terms. */
+/* Count the documents with any of the terms. Return 0, EK_ENOMEM, or EK_EFORMAT for a damaged
+ * index. */
 int ek_postings_scan_reached(struct ek_postings_scan *s, const uint32_t *term, size_t terms,
                              uint32_t *documents, struct ek_error *e);
 

@@ -29,6 +29,7 @@ enum ek_proximity {
     EK_PROXIMITIES
 };
 
+/* Return the name, formula and source of a feature kind. */
 const struct ek_feature_kind *ek_proximity_kind(enum ek_proximity p);
 
 struct ek_place_of_term {
@@ -61,18 +62,21 @@ double ek_distance_decay(double least);
 struct ek_proximity_norm {
     double k1, b, relative_length;
 };
-/* Return the proximity part of BM25 with proximity (Buettcher, Clarke and Lushman 2006). weight
- * [terms]: ln(N / df), 0 for unknown terms. scratch [terms]. */
+/* Return the proximity part of BM25 with proximity (Buettcher, Clarke and Lushman 2006), 0 without
+ * neighbors. at [n]: ascending positions. weight [terms]: ln(N / df), 0 for unknown terms. scratch
+ * [terms]. */
 double ek_neighbor_score(const struct ek_place_of_term *at, size_t n, const double *weight,
                          size_t terms, const struct ek_proximity_norm *norm, double *scratch);
-/* Return the sum over pairs within 100 tokens (Rasolofo and Savoy 2003). scratch [terms *
- * terms]. */
+/* Return the sum of a weighted BM25 term over the pairs of different terms within 100 tokens
+ * (Rasolofo and Savoy 2003), 0 without a pair. weight [terms]: as in ek_neighbor_score. scratch
+ * [terms * terms]. */
 double ek_pairs_score(const struct ek_place_of_term *at, size_t n, const double *weight,
                       size_t terms, const struct ek_proximity_norm *norm, double *scratch);
 
 struct ek_sdm_parameters {
     double terms, ordered, unordered, mu;
 };
+/* Return the parameters of the sequential dependence model: its usual weights. */
 struct ek_sdm_parameters ek_sdm_defaults(void);
 /* Counts of a term, or of a pair of adjacent query terms; cf 0: absent from the collection. */
 struct ek_sdm_count {

@@ -46,6 +46,7 @@ enum ek_query_kind {
     EK_QUERY_KINDS
 };
 
+/* Return the name, formula and source of a feature kind. */
 const struct ek_feature_kind *ek_query_kind(enum ek_query_kind k);
 
 struct ek_query_numbers {

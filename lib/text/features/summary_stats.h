@@ -12,6 +12,7 @@ struct ek_summary_stats {
     double sum, min, max, mean, variance;
 };
 
+/* Return the statistics of x [n]. */
 struct ek_summary_stats ek_summary_stats_compute(const double *x, size_t n);
 
 struct ek_quartiles {

@@ -20,6 +20,7 @@ enum {
     EK_STREAM_MATCHED_SHARE,
     EK_STREAMS
 };
+/* Return the name, formula and source of a feature kind. */
 const struct ek_feature_kind *ek_tf_feature_kind(int kind);
 /* Compute the features of a text. scratch [terms]. */
 void ek_tf_features_compute(const struct ek_text_field *f, const struct ek_text_term *t,

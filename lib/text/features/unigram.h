@@ -34,6 +34,7 @@ enum ek_unigram {
     EK_UNIGRAMS
 };
 
+/* Return the name, formula and source of a model. */
 const struct ek_feature_kind *ek_unigram_kind(enum ek_unigram m);
 
 enum { EK_BM25S = 3 }; /* number of BM25 models, which are first */
@@ -45,6 +46,7 @@ struct ek_unigram_parameters {
     double c; /* length normalization of be, dfr, pl2 */
 };
 
+/* Return the usual parameters of all models. */
 struct ek_unigram_parameters ek_unigram_defaults(void);
 
 struct ek_text_field {
@@ -63,6 +65,8 @@ struct ek_text_term {
 double ek_unigram_term(enum ek_unigram m, const struct ek_unigram_parameters *p,
                        const struct ek_text_field *f, const struct ek_text_term *t);
 
+/* Return the sum of ek_unigram_term over the query's terms t [terms]. NaN for an empty text or
+ * query, and for a language model if the collection has none of the terms. */
 double ek_unigram_score(enum ek_unigram m, const struct ek_unigram_parameters *p,
                         const struct ek_text_field *f, const struct ek_text_term *t, size_t terms);
 

@@ -27,8 +27,8 @@ void ek_build_free(struct ek_build *b);
  * EK_ELIMIT, EK_ENOMEM or EK_EIO. After an error only ek_build_free is allowed. */
 int ek_build_add(struct ek_build *b, const struct ek_record_text *r, const char *name,
                  struct ek_error *e);
-/* Merge the postings and give the file its name. `progress` is called periodically; it may be
- * NULL. */
+/* Merge the postings and give the file its name. `progress` is called periodically; it may be NULL.
+ * Return 0, EK_EIO or EK_ENOMEM. */
 int ek_build_finish(struct ek_build *b,
                     void (*progress)(void *context, uint64_t done, uint64_t total), void *context,
                     struct ek_error *e);

@@ -54,11 +54,11 @@ struct ek_build {
 int ek_numbers_add(struct ek_numbers *n, uint32_t number);
 /* Return the bytes of memory that a spill does not free. */
 uint64_t ek_build_resident_bytes(const struct ek_build *b);
-/* Write the postings section; fill entries and entry_at. */
+/* Write the postings section; fill entries and entry_at. Return 0, EK_EIO or EK_ENOMEM. */
 int ek_build_merge(struct ek_build *b,
                    void (*progress)(void *context, uint64_t done, uint64_t total), void *context,
                    struct ek_error *e);
-/* Write the sections ranks, terms and term offsets. */
+/* Write the sections ranks, terms and term offsets. Return 0, EK_EIO or EK_ENOMEM. */
 int ek_build_dictionary(struct ek_build *b, struct ek_error *e);
 
 #endif

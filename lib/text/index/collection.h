@@ -36,13 +36,15 @@ struct ek_record_text {
 
 struct ek_collection;
 
-/* Open a collection. AUTO detects the format by the first non-blank character. */
+/* Open a collection. AUTO detects the format by the first non-blank character. Return 0, EK_EIO,
+ * EK_EFORMAT or EK_ENOMEM. */
 int ek_collection_open(struct ek_collection **out, const char *path,
                        enum ek_collection_format format, struct ek_error *e);
 void ek_collection_close(struct ek_collection *c);
 /* Read the next document; *more is false after the last. Return 0, EK_EFORMAT or EK_ELIMIT. */
 int ek_collection_next(struct ek_collection *c, struct ek_record_text *r, bool *more,
                        struct ek_error *e);
+/* Return the file name in errors. */
 const char *ek_collection_name(const struct ek_collection *c);
 /* Return the number of ignored JSON keys, and the first one ("" for none; may be truncated). */
 uint64_t ek_collection_unknown(const struct ek_collection *c, const char **first);

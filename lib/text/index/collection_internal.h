@@ -21,14 +21,17 @@ struct ek_collection {
     char first_unknown[EK_KEY_BYTES];  /* truncated if necessary */
 };
 
-/* Set c->line to the pending or the next line, or NULL at the end. */
+/* Set c->line to the pending or the next line, or NULL at the end. Return 0, EK_EFORMAT with a
+ * position, EK_ELIMIT, EK_EIO or EK_ENOMEM. */
 int ek_collection_line(struct ek_collection *c, struct ek_error *e);
-/* Append a string to a part, after a line feed if the part is not empty. */
+/* Append a string to a part, after a line feed if the part is not empty. Return 0, EK_ELIMIT beyond
+ * the limit of the part, or EK_ENOMEM. */
 int ek_collection_add(struct ek_collection *c, int part, const char *text, size_t length,
                       struct ek_error *e);
 /* Return EK_EFORMAT with the line of the document. */
 int ek_collection_fault(const struct ek_collection *c, struct ek_error *e, const char *what);
-/* Read the parts of the next document; *more is false after the last. */
+/* Read the parts of the next document; *more is false after the last. Return 0, EK_EFORMAT with a
+ * position, EK_ELIMIT, EK_EIO or EK_ENOMEM. */
 int ek_collection_json(struct ek_collection *c, bool *more, struct ek_error *e);
 int ek_collection_trec(struct ek_collection *c, bool *more, struct ek_error *e);
 

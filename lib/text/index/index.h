@@ -35,19 +35,25 @@ struct ek_term_statistics {
 
 #define EK_NO_TERM UINT32_MAX
 
+/* Map an index and check its layout. Return 0, EK_EIO, EK_EFORMAT or EK_ENOMEM. */
 int ek_index_open(struct ek_index **out, const char *path, struct ek_error *e);
+/* Unmap the index. NULL is allowed. */
 void ek_index_close(struct ek_index *x);
 /* Read the whole file and verify its hashes. Return 0 or EK_EFORMAT. */
 int ek_index_check(const struct ek_index *x, struct ek_error *e);
+/* Return the number of documents. */
 uint32_t ek_index_documents(const struct ek_index *x);
+/* Return the number of terms. */
 uint32_t ek_index_terms(const struct ek_index *x);
 /* Return the stemmer of the index (words.h); queries must use the same. */
 const char *ek_index_stemmer(const struct ek_index *x);
+/* Return the statistics of a field, or of whole documents. */
 struct ek_field_statistics ek_index_field(const struct ek_index *x, enum ek_field field);
 /* Return the number of a folded and stemmed term, or EK_NO_TERM. */
 uint32_t ek_index_find(const struct ek_index *x, const char *term, size_t length);
 /* Return the text of a term: *length bytes, not terminated, valid as long as the index. */
 const char *ek_index_term(const struct ek_index *x, uint32_t term, size_t *length);
+/* Return the statistics of a term in a field; zeros if the field lacks it. */
 struct ek_term_statistics ek_index_statistics(const struct ek_index *x, uint32_t term,
                                               enum ek_field field);
 /* Return the number of the document with this id, or -1. */
@@ -66,8 +72,11 @@ struct ek_document {
     size_t capacity;
 };
 
+/* Initialize an empty document; release frees its arrays. */
 void ek_document_init(struct ek_document *d);
 void ek_document_release(struct ek_document *d);
+/* Read document `number`, 0 .. documents - 1, into `d`, which must be initialized and may be used
+ * again. Return 0, EK_ENOMEM, or EK_EFORMAT for a damaged index; `d` is then undefined. */
 int ek_index_read(const struct ek_index *x, uint32_t number, struct ek_document *d,
                   struct ek_error *e);
 /* Return the tokens of a document's field. */
@@ -81,10 +90,14 @@ struct ek_postings {
     void *memory;
 };
 
+/* Begin before the first document of a term. `positions`: also decode positions. Return 0,
+ * EK_ENOMEM, or EK_EFORMAT for a damaged index. End with ek_postings_end. */
 int ek_postings_begin(struct ek_postings *p, const struct ek_index *x, uint32_t term,
                       enum ek_field field, bool positions, struct ek_error *e);
-/* Advance to the next document; *more is false after the last. */
+/* Advance to the next document; *more is false after the last. Return 0, or EK_EFORMAT for a
+ * damaged index. */
 int ek_postings_next(struct ek_postings *p, bool *more, struct ek_error *e);
+/* Free the cursor, also after an error. */
 void ek_postings_end(struct ek_postings *p);
 
 #endif

@@ -27,7 +27,8 @@ struct ek_run_reader {
 int ek_run_reader_begin(struct ek_run_reader *r, struct ek_spill_file *spool, uint64_t at,
                         uint64_t end, size_t room, struct ek_error *e);
 void ek_run_reader_release(struct ek_run_reader *r);
-/* Append the places of the current term to `out` and advance to the next term. */
+/* Append the places of the current term to `out` and advance to the next term. Return 0, EK_EIO or
+ * EK_ENOMEM. */
 int ek_run_reader_copy_postings(struct ek_run_reader *r, struct ek_postings_writer *out,
                                 struct ek_error *e);
 

@@ -35,7 +35,7 @@ void ek_run_writer_release(struct ek_run_writer *g);
  * must not descend. Return 0, EK_ENOMEM or EK_ELIMIT. */
 int ek_run_writer_add(struct ek_run_writer *g, uint32_t term, uint32_t document,
                       enum ek_field field, uint32_t position);
-/* Append a run to `to` and reset, keeping the memory. */
+/* Append a run to `to` and reset, keeping the memory. Return 0, or EK_EIO. */
 int ek_run_writer_spill(struct ek_run_writer *g, struct ek_spill_file *to, struct ek_error *e);
 /* Return the bytes that a spill frees, and those that it does not. */
 uint64_t ek_run_writer_places(const struct ek_run_writer *g);

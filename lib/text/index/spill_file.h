@@ -16,10 +16,13 @@ struct ek_spill_file;
 /* Create a spill file in the folder of `path`, which errors name. Return 0, EK_EIO or EK_ENOMEM. */
 int ek_spill_file_open(struct ek_spill_file **out, const char *path, struct ek_error *e);
 void ek_spill_file_close(struct ek_spill_file *s);
+/* Append bytes. Return 0 or EK_EIO. */
 int ek_spill_file_add(struct ek_spill_file *s, const void *bytes, size_t length,
                       struct ek_error *e);
+/* Return the bytes appended so far. */
 uint64_t ek_spill_file_length(const struct ek_spill_file *s);
-/* Read exactly `length` bytes at offset `at`. May flush the write buffer first. */
+/* Read exactly `length` bytes at offset `at`. May flush the write buffer first. Return 0, or
+ * EK_EIO. */
 int ek_spill_file_read(struct ek_spill_file *s, uint64_t at, void *bytes, size_t length,
                        struct ek_error *e);
 

@@ -454,7 +454,7 @@ static struct ek_comparisons *trials_of(const struct ek_plan *p, int lists)
     acts.failed[0] = 1;
     acts.latency[9] = 7;
     ck_assert_int_eq(ek_comparisons_add_routes(t, p, &acts, NULL), EK_OK);
-    ek_comparisons_set_output_counts(t, &load);
+    ek_comparisons_add_output_counts(t, &load);
     return t;
 }
 

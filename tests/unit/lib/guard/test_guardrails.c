@@ -295,7 +295,7 @@ START_TEST(dead_letters_take_a_route_back_unless_others_are_as_many)
         load.dead[1] = most + (cases[i] != BELOW);
         load.lists[1] = FED - load.dead[1];
         load.dead[0] = cases[i] == AS_ELSEWHERE ? 100 : 0;
-        ek_guard_set_output_counts(s.guard, &load);
+        ek_guard_add_output_counts(s.guard, &load);
         if (cases[i] == ABOVE)
             assert_rolled_back(&s, EK_GUARDRAIL_DEAD);
         else

@@ -241,12 +241,12 @@ START_TEST(dead_letters_count_for_an_entry_by_its_part_of_the_lists)
 {
     setup();
     struct ek_output_counts load = {{500, 300}, {500, 100}};
-    ek_comparisons_set_output_counts(trials, &load); /* before it existed */
+    ek_comparisons_add_output_counts(trials, &load); /* before it existed */
     struct ek_route_stats a = some_acts(100, 0);
     take_acts(&a);
     ck_assert(ek_comparisons_stats(trials, entry_of(1, 0)).dead == 0);
     load = (struct ek_output_counts){{90, 360}, {10, 40}};
-    ek_comparisons_set_output_counts(trials, &load);
+    ek_comparisons_add_output_counts(trials, &load);
     struct ek_rollout_stats f = ek_comparisons_stats(trials, entry_of(1, 0));
     ck_assert(f.dead == 10);
     ck_assert_double_eq_tol(f.dead_rate_elsewhere, .1, 1e-12);
