@@ -119,26 +119,26 @@ static inline void event_finding(struct ek_event_finding *f, json_t *o)
     f->at = event_place(o);
     f->state = (enum ek_finding_state)event_name(o, "state", EK_RECOVERED + 1, event_state_name,
                                                  EK_SUSPECTED);
-    f->episode = event_episode(event_text(o, "finding_id"));
-    f->cause = cause ? event_episode(cause) : (uint32_t)event_integer(o, "incident_id");
+    f->number = event_episode(event_text(o, "finding_id"));
+    f->incident = cause ? event_episode(cause) : (uint32_t)event_integer(o, "incident_id");
     f->since_query = (uint64_t)event_integer(o, "since_list");
     f->since_ms = event_integer(o, "since_ms");
     f->class = event_class(o);
     f->factor = event_number(o, "factor");
     f->factor_low = event_number(o, "factor_low");
     f->factor_high = event_number(o, "factor_high");
-    f->share = event_number(o, "fraction");
+    f->fraction = event_number(o, "fraction");
     f->spread_ratio = event_number(o, "spread_ratio");
     f->exponent = event_number(o, "exponent");
     f->units = event_list(json_object_get(o, "units"), f->unit, 1 + EK_UNIT_MATCHES);
     if (f->units && !strncmp(f->unit[0], word, sizeof word - 1))
         f->query_feature = f->unit[0] + sizeof word - 1;
-    f->signal = event_text(o, "trigger");
+    f->trigger = event_text(o, "trigger");
     f->reason = event_text(o, "reason");
     f->action = event_action(o);
     f->mode = event_mode(o);
     f->paused = json_is_true(json_object_get(o, "paused"));
-    f->limited =
+    f->blocked_by =
         (enum ek_bound)event_name(o, "blocked_by", EK_BOUNDS_ALL, event_bound_name, EK_BOUND_NONE);
     f->members = event_list(json_object_get(o, "features"), members, EVENT_LIST_MAX);
     f->member = members;
@@ -169,17 +169,17 @@ static inline void event_decision(struct ek_decision_record *m, json_t *o)
     m->number = (uint64_t)event_integer(o, "sequence");
     m->query = (uint64_t)event_integer(o, "list");
     m->time_ms = event_integer(o, "time_ms");
-    m->who = event_text(o, "actor");
-    m->why = event_text(o, "reason");
+    m->actor = event_text(o, "actor");
+    m->reason = event_text(o, "reason");
     m->action = event_action(o);
     m->after = (uint64_t)event_integer(json_object_get(o, "plan"), "after");
     m->request = event_text(o, "request");
     m->feature = event_text(o, "feature");
     m->dimension = at.dimension;
     m->value = at.value;
-    m->rail = (enum ek_guardrail)event_name(o, "guardrail", EK_GUARDRAIL_COUNT, event_rail_name,
-                                            EK_GUARDRAIL_NONE);
-    m->figure = event_number(o, "observed");
+    m->guardrail = (enum ek_guardrail)event_name(o, "guardrail", EK_GUARDRAIL_COUNT,
+                                                 event_rail_name, EK_GUARDRAIL_NONE);
+    m->observed = event_number(o, "observed");
     m->limit = event_number(o, "limit");
 }
 

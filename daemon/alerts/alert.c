@@ -231,8 +231,8 @@ static void add_action(struct line *l, const struct ek_event_finding *f)
     const char *text = action_text(f->action);
     if (!*text)
         add(l, "no action; the rules only report it");
-    else if (f->limited != EK_BOUND_NONE)
-        add(l, "not %s: the limit %s is reached", text, ek_bound_name(f->limited));
+    else if (f->blocked_by != EK_BOUND_NONE)
+        add(l, "not %s: the limit %s is reached", text, ek_bound_name(f->blocked_by));
     else if (f->paused)
         add(l, "not %s: all is paused", text);
     else if (!ek_mode_acts(f->mode))
@@ -377,7 +377,7 @@ static void copy_members(struct ek_alert *a, const struct ek_event_finding *f)
 
 static const char *limit_name(const struct ek_event_finding *f)
 {
-    return f->limited == EK_BOUND_NONE ? "" : ek_bound_name(f->limited);
+    return f->blocked_by == EK_BOUND_NONE ? "" : ek_bound_name(f->blocked_by);
 }
 
 static void read_open_finding(struct ek_alert *a, const struct ek_event_finding *f)
@@ -388,7 +388,7 @@ static void read_open_finding(struct ek_alert *a, const struct ek_event_finding 
     a->factor = f->factor;
     a->factor_low = f->factor_low;
     a->factor_high = f->factor_high;
-    a->share = f->share;
+    a->share = f->fraction;
     a->since_ms = f->since_ms;
     format_drift(a, f);
 }
@@ -398,8 +398,8 @@ static void read_finding(struct ek_alert_update *n, const struct ek_event_findin
     struct ek_alert *a = &n->alert;
     a->kind = EK_ALERT_DRIFT;
     copy_location(a, &f->at);
-    n->episode = f->episode;
-    n->cause = f->cause;
+    n->episode = f->number;
+    n->cause = f->incident;
     ek_alert_copy(n->limit, sizeof n->limit, limit_name(f));
     if (ek_finding_is_over(f->state)) {
         n->what = EK_ALERT_FINDING_CLOSED;
@@ -426,38 +426,38 @@ static void set_ended(struct ek_alert_update *n, enum ek_alert_kind kind)
 static void read_rollback(struct ek_alert_update *n, const struct ek_decision_record *m)
 {
     char detail[EK_ALERT_TEXT_BYTES];
-    if (isfinite(m->figure) && isfinite(m->limit))
+    if (isfinite(m->observed) && isfinite(m->limit))
         snprintf(detail, sizeof detail, "%.60s is %.4g, the rules allow %.4g",
-                 ek_guardrail_name(m->rail), m->figure, m->limit);
+                 ek_guardrail_name(m->guardrail), m->observed, m->limit);
     else
-        ek_alert_copy(detail, sizeof detail, or_empty(m->why));
+        ek_alert_copy(detail, sizeof detail, or_empty(m->reason));
     set_firing(n, EK_ALERT_ROUTE_ROLLED_BACK, detail);
 }
 
 /* A later decision about a route ends the alert of its rollback. */
 static bool ends_rollback(const struct ek_decision_record *m)
 {
-    return m->feature && (m->what == EK_DECIDED_ROUTE || m->what == EK_DECIDED_RELAPSE ||
-                          m->what == EK_DECIDED_RESUME || m->what == EK_DECIDED_PIN ||
-                          m->what == EK_DECIDED_ACCEPT);
+    return m->feature && (m->kind == EK_DECIDED_ROUTE || m->kind == EK_DECIDED_RELAPSE ||
+                          m->kind == EK_DECIDED_RESUME || m->kind == EK_DECIDED_PIN ||
+                          m->kind == EK_DECIDED_ACCEPT);
 }
 
 static void read_decision(struct ek_alert_update *n, const struct ek_decision_record *m)
 {
     char detail[EK_ALERT_TEXT_BYTES];
-    const char *who = or_empty(m->who), *why = or_empty(m->why);
+    const char *who = or_empty(m->actor), *why = or_empty(m->reason);
     const struct ek_event_place at = {m->feature, m->dimension, m->value};
-    if (m->what == EK_DECIDED_ROLLBACK) {
+    if (m->kind == EK_DECIDED_ROLLBACK) {
         copy_location(&n->alert, &at);
         read_rollback(n, m);
     } else if (ends_rollback(m)) {
         copy_location(&n->alert, &at);
         set_ended(n, EK_ALERT_ROUTE_ROLLED_BACK);
-    } else if (m->what == EK_DECIDED_PAUSE && !m->feature) {
+    } else if (m->kind == EK_DECIDED_PAUSE && !m->feature) {
         snprintf(detail, sizeof detail, "%s%.200s%s%.500s", *who ? "by " : "", who,
                  *who && *why ? ", " : "", why);
         set_firing(n, EK_ALERT_PAUSED, detail);
-    } else if (m->what == EK_DECIDED_RESUME && !m->feature) {
+    } else if (m->kind == EK_DECIDED_RESUME && !m->feature) {
         set_ended(n, EK_ALERT_PAUSED);
     }
 }

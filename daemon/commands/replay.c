@@ -74,7 +74,7 @@ static void print_one(const struct ek_reported_finding *f, const char *before, F
 static bool same_cause(const struct ek_reported_finding *a, const struct ek_reported_finding *b)
 {
     return a->event->kind == EK_EVENT_FINDING && b->event->kind == EK_EVENT_FINDING &&
-           a->event->finding.cause && a->event->finding.cause == b->event->finding.cause;
+           a->event->finding.incident && a->event->finding.incident == b->event->finding.incident;
 }
 
 static bool is_first(const struct ek_fit_target *t, size_t at)

@@ -214,7 +214,7 @@ static const char *finding_text(const struct ek_reported_finding *reported, char
 static const char *factor_text(const struct ek_event_finding *f, char text[TEXT])
 {
     snprintf(text, TEXT, "x%.3g to x%.3g on %.0f%% of its searches%s%.40s", f->factor_low,
-             f->factor_high, 100 * f->share, f->units ? ", " : "", f->units ? f->unit[0] : "");
+             f->factor_high, 100 * f->fraction, f->units ? ", " : "", f->units ? f->unit[0] : "");
     return text;
 }
 
@@ -365,7 +365,7 @@ static void finding_facts(const struct ek_demo_view *d, const struct ek_demo_rep
         if (isfinite(f->factor)) {
             fact(d, "  factor, if not 1", "%.3g (%.3g to %.3g)", f->factor, f->factor_low,
                  f->factor_high);
-            fact(d, "  fraction of its searches", "%.0f%%", 100 * f->share);
+            fact(d, "  fraction of its searches", "%.0f%%", 100 * f->fraction);
         }
         moment(d, "  suspected", reported->first, s->fault_from, "the fault began");
         moment(d, "  confirmed", reported->confirmed, s->fault_from, "the fault began");

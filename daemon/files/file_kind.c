@@ -444,10 +444,10 @@ static int check_profile(struct ek_checked *c, const struct ek_manifest *m, stru
 /* Return true for a canary that waits for shadow-scored lists. */
 static bool waits_for_comparisons(const struct ek_rules *r, const struct ek_feature_rule *f)
 {
-    const struct ek_feature_rule *said = f->mode_in_count || f->has_mode ? f : &r->defaults;
+    const struct ek_feature_rule *owner = f->mode_in_count || f->has_mode ? f : &r->defaults;
     bool canary = f->mode == EK_MODE_CANARY;
-    for (int i = 0; i < said->mode_in_count; i++)
-        canary |= said->mode_in[i].mode == EK_MODE_CANARY;
+    for (int i = 0; i < owner->mode_in_count; i++)
+        canary |= owner->mode_in[i].mode == EK_MODE_CANARY;
     return f->watch && canary && f->canary.initial_percent < f->canary.max_percent &&
            f->canary.min_lists > 0;
 }
@@ -457,16 +457,16 @@ static int note_comparisons(struct ek_checked *c, struct ek_config *config,
                             const struct ek_assets *a)
 {
     const struct ek_node *pipeline = ek_node_get(ek_yaml_root(c->tree), "pipeline"),
-                         *said = ek_node_get(pipeline, "shadow_scoring_cpu_percent");
+                         *percent = ek_node_get(pipeline, "shadow_scoring_cpu_percent");
     const struct ek_rules *r = a->rules;
     struct ek_error e;
     int waiting = -1;
     for (int i = 0; i < r->feature_count && waiting < 0; i++)
         waiting = waits_for_comparisons(r, &r->feature[i]) ? i : -1;
-    if (!said || config->shadow_scoring_cpu_percent || waiting < 0)
+    if (!percent || config->shadow_scoring_cpu_percent || waiting < 0)
         return EK_OK;
     ek_node_fail(
-        c->tree, said, &e,
+        c->tree, percent, &e,
         "'pipeline.shadow_scoring_cpu_percent' is 0: without shadow scoring the canary of '%.60s' "
         "never grows and most of 'abort_if' has no effect; set it to 10, for example",
         a->manifest->features[waiting].name);

@@ -153,7 +153,7 @@ static const char *copy_text(char to[EK_FLEET_TEXT_MAX + 1], struct ek_text text
 
 static int add_pin(void *context, const struct ek_order *p)
 {
-    return p->feature ? ek_json_add_pin(context, p, EK_BY_PERSON) : EK_OK;
+    return p->feature ? ek_json_add_pin(context, p, EK_BY_OPERATOR) : EK_OK;
 }
 
 static int add_accept(void *context, const struct ek_fleet_accept *a)

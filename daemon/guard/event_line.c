@@ -83,14 +83,14 @@ static void add_finding(struct ek_buf *out, const struct ek_event *v)
     add_number(out, "factor_low", f->factor_low);
     add_number(out, "factor_high", f->factor_high);
     add_text(out, "unit", f->units ? f->unit[0] : NULL);
-    add_number(out, "fraction", f->share);
+    add_number(out, "fraction", f->fraction);
     add_text(out, "mitigation", ek_action_name(f->action));
     add_text(out, "mode", ek_mode_name(f->mode));
-    if (f->limited != EK_BOUND_NONE)
-        add_text(out, "blocked_by", ek_bound_name(f->limited));
+    if (f->blocked_by != EK_BOUND_NONE)
+        add_text(out, "blocked_by", ek_bound_name(f->blocked_by));
     add_text(out, "reason", f->reason);
-    add_text(out, "incident_id", f->cause ? ek_event_incident(f, incident) : NULL);
-    add_finding_id(out, f->at.feature, f->episode);
+    add_text(out, "incident_id", f->incident ? ek_event_incident(f, incident) : NULL);
+    add_finding_id(out, f->at.feature, f->number);
     add_count(out, "list", v->query);
     add_count(out, "since_list", f->since_query);
     add_text(out, "message", f->text);
@@ -98,8 +98,8 @@ static void add_finding(struct ek_buf *out, const struct ek_event *v)
 
 static void add_decision(struct ek_buf *out, const struct ek_decision_record *d)
 {
-    add_text(out, "type", ek_decision_kind_name(d->what));
-    add_text(out, "actor", d->who);
+    add_text(out, "type", ek_decision_kind_name(d->kind));
+    add_text(out, "actor", d->actor);
     add_text(out, "feature", d->feature);
     if (d->feature)
         add_segment(out, d->dimension, d->value);
@@ -108,14 +108,14 @@ static void add_decision(struct ek_buf *out, const struct ek_decision_record *d)
     if (d->percent >= 0)
         add_number(out, "percent", d->percent / 100.);
     add_number(out, "factor", d->factor);
-    if (d->rail != EK_GUARDRAIL_NONE)
-        add_text(out, "guardrail", ek_guardrail_name(d->rail));
-    add_number(out, "observed", d->figure);
+    if (d->guardrail != EK_GUARDRAIL_NONE)
+        add_text(out, "guardrail", ek_guardrail_name(d->guardrail));
+    add_number(out, "observed", d->observed);
     add_number(out, "limit", d->limit);
     add_count(out, "sequence", d->number);
     add_count(out, "list", d->query);
     add_count(out, "plan_version", d->after);
-    add_text(out, "reason", d->why);
+    add_text(out, "reason", d->reason);
 }
 
 static void add_model_drift(struct ek_buf *out, const struct ek_event *v)
@@ -172,7 +172,7 @@ static void write_line(struct ek_log *log, const struct ek_event *v, const char 
         ek_log_pairs(log, EK_LOG_INFO, "finding", pairs);
     else if (v->kind == EK_EVENT_PLAN)
         ek_log_pairs(log, EK_LOG_INFO, "plan_changed", pairs);
-    else if (v->kind == EK_EVENT_DECISION && v->decision.what == EK_DECIDED_ROLLBACK)
+    else if (v->kind == EK_EVENT_DECISION && v->decision.kind == EK_DECIDED_ROLLBACK)
         ek_log_pairs(log, EK_LOG_WARN, "route_rolled_back", pairs);
     else if (v->kind == EK_EVENT_DECISION)
         ek_log_pairs(log, EK_LOG_INFO, "decision_recorded", pairs);

@@ -214,7 +214,7 @@ static void update_pause(struct ek_guard_service *s)
 static void restore_pause(struct ek_guard_service *s, const struct ek_decision_record *since)
 {
     struct ek_event v = {.kind = EK_EVENT_DECISION, .time_ms = since->time_ms, .decision = *since};
-    v.decision.what = EK_DECIDED_PAUSE;
+    v.decision.kind = EK_DECIDED_PAUSE;
     ek_alerts_replay(s->alerts, &v, !s->member.name);
 }
 
@@ -225,7 +225,7 @@ static void sync_guard_pause(struct ek_guard_service *s)
     struct ek_decision_record since;
     if (!s->pause || !ek_guard_paused(s->guard, &since))
         return;
-    ek_pause_restore(s->pause, since.time_ms, since.who, since.why);
+    ek_pause_restore(s->pause, since.time_ms, since.actor, since.reason);
     update_pause(s);
     restore_pause(s, &since);
     if (s->member.name)
@@ -287,8 +287,8 @@ int ek_guard_service_add_fleet_decision(struct ek_guard_service *s,
 {
     struct ek_decision_record own = *m;
     own.number = own.query = 0;
-    if (m->what == EK_DECIDED_PAUSE && s->pause)
-        ek_pause_set_actor(s->pause, m->who, m->why);
+    if (m->kind == EK_DECIDED_PAUSE && s->pause)
+        ek_pause_set_actor(s->pause, m->actor, m->reason);
     return ek_guard_service_add_decision(s, &own);
 }
 
@@ -454,7 +454,7 @@ static int report_command(struct ek_guard_service *s, enum ek_decision_kind what
     const struct ek_event *v;
     int rc = EK_OK;
     while ((v = ek_guard_pop_event(s->guard))) {
-        if (!rc && v->kind == EK_EVENT_DECISION && v->decision.what == what)
+        if (!rc && v->kind == EK_EVENT_DECISION && v->decision.kind == what)
             rc = write(context, &v->decision);
         report(s, v);
     }
@@ -547,11 +547,11 @@ static void update_item_metrics(struct ek_guard_service *s)
 {
     const struct ek_assembly_counts c = ek_guard_item_counts(s->guard);
     ek_metrics_gauge(s->metrics, EK_GAUGE_ITEM_LISTS_COMPLETE, c.complete);
-    ek_metrics_gauge(s->metrics, EK_GAUGE_ITEM_LISTS_INCOMPLETE, c.cut);
-    ek_metrics_gauge(s->metrics, EK_GAUGE_ITEM_LISTS_UNKNOWN, c.unsaid);
+    ek_metrics_gauge(s->metrics, EK_GAUGE_ITEM_LISTS_INCOMPLETE, c.incomplete);
+    ek_metrics_gauge(s->metrics, EK_GAUGE_ITEM_LISTS_UNKNOWN, c.unknown);
     ek_metrics_gauge(s->metrics, EK_GAUGE_ITEMS_REPEATED, c.repeated);
     ek_metrics_gauge(s->metrics, EK_GAUGE_ITEMS_LATE, c.late);
-    ek_metrics_gauge(s->metrics, EK_GAUGE_LISTS_EVICTED, c.forgotten);
+    ek_metrics_gauge(s->metrics, EK_GAUGE_LISTS_EVICTED, c.evicted);
 }
 
 /* Counters may increase between two reads; the rest is added by the next call. */

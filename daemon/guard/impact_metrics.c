@@ -45,8 +45,8 @@ void ek_json_add_guardrail(struct ek_json_writer *w, const char *key,
         return;
     }
     ek_json_open(w, key, '{');
-    ek_json_add_text(w, "guardrail", ek_guardrail_name(v->rail));
-    add_number(w, "observed", v->figure);
+    ek_json_add_text(w, "guardrail", ek_guardrail_name(v->guardrail));
+    add_number(w, "observed", v->observed);
     add_number(w, "limit", v->limit);
     ek_json_close(w, '}');
 }
@@ -63,9 +63,9 @@ static void add_counts(struct ek_json_writer *w, const struct ek_impact_view *v)
     add_sums(w, "output_vs_upstream", &s->acted);
     ek_json_open(w, "harm", '{');
     ek_json_add_count(w, "lists", s->measured);
-    add_number(w, "evidence", v->figures.worse);
+    add_number(w, "evidence", v->stats.worse);
     ek_json_close(w, '}');
-    add_number(w, "latency_p99_ms", v->figures.latency_p99_ms);
+    add_number(w, "latency_p99_ms", v->stats.latency_p99_ms);
 }
 
 static void add_route(struct ek_json_writer *w, const struct ek_impact_view *v)
@@ -79,7 +79,8 @@ static void add_route(struct ek_json_writer *w, const struct ek_impact_view *v)
     add_number(w, "percent", v->mode == EK_MODE_CANARY ? e->percent / 100. : (double)NAN);
     add_counts(w, v);
     ek_json_add_guardrail(w, "rolled_back", v, v->rolled_back);
-    ek_json_add_guardrail(w, "would_roll_back", v, !v->rolled_back && v->rail != EK_GUARDRAIL_NONE);
+    ek_json_add_guardrail(w, "would_roll_back", v,
+                          !v->rolled_back && v->guardrail != EK_GUARDRAIL_NONE);
     ek_json_close(w, '}');
 }
 

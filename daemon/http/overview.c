@@ -36,7 +36,7 @@ static bool is_confirmed(const struct ek_event_finding *f)
 static double get_gravity(const struct ek_event_finding *f)
 {
     double moved = f->factor > 0 ? fabs(log(f->factor)) : 1;
-    return (is_confirmed(f) ? 1000 : 0) + moved * (f->share > 0 ? f->share : 1);
+    return (is_confirmed(f) ? 1000 : 0) + moved * (f->fraction > 0 ? f->fraction : 1);
 }
 
 static const struct ek_impact_view *find_route(const struct ek_overview_sources *in,
@@ -84,10 +84,11 @@ static struct problem make_problem(const struct ek_overview_sources *in,
 static bool is_covered(const struct ek_event_log_state *open, size_t number)
 {
     const struct ek_event_finding *f = &open->finding[number].event->finding;
-    for (size_t i = 0; f->cause && i < open->findings; i++) {
+    for (size_t i = 0; f->incident && i < open->findings; i++) {
         const struct ek_event_finding *other = &open->finding[i].event->finding;
         double more = get_gravity(other) - get_gravity(f);
-        if (i != number && other->cause == f->cause && (more > 0 || (!(more < 0) && i < number)))
+        if (i != number && other->incident == f->incident &&
+            (more > 0 || (!(more < 0) && i < number)))
             return true;
     }
     return false;
@@ -168,7 +169,7 @@ static void action_text(const struct problem *p, char text[TEXT_BYTES])
                  ek_action_name(p->action));
     if (p->route && p->route->rolled_back)
         snprintf(text, TEXT_BYTES, "no action: guardrail %s rolled back the route of %s",
-                 ek_guardrail_name(p->route->rail), feature);
+                 ek_guardrail_name(p->route->guardrail), feature);
     else if (!ek_action_treats(p->action))
         snprintf(text, TEXT_BYTES, "no action: it is only reported");
     else if (p->mode == EK_MODE_ENFORCE)

@@ -196,7 +196,7 @@ static int check_topic(struct ek_fleet_link *l, enum ek_fleet_topic topic, int w
     struct ek_topic_info answer;
     rd_kafka_resp_err_t err = ek_kafka_get_topic(l->writer, name_of(l, topic), wait_ms, &answer);
     *good = !err && answer.partitions == 1;
-    if (*good || !answer.heard)
+    if (*good || !answer.responded)
         return EK_OK;
     if (!err)
         return ek_fail_fatal(e, EK_ESTATE,

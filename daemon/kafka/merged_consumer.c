@@ -77,19 +77,19 @@ static int find_partitions(struct ek_merged_consumer *t, const char *brokers, co
     rd_kafka_resp_err_t err;
     while ((err = ek_kafka_get_topic(t->client, topic, ASK_MS, &answer))) {
         int64_t now = ek_now_ms();
-        if (answer.heard && absent_until == INT64_MAX)
+        if (answer.responded && absent_until == INT64_MAX)
             absent_until = now + ABSENT_MS;
-        if (!answer.heard && now >= until - wait_ms + QUIET_MS)
+        if (!answer.responded && now >= until - wait_ms + QUIET_MS)
             log_waiting(t, brokers, wait_ms);
-        if (now >= until || (answer.heard && now >= absent_until) ||
-            (!answer.heard && refused(t, &why)))
+        if (now >= until || (answer.responded && now >= absent_until) ||
+            (!answer.responded && refused(t, &why)))
             break;
         rd_kafka_message_t *ignored = rd_kafka_consumer_poll(t->client, ASK_AGAIN_MS);
         if (ignored)
             rd_kafka_message_destroy(ignored);
     }
     t->count = answer.partitions;
-    return err ? no_partitions(t, brokers, topic, answer.heard, err, e) : EK_OK;
+    return err ? no_partitions(t, brokers, topic, answer.responded, err, e) : EK_OK;
 }
 
 /* Set *offset to that of the first record at or after since_ms; -1: none. */

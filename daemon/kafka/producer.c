@@ -402,7 +402,8 @@ void ek_output_send_event(struct ek_output *o, const struct ek_event *v, const c
 bool ek_output_has_state_topic(struct ek_output *o, int wait_ms)
 {
     struct ek_topic_info answer;
-    if (ek_kafka_get_topic(o->client, o->config->state_topic, wait_ms, &answer) || !answer.heard)
+    if (ek_kafka_get_topic(o->client, o->config->state_topic, wait_ms, &answer) ||
+        !answer.responded)
         return false;
     o->state_partitions = answer.partitions;
     return answer.partitions > 0;
@@ -559,7 +560,7 @@ static int partitions_of(struct ek_output *o, const char *topic, int wait_ms)
 {
     struct ek_topic_info answer;
     rd_kafka_resp_err_t err = ek_kafka_get_topic(o->client, topic, wait_ms, &answer);
-    if (!answer.heard)
+    if (!answer.responded)
         return -1;
     ek_kafka_health_clear(o->watch.trouble);
     o->some_broker = answer.broker;

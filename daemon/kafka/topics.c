@@ -11,7 +11,7 @@ static rd_kafka_resp_err_t read_answer(const struct rd_kafka_metadata *answer,
                                        struct ek_topic_info *out)
 {
     bool one = answer->topic_cnt == 1;
-    *out = (struct ek_topic_info){.heard = true,
+    *out = (struct ek_topic_info){.responded = true,
                                   .partitions = one ? answer->topics[0].partition_cnt : 0,
                                   .broker = answer->broker_cnt ? answer->brokers[0].id : -1};
     if (!one)
@@ -128,7 +128,7 @@ static bool find_topic(rd_kafka_t *client, const char *topic, bool *there)
     struct ek_topic_info answer;
     *there = ek_kafka_get_topic(client, topic, LOOK_MS, &answer) !=
              RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
-    return answer.heard;
+    return answer.responded;
 }
 
 /* Store the result and log changes. Return true if a missing topic has appeared. */

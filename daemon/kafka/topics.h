@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 struct ek_topic_info {
-    bool heard; /* a broker responded; otherwise all fields are 0 */
+    bool responded; /* a broker responded; otherwise all fields are 0 */
     int partitions;
     int broker; /* a live broker, -1: none */
 };

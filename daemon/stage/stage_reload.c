@@ -29,8 +29,8 @@ static void discard_assets(struct ek_stage *s)
 static void decide(struct ek_stage *s, const char *who, enum ek_restore_result fit)
 {
     struct ek_decision_record m = ek_decision_get(EK_DECIDED_RELOAD);
-    m.who = who;
-    m.why =
+    m.actor = who;
+    m.reason =
         fit == EK_RESTORE_COUNTERS_ONLY
             ? "rules, profile and model were read again: evidence, findings and routes begin anew"
             : "rules, profile and model were read again: evidence, findings and routes go on";

@@ -16,28 +16,28 @@ struct ek_checkpoint_partition {
 struct ek_checkpoint_store {
     struct ek_checkpoint_store_tools tools;
     struct ek_checkpoint_reader *reader;
-    struct ek_checkpoint_status *report;
-    struct ek_kafka_health *trouble; /* reason that a restore waits */
-    int64_t tell_ms;                 /* time of the next log line */
+    struct ek_checkpoint_status *status;
+    struct ek_kafka_health *health; /* reason that a restore waits */
+    int64_t next_log_ms;            /* time of the next log line */
     /* Sent checkpoint without a result. */
     struct ek_checkpoint_ref sent;
-    struct ek_checkpoint_partition *kept;
+    struct ek_checkpoint_partition *partitions;
     size_t count, capacity;
     uint64_t bytes;
     double seconds;
-    bool pending, sent_parting;
+    bool pending, sent_handover;
     /* Earlier checkpoints. */
     struct ek_partition *home;
     struct ek_checkpoint_ref last; /* last stored checkpoint */
-    bool whole;                    /* the next checkpoint must be full */
+    bool needs_full;               /* the next checkpoint must be full */
     uint64_t queries, events;      /* at the last checkpoint */
     int64_t due_ms, next_ms;       /* monotonic: next regular checkpoint, earliest checkpoint */
     int64_t blocked_ms;            /* earliest attempt after a failure */
-    int64_t whole_ms;              /* time of the next full checkpoint */
-    bool parting;                  /* a checkpoint is required before partitions close */
-    bool parted;                   /* and was stored */
-    bool vacant;                   /* no partitions, so the guard belongs to none */
-    bool parked;                   /* and equals the last checkpoint */
+    int64_t next_full_ms;          /* time of the next full checkpoint */
+    bool handover_due;             /* a checkpoint is required before partitions close */
+    bool handover_stored;          /* and was stored */
+    bool unowned;                  /* no partitions, so the guard belongs to none */
+    bool unowned_stored;           /* and equals the last checkpoint */
     int failures;                  /* attempts since the last stored checkpoint */
     bool degraded;                 /* reported */
     bool disabled;                 /* a restore failed: its checkpoint must not be overwritten */

@@ -71,8 +71,8 @@ static int read_pointers(struct restoring *r, struct ek_error *e)
 static void release_parked(struct restoring *r)
 {
     struct ek_checkpoint_store *k = r->k;
-    r->anew = k->vacant;
-    for (size_t i = 0; k->parked && i < r->jobs; i++) {
+    r->anew = k->unowned;
+    for (size_t i = 0; k->unowned_stored && i < r->jobs; i++) {
         if (r->job[i].pointer.head != k->last.head || r->job[i].pointer.base != k->last.base)
             continue;
         r->job[i] = r->job[--r->jobs];
@@ -86,13 +86,13 @@ bool ek_checkpoint_store_retry_restore(struct ek_checkpoint_store *k, const char
     char text[EK_KAFKA_HEALTH_TEXT];
     int64_t now = ek_now_ms();
     if (!why) {
-        ek_kafka_health_clear(k->trouble);
+        ek_kafka_health_clear(k->health);
         return !unwanted(k);
     }
     snprintf(text, sizeof text, "brokers do not give back the state, which is waited for: %s", why);
-    ek_kafka_health_report(k->trouble, EK_KAFKA_HEALTH_STATE, text);
-    if (now >= k->tell_ms) {
-        k->tell_ms = now + TELL_EVERY_MS;
+    ek_kafka_health_report(k->health, EK_KAFKA_HEALTH_STATE, text);
+    if (now >= k->next_log_ms) {
+        k->next_log_ms = now + TELL_EVERY_MS;
         ek_log_text(k->tools.log, EK_LOG_WARN, "restore_pending", text);
     }
     return !unwanted(k);
@@ -119,7 +119,7 @@ static void log_loss(struct ek_checkpoint_store *k, enum ek_state_loss gap,
 {
     char text[700];
     snprintf(text, sizeof text, "%s/%d: %s", p->topic, p->partition, why);
-    ek_checkpoint_status_gap(k->report, gap);
+    ek_checkpoint_status_gap(k->status, gap);
     ek_log_text(k->tools.log, EK_LOG_WARN, "state_lost", text);
 }
 
@@ -364,8 +364,8 @@ static void begin_from(struct restoring *r)
     struct ek_checkpoint_store *k = r->k;
     if (r->anew)
         k->home = NULL;
-    k->whole = k->whole || r->anew || r->jobs > 0;
-    k->vacant = k->parked = false;
+    k->needs_full = k->needs_full || r->anew || r->jobs > 0;
+    k->unowned = k->unowned_stored = false;
     ek_checkpoint_store_remaining(k);
     k->events = r->events; /* events raised by the merge make one due */
 }
@@ -397,7 +397,7 @@ int ek_checkpoint_store_restore(struct ek_checkpoint_store *k,
     double seconds = (double)(ek_now_ns() - began) / 1e9;
     if (!k->disabled) {
         begin_from(&r);
-        ek_checkpoint_status_restored(k->report, seconds);
+        ek_checkpoint_status_restored(k->status, seconds);
         ek_log_write(k->tools.log, EK_LOG_INFO, "restore_completed",
                      "partitions=%d checkpoints=%zu lists=%llu seconds=%.3f", parts->cnt, r.jobs,
                      (unsigned long long)r.queries, seconds);

@@ -28,10 +28,10 @@ int ek_checkpoint_store_new(struct ek_checkpoint_store **out,
     if (!k)
         return ek_fail(e, EK_ENOMEM, "out of memory");
     k->tools = *tools;
-    k->whole = k->vacant = true;
-    k->report = ek_checkpoint_status_new(tools->config->state_topic);
-    k->trouble = ek_kafka_health_new();
-    int rc = k->report && k->trouble
+    k->needs_full = k->unowned = true;
+    k->status = ek_checkpoint_status_new(tools->config->state_topic);
+    k->health = ek_kafka_health_new();
+    int rc = k->status && k->health
                  ? ek_checkpoint_reader_new(&k->reader, tools->config, tools->log, e)
                  : ek_fail(e, EK_ENOMEM, "out of memory");
     if (rc)
@@ -46,9 +46,9 @@ void ek_checkpoint_store_free(struct ek_checkpoint_store *k)
     if (!k)
         return;
     ek_checkpoint_reader_free(k->reader);
-    ek_checkpoint_status_free(k->report);
-    ek_kafka_health_free(k->trouble);
-    ek_free(k->kept);
+    ek_checkpoint_status_free(k->status);
+    ek_kafka_health_free(k->health);
+    ek_free(k->partitions);
     ek_free(k);
 }
 
@@ -96,7 +96,7 @@ static uint64_t queries_of(const struct ek_checkpoint_store *k)
 /* Return true if no local reason prevents a checkpoint. */
 static bool able(const struct ek_checkpoint_store *k, int64_t now_ms)
 {
-    return !k->disabled && !k->vacant && now_ms >= k->blocked_ms && choose_partition(k);
+    return !k->disabled && !k->unowned && now_ms >= k->blocked_ms && choose_partition(k);
 }
 
 /* An offset committed without a reference would mark all earlier lists as not counted. */
@@ -113,7 +113,7 @@ bool ek_checkpoint_store_blocks_commit(const struct ek_checkpoint_store *k,
 
 void ek_checkpoint_store_force_full(struct ek_checkpoint_store *k)
 {
-    k->whole = true;
+    k->needs_full = true;
 }
 
 bool ek_checkpoint_store_is_due(const struct ek_checkpoint_store *k)
@@ -121,7 +121,7 @@ bool ek_checkpoint_store_is_due(const struct ek_checkpoint_store *k)
     int64_t now = ek_now_ms();
     if (k->pending || !able(k, now))
         return false;
-    bool urgent = k->parting;
+    bool urgent = k->handover_due;
     for (struct ek_partition *lane = NULL;
          !urgent && (lane = ek_partition_offsets_each(k->tools.lanes, lane));)
         urgent = lacks_pointer(lane);
@@ -176,12 +176,12 @@ static int write_record(void *to, const char *name, const void *bytes, size_t le
 static int add_partition(struct saving *v, struct ek_partition *lane)
 {
     struct ek_checkpoint_store *k = v->k;
-    void *kept = ek_grow(k->kept, k->count, &k->capacity, sizeof *k->kept);
+    void *kept = ek_grow(k->partitions, k->count, &k->capacity, sizeof *k->partitions);
     if (!kept)
         return EK_ENOMEM;
-    k->kept = kept;
-    k->kept[k->count++] = (struct ek_checkpoint_partition){lane, lane->seen};
-    lane->closed = k->parting && lane->leaving;
+    k->partitions = kept;
+    k->partitions[k->count++] = (struct ek_checkpoint_partition){lane, lane->seen};
+    lane->closed = k->handover_due && lane->leaving;
     int rc = ek_checkpoint_note_add(&v->note, lane->topic, lane->partition, lane->seen);
     return rc == EK_ENOMEM ? rc : EK_OK;
 }
@@ -205,14 +205,14 @@ static int write_base(void *context, struct ek_guard **guard, struct ek_error *e
 static bool address(struct ek_checkpoint_store *k, struct ek_partition *home)
 {
     int64_t now = ek_now_ms();
-    bool whole = k->whole || home != k->home || now >= k->whole_ms;
+    bool whole = k->needs_full || home != k->home || now >= k->next_full_ms;
     k->sent = k->last;
     snprintf(k->sent.topic, sizeof k->sent.topic, "%s", home->topic);
     k->sent.partition = home->partition;
     k->sent.at = home->partition % ek_output_state_partitions(k->tools.output);
     if (whole) {
         k->sent.since_ms = ek_wall_ms();
-        k->whole_ms = now + WHOLE_EVERY * k->tools.config->checkpoint_interval_ms;
+        k->next_full_ms = now + WHOLE_EVERY * k->tools.config->checkpoint_interval_ms;
     }
     k->home = home;
     k->bytes = 0;
@@ -234,8 +234,8 @@ void ek_checkpoint_store_suspend(struct ek_checkpoint_store *k, const char *why)
     int64_t pause = k->failures < PAUSE_STEPS ? (int64_t)PAUSE_MS << k->failures : PAUSE_MAX_MS;
     k->failures++;
     k->blocked_ms = ek_now_ms() + pause;
-    k->whole = true;
-    k->parting = false;
+    k->needs_full = true;
+    k->handover_due = false;
     snprintf(text, sizeof text, "topic '%s' of 'state.topic' takes no checkpoint: %s",
              k->tools.config->state_topic, why);
     ek_log_text(k->tools.log, EK_LOG_WARN, "checkpoint_suspended", text);
@@ -267,8 +267,8 @@ bool ek_checkpoint_store_save(struct ek_checkpoint_store *k)
     ek_buf_release(&v.note);
     k->seconds = (double)(ek_now_ns() - began) / 1e9;
     k->pending = !rc;
-    k->sent_parting = k->parting;
-    k->whole = rc != 0;
+    k->sent_handover = k->handover_due;
+    k->needs_full = rc != 0;
     if (rc)
         ek_log_text(k->tools.log, EK_LOG_ERROR, "checkpoint_failed", e.message);
     if (!rc)
@@ -281,8 +281,8 @@ static const struct ek_checkpoint_partition *find_partition(const struct ek_chec
                                                             const struct ek_partition *lane)
 {
     for (size_t i = 0; k->pending && i < k->count; i++)
-        if (k->kept[i].lane == lane)
-            return &k->kept[i];
+        if (k->partitions[i].lane == lane)
+            return &k->partitions[i];
     return NULL;
 }
 
@@ -310,7 +310,7 @@ static void point_all(struct ek_checkpoint_store *k)
 {
     char text[EK_CHECKPOINT_REF_BYTES];
     for (size_t i = 0; i < k->count; i++) {
-        struct ek_partition *lane = k->kept[i].lane;
+        struct ek_partition *lane = k->partitions[i].lane;
         if (!lane->open ||
             ek_partition_set_checkpoint(lane, ek_checkpoint_store_ref(k, lane, text)))
             continue;
@@ -327,12 +327,12 @@ void ek_checkpoint_store_finish(struct ek_checkpoint_store *k, bool kept)
         k->failures = 0;
         report_degraded(k, NULL);
         k->last = k->sent;
-        ek_checkpoint_status_saved(k->report, k->sent.base, k->bytes, k->seconds, ek_now_ms());
-        if (k->sent_parting)
-            k->parting = false;
-        k->parted = k->sent_parting;
+        ek_checkpoint_status_saved(k->status, k->sent.base, k->bytes, k->seconds, ek_now_ms());
+        if (k->sent_handover)
+            k->handover_due = false;
+        k->handover_stored = k->sent_handover;
     } else {
-        k->whole = true;
+        k->needs_full = true;
         k->events = UINT64_MAX; /* makes another one due */
     }
     k->pending = false;
@@ -351,19 +351,19 @@ bool ek_checkpoint_store_poll(struct ek_checkpoint_store *k)
 
 void ek_checkpoint_store_start_drain(struct ek_checkpoint_store *k)
 {
-    k->parted = false;
-    k->parting = !k->disabled && !k->vacant && able(k, ek_now_ms()) && choose_partition(k);
+    k->handover_stored = false;
+    k->handover_due = !k->disabled && !k->unowned && able(k, ek_now_ms()) && choose_partition(k);
 }
 
 bool ek_checkpoint_store_is_drained(const struct ek_checkpoint_store *k)
 {
-    return !k->parting && !k->pending;
+    return !k->handover_due && !k->pending;
 }
 
 /* Return true if the state of revoked partitions is stored and referenced. */
 static bool handed_over(const struct ek_checkpoint_store *k)
 {
-    bool all = k->parted;
+    bool all = k->handover_stored;
     for (struct ek_partition *lane = NULL;
          (lane = ek_partition_offsets_each(k->tools.lanes, lane));)
         if (lane->open && lane->leaving && lane->next >= 0)
@@ -380,15 +380,15 @@ void ek_checkpoint_store_remove_closed(struct ek_checkpoint_store *k, bool lost)
         some = some || (lane->open && lane->leaving && lane->next >= 0);
     }
     if (stays && some && !clean && !k->disabled) {
-        ek_checkpoint_status_gap(k->report, EK_LOSS_UNSAVED);
+        ek_checkpoint_status_gap(k->status, EK_LOSS_UNSAVED);
         ek_log_text(k->tools.log, EK_LOG_WARN, "checkpoint_skipped",
                     "partitions went away before what was seen of them was written: it may count "
                     "twice");
     }
     ek_checkpoint_store_finish(k, false);
-    k->parting = k->parted = false;
-    k->vacant = !stays;
-    k->parked = k->vacant && clean;
+    k->handover_due = k->handover_stored = false;
+    k->unowned = !stays;
+    k->unowned_stored = k->unowned && clean;
 }
 
 struct look {
@@ -414,17 +414,17 @@ int64_t ek_checkpoint_store_last_seen(struct ek_checkpoint_store *k,
 
 struct ek_kafka_health *ek_checkpoint_store_health(struct ek_checkpoint_store *k)
 {
-    return k->trouble;
+    return k->health;
 }
 
 int ek_checkpoint_store_metrics(struct ek_checkpoint_store *k, struct ek_buf *out)
 {
     struct ek_kafka_health_state t;
-    int64_t now = ek_now_ms(), waiting = ek_kafka_health_get(k->trouble, &t) ? now - t.since_ms : 0;
-    return ek_checkpoint_status_metrics(k->report, waiting, now, out);
+    int64_t now = ek_now_ms(), waiting = ek_kafka_health_get(k->health, &t) ? now - t.since_ms : 0;
+    return ek_checkpoint_status_metrics(k->status, waiting, now, out);
 }
 
 int ek_checkpoint_store_json(struct ek_checkpoint_store *k, struct ek_buf *out)
 {
-    return ek_checkpoint_status_json(k->report, ek_now_ms(), out);
+    return ek_checkpoint_status_json(k->status, ek_now_ms(), out);
 }

@@ -111,8 +111,8 @@ static int apply(struct ek_event_log *j, const struct ek_event *v, int64_t now_m
         return add_finding(j, v, now_ms, change);
     if (v->kind == EK_EVENT_PLAN)
         return store_plan(j, v, change);
-    if (v->kind == EK_EVENT_DECISION && v->decision.what == EK_DECIDED_ROLLBACK)
-        change->rolled_back = v->decision.rail;
+    if (v->kind == EK_EVENT_DECISION && v->decision.kind == EK_DECIDED_ROLLBACK)
+        change->rolled_back = v->decision.guardrail;
     return EK_OK;
 }
 

@@ -7,20 +7,19 @@ static const struct {
         {"segments",
          "more segment values than limits.segments: the busiest keep statistics of their own, the "
          "others of a field share one"},
-    [EK_BOUND_CHANGES] = {"changes", "more changes at once than can be followed: further ones are "
-                                     "not told until one of them ends"},
+    [EK_BOUND_CHANGES] =
+        {"changes", "too many open findings: further changes are not reported until one ends"},
     [EK_BOUND_FINDINGS] = {"findings",
                            "findings were not fetched in time: the oldest of them are lost"},
-    [EK_BOUND_PLAN] = {"plan", "the plan is full, or a value of 'mode_in' has no cell: what is "
-                               "found beyond it is only told"},
+    [EK_BOUND_PLAN] = {"plan", "the plan is full, or a segment of 'mode_in' has no cell: further "
+                               "findings are reported without an action"},
     [EK_BOUND_ROUTED] = {"max_routed_features",
-                         "features of more incidents would be routed than the rules allow"},
+                         "more incidents would be routed than the rules allow"},
     [EK_BOUND_SHARE] = {"max_routed_share",
-                        "more of the traffic would be acted on than the rules allow"},
+                        "more of the traffic would be routed than the rules allow"},
     [EK_BOUND_EVENTS] = {"events", "events were not fetched in time: the oldest of them are lost"},
-    [EK_BOUND_SKETCHES] = {"sketches",
-                           "values of too many magnitudes for the memory of the live sketches: "
-                           "those of the largest cell begin anew"},
+    [EK_BOUND_SKETCHES] = {"sketches", "too many different values for the memory of the live "
+                                       "sketches: those of the largest segment restart"},
     [EK_BOUND_STRATA] = {"strata",
                          "most lists have no value of the stratify_by field that training "
                          "contained: their levels are not compared; correct the field or make "

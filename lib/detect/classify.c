@@ -316,17 +316,17 @@ static int level_moved(const struct ek_diagnosis *d)
 void ek_classify(const struct ek_baseline *b, const float *density, const struct ek_window *w,
                  struct ek_diagnosis *d)
 {
-    struct ek_fit_target told;
+    struct ek_fit_target target;
     ek_describe(b, density, w, d);
     if (d->class == EK_CLASS_NONE && !spread_moved(d) && !level_moved(d))
         d->class = classify_fewer(b, d);
     if (d->class != EK_CLASS_NONE || (!spread_moved(d) && !level_moved(d)))
         return;
-    make_target(b, density, w, &told);
+    make_target(b, density, w, &target);
     if (spread_moved(d))
-        classify_spread(b, &told, d);
+        classify_spread(b, &target, d);
     else
-        d->class = classify_level(&told, d);
+        d->class = classify_level(&target, d);
 }
 
 int ek_window_is_normal(const struct ek_baseline *b, const float *density,

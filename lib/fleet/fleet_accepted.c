@@ -134,7 +134,7 @@ int ek_fleet_accepted_set_add(struct ek_fleet_accepted_set *n,
     int rc = f ? check(n, t, f, e) : nothing_there(t, feature, m, e);
     if (rc)
         return rc;
-    if (set_comment(&n->about[i], t->time_ms, ek_text_from(m->who), ek_text_from(m->why)))
+    if (set_comment(&n->about[i], t->time_ms, ek_text_from(m->actor), ek_text_from(m->reason)))
         return ek_fail(e, EK_ENOMEM, "out of memory");
     n->since_ms[i] = f->since_ms;
     ek_level_offsets_add(&n->levels, feature, place, log(settled_factor(f)), 0);

@@ -5,10 +5,13 @@
 #include <math.h>
 #include <string.h>
 
-static int by_parse(const char *word)
+/* Words of the record format. */
+static const char *const SOURCES[EK_BYS] = {"finding", "person", "rules"};
+
+static int source_parse(const char *word)
 {
     for (int i = 0; i < EK_BYS; i++)
-        if (!strcmp(word, ek_plan_source_name((enum ek_plan_source)i)))
+        if (!strcmp(word, SOURCES[i]))
             return i;
     return -1;
 }
@@ -63,7 +66,7 @@ void ek_fleet_entry_walk(struct ek_serialize *w, const struct ek_fleet_dimension
     is->mode = walk_mode(w, is->mode);
     ek_wire_int(w, &percent, WITH_REPAIR + EK_PERCENT_WHOLE);
     is->percent = percent & ~WITH_REPAIR;
-    is->by = (enum ek_plan_source)ek_wire_word(w, ek_plan_source_name(is->by), by_parse);
+    is->by = (enum ek_plan_source)ek_wire_word(w, SOURCES[is->by], source_parse);
     ek_serialize_f64(w, &is->repair.factor);
     ek_wire_text(w, &e->query_feature, EK_FLEET_NAME_MAX);
     ek_wire_time(w, &is->since_ms);

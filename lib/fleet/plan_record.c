@@ -22,23 +22,23 @@ static void walk_text(struct ek_serialize *w, char *own, const char **text)
 static void walk_decided(struct ek_serialize *w, struct ek_decision_record *is,
                          char (*text)[EK_FLEET_TEXT_MAX + 1])
 {
-    const char **const texts[] = {&is->who,     &is->why,       &is->request, &is->instance,
+    const char **const texts[] = {&is->actor,   &is->reason,    &is->request, &is->instance,
                                   &is->feature, &is->dimension, &is->value};
-    double *const number[] = {&is->factor, &is->factor_low, &is->factor_high,
-                              &is->share,  &is->figure,     &is->limit};
+    double *const number[] = {&is->factor,   &is->factor_low, &is->factor_high,
+                              &is->fraction, &is->observed,   &is->limit};
     int percent = is->percent + 1;
     ek_wire_number(w, &is->number, UINT64_MAX >> 1);
-    is->what = (enum ek_decision_kind)ek_wire_word(w, ek_decision_kind_name(is->what),
+    is->kind = (enum ek_decision_kind)ek_wire_word(w, ek_decision_kind_name(is->kind),
                                                    ek_decision_kind_parse);
     ek_wire_number(w, &is->before, UINT64_MAX >> 1);
     ek_wire_number(w, &is->after, UINT64_MAX >> 1);
     ek_wire_number(w, &is->accept, UINT64_MAX >> 1);
     ek_wire_number(w, &is->normal, UINT64_MAX >> 1);
     ek_wire_time(w, &is->time_ms);
-    ek_wire_u32(w, &is->episode);
+    ek_wire_u32(w, &is->finding);
     is->class = ek_fleet_class_walk(w, is->class);
     is->action = (enum ek_action)ek_wire_word(w, ek_action_name(is->action), ek_action_parse);
-    is->rail = ek_fleet_guardrail_walk(w, is->rail);
+    is->guardrail = ek_fleet_guardrail_walk(w, is->guardrail);
     ek_wire_int(w, &percent, EK_PERCENT_WHOLE + 1);
     is->percent = percent - 1;
     for (size_t i = 0; i < sizeof number / sizeof *number; i++)

@@ -23,7 +23,7 @@ static void visit_finding(struct ek_event_finding *f, visit_text *visit, void *c
     const char **member = (const char **)(uintptr_t)f->member;
     visit_place(&f->at, visit, context);
     visit(context, &f->query_feature);
-    visit(context, &f->signal);
+    visit(context, &f->trigger);
     visit(context, &f->reason);
     visit(context, &f->text);
     for (int i = 0; i < f->units; i++)
@@ -34,8 +34,8 @@ static void visit_finding(struct ek_event_finding *f, visit_text *visit, void *c
 
 static void visit_decision(struct ek_decision_record *m, visit_text *visit, void *context)
 {
-    visit(context, &m->who);
-    visit(context, &m->why);
+    visit(context, &m->actor);
+    visit(context, &m->reason);
     visit(context, &m->request);
     visit(context, &m->instance);
     visit(context, &m->feature);
@@ -168,21 +168,21 @@ static int add_units(struct ek_event_finding *out, const struct ek_manifest *m,
 static void copy_diagnosis(struct ek_event_finding *out, const struct ek_finding *f)
 {
     out->state = f->state;
-    out->episode = f->episode;
-    out->cause = f->cause;
+    out->number = f->episode;
+    out->incident = f->cause;
     out->since_query = f->since_query;
     out->since_ms = f->since_ms;
     out->class = f->class;
     out->factor = f->factor;
     out->factor_low = f->factor_low;
     out->factor_high = f->factor_high;
-    out->share = f->share;
+    out->fraction = f->share;
     out->spread_ratio = f->spread_ratio;
     out->exponent = f->class == EK_POWER ? f->exponent : NAN;
     bool has_offset = f->class == EK_OFFSET && f->offset != 0;
     out->offset = has_offset ? f->offset : NAN;
     out->offset_error = has_offset ? f->offset_error : NAN;
-    out->signal = f->signal;
+    out->trigger = f->signal;
     out->reason = f->reason;
     out->categories = f->category_count;
     memcpy(out->category, f->category, sizeof out->category);
@@ -192,7 +192,7 @@ static void copy_decision(struct ek_event_finding *out, const struct ek_decision
 {
     out->action = d->treatment.action;
     out->mode = d->mode;
-    out->limited = d->limited;
+    out->blocked_by = d->limited;
     out->paused = d->paused;
     out->stays = d->stays;
 }
@@ -239,8 +239,8 @@ struct ek_event *ek_event_from_plan(const struct ek_manifest *m, const struct ek
                                            .action = e->treatment.action,
                                            .mode = e->mode,
                                            .percent = e->percent / 100.0,
-                                           .by = e->by,
-                                           .gone = ek_plan_awaits(e),
+                                           .source = e->by,
+                                           .fault_cleared = ek_plan_awaits(e),
                                            .repair = e->repair};
         if (e->repair.query_feature >= 0)
             entry[i].query_feature = m->query[e->repair.query_feature]->name;
@@ -326,8 +326,8 @@ bool ek_event_same_place(const struct ek_event_place *a, const struct ek_event_p
 
 const char *ek_event_incident(const struct ek_event_finding *f, char text[EK_EVENT_INCIDENT_BYTES])
 {
-    if (f->cause)
-        snprintf(text, EK_EVENT_INCIDENT_BYTES, "c-%" PRIu32, f->cause);
+    if (f->incident)
+        snprintf(text, EK_EVENT_INCIDENT_BYTES, "c-%" PRIu32, f->incident);
     else
         text[0] = 0;
     return text;
@@ -337,7 +337,7 @@ bool ek_event_same_episode(const struct ek_event *a, const struct ek_event *b)
 {
     if (a->kind != b->kind || a->kind != EK_EVENT_FINDING)
         return a->kind == b->kind && a->kind == EK_EVENT_MODEL_DRIFT;
-    return a->finding.episode == b->finding.episode &&
+    return a->finding.number == b->finding.number &&
            same_text(a->finding.at.feature, b->finding.at.feature);
 }
 

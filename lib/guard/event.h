@@ -39,11 +39,11 @@ struct ek_event_place {
 struct ek_event_finding {
     struct ek_event_place at;
     enum ek_finding_state state;
-    uint32_t episode, cause; /* finding and incident number; cause 0: none */
+    uint32_t number, incident; /* finding and incident number; cause 0: none */
     uint64_t since_query;
     int64_t since_ms;
     enum ek_class class; /* EK_CLASS_NONE while suspected */
-    double factor, factor_low, factor_high, share, spread_ratio;
+    double factor, factor_low, factor_high, fraction, spread_ratio;
     double exponent;             /* NaN unless the class is EK_POWER */
     double offset, offset_error; /* of EK_OFFSET; error: standard error; NaN: unknown */
     const char *query_feature;   /* its value is the factor */
@@ -53,10 +53,10 @@ struct ek_event_finding {
     const char *match[1 + EK_UNIT_MATCHES]; /* "listed", "fits" or "coincidence" */
     int categories;
     struct ek_category_change category[EK_CATEGORY_CHANGES];
-    const char *signal, *reason;
+    const char *trigger, *reason;
     enum ek_action action;
     enum ek_mode mode;
-    enum ek_bound limited; /* EK_BOUND_NONE: no limit */
+    enum ek_bound blocked_by; /* EK_BOUND_NONE: no limit */
     bool paused, stays;
     int members; /* features of the incident; 0 without one */
     const char *const *member;
@@ -68,8 +68,8 @@ struct ek_event_entry {
     enum ek_action action;
     enum ek_mode mode;
     double percent; /* of the lists */
-    enum ek_plan_source by;
-    bool gone;                    /* the fault has cleared, and the route waits for an operator */
+    enum ek_plan_source source;
+    bool fault_cleared;           /* the fault has cleared, and the route waits for an operator */
     struct ek_plan_repair repair; /* by EK_REPAIR_UNKNOWN: none */
     const char *query_feature;    /* of the repair; NULL: none */
 };

@@ -77,7 +77,7 @@ static void add_extent(struct ek_json_writer *w, const struct ek_event_finding *
     add_number(w, "factor", f->factor);
     add_number(w, "factor_low", f->factor_low);
     add_number(w, "factor_high", f->factor_high);
-    add_number(w, "fraction", f->share);
+    add_number(w, "fraction", f->fraction);
 }
 
 /* Add the exact ratio of each unit. */
@@ -135,8 +135,8 @@ static void add_action(struct ek_json_writer *w, const struct ek_event_finding *
 {
     ek_json_add_text(w, "mitigation", ek_action_name(f->action));
     ek_json_add_text(w, "mode", ek_mode_name(f->mode));
-    if (f->limited != EK_BOUND_NONE)
-        ek_json_add_text(w, "blocked_by", ek_bound_name(f->limited));
+    if (f->blocked_by != EK_BOUND_NONE)
+        ek_json_add_text(w, "blocked_by", ek_bound_name(f->blocked_by));
     add_true(w, "paused", f->paused);
     add_true(w, "stays", f->stays);
     add_known_text(w, "reason", f->reason);
@@ -145,24 +145,24 @@ static void add_action(struct ek_json_writer *w, const struct ek_event_finding *
 static void add_cause(struct ek_json_writer *w, const struct ek_event_finding *f)
 {
     char cause[EK_EVENT_INCIDENT_BYTES];
-    ek_json_add_text(w, "incident_id", f->cause ? ek_event_incident(f, cause) : NULL);
+    ek_json_add_text(w, "incident_id", f->incident ? ek_event_incident(f, cause) : NULL);
 }
 static void add_finding(struct ek_json_writer *w, const struct ek_event *v)
 {
     const struct ek_event_finding *f = &v->finding;
-    add_episode(w, f->at.feature, f->episode);
+    add_episode(w, f->at.feature, f->number);
     ek_json_add_text(w, "state", ek_finding_state_name(f->state));
     add_head(w, v);
     add_place(w, &f->at);
     add_diagnosis(w, f);
     if (f->class == EK_NEW_CATEGORY)
         add_categories(w, f);
-    ek_json_add_text(w, "trigger", f->signal);
+    ek_json_add_text(w, "trigger", f->trigger);
     ek_json_add_count(w, "since_list", f->since_query);
     ek_json_add_integer(w, "since_ms", f->since_ms);
     add_action(w, f);
     add_cause(w, f);
-    if (f->cause)
+    if (f->incident)
         add_texts(w, "features", f->member, f->members);
     ek_json_add_text(w, "text", f->text);
 }
@@ -171,7 +171,7 @@ void ek_json_add_problem(struct ek_json_writer *w, const struct ek_event_finding
 {
     add_cause(w, f);
     ek_json_add_text(w, "feature", f->at.feature);
-    if (f->cause)
+    if (f->incident)
         add_texts(w, "features", f->member, f->members);
     else
         ek_json_add_null(w, "features");
@@ -180,7 +180,7 @@ void ek_json_add_problem(struct ek_json_writer *w, const struct ek_event_finding
     add_extent(w, f);
     ek_json_add_integer(w, "since_ms", f->since_ms);
     ek_json_add_count(w, "since_list", f->since_query);
-    add_episode(w, f->at.feature, f->episode);
+    add_episode(w, f->at.feature, f->number);
     ek_json_add_text(w, "text", f->text);
 }
 
@@ -215,8 +215,8 @@ static void add_plan(struct ek_json_writer *w, const struct ek_event *v)
         ek_json_add_text(w, "mitigation", ek_action_name(e->action));
         ek_json_add_text(w, "mode", ek_mode_name(e->mode));
         ek_json_add_rounded(w, "percent", e->percent, SHORT_DIGITS);
-        ek_json_add_text(w, "source", ek_plan_source_name(e->by));
-        add_true(w, "fault_cleared", e->gone);
+        ek_json_add_text(w, "source", ek_plan_source_name(e->source));
+        add_true(w, "fault_cleared", e->fault_cleared);
         if (e->repair.by != EK_REPAIR_UNKNOWN)
             add_repair(w, &e->repair, e->query_feature);
         ek_json_close(w, '}');
@@ -240,8 +240,8 @@ static void add_decided_place(struct ek_json_writer *w, const struct ek_decision
         ek_json_add_text(w, "mitigation", ek_action_name(m->action));
     if (m->percent >= 0)
         add_number(w, "percent", m->percent / 100.);
-    if (m->episode)
-        add_episode(w, m->feature, m->episode);
+    if (m->finding)
+        add_episode(w, m->feature, m->finding);
 }
 
 static void add_evidence(struct ek_json_writer *w, const struct ek_decision_record *m)
@@ -251,10 +251,10 @@ static void add_evidence(struct ek_json_writer *w, const struct ek_decision_reco
     add_known_number(w, "factor", m->factor);
     add_known_number(w, "factor_low", m->factor_low);
     add_known_number(w, "factor_high", m->factor_high);
-    add_known_number(w, "fraction", m->share);
-    if (m->rail != EK_GUARDRAIL_NONE)
-        ek_json_add_text(w, "guardrail", ek_guardrail_name(m->rail));
-    add_known_number(w, "observed", m->figure);
+    add_known_number(w, "fraction", m->fraction);
+    if (m->guardrail != EK_GUARDRAIL_NONE)
+        ek_json_add_text(w, "guardrail", ek_guardrail_name(m->guardrail));
+    add_known_number(w, "observed", m->observed);
     add_known_number(w, "limit", m->limit);
 }
 
@@ -264,8 +264,8 @@ void ek_json_add_decision(struct ek_json_writer *w, const struct ek_decision_rec
     ek_json_add_count(w, "sequence", m->number);
     ek_json_add_count(w, "list", m->query);
     ek_json_add_integer(w, "time_ms", m->time_ms);
-    ek_json_add_text(w, "type", ek_decision_kind_name(m->what));
-    add_stated(w, "actor", m->who);
+    ek_json_add_text(w, "type", ek_decision_kind_name(m->kind));
+    add_stated(w, "actor", m->actor);
     ek_json_open(w, "plan", '{');
     ek_json_add_count(w, "before", m->before);
     ek_json_add_count(w, "after", m->after);
@@ -278,7 +278,7 @@ void ek_json_add_decision(struct ek_json_writer *w, const struct ek_decision_rec
     add_evidence(w, m);
     add_known_text(w, "request", m->request);
     add_known_text(w, "instance", m->instance);
-    add_stated(w, "reason", m->why);
+    add_stated(w, "reason", m->reason);
 }
 
 int ek_decision_record_json(struct ek_buf *out, const struct ek_decision_record *m)

@@ -44,7 +44,7 @@ static int add_categories(struct ek_buf *b, const struct ek_finding *f)
 
 static int add_class(struct ek_buf *b, const struct ek_manifest *m, const struct ek_finding *f)
 {
-    static const char *const said[EK_CLASS_COUNT] = {
+    static const char *const sentences[EK_CLASS_COUNT] = {
         [EK_CLASS_NONE] = "something has changed",
         [EK_OFFSET] = "a constant has been added to the values",
         [EK_ITEMS] = "some items of a list are on another scale than the rest",
@@ -65,7 +65,7 @@ static int add_class(struct ek_buf *b, const struct ek_manifest *m, const struct
         return ek_buf_text(b, f->class == EK_ZERO
                                   ? "there are values now that were zero in training"
                                   : "there are values now that were missing in training");
-    return ek_buf_text(b, said[f->class]);
+    return ek_buf_text(b, sentences[f->class]);
 }
 
 /* Append the most likely unit. */

@@ -120,12 +120,12 @@ int ek_guard_make(struct ek_guard *g, const struct ek_assets *assets, struct ek_
     int rc = ek_detector_new_with(&g->detector, assets->manifest, assets->profile, assets->rules,
                                   cells, e);
     if (!rc)
-        rc = ek_live_sketches_new(&g->traffic, assets->profile, assets->rules,
+        rc = ek_live_sketches_new(&g->sketches, assets->profile, assets->rules,
                                   ek_detector_registry(g->detector), e);
     if (!rc)
         rc = ek_guard_control_new(g, e);
     if (!rc)
-        ek_live_sketches_add_offset(g->traffic, ek_detector_offsets(g->detector));
+        ek_live_sketches_add_offset(g->sketches, ek_detector_offsets(g->detector));
     if (!rc)
         rc = ek_context_new_with(&g->own, assets, ek_detector_reader(g->detector), e);
     if (!rc && ek_codec_layout(assets->codec) == EK_LAYOUT_ITEM)
@@ -133,7 +133,7 @@ int ek_guard_make(struct ek_guard *g, const struct ek_assets *assets, struct ek_
     if (!rc && ek_assets_score(assets) && !assets->model->trained.routed)
         rc = ek_agreement_watch_new(&g->agreement, assets->model, assets->rules->false_alarms, e);
     if (!rc)
-        rc = ek_comparisons_new(&g->trials, e);
+        rc = ek_comparisons_new(&g->comparisons, e);
     if (!rc && ek_open_findings_reserve(&g->open, EK_EPISODES_MAX))
         rc = out_of_memory(e);
     if (!rc && !(g->members = ek_calloc((size_t)assets->manifest->item_count, sizeof *g->members)))
@@ -160,17 +160,17 @@ int ek_guard_new(struct ek_guard **out, const struct ek_assets *assets, struct e
 
 void ek_guard_release(struct ek_guard *g)
 {
-    for (; g->fetched < g->told; g->fetched++)
+    for (; g->fetched < g->emitted; g->fetched++)
         ek_free(g->events[g->fetched % EK_EVENTS_MAX]);
-    ek_free(g->taken_event);
+    ek_free(g->last_event);
     ek_open_findings_release(&g->open);
     ek_controller_free(g->control);
-    ek_live_sketches_free(g->traffic);
+    ek_live_sketches_free(g->sketches);
     ek_fleet_instance_free(g->member);
-    ek_finding_diff_free(g->news);
+    ek_finding_diff_free(g->finding_diff);
     ek_detector_free(g->detector);
     ek_agreement_watch_free(g->agreement);
-    ek_comparisons_free(g->trials);
+    ek_comparisons_free(g->comparisons);
     ek_guard_items_free(g);
     ek_context_free(g->own);
     ek_buf_release(&g->json);
@@ -202,12 +202,12 @@ int ek_guard_emit(struct ek_guard *g, struct ek_event *event)
         ek_free(event);
         return rc;
     }
-    while (g->told - g->fetched == EK_EVENTS_MAX ||
-           (g->told > g->fetched && g->event_bytes + event->bytes > EK_EVENTS_BYTES_MAX)) {
+    while (g->emitted - g->fetched == EK_EVENTS_MAX ||
+           (g->emitted > g->fetched && g->event_bytes + event->bytes > EK_EVENTS_BYTES_MAX)) {
         ek_free(next_event(g));
-        g->beyond.count[EK_BOUND_EVENTS]++;
+        g->limits.count[EK_BOUND_EVENTS]++;
     }
-    g->events[g->told++ % EK_EVENTS_MAX] = event;
+    g->events[g->emitted++ % EK_EVENTS_MAX] = event;
     g->event_bytes += event->bytes;
     return EK_OK;
 }
@@ -235,8 +235,8 @@ struct ek_limit_counters ek_guard_limit_counters(const struct ek_guard *g)
 {
     struct ek_limit_counters b = ek_detector_limit_counters(g->detector);
     for (int i = 0; i < EK_BOUNDS_ALL; i++)
-        b.count[i] += g->beyond.count[i];
-    b.count[EK_BOUND_SKETCHES] += ek_live_sketches_dropped(g->traffic);
+        b.count[i] += g->limits.count[i];
+    b.count[EK_BOUND_SKETCHES] += ek_live_sketches_dropped(g->sketches);
     return b;
 }
 
@@ -342,13 +342,13 @@ void ek_guard_reset_reused(struct ek_guard *g)
 {
     const struct ek_cells *cells = ek_detector_registry(g->detector);
     uint64_t ever = ek_cells_reuse_count(cells);
-    for (int cell = 1; g->taken != ever && cell < ek_cells_count(cells); cell++)
-        if (ek_cells_is_reused_since(cells, cell, g->taken)) {
-            ek_live_sketches_reset_cell(g->traffic, cell);
-            ek_plan_history_reset_cell(&g->past, cell);
+    for (int cell = 1; g->reuses != ever && cell < ek_cells_count(cells); cell++)
+        if (ek_cells_is_reused_since(cells, cell, g->reuses)) {
+            ek_live_sketches_reset_cell(g->sketches, cell);
+            ek_plan_history_reset_cell(&g->plan_history, cell);
             ek_controller_reset_cell(g->control, cell);
         }
-    g->taken = ever;
+    g->reuses = ever;
 }
 
 int ek_guard_process_list(struct ek_guard *g, struct ek_context *c, int64_t time_ms,
@@ -374,7 +374,7 @@ static int process_message(struct ek_guard *g, struct ek_context *c, int64_t now
     int count;
     const int16_t *cells = ek_detector_cells(g->detector, &count);
     ek_guard_reset_reused(g);
-    rc = ek_live_sketches_list(g->traffic, cells, count, g->time_ms, &c->query, e);
+    rc = ek_live_sketches_list(g->sketches, cells, count, g->time_ms, &c->query, e);
     return rc ? rc : conclude(g, c, time_ms, e);
 }
 
@@ -457,14 +457,14 @@ const struct ek_agreement_watch *ek_guard_agreement(const struct ek_guard *g)
 
 struct ek_live_sketches *ek_guard_traffic(struct ek_guard *g)
 {
-    return g->traffic;
+    return g->sketches;
 }
 
 int ek_guard_advance(struct ek_guard *g, int64_t now_ms, struct ek_error *e)
 {
     if (now_ms > g->clock_ms) {
         g->time_ms = ek_event_clock_advance(&g->stream_clock, now_ms - g->clock_ms);
-        ek_live_sketches_time(g->traffic, g->time_ms);
+        ek_live_sketches_time(g->sketches, g->time_ms);
     }
     g->clock_ms = now_ms;
     int rc = g->assembly ? ek_guard_emit_lists(g, g->time_ms, e) : EK_OK;
@@ -475,15 +475,15 @@ int ek_guard_advance(struct ek_guard *g, int64_t now_ms, struct ek_error *e)
 
 const struct ek_event *ek_guard_pop_event(struct ek_guard *g)
 {
-    if (g->fetched == g->told)
+    if (g->fetched == g->emitted)
         return NULL;
-    ek_free(g->taken_event);
-    return g->taken_event = next_event(g);
+    ek_free(g->last_event);
+    return g->last_event = next_event(g);
 }
 
 int ek_guard_next_event(struct ek_guard *g, const char **json)
 {
-    if (g->fetched == g->told)
+    if (g->fetched == g->emitted)
         return 0;
     ek_buf_clear(&g->json);
     if (ek_event_json(g->events[g->fetched % EK_EVENTS_MAX], &g->json) || !ek_buf_string(&g->json))

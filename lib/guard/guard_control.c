@@ -226,9 +226,9 @@ int ek_guard_report_limits(struct ek_guard *g, uint64_t query)
     struct ek_limit_counters b = ek_guard_limit_counters(g);
     int rc = EK_OK;
     for (int i = EK_BOUND_NONE + 1; !rc && i < EK_BOUNDS_ALL; i++) {
-        if (!b.count[i] || g->said >> i & 1 || trips((enum ek_bound)i))
+        if (!b.count[i] || g->reported_limits >> i & 1 || trips((enum ek_bound)i))
             continue;
-        g->said |= 1u << i;
+        g->reported_limits |= 1u << i;
         rc = report_limit(g, (enum ek_bound)i, query);
     }
     return rc;
@@ -236,7 +236,7 @@ int ek_guard_report_limits(struct ek_guard *g, uint64_t query)
 
 int ek_guard_report_reached(struct ek_guard *g, enum ek_bound bound, uint64_t query)
 {
-    g->beyond.count[bound]++;
+    g->limits.count[bound]++;
     return report_limit(g, bound, query);
 }
 
@@ -255,8 +255,8 @@ int ek_guard_update_plan(struct ek_guard *g, uint64_t query)
     if (g->member)
         return ek_guard_apply_fleet_plan(g) ? ek_guard_report_plan(g, query) : EK_OK;
     int rc = ek_controller_update(g->control, g->time_ms, query, &changed);
-    int told = ek_guard_report_update(g, changed, query);
-    return rc ? rc : told;
+    int reported = ek_guard_report_update(g, changed, query);
+    return rc ? rc : reported;
 }
 
 bool ek_guard_next_open(const struct ek_guard *g, int *place, struct ek_finding *f)
@@ -275,10 +275,10 @@ int ek_guard_report_open(struct ek_guard *g,
     for (int place = 0; !rc && ek_guard_next_open(g, &place, &f);) {
         if (!is_to_be_told(context, &f))
             continue;
-        struct ek_decision told = ek_guard_decide(g, &f);
+        struct ek_decision reported = ek_guard_decide(g, &f);
         int members =
             ek_detector_members(g->detector, f.cause, g->members, g->assets->manifest->item_count);
-        rc = ek_guard_report_finding(g, &f, &told, g->members, members);
+        rc = ek_guard_report_finding(g, &f, &reported, g->members, members);
     }
     return rc;
 }

@@ -12,12 +12,12 @@ int ek_guard_join(struct ek_guard *g, const char *name, uint64_t start, int cell
                   struct ek_error *e)
 {
     const struct ek_fleet_instance_setup setup = {g->assets->profile, name, start, cells};
-    if (ek_finding_diff_new(&g->news, g->assets->manifest, g->assets->rules))
+    if (ek_finding_diff_new(&g->finding_diff, g->assets->manifest, g->assets->rules))
         return ek_fail(e, EK_ENOMEM, "out of memory");
     int rc = ek_fleet_instance_new(&g->member, g->detector, &setup, e);
     if (rc) {
-        ek_finding_diff_free(g->news);
-        g->news = NULL;
+        ek_finding_diff_free(g->finding_diff);
+        g->finding_diff = NULL;
     }
     return rc;
 }
@@ -29,7 +29,7 @@ int ek_guard_write_report(struct ek_guard *g, bool early,
     int rc = early ? ek_fleet_instance_report_early(g->member, g->time_ms, write, context, e)
                    : ek_fleet_instance_report(g->member, g->time_ms, write, context, e);
     return rc || early ? rc
-                       : ek_fleet_instance_comparisons(g->member, g->trials,
+                       : ek_fleet_instance_comparisons(g->member, g->comparisons,
                                                        ek_guard_has_drifted(g), write, context, e);
 }
 
@@ -48,12 +48,12 @@ static int report_findings(struct ek_guard *g)
 {
     struct ek_finding f;
     int rc = EK_OK;
-    while (!rc && ek_finding_diff_next(g->news, &f)) {
+    while (!rc && ek_finding_diff_next(g->finding_diff, &f)) {
         struct ek_decision decision = ek_guard_decide(g, &f);
         f.query = ek_detector_list_count(g->detector);
         f.time_ms = g->time_ms;
-        int members =
-            ek_finding_diff_members(g->news, f.cause, g->members, g->assets->manifest->item_count);
+        int members = ek_finding_diff_members(g->finding_diff, f.cause, g->members,
+                                              g->assets->manifest->item_count);
         rc = ek_guard_report_finding(g, &f, &decision, g->members, members);
     }
     return rc;
@@ -76,9 +76,9 @@ static int add_limits(void *context, const struct ek_fleet_limits *l)
 static int report_limit(const struct hearing *h, const struct ek_decision_record *m)
 {
     enum ek_bound of_rules = h->limited == EK_EXCEEDS_SHARE ? EK_BOUND_SHARE : EK_BOUND_ROUTED;
-    if (m->what != EK_DECIDED_LIMIT || m->feature)
+    if (m->kind != EK_DECIDED_LIMIT || m->feature)
         return EK_OK;
-    return ek_guard_report_reached(h->guard, isfinite(m->figure) ? of_rules : EK_BOUND_PLAN,
+    return ek_guard_report_reached(h->guard, isfinite(m->observed) ? of_rules : EK_BOUND_PLAN,
                                    ek_detector_list_count(h->guard->detector));
 }
 
@@ -124,7 +124,7 @@ static int receive_record(struct ek_guard *g, const void *bytes, size_t length, 
     int rc = ek_instance_plans_receive(plans, bytes, length, clock_ms, stream_ms, e);
     ek_guard_reset_reused(g); /* the record may have assigned cells to new values */
     if (!rc)
-        rc = ek_finding_diff_apply(g->news, bytes, length, e);
+        rc = ek_finding_diff_apply(g->finding_diff, bytes, length, e);
     if (!rc && report_findings(g))
         rc = ek_fail(e, EK_ENOMEM, "out of memory");
     if (!rc && ek_instance_plans_has_version(plans) != counted)
@@ -165,11 +165,11 @@ int ek_guard_apply_fleet_plan(struct ek_guard *g)
     ek_instance_plans_apply_accepted(ek_fleet_instance_plans(g->member));
     const struct ek_plan *own = ek_controller_plan(g->control);
     const struct ek_plan *now = ek_guard_plan_at(g, g->time_ms);
-    if (now == own || (g->follows && now->version == own->version))
+    if (now == own || (g->follows_fleet && now->version == own->version))
         return 0;
     int changed = now->version != own->version || now->count || own->count;
     struct ek_controller_memory memory = ek_instance_plans_memory(ek_guard_plans(g), now);
     ek_controller_apply_record(g->control, &memory);
-    g->follows = true;
+    g->follows_fleet = true;
     return changed;
 }

@@ -29,29 +29,29 @@ struct ek_comparisons;
 struct ek_guard {
     const struct ek_assets *assets;
     struct ek_detector *detector;
-    struct ek_live_sketches *traffic;
+    struct ek_live_sketches *sketches;
     struct ek_agreement_watch *agreement; /* NULL: as ek_guard_agreement */
-    struct ek_comparisons *trials;
+    struct ek_comparisons *comparisons;
     struct ek_open_findings open;
-    struct ek_controller *control;    /* in a fleet, holds the current plan of the fleet */
-    struct ek_fleet_instance *member; /* NULL: not in a fleet */
-    struct ek_finding_diff *news;     /* findings of the fleet, with `member` */
-    bool follows;                     /* the plan is from a plan record of the fleet */
-    struct ek_context *own;           /* for ek_guard_observe */
-    struct ek_assembly *assembly;     /* NULL: messages are lists */
-    struct ek_plan_history past;      /* plans of pending lists */
-    struct ek_context *whole;         /* for emitted lists */
+    struct ek_controller *control;        /* in a fleet, holds the current plan of the fleet */
+    struct ek_fleet_instance *member;     /* NULL: not in a fleet */
+    struct ek_finding_diff *finding_diff; /* findings of the fleet, with `member` */
+    bool follows_fleet;                   /* the plan is from a plan record of the fleet */
+    struct ek_context *own;               /* for ek_guard_observe */
+    struct ek_assembly *assembly;         /* NULL: messages are lists */
+    struct ek_plan_history plan_history;  /* plans of pending lists */
+    struct ek_context *list_context;      /* for emitted lists */
     struct ek_event_clock stream_clock;
     int64_t time_ms, clock_ms;              /* current event time and clock of the caller */
     struct ek_buf json;                     /* of the last event */
     struct ek_event *events[EK_EVENTS_MAX]; /* ring */
-    uint64_t told, fetched;
+    uint64_t emitted, fetched;
     size_t event_bytes; /* of the ring */
     struct ek_decisions *decisions;
-    struct ek_event *taken_event;     /* last popped event */
-    struct ek_limit_counters beyond;  /* limits of the guard; the detector has separate counters */
-    unsigned said;                    /* reported limits, as bits */
-    uint64_t taken;                   /* processed reuses of cells */
+    struct ek_event *last_event;      /* last popped event */
+    struct ek_limit_counters limits;  /* limits of the guard; the detector has separate counters */
+    unsigned reported_limits;         /* reported limits, as bits */
+    uint64_t reuses;                  /* processed reuses of cells */
     uint64_t adopted;                 /* lists of merged guards, or of a restored state */
     struct ek_checkpoint_index saved; /* index of the last checkpoint */
     int *members;                     /* [item features] scratch */

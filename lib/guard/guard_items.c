@@ -9,19 +9,19 @@ int ek_guard_items_new(struct ek_guard *g, struct ek_error *e)
     const struct ek_assets *a = g->assets;
     int rc = ek_assembly_new(&g->assembly, a->manifest->item_count, a->manifest->query_count,
                              &a->assembly, e);
-    return rc ? rc : ek_context_new_paired(&g->whole, g->own, e);
+    return rc ? rc : ek_context_new_paired(&g->list_context, g->own, e);
 }
 
 void ek_guard_items_free(struct ek_guard *g)
 {
-    ek_context_free(g->whole);
+    ek_context_free(g->list_context);
     ek_assembly_free(g->assembly);
-    ek_plan_history_release(&g->past);
+    ek_plan_history_release(&g->plan_history);
 }
 
 static int process_complete(struct ek_guard *g, struct ek_error *e)
 {
-    struct ek_context *c = g->whole;
+    struct ek_context *c = g->list_context;
     uint64_t before = ek_detector_list_count(g->detector);
     int rc = ek_list_stats_builder_read(c->reader, &c->query, e);
     if (!rc)
@@ -38,7 +38,7 @@ int ek_guard_emit_lists(struct ek_guard *g, int64_t time_ms, struct ek_error *e)
     bool some = true;
     int rc = EK_OK;
     while (!rc && some) {
-        rc = ek_assembly_next(g->assembly, time_ms, &g->whole->query, &some, e);
+        rc = ek_assembly_next(g->assembly, time_ms, &g->list_context->query, &some, e);
         if (!rc && some)
             rc = process_complete(g, e);
     }
@@ -54,7 +54,7 @@ const struct ek_plan *ek_guard_item_plan(const struct ek_guard *g, const struct 
 {
     uint64_t number;
     bool known = ek_assembly_plan(g->assembly, item, &number);
-    return known ? ek_plan_history_find(&g->past, number) : NULL;
+    return known ? ek_plan_history_find(&g->plan_history, number) : NULL;
 }
 
 /* Add an item. *plan is the plan of its list, or the current plan if it has none or its plan was
@@ -67,7 +67,7 @@ static int add(struct ek_guard *g, struct ek_context *c, int64_t time_ms,
     if (*plan)
         return ek_assembly_add(g->assembly, &c->query, time_ms, g->time_ms, EK_NO_PLAN, e);
     *plan = ek_guard_plan_at(g, time_ms);
-    if (ek_plan_history_add(&g->past, *plan, &number))
+    if (ek_plan_history_add(&g->plan_history, *plan, &number))
         return ek_fail(e, EK_ENOMEM, "out of memory");
     int rc = ek_assembly_add(g->assembly, &c->query, time_ms, g->time_ms, number, e);
     if (!rc)
@@ -78,7 +78,7 @@ static int add(struct ek_guard *g, struct ek_context *c, int64_t time_ms,
 /* Apply the pins of the rules before the first list. */
 static int begin(struct ek_guard *g, struct ek_error *e)
 {
-    if (g->past.count || !ek_guard_update_plan(g, ek_guard_list_count(g)))
+    if (g->plan_history.count || !ek_guard_update_plan(g, ek_guard_list_count(g)))
         return EK_OK;
     return ek_fail(e, EK_ENOMEM, "out of memory");
 }
@@ -100,7 +100,7 @@ int ek_guard_process_item(struct ek_guard *g, struct ek_context *c, int64_t time
         return rc;
     ek_cells_find(registry, &c->query, cells);
     ek_guard_treat(g, c, plan, cells, count);
-    rc = ek_live_sketches_list(g->traffic, cells, count, g->time_ms, &c->query, e);
+    rc = ek_live_sketches_list(g->sketches, cells, count, g->time_ms, &c->query, e);
     return rc ? rc : ek_guard_emit_lists(g, g->time_ms, e);
 }
 

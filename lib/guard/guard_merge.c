@@ -10,14 +10,14 @@
 /* Merge the windows of a cell into a cell here. */
 static int merge_windows(struct ek_guard *into, struct ek_guard *from, int cell, int to)
 {
-    struct ek_windows *had = ek_live_sketches_windows(from->traffic, cell);
+    struct ek_windows *had = ek_live_sketches_windows(from->sketches, cell);
     if (!had || to < 0 || to >= into->assets->rules->windows.max_segments)
         return EK_OK;
-    int rc = ek_live_sketches_open(into->traffic, to, NULL);
+    int rc = ek_live_sketches_open(into->sketches, to, NULL);
     if (rc)
         return rc;
-    rc = ek_windows_merge(ek_live_sketches_windows(into->traffic, to), had, false);
-    ek_live_sketches_filled(into->traffic, to);
+    rc = ek_windows_merge(ek_live_sketches_windows(into->sketches, to), had, false);
+    ek_live_sketches_filled(into->sketches, to);
     return rc;
 }
 
@@ -30,7 +30,7 @@ static void merge_times(struct ek_guard *into, const struct ek_guard *from)
         into->time_ms = from->time_ms;
     if (from->clock_ms > into->clock_ms)
         into->clock_ms = from->clock_ms;
-    ek_live_sketches_time(into->traffic, into->time_ms);
+    ek_live_sketches_time(into->sketches, into->time_ms);
 }
 
 /* End a route after its minimum duration. */
@@ -96,7 +96,7 @@ static int merge_events(struct ek_guard *into, const struct ek_guard *from)
 {
     struct ek_finding f;
     int rc = EK_OK;
-    for (uint64_t i = from->fetched; i < from->told && !rc; i++) {
+    for (uint64_t i = from->fetched; i < from->emitted && !rc; i++) {
         rc = ek_guard_emit(into, ek_event_copy(from->events[i % EK_EVENTS_MAX]));
     }
     while (!rc && ek_detector_next(into->detector, &f)) {
@@ -115,9 +115,9 @@ static void merge_counts(struct ek_guard *into, const struct ek_guard *from)
         into->adopted -= ek_assembly_pending(from->assembly);
         ek_assembly_merge(into->assembly, from->assembly);
     }
-    into->said |= from->said;
+    into->reported_limits |= from->reported_limits;
     for (int i = 0; i < EK_BOUNDS_ALL; i++)
-        into->beyond.count[i] += from->beyond.count[i];
+        into->limits.count[i] += from->limits.count[i];
     if (from->saved.base > into->saved.base)
         into->saved.base = from->saved.base;
     ek_checkpoint_index_clear(&into->saved);
@@ -131,7 +131,7 @@ int ek_guard_merge(struct ek_guard *into, struct ek_guard *from, struct ek_error
     if (into->member)
         ek_instance_plans_clear_accepted(ek_fleet_instance_plans(into->member));
     ek_guard_reset_reused(into); /* an accept of the other guard may have taken a cell */
-    for (int cell = 0; cell < ek_live_sketches_cells(from->traffic) && !rc; cell++)
+    for (int cell = 0; cell < ek_live_sketches_cells(from->sketches) && !rc; cell++)
         rc = merge_windows(into, from, cell, to[cell]);
     if (!rc) {
         merge_times(into, from);

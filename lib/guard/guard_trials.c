@@ -14,24 +14,24 @@ int ek_guard_add_comparisons(struct ek_guard *g, const struct ek_comparison *tri
 {
     int rc = EK_OK;
     for (size_t i = 0; !rc && i < count; i++)
-        rc = ek_comparisons_add(g->trials, plan_of(g), &trial[i], e);
+        rc = ek_comparisons_add(g->comparisons, plan_of(g), &trial[i], e);
     return rc;
 }
 
 int ek_guard_add_route_stats(struct ek_guard *g, const struct ek_route_stats *acts,
                              struct ek_error *e)
 {
-    return ek_comparisons_add_routes(g->trials, plan_of(g), acts, e);
+    return ek_comparisons_add_routes(g->comparisons, plan_of(g), acts, e);
 }
 
 void ek_guard_add_output_counts(struct ek_guard *g, const struct ek_output_counts *load)
 {
-    ek_comparisons_add_output_counts(g->trials, load);
+    ek_comparisons_add_output_counts(g->comparisons, load);
 }
 
 uint64_t ek_guard_stale_comparisons(const struct ek_guard *g)
 {
-    return ek_comparisons_stale_count(g->trials);
+    return ek_comparisons_stale_count(g->comparisons);
 }
 
 int ek_guard_compare(struct ek_guard *g, struct ek_comparison *out, bool *valid, struct ek_error *e)
@@ -59,7 +59,8 @@ int ek_guard_compare_full(struct ek_guard *g, struct ek_context *c, struct ek_er
     bool valid;
     c->counted = true;
     c->scored = false; /* its items were scored in other contexts */
-    if (!ek_context_needs_comparison(c) || ek_comparisons_next_number(g->trials) % EK_WHOLES_APART)
+    if (!ek_context_needs_comparison(c) ||
+        ek_comparisons_next_number(g->comparisons) % EK_WHOLES_APART)
         return EK_OK;
     int rc = ek_context_compare(c, true, ek_guard_gap(g), &t, &valid, e);
     return !rc && valid ? ek_guard_add_comparisons(g, &t, 1, e) : rc;
@@ -89,7 +90,7 @@ bool ek_guard_stats_get(void *context, int feature, int cell, struct ek_rollout_
     const struct ek_plan_entry *entry = find(plan_of(g), feature, cell);
     if (!entry)
         return false;
-    *out = ek_comparisons_stats(g->trials, entry);
+    *out = ek_comparisons_stats(g->comparisons, entry);
     out->drifted = ek_guard_has_drifted(g);
     if (g->assets->writes_features) /* repaired lists are not compared */
         out->tried = out->acted + out->earlier;
@@ -98,7 +99,7 @@ bool ek_guard_stats_get(void *context, int feature, int cell, struct ek_rollout_
 
 void ek_guard_stats_reset(void *context, int feature, int cell)
 {
-    ek_comparisons_reset(((struct ek_guard *)context)->trials, feature, cell);
+    ek_comparisons_reset(((struct ek_guard *)context)->comparisons, feature, cell);
 }
 
 static const struct ek_canary *canary_of(const struct ek_guard *g, int feature)
@@ -111,13 +112,13 @@ static struct ek_impact_view view_of(const struct ek_guard *g, const struct ek_p
 {
     static const struct ek_comparison_sums nothing;
     const struct ek_cells *cells = ek_detector_registry(g->detector);
-    const struct ek_comparison_sums *sums = ek_comparisons_get(g->trials, entry);
+    const struct ek_comparison_sums *sums = ek_comparisons_get(g->comparisons, entry);
     return (struct ek_impact_view){.feature = g->assets->manifest->item[entry->feature]->name,
                                    .dimension = ek_cells_dimension_name(cells, entry->cell),
                                    .value = ek_cells_value(cells, entry->cell),
                                    .entry = entry,
                                    .mode = entry->mode,
-                                   .figures = ek_comparisons_stats(g->trials, entry),
+                                   .stats = ek_comparisons_stats(g->comparisons, entry),
                                    .sums = sums ? sums : &nothing};
 }
 
@@ -126,10 +127,10 @@ static void view_acting(const struct ek_guard *g, const struct ek_plan_entry *en
 {
     *out = view_of(g, entry);
     if (!ek_mode_acts(entry->mode))
-        out->figures = ek_comparisons_would_roll_back(g->trials, entry);
-    out->figures.drifted = ek_guard_has_drifted(g);
-    out->rail = ek_rollout_check_guardrails(canary_of(g, entry->feature), &out->figures,
-                                            &out->figure, &out->limit);
+        out->stats = ek_comparisons_would_roll_back(g->comparisons, entry);
+    out->stats.drifted = ek_guard_has_drifted(g);
+    out->guardrail = ek_rollout_check_guardrails(canary_of(g, entry->feature), &out->stats,
+                                                 &out->observed, &out->limit);
 }
 
 static bool view_rolled_back(const struct ek_guard *g, const struct ek_plan_entry *desired,
@@ -141,8 +142,8 @@ static bool view_rolled_back(const struct ek_guard *g, const struct ek_plan_entr
     *out = view_of(g, desired);
     out->mode = EK_MODE_OBSERVE;
     out->rolled_back = true;
-    out->rail = r->rolled_back;
-    out->figure = r->figure;
+    out->guardrail = r->rolled_back;
+    out->observed = r->figure;
     out->limit = r->limit;
     return true;
 }
@@ -151,7 +152,7 @@ bool ek_guard_impact(const struct ek_guard *g, int *at, struct ek_impact_view *o
 {
     const struct ek_plan *plan = plan_of(g), *desired = ek_controller_desired(g->control);
     for (; *at < plan->count; ++*at)
-        if (ek_comparisons_get(g->trials, &plan->entry[*at])) {
+        if (ek_comparisons_get(g->comparisons, &plan->entry[*at])) {
             view_acting(g, &plan->entry[(*at)++], out);
             return true;
         }

@@ -41,12 +41,12 @@ struct ek_impact_view {
     const char *feature;
     const char *dimension, *value; /* NULL: all traffic; value NULL: (other) */
     const struct ek_plan_entry *entry;
-    enum ek_mode mode;      /* observe if rolled back */
-    bool rolled_back;       /* rolled back by `rail`; else `rail` would roll it back */
-    enum ek_guardrail rail; /* none: within all limits */
-    double figure, limit;   /* of the guardrail */
+    enum ek_mode mode;           /* observe if rolled back */
+    bool rolled_back;            /* rolled back by `rail`; else `rail` would roll it back */
+    enum ek_guardrail guardrail; /* none: within all limits */
+    double observed, limit;      /* of the guardrail */
     const struct ek_comparison_sums *sums;
-    struct ek_rollout_stats figures; /* in shadow mode, as if it acted */
+    struct ek_rollout_stats stats; /* in shadow mode, as if it acted */
 };
 /* Set *out to the next plan entry with comparisons, then to rolled-back routes. *at starts as 0.
  * Return false at the end. Views are valid until the next change of the guard. */

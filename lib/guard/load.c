@@ -82,7 +82,7 @@ static void times(struct loading *v)
     g->time_ms = h->time_ms;
     g->clock_ms = h->clock_ms;
     g->saved.base = h->frame.base;
-    ek_live_sketches_time(g->traffic, g->time_ms);
+    ek_live_sketches_time(g->sketches, g->time_ms);
 }
 
 /* Read all windows of a checkpoint cell into new windows. */
@@ -104,10 +104,10 @@ static void windows_of_cell(struct loading *v, int cell, int to)
     struct ek_guard *g = v->g;
     const struct ek_window_rule *then = &v->state->head.windows, *now = &g->assets->rules->windows;
     struct ek_windows *had = NULL;
-    v->rc = ek_live_sketches_open(g->traffic, to, NULL);
+    v->rc = ek_live_sketches_open(g->sketches, to, NULL);
     if (v->rc)
         return;
-    struct ek_windows *w = ek_live_sketches_windows(g->traffic, to);
+    struct ek_windows *w = ek_live_sketches_windows(g->sketches, to);
     if (cell == to && then->length_ms == now->length_ms && then->retention == now->retention) {
         read_windows(v, cell, w);
         return;
@@ -131,7 +131,7 @@ static void all_windows(struct loading *v, int cells, const int16_t *to_of)
             !ek_state_has(v->state, v->name))
             continue;
         windows_of_cell(v, cell, to);
-        ek_live_sketches_filled(v->g->traffic, to);
+        ek_live_sketches_filled(v->g->sketches, to);
     }
 }
 
@@ -187,7 +187,7 @@ static void sketches(struct loading *v)
     if (!v->rc)
         all_windows(v, ek_cells_count(cells), to);
     read_parts(v, EK_PART_ANY_PROFILE, INT16_MAX);
-    ek_plan_history_release(&g->past); /* these plans have the old cell numbers */
+    ek_plan_history_release(&g->plan_history); /* these plans have the old cell numbers */
     if (!v->rc)
         ek_guard_restore_pause(g);
     count_queries(v);

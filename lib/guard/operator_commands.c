@@ -194,7 +194,7 @@ static const struct ek_decision_record *last_decision(const struct ek_guard *g)
 {
     const struct ek_decision_record *m;
     for (uint64_t n = ek_decisions_last(g->decisions); (m = ek_decisions_at(g->decisions, n)); n--)
-        if (m->what == EK_DECIDED_PAUSE || (m->what == EK_DECIDED_RESUME && !m->feature))
+        if (m->kind == EK_DECIDED_PAUSE || (m->kind == EK_DECIDED_RESUME && !m->feature))
             return m;
     return NULL;
 }
@@ -202,7 +202,7 @@ static const struct ek_decision_record *last_decision(const struct ek_guard *g)
 void ek_guard_restore_pause(struct ek_guard *g)
 {
     const struct ek_decision_record *m = last_decision(g);
-    if (m && m->what == EK_DECIDED_PAUSE)
+    if (m && m->kind == EK_DECIDED_PAUSE)
         ek_controller_pause(g->control, true, m->time_ms);
 }
 
@@ -211,7 +211,7 @@ bool ek_guard_paused(const struct ek_guard *g, struct ek_decision_record *since)
     if (!ek_controller_paused(g->control))
         return false;
     const struct ek_decision_record *m = last_decision(g);
-    *since = m && m->what == EK_DECIDED_PAUSE ? *m : ek_decision_get(EK_DECIDED_PAUSE);
+    *since = m && m->kind == EK_DECIDED_PAUSE ? *m : ek_decision_get(EK_DECIDED_PAUSE);
     return true;
 }
 

@@ -64,7 +64,7 @@ static const struct ek_decision_record *made_by(const struct ek_guard *g, uint64
 {
     const struct ek_decision_record *m;
     for (uint64_t n = ek_decisions_last(g->decisions); (m = ek_decisions_at(g->decisions, n)); n--)
-        if (m->what == EK_DECIDED_ACCEPT && m->accept == version)
+        if (m->kind == EK_DECIDED_ACCEPT && m->accept == version)
             return m;
     return NULL;
 }
@@ -80,8 +80,8 @@ static void add(const struct ek_guard *g, const struct ek_level_offset *one,
                                   .value = ek_cells_value(cells, one->cell),
                                   .factor = exp(one->shift_ln),
                                   .time_ms = m ? m->time_ms : -1,
-                                  .author = m ? m->who : NULL,
-                                  .reason = m ? m->why : NULL};
+                                  .author = m ? m->actor : NULL,
+                                  .reason = m ? m->reason : NULL};
     ek_json_add_accepted(w, &a);
 }
 

@@ -39,7 +39,7 @@ static bool is_of(const struct ek_decision_record *m, const struct ek_impact_vie
 {
     const struct ek_event_place a = {m->feature, m->dimension, m->value},
                                 b = {v->feature, v->dimension, v->value};
-    return m->what == EK_DECIDED_ROLLBACK && ek_event_same_place(&a, &b);
+    return m->kind == EK_DECIDED_ROLLBACK && ek_event_same_place(&a, &b);
 }
 
 /* Return the rollback decision, or the current values if it was evicted. */
@@ -56,8 +56,8 @@ static struct ek_decision_record withdrawal(const struct ek_guard *g,
     m.feature = v->feature;
     m.dimension = v->dimension;
     m.value = v->value;
-    m.rail = v->rail;
-    m.figure = v->figure;
+    m.guardrail = v->guardrail;
+    m.observed = v->observed;
     m.limit = v->limit;
     return m;
 }

@@ -155,12 +155,12 @@ static void event_serialize(struct ek_guard *g, uint64_t number, struct ek_seria
 static void guard_walk(const struct ek_part_at *at, struct ek_serialize *s)
 {
     struct ek_guard *g = at->g;
-    uint32_t said = g->said;
-    int waiting = (int)(g->told - g->fetched);
+    uint32_t said = g->reported_limits;
+    int waiting = (int)(g->emitted - g->fetched);
     ek_serialize_u64(s, &g->adopted);
     ek_serialize_u32(s, &said);
-    g->said = said;
-    ek_serialize_raw(s, g->beyond.count, EK_BOUNDS * sizeof *g->beyond.count);
+    g->reported_limits = said;
+    ek_serialize_raw(s, g->limits.count, EK_BOUNDS * sizeof *g->limits.count);
     open_serialize(g, s);
     ek_serialize_int(s, &waiting, 0, EK_EVENTS_MAX);
     for (int i = 0; i < waiting && !s->rc; i++)
@@ -202,7 +202,7 @@ static void queries_walk(const struct ek_part_at *at, struct ek_serialize *s)
 {
     struct ek_guard *g = at->g;
     ek_assembly_serialize(g->assembly, s);
-    ek_plan_history_serialize(&g->past, s, g->assets->manifest->item_count,
+    ek_plan_history_serialize(&g->plan_history, s, g->assets->manifest->item_count,
                               at->cells ? at->cells : cells_of(g));
 }
 
@@ -218,7 +218,7 @@ static void clock_walk(const struct ek_part_at *at, struct ek_serialize *s)
 
 static int windows_count(const struct ek_part_at *at)
 {
-    return ek_live_sketches_cells(at->g->traffic);
+    return ek_live_sketches_cells(at->g->sketches);
 }
 
 /* A cell with another segment value has new windows. */
@@ -446,7 +446,7 @@ static void save_part(struct saving *v, const struct ek_state_part *part)
     for (; at.number < ek_state_part_count(&at) && !v->rc; at.number++) {
         at.windows = NULL;
         if (part->flags & EK_PART_PER_WINDOW) {
-            at.windows = ek_live_sketches_windows(v->g->traffic, at.number);
+            at.windows = ek_live_sketches_windows(v->g->sketches, at.number);
             if (!at.windows)
                 continue;
         }
@@ -514,9 +514,9 @@ static void write_head(struct saving *v, const void *note, size_t length)
 static int pack_windows(struct ek_guard *g)
 {
     int rc = EK_OK;
-    for (int cell = 0; cell < ek_live_sketches_cells(g->traffic) && !rc; cell++)
-        if (ek_live_sketches_windows(g->traffic, cell))
-            rc = ek_windows_pack_newest(ek_live_sketches_windows(g->traffic, cell));
+    for (int cell = 0; cell < ek_live_sketches_cells(g->sketches) && !rc; cell++)
+        if (ek_live_sketches_windows(g->sketches, cell))
+            rc = ek_windows_pack_newest(ek_live_sketches_windows(g->sketches, cell));
     return rc;
 }
 

@@ -14,13 +14,13 @@ int ek_windows_new(struct ek_windows **out, int features, int kept, struct ek_er
     if (!w)
         return ek_fail(e, EK_ENOMEM, "out of memory");
     w->features = features;
-    w->kept = kept;
+    w->retention = kept;
     ek_buf_init(&w->packed, 0);
     int rc = ek_sketch_set_new(&w->current, features, e);
     if (!rc) {
         w->ring = ek_calloc((size_t)kept, sizeof *w->ring);
-        w->life = ek_calloc((size_t)features, sizeof *w->life);
-        if (!w->ring || !w->life || ek_sketch_new(&w->one))
+        w->lifetime = ek_calloc((size_t)features, sizeof *w->lifetime);
+        if (!w->ring || !w->lifetime || ek_sketch_new(&w->scratch))
             rc = ek_fail(e, EK_ENOMEM, "out of memory");
     }
     if (rc)
@@ -50,9 +50,9 @@ void ek_closed_windows_release(struct ek_closed_window *ring, int kept,
 
 static void drop_closed(struct ek_windows *w)
 {
-    ek_closed_windows_release(w->ring, w->kept, w->life, w->features);
+    ek_closed_windows_release(w->ring, w->retention, w->lifetime, w->features);
     w->life_lists = w->closings = 0;
-    w->weighed = 0;
+    w->closed_bytes = 0;
 }
 
 void ek_windows_free(struct ek_windows *w)
@@ -61,10 +61,10 @@ void ek_windows_free(struct ek_windows *w)
         return;
     drop_closed(w);
     ek_sketch_set_free(w->current);
-    ek_sketch_free(w->one);
+    ek_sketch_free(w->scratch);
     ek_buf_release(&w->packed);
     ek_free(w->ring);
-    ek_free(w->life);
+    ek_free(w->lifetime);
     ek_free(w);
 }
 
@@ -77,7 +77,7 @@ void ek_windows_clear(struct ek_windows *w)
 
 static struct ek_closed_window *newest(const struct ek_windows *w)
 {
-    return &w->ring[(w->closings - 1) % (uint64_t)w->kept];
+    return &w->ring[(w->closings - 1) % (uint64_t)w->retention];
 }
 
 int ek_windows_unpacked(const struct ek_windows *w)
@@ -121,15 +121,15 @@ int ek_window_bytes_add(struct ek_window_bytes *b, const uint8_t *bytes, size_t 
 static int pack_feature(struct ek_windows *w)
 {
     int feature = ek_sketch_set_sealed(w->current);
-    struct ek_window_bytes *window = &newest(w)->bytes, *life = &w->life[feature];
+    struct ek_window_bytes *window = &newest(w)->bytes, *life = &w->lifetime[feature];
     ek_buf_clear(&w->packed);
-    ek_sketch_clear(w->one);
-    ek_sketch_set_get_sealed(w->current, feature, w->one);
-    int rc = ek_sketch_pack(w->one, &w->packed);
+    ek_sketch_clear(w->scratch);
+    ek_sketch_set_get_sealed(w->current, feature, w->scratch);
+    int rc = ek_sketch_pack(w->scratch, &w->packed);
     size_t middle = w->packed.length;
-    ek_sketch_unpack(w->one, life->data, life->length);
+    ek_sketch_unpack(w->scratch, life->data, life->length);
     if (!rc)
-        rc = ek_sketch_pack(w->one, &w->packed);
+        rc = ek_sketch_pack(w->scratch, &w->packed);
     if (!rc)
         rc = window_bytes_reserve(window, window->length + middle);
     if (!rc)
@@ -158,7 +158,7 @@ int ek_windows_pack(struct ek_windows *w, int features)
 /* The new closed window reuses the memory of the oldest one. */
 int ek_windows_close(struct ek_windows *w)
 {
-    struct ek_closed_window *c = &w->ring[w->closings % (uint64_t)w->kept];
+    struct ek_closed_window *c = &w->ring[w->closings % (uint64_t)w->retention];
     if (!c->end)
         c->end = ek_calloc((size_t)w->features, sizeof *c->end);
     if (!c->end || window_bytes_reserve(&c->bytes, w->closings ? newest(w)->bytes.length : 0))
@@ -208,7 +208,7 @@ uint64_t ek_windows_get(const struct ek_windows *w, int feature, int64_t first, 
                         struct ek_sketch *out)
 {
     uint64_t lists = 0;
-    for (int i = 0; i < w->kept; i++) {
+    for (int i = 0; i < w->retention; i++) {
         const struct ek_closed_window *c = &w->ring[i];
         if (!c->lists || c->number < first || c->number > last)
             continue;
@@ -223,7 +223,7 @@ uint64_t ek_windows_get(const struct ek_windows *w, int feature, int64_t first, 
 
 uint64_t ek_windows_life(const struct ek_windows *w, int feature, struct ek_sketch *out)
 {
-    ek_sketch_unpack(out, w->life[feature].data, w->life[feature].length);
+    ek_sketch_unpack(out, w->lifetime[feature].data, w->lifetime[feature].length);
     ek_sketch_set_get_sealed(w->current, feature, out);
     ek_sketch_set_get(w->current, feature, out);
     return w->life_lists + w->lists;
@@ -232,23 +232,24 @@ uint64_t ek_windows_life(const struct ek_windows *w, int feature, struct ek_sket
 void ek_windows_weigh(struct ek_windows *w)
 {
     size_t ends = (size_t)w->features * sizeof *w->ring->end;
-    w->weighed = ek_windows_packed_bytes(w);
-    for (int i = 0; i < w->kept; i++)
-        w->weighed += w->ring[i].end ? ends : 0;
+    w->closed_bytes = ek_windows_packed_bytes(w);
+    for (int i = 0; i < w->retention; i++)
+        w->closed_bytes += w->ring[i].end ? ends : 0;
 }
 
 size_t ek_windows_bytes(const struct ek_windows *w)
 {
-    return sizeof *w + (size_t)w->kept * sizeof *w->ring + (size_t)w->features * sizeof *w->life +
-           w->weighed + ek_sketch_set_bytes(w->current);
+    return sizeof *w + (size_t)w->retention * sizeof *w->ring +
+           (size_t)w->features * sizeof *w->lifetime + w->closed_bytes +
+           ek_sketch_set_bytes(w->current);
 }
 
 size_t ek_windows_packed_bytes(const struct ek_windows *w)
 {
     size_t bytes = 0;
-    for (int i = 0; i < w->kept; i++)
+    for (int i = 0; i < w->retention; i++)
         bytes += w->ring[i].bytes.capacity;
     for (int f = 0; f < w->features; f++)
-        bytes += w->life[f].capacity;
+        bytes += w->lifetime[f].capacity;
     return bytes;
 }

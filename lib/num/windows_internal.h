@@ -18,18 +18,18 @@ struct ek_closed_window {
 };
 
 struct ek_windows {
-    int features, kept;
+    int features, retention;
     struct ek_sketch_set *current; /* sealed part: unpacked features of the newest closed window */
     int64_t number;                /* of the current window */
     uint64_t lists;                /* of the current window */
     struct ek_closed_window *ring; /* [kept] */
     uint64_t closings;
     /* [features], all closed windows except the unpacked features of the newest */
-    struct ek_window_bytes *life;
+    struct ek_window_bytes *lifetime;
     uint64_t life_lists;
-    struct ek_sketch *one; /* scratch */
-    struct ek_buf packed;  /* scratch */
-    size_t weighed;        /* bytes of closed windows and their sums, when last computed */
+    struct ek_sketch *scratch; /* scratch */
+    struct ek_buf packed;      /* scratch */
+    size_t closed_bytes;       /* bytes of closed windows and their sums, when last computed */
 };
 
 /* Free the memory of closed windows and sums and leave them empty. Either may be NULL. */

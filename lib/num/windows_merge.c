@@ -29,7 +29,7 @@ static int list_closed(const struct ek_windows *w, struct source *to, int count)
 {
     uint64_t first = w->closings - (uint64_t)ek_windows_places(w);
     for (uint64_t i = first; i < w->closings; i++, count++)
-        to[count] = (struct source){&w->ring[i % (uint64_t)w->kept], count};
+        to[count] = (struct source){&w->ring[i % (uint64_t)w->retention], count};
     return count;
 }
 
@@ -37,7 +37,7 @@ static int list_closed(const struct ek_windows *w, struct source *to, int count)
 static int pack_behind(struct ek_windows *w, struct ek_window_bytes *to)
 {
     ek_buf_clear(&w->packed);
-    int rc = ek_sketch_pack(w->one, &w->packed);
+    int rc = ek_sketch_pack(w->scratch, &w->packed);
     return rc ? rc : ek_window_bytes_add(to, w->packed.data, w->packed.length);
 }
 
@@ -53,9 +53,9 @@ static int join(struct ek_windows *w, const struct source *source, int count,
     for (int i = 0; i < count; i++)
         to->lists += source[i].window->lists;
     for (int f = 0; f < w->features && !rc; f++) {
-        ek_sketch_clear(w->one);
+        ek_sketch_clear(w->scratch);
         for (int i = 0; i < count; i++)
-            ek_closed_window_get(source[i].window, f, w->one);
+            ek_closed_window_get(source[i].window, f, w->scratch);
         rc = pack_behind(w, &to->bytes);
         to->end[f] = to->bytes.length;
     }
@@ -68,7 +68,7 @@ static int join_all(struct ek_windows *w, const struct source *source, int count
     int rc = EK_OK, end = count, groups = 0, skip;
     for (int i = 0; i < count; i++)
         groups += !i || source[i].window->number != source[i - 1].window->number;
-    skip = groups > w->kept ? groups - w->kept : 0;
+    skip = groups > w->retention ? groups - w->retention : 0;
     m->closings = (uint64_t)(groups - skip);
     for (int place = (int)m->closings - 1; place >= 0 && !rc; place--) {
         int first = end - 1;
@@ -83,7 +83,7 @@ static int join_all(struct ek_windows *w, const struct source *source, int count
 static int merge_rings(struct ek_windows *into, const struct ek_windows *from, bool apart,
                        struct merged *m)
 {
-    size_t most = (size_t)into->kept + (size_t)from->kept;
+    size_t most = (size_t)into->retention + (size_t)from->retention;
     struct source *source = ek_calloc(most, sizeof *source);
     if (!source)
         return EK_ENOMEM;
@@ -101,11 +101,11 @@ static int join_lives(struct ek_windows *into, const struct ek_windows *from, bo
 {
     int rc = EK_OK;
     for (int f = 0; f < into->features && !rc; f++) {
-        ek_sketch_clear(into->one);
-        ek_sketch_unpack(into->one, into->life[f].data, into->life[f].length);
-        ek_sketch_unpack(into->one, from->life[f].data, from->life[f].length);
+        ek_sketch_clear(into->scratch);
+        ek_sketch_unpack(into->scratch, into->lifetime[f].data, into->lifetime[f].length);
+        ek_sketch_unpack(into->scratch, from->lifetime[f].data, from->lifetime[f].length);
         if (apart)
-            ek_sketch_set_get(from->current, f, into->one);
+            ek_sketch_set_get(from->current, f, into->scratch);
         rc = pack_behind(into, &m->life[f]);
     }
     return rc;
@@ -114,16 +114,16 @@ static int join_lives(struct ek_windows *into, const struct ek_windows *from, bo
 /* Free the contents of `m`: the new ones, or the old ones after `enter`. */
 static void release(const struct ek_windows *w, struct merged *m)
 {
-    ek_closed_windows_release(m->ring, w->kept, m->life, w->features);
+    ek_closed_windows_release(m->ring, w->retention, m->life, w->features);
     ek_free(m->ring);
     ek_free(m->life);
 }
 
 static void enter(struct ek_windows *w, struct merged *m)
 {
-    struct merged old = {w->ring, w->life, 0};
+    struct merged old = {w->ring, w->lifetime, 0};
     w->ring = m->ring;
-    w->life = m->life;
+    w->lifetime = m->life;
     w->closings = m->closings;
     *m = old;
 }
@@ -143,7 +143,7 @@ static int fall_behind(struct ek_windows *w, const struct ek_windows *ahead)
 
 int ek_windows_merge(struct ek_windows *into, struct ek_windows *from, bool apart)
 {
-    struct merged m = {ek_calloc((size_t)into->kept, sizeof *m.ring),
+    struct merged m = {ek_calloc((size_t)into->retention, sizeof *m.ring),
                        ek_calloc((size_t)into->features, sizeof *m.life), 0};
     int rc = m.ring && m.life ? EK_OK : EK_ENOMEM;
     if (!rc)

@@ -43,7 +43,7 @@ void ek_windows_life_serialize(struct ek_windows *w, struct ek_serialize *s)
     ek_serialize_u64(s, &w->closings);
     ek_serialize_u64(s, &w->life_lists);
     for (int f = 0; f < w->features && !s->rc; f++) {
-        struct ek_window_bytes *life = &w->life[f];
+        struct ek_window_bytes *life = &w->lifetime[f];
         uint32_t length = life->length;
         const uint8_t *bytes = packed_serialize(s, life->data, &length, &total);
         if (!ek_serialize_is_reading(s))
@@ -58,11 +58,11 @@ void ek_windows_life_serialize(struct ek_windows *w, struct ek_serialize *s)
 
 static void pack_current(struct ek_windows *w, int feature, struct ek_serialize *s)
 {
-    ek_sketch_clear(w->one);
-    ek_sketch_set_get(w->current, feature, w->one);
+    ek_sketch_clear(w->scratch);
+    ek_sketch_set_get(w->current, feature, w->scratch);
     ek_buf_clear(&w->packed);
     if (!s->rc)
-        s->rc = ek_sketch_pack(w->one, &w->packed);
+        s->rc = ek_sketch_pack(w->scratch, &w->packed);
 }
 
 void ek_windows_now_serialize(struct ek_windows *w, struct ek_serialize *s)
@@ -80,9 +80,9 @@ void ek_windows_now_serialize(struct ek_windows *w, struct ek_serialize *s)
         if (!ek_serialize_is_reading(s) || s->rc)
             continue;
         ek_serialize_require(s, total == rows);
-        ek_sketch_clear(w->one);
-        ek_sketch_unpack(w->one, bytes, length);
-        ek_sketch_set_add_sketch(w->current, f, w->one);
+        ek_sketch_clear(w->scratch);
+        ek_sketch_unpack(w->scratch, bytes, length);
+        ek_sketch_set_add_sketch(w->current, f, w->scratch);
     }
     if (ek_serialize_is_reading(s) && !s->rc)
         ek_sketch_set_add_rows(w->current, rows);
@@ -90,7 +90,7 @@ void ek_windows_now_serialize(struct ek_windows *w, struct ek_serialize *s)
 
 int ek_windows_places(const struct ek_windows *w)
 {
-    return w->closings < (uint64_t)w->kept ? (int)w->closings : w->kept;
+    return w->closings < (uint64_t)w->retention ? (int)w->closings : w->retention;
 }
 
 void ek_windows_place_serialize(struct ek_windows *w, struct ek_serialize *s, int place)
@@ -132,6 +132,6 @@ uint64_t ek_windows_life_mark(const struct ek_windows *w)
 
 uint64_t ek_windows_place_mark(const struct ek_windows *w, int place)
 {
-    uint64_t kept = (uint64_t)w->kept, behind = w->closings % kept > (uint64_t)place;
+    uint64_t kept = (uint64_t)w->retention, behind = w->closings % kept > (uint64_t)place;
     return w->closings / kept + behind;
 }

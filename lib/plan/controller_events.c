@@ -59,23 +59,23 @@ static void report_decision(struct reporting *t, enum ek_decision_kind what,
 {
     const struct ek_controller_cells *cells = &t->c->setup.cells;
     struct ek_decision_record d = begin(t, what);
-    d.why = why;
+    d.reason = why;
     d.feature = t->c->setup.manifest->item[e->feature]->name;
     d.dimension = cells->name_of ? cells->name_of(cells->context, e->cell) : NULL;
     d.value = cells->value_of ? cells->value_of(cells->context, e->cell) : NULL;
     d.action = e->treatment.action;
     d.percent = e->mode == EK_MODE_CANARY ? e->percent : -1;
     if (r) {
-        d.episode = r->about.episode;
+        d.finding = r->about.episode;
         d.class = r->about.class;
         d.factor = r->about.factor;
         d.factor_low = r->about.factor_low;
         d.factor_high = r->about.factor_high;
-        d.share = r->about.share;
+        d.fraction = r->about.share;
     }
     if (r && what == EK_DECIDED_ROLLBACK) {
-        d.rail = r->rolled_back;
-        d.figure = r->figure;
+        d.guardrail = r->rolled_back;
+        d.observed = r->figure;
         d.limit = r->limit;
     }
     hand_over(t, &d);
@@ -135,7 +135,7 @@ static void report_mode(struct reporting *t, const struct ek_plan_entry *from,
                                                          : EK_DECIDED_END;
     char mode[64], why[WHY_BYTES];
     set_mode(e, mode, sizeof mode);
-    snprintf(why, sizeof why, "by the rules it is now %s", mode);
+    snprintf(why, sizeof why, "the rules now set %s", mode);
     report_decision(t, what, e, r, why);
 }
 
@@ -147,10 +147,10 @@ static void report_step(struct reporting *t, const struct ek_plan_entry *from,
     if (e->percent > from->percent)
         snprintf(why, sizeof why,
                  "from %.4g%% to %.4g%% of the lists: %" PRIu64
-                 " lists were tried, and nothing of 'abort_if' was exceeded",
+                 " lists were compared, and no limit of 'abort_if' was exceeded",
                  percent(from->percent), percent(e->percent), r ? r->tried : 0);
     else
-        snprintf(why, sizeof why, "from %.4g%% to %.4g%% of the lists: the rules have it so now",
+        snprintf(why, sizeof why, "from %.4g%% to %.4g%% of the lists: by the changed rules",
                  percent(from->percent), percent(e->percent));
     report_decision(t, EK_DECIDED_STEP, e, r, why);
 }
@@ -161,7 +161,8 @@ static void report_rollback(struct reporting *t, const struct ek_plan_entry *e,
     char why[WHY_BYTES];
     switch (r->rolled_back) {
     case EK_GUARDRAIL_DRIFT:
-        snprintf(why, sizeof why, "the model no longer ranks as the upstream does (model_drift)");
+        snprintf(why, sizeof why,
+                 "the model no longer ranks as the upstream ranker does (model_drift)");
         break;
     case EK_GUARDRAIL_WORSE:
         snprintf(why, sizeof why,
@@ -187,48 +188,48 @@ static void report_end(struct reporting *t, const struct ek_plan_entry *e)
     if (desired && r && r->rolled_back != EK_GUARDRAIL_NONE)
         report_rollback(t, e, r);
     else if (!desired && t->resumed)
-        report_decision(t, EK_DECIDED_END, e, r,
-                        "nothing asks for it any more, since a time when all was paused");
+        report_decision(t, EK_DECIDED_END, e, r, "no finding requires it since before the pause");
     else if (!desired && ek_plan_awaits(e))
-        report_decision(t, EK_DECIDED_END, e, r, "its fault is gone, and a person has ended it");
+        report_decision(t, EK_DECIDED_END, e, r,
+                        "the fault has cleared, and an operator has ended it");
     else if (!desired && r && r->credit < 1 && t->c->setup.callbacks.mean_membership)
         report_decision(t, EK_DECIDED_END, e, r,
-                        "it has acted on as many lists as those with the fault earn it");
+                        "its budget is used up: too few lists show the fault");
     else if (!desired)
         report_decision(t, EK_DECIDED_END, e, r,
-                        e->until_ms >= 0 ? "its fault is gone, and its hold is over"
+                        e->until_ms >= 0 ? "the fault has cleared, and the minimum duration is over"
                                          : "nothing asks for it any more");
     else if (t->c->limited != EK_EXCEEDS_NONE)
-        report_decision(t, EK_DECIDED_END, e, r, "a limit of the rules keeps it back");
+        report_decision(t, EK_DECIDED_END, e, r, "a limit of the rules blocks it");
     else if (ek_plan_has(t->is, e->feature, e->cell) || ek_plan_has(t->is, e->feature, 0))
         report_decision(t, EK_DECIDED_END, e, r, "a pin goes before it");
     else
-        report_decision(t, EK_DECIDED_END, e, r, "the rules do not let it act");
+        report_decision(t, EK_DECIDED_END, e, r, "the rules do not allow it to act");
 }
 
 static void report_limit(struct reporting *t, enum ek_bound bound)
 {
     const struct ek_rules *rules = t->c->setup.rules;
     const char *then = rules->on_limit == EK_LIMIT_OBSERVE
-                           ? "nothing that findings ask for acts: the profile is suspect"
-                           : "what was found first goes on, the rest is only told";
+                           ? "no finding acts: the profile may be outdated"
+                           : "the oldest routes continue, other findings are only reported";
     struct ek_decision_record d = begin(t, EK_DECIDED_LIMIT);
     char why[WHY_BYTES];
     if (bound == EK_BOUND_ROUTED) {
-        d.figure = t->composed->features;
+        d.observed = t->composed->features;
         d.limit = rules->max_routed_features;
         snprintf(why, sizeof why,
                  "features of %d incidents would be routed, max_routed_features is %d: %s",
                  t->composed->features, rules->max_routed_features, then);
     } else if (bound == EK_BOUND_SHARE) {
-        d.figure = t->composed->share;
+        d.observed = t->composed->share;
         d.limit = rules->max_routed_share;
         snprintf(why, sizeof why,
                  "%.3g of the traffic would be acted on, max_routed_share is %.3g: %s",
                  t->composed->share, rules->max_routed_share, then);
     } else
         snprintf(why, sizeof why, "%s", ek_bound_text(bound));
-    d.why = why;
+    d.reason = why;
     hand_over(t, &d);
 }
 

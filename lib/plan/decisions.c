@@ -33,20 +33,20 @@ int ek_decision_kind_parse(const char *word)
 
 struct ek_decision_record ek_decision_get(enum ek_decision_kind what)
 {
-    return (struct ek_decision_record){.what = what,
+    return (struct ek_decision_record){.kind = what,
                                        .factor = NAN,
                                        .factor_low = NAN,
                                        .factor_high = NAN,
-                                       .share = NAN,
-                                       .figure = NAN,
+                                       .fraction = NAN,
+                                       .observed = NAN,
                                        .limit = NAN,
                                        .percent = -1,
-                                       .who = "system"};
+                                       .actor = "system"};
 }
 
 static const char **text_of(struct ek_decision_record *m, int i)
 {
-    const char **const all[TEXTS] = {&m->who,     &m->why,       &m->request, &m->instance,
+    const char **const all[TEXTS] = {&m->actor,   &m->reason,    &m->request, &m->instance,
                                      &m->feature, &m->dimension, &m->value};
     return all[i];
 }
@@ -136,7 +136,7 @@ bool ek_decisions_has(const struct ek_decisions *d, const struct ek_decision_rec
 {
     for (int i = 0; i < EK_DECISIONS_RETAINED; i++) {
         const struct ek_decision_record *o = &d->kept[i];
-        if (o->number && o->what == m->what && o->time_ms == m->time_ms && o->before == m->before &&
+        if (o->number && o->kind == m->kind && o->time_ms == m->time_ms && o->before == m->before &&
             o->after == m->after && same_text(o->feature, m->feature) &&
             same_text(o->dimension, m->dimension) && same_text(o->value, m->value))
             return true;
@@ -188,22 +188,23 @@ static void text_serialize(struct ek_serialize *s, const char **text)
 
 static void names_serialize(struct ek_decision_record *m, struct ek_serialize *s)
 {
-    int what = (int)m->what, class = (int)m->class, action = (int)m->action, rail = (int)m->rail;
+    int what = (int)m->kind, class = (int)m->class, action = (int)m->action,
+        rail = (int)m->guardrail;
     name_serialize(s, &what, EK_DECISION_KINDS);
     name_serialize(s, &class, EK_CLASS_COUNT);
     name_serialize(s, &action, EK_ACTION_COUNT);
     name_serialize(s, &rail, EK_GUARDRAIL_COUNT);
-    m->what = (enum ek_decision_kind)what;
+    m->kind = (enum ek_decision_kind)what;
     m->class = (enum ek_class) class;
     m->action = (enum ek_action)action;
-    m->rail = (enum ek_guardrail)rail;
+    m->guardrail = (enum ek_guardrail)rail;
 }
 
 /* All fields except the number. */
 static void decided_serialize(struct ek_decision_record *m, struct ek_serialize *s)
 {
-    double *const numbers[] = {&m->factor, &m->factor_low, &m->factor_high,
-                               &m->share,  &m->figure,     &m->limit};
+    double *const numbers[] = {&m->factor,   &m->factor_low, &m->factor_high,
+                               &m->fraction, &m->observed,   &m->limit};
     ek_serialize_u64(s, &m->query);
     ek_serialize_u64(s, &m->before);
     ek_serialize_u64(s, &m->after);
@@ -211,7 +212,7 @@ static void decided_serialize(struct ek_decision_record *m, struct ek_serialize 
     ek_serialize_u64(s, &m->normal);
     ek_serialize_i64(s, &m->time_ms);
     names_serialize(m, s);
-    ek_serialize_u32(s, &m->episode);
+    ek_serialize_u32(s, &m->finding);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         ek_serialize_f64(s, numbers[i]);
     ek_serialize_int(s, &m->percent, -1, EK_PERCENT_WHOLE);

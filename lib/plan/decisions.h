@@ -53,18 +53,18 @@ struct ek_decision_record {
     uint64_t accept;        /* number of the new or reverted accept; 0: none */
     uint64_t normal;        /* of an accept: version of the accepted levels after it */
     int64_t time_ms;        /* event time */
-    enum ek_decision_kind what;
-    uint32_t episode;    /* 0: none */
+    enum ek_decision_kind kind;
+    uint32_t finding;    /* 0: none */
     enum ek_class class; /* EK_CLASS_NONE: none */
     enum ek_action action;
-    enum ek_guardrail rail;
-    double factor, factor_low, factor_high, share; /* NaN: none */
-    double figure, limit;                          /* of a guardrail or limit; NaN: none */
-    int percent;                                   /* hundredths; -1: none */
-    const char *who;                               /* actor: "system" or a user */
-    const char *why;                               /* reason, a sentence */
-    const char *request;                           /* id of the operator command */
-    const char *instance;                          /* if it concerns one instance only */
+    enum ek_guardrail guardrail;
+    double factor, factor_low, factor_high, fraction; /* NaN: none */
+    double observed, limit;                           /* of a guardrail or limit; NaN: none */
+    int percent;                                      /* hundredths; -1: none */
+    const char *actor;                                /* actor: "system" or a user */
+    const char *reason;                               /* reason, a sentence */
+    const char *request;                              /* id of the operator command */
+    const char *instance;                             /* if it concerns one instance only */
     const char *feature;
     const char *dimension, *value; /* dimension NULL: all traffic; value NULL: (other) */
 };

@@ -228,8 +228,8 @@ int ek_controller_carry_out(struct ek_controller *c, const struct ek_order *o, i
     int feature, rc = check(c, o, time_ms, &feature, e);
     *m = ek_decision_get(o->kind);
     m->action = o->action;
-    m->who = o->author;
-    m->why = o->reason;
+    m->actor = o->author;
+    m->reason = o->reason;
     m->feature = o->feature;
     m->dimension = o->segment;
     m->value = ek_order_cell_value(o);

@@ -55,8 +55,7 @@ int ek_controller_pin(struct ek_controller *c, const struct ek_controller_pin *p
 {
     struct ek_controller_pin own, *place = find(c, pin->feature, pin->cell);
     if (!place && c->pins == EK_PINS_MAX)
-        return ek_fail(e, EK_ELIMIT, "there are %d pins, which is the most: take one away first",
-                       EK_PINS_MAX);
+        return ek_fail(e, EK_ELIMIT, "at most %d pins: remove one first", EK_PINS_MAX);
     if (ek_controller_pin_copy(&own, pin))
         return ek_fail(e, EK_ENOMEM, "out of memory");
     if (place)
@@ -142,8 +141,8 @@ int ek_controller_unpin(struct ek_controller *c, int feature, int cell, struct e
     if (rule < 0)
         return ek_fail(e, EK_ESTATE, "'%s' is not pinned there", name);
     return ek_fail(e, EK_ESTATE,
-                   "'%s' is pinned there by the rules, line %ld, column %ld: take that pin out of "
-                   "the file, or pin something else, which goes before it",
+                   "'%s' is pinned there by the rules, line %ld, column %ld: remove that pin from "
+                   "the file, or pin another action, which takes precedence",
                    name, c->setup.rules->pin[rule].line, c->setup.rules->pin[rule].column);
 }
 
@@ -200,7 +199,7 @@ int ek_controller_pins_get(struct ek_controller *c, int64_t time_ms)
     for (int i = 0; i < c->pins; i++) {
         const struct ek_controller_pin *p = &c->pin[i];
         if (!is_over(p->is.until_ms, time_ms))
-            add_pin(c, &count, p->feature, p->cell, p->is.action, EK_BY_PERSON);
+            add_pin(c, &count, p->feature, p->cell, p->is.action, EK_BY_OPERATOR);
     }
     for (int i = 0; i < rules->pin_count; i++) {
         const struct ek_pin *p = &rules->pin[i];
@@ -242,8 +241,9 @@ int ek_controller_each_pin(const struct ek_controller *c, int64_t time_ms,
     int rc = EK_OK;
     for (int i = 0; i < c->pins && !rc; i++) {
         const struct ek_order one = order_of(c, &c->pin[i]);
-        rc = is_over(c->pin[i].is.until_ms, time_ms) ? EK_OK
-                                                     : report_decision(context, &one, EK_BY_PERSON);
+        rc = is_over(c->pin[i].is.until_ms, time_ms)
+                 ? EK_OK
+                 : report_decision(context, &one, EK_BY_OPERATOR);
     }
     for (int i = 0; i < c->setup.rules->pin_count && !rc; i++) {
         const struct ek_pin *p = &c->setup.rules->pin[i];
@@ -293,7 +293,7 @@ static int report_expired(const struct ek_controller *c, enum ek_decision_kind w
     char why[WHY_BYTES];
     snprintf(why, sizeof why, "the pin%s%s %s%s%s", o->author ? " of " : "",
              o->author ? o->author : "", how, o->reason ? ": " : "", o->reason ? o->reason : "");
-    d.why = why;
+    d.reason = why;
     d.dimension = cells->name_of ? cells->name_of(cells->context, p->cell) : NULL;
     d.value = cells->value_of ? cells->value_of(cells->context, p->cell) : NULL;
     return report_decision(c, &d, p->feature, o->action, when);
@@ -306,7 +306,7 @@ static int report_rules(const struct ek_controller *c, enum ek_decision_kind wha
     char text[WHY_BYTES];
     snprintf(text, sizeof text, "the pin of the rules, line %ld, column %ld, %s", pin->line,
              pin->column, why);
-    d.why = text;
+    d.reason = text;
     d.dimension = pin->dimension;
     d.value = pin->value;
     return report_decision(c, &d, item_of(c, pin), pin->action, when);
@@ -320,14 +320,15 @@ static int end_rules_pins(struct ek_controller *c, const struct when *when)
     for (int i = 0; i < rules->pin_count; i++) {
         const struct ek_pin *pin = &rules->pin[i];
         bool over = is_over(pin->until_ms, when->time_ms), item = item_of(c, pin) >= 0;
-        int told = EK_OK;
+        int reported = EK_OK;
         if (item && over && !c->rule_over[i] && c->rules_timed)
-            told = report_rules(c, EK_DECIDED_EXPIRE, pin, "has run out", when);
+            reported = report_rules(c, EK_DECIDED_EXPIRE, pin, "has expired", when);
         else if (item && !over && cell_of(c, i) < 0 && c->rules_untold)
-            told = report_rules(c, EK_DECIDED_LIMIT, pin,
-                                "has no cell, all are in use: set 'limits.segments' higher", when);
+            reported =
+                report_rules(c, EK_DECIDED_LIMIT, pin,
+                             "has no cell, all are in use: set 'limits.segments' higher", when);
         c->rule_over[i] = over;
-        rc = rc ? rc : told;
+        rc = rc ? rc : reported;
     }
     c->rules_timed |= when->time_ms > 0;
     c->rules_untold = false;
@@ -342,9 +343,9 @@ int ek_controller_pins_end(struct ek_controller *c, int64_t time_ms, uint64_t qu
     for (int i = c->pins - 1; i >= 0; i--) {
         if (!is_over(c->pin[i].is.until_ms, time_ms))
             continue;
-        int told =
-            report_expired(c, EK_DECIDED_EXPIRE, &c->pin[i], &c->setup.cells, "has run out", &when);
-        rc = rc ? rc : told;
+        int reported =
+            report_expired(c, EK_DECIDED_EXPIRE, &c->pin[i], &c->setup.cells, "has expired", &when);
+        rc = rc ? rc : reported;
         remove_pin(c, &c->pin[i]);
     }
     return rc;

@@ -24,7 +24,7 @@ enum {
 };
 
 /* The last two are pins. */
-enum ek_plan_source { EK_BY_FINDING, EK_BY_PERSON, EK_BY_RULES, EK_BYS };
+enum ek_plan_source { EK_BY_FINDING, EK_BY_OPERATOR, EK_BY_RULES, EK_BYS };
 
 /* Repair of feature values (serve/feature_writer.h). */
 enum ek_repair_by {

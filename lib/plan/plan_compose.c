@@ -298,7 +298,7 @@ static bool add_pins(struct ek_plan *p, const struct ek_composing *c)
         const struct ek_pinned *pin = &c->pin[i];
         int found = ek_plan_find(p, pin->feature, pin->cell);
         struct ek_plan_entry *at = found < 0 ? NULL : &p->entry[found];
-        if (at && (at->by == EK_BY_PERSON || pin->by == EK_BY_RULES))
+        if (at && (at->by == EK_BY_OPERATOR || pin->by == EK_BY_RULES))
             continue;
         if (!at && p->count == EK_PLAN_MAX)
             return false;

@@ -46,7 +46,7 @@ void ek_route_coverage_list(struct ek_route_coverage *r, const int16_t *cells, i
 struct ek_pinned {
     int feature, cell;
     struct ek_treatment treatment; /* EK_ACT_NONE: no treatment there */
-    enum ek_plan_source by;        /* EK_BY_PERSON, EK_BY_RULES */
+    enum ek_plan_source by;        /* EK_BY_OPERATOR, EK_BY_RULES */
 };
 
 struct ek_composing {

@@ -280,12 +280,12 @@ void ek_controller_retain_cells(struct ek_controller *c)
 
 /* Add the modes of segments for a feature. If one has no cell, the feature is not routed at all:
  * its lists cannot be distinguished. */
-static bool add_modes(struct ek_controller *c, int feature, const struct ek_feature_rule *said,
+static bool add_modes(struct ek_controller *c, int feature, const struct ek_feature_rule *owner,
                       bool own)
 {
     const struct ek_controller_cells *cells = &c->setup.cells;
-    for (int i = 0; i < said->mode_in_count; i++) {
-        const struct ek_mode_in *in = &said->mode_in[i];
+    for (int i = 0; i < owner->mode_in_count; i++) {
+        const struct ek_mode_in *in = &owner->mode_in[i];
         int cell = -1;
         if (c->modes < EK_PLAN_MODES_MAX && cells->assign)
             cell = cells->assign(cells->context, in->dimension, in->value);
@@ -442,11 +442,11 @@ int ek_controller_update(struct ek_controller *c, int64_t time_ms, uint64_t quer
     *changed = composed.changed || c->retell;
     c->retell = false;
     const struct ek_plan *was = &c->plan[!c->now];
-    int told = ek_controller_report(c, was, &composed, time_ms, query);
+    int reported = ek_controller_report(c, was, &composed, time_ms, query);
     int ended = ek_controller_pins_end(c, time_ms, query, was->version);
     if (c->no_memory)
         return EK_ENOMEM;
-    return told ? told : ended;
+    return reported ? reported : ended;
 }
 
 /* Lists between checks of rollouts. */

@@ -140,15 +140,15 @@ int ek_rules_read_fault(struct ek_key_source *s, const struct ek_key_row *k,
                         const struct ek_node *n)
 {
     struct ek_rules_test *t = test_of(s);
-    bool said = true;
+    bool value = true;
     if (t->inject)
         return ek_node_fail(s->yaml, n, s->e,
                             "'%s' and '%s' exclude each other; use one of them, or two tests",
                             FAULTS[t->inject].name, ek_key_name(k));
     t->inject = fault_of(k);
     int rc = k->type == EK_KEY_NUMBER ? ek_key_store(s, k, n)
-                                      : ek_node_bool(s->yaml, n, ek_key_name(k), &said, s->e);
-    if (!rc && (!said || t->by == FAULTS[t->inject].nothing))
+                                      : ek_node_bool(s->yaml, n, ek_key_name(k), &value, s->e);
+    if (!rc && (!value || t->by == FAULTS[t->inject].nothing))
         rc = ek_node_fail(s->yaml, n, s->e,
                           "the value has no effect; use another one, or 'inject: none'");
     return rc;

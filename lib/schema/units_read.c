@@ -235,7 +235,7 @@ static int check_apart(const struct source *s, const struct ek_node *map, const 
         bool one = same_text(o->quantity, u->quantity), words = share_name(o->from, u->from);
         if (one && words && same_factor(o->factor, u->factor))
             return ek_node_fail(s->y, place_of(map, IDS, way), s->e,
-                                "'%s' cannot be told from '%s': factor %.10g, and the same "
+                                "'%s' is ambiguous with '%s': factor %.10g, and the same "
                                 "quantity",
                                 u->id, o->id, o->factor);
         if (!one && words && u->from)

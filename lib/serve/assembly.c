@@ -377,7 +377,7 @@ static struct known *oldest_due(struct ek_assembly *a, int64_t now_ms)
             break;
         if (k->list)
             return k;
-        a->counts.forgotten += !over;
+        a->counts.evicted += !over;
         evict_oldest(a);
     }
     return NULL;
@@ -404,9 +404,9 @@ static struct known *too_many(struct ek_assembly *a)
 static void count(struct ek_assembly *a, const struct known *k)
 {
     if (!k->expected)
-        a->counts.unsaid++;
+        a->counts.unknown++;
     else if (k->seen < k->expected)
-        a->counts.cut++;
+        a->counts.incomplete++;
     else
         a->counts.complete++;
 }

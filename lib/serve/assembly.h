@@ -68,10 +68,10 @@ struct ek_assembly_limits {
 /* Counters of emitted lists and dropped items. */
 struct ek_assembly_counts {
     uint64_t complete;       /* lists with all announced items */
-    uint64_t cut;            /* lists with fewer */
-    uint64_t unsaid;         /* lists without an announced number of items */
+    uint64_t incomplete;     /* lists with fewer */
+    uint64_t unknown;        /* lists without an announced number of items */
     uint64_t repeated, late; /* dropped items */
-    uint64_t forgotten;      /* lists evicted before their time was over */
+    uint64_t evicted;        /* lists evicted before their time was over */
 };
 
 #define EK_NO_PLAN UINT64_MAX

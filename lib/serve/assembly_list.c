@@ -34,8 +34,8 @@ void ek_partial_free(struct ek_partial_list *l)
 size_t ek_partial_bytes(const struct ek_partial_list *l, int features, int query_features)
 {
     size_t row = (size_t)features * sizeof *l->x + sizeof *l->note;
-    return sizeof *l + (size_t)l->room * row + (size_t)query_features * sizeof *l->query +
-           l->text_room;
+    return sizeof *l + (size_t)l->capacity * row + (size_t)query_features * sizeof *l->query +
+           l->text_capacity;
 }
 
 static int copy_texts(struct ek_partial_list *l, const struct ek_list *item)
@@ -43,12 +43,12 @@ static int copy_texts(struct ek_partial_list *l, const struct ek_list *item)
     size_t length = 0;
     for (int i = 0; i < item->segment_count; i++)
         length += item->segments[i].name.length + item->segments[i].value.length;
-    if (length > l->text_room) {
+    if (length > l->text_capacity) {
         char *text = ek_realloc(l->text, length, 1);
         if (!text)
             return EK_ENOMEM;
         l->text = text;
-        l->text_room = length;
+        l->text_capacity = length;
     }
     char *to = l->text;
     l->segment_count = item->segment_count;
@@ -85,8 +85,8 @@ bool ek_partial_has(const struct ek_partial_list *l, uint64_t id)
 /* The announced length may be wrong, so it is limited. */
 static int rows_for(const struct ek_partial_list *l, const struct ek_list *item)
 {
-    if (l->room)
-        return 2 * l->room;
+    if (l->capacity)
+        return 2 * l->capacity;
     if (item->list_items <= ROWS_AT_FIRST)
         return ROWS_AT_FIRST;
     return item->list_items < ROWS_EXPECTED_MOST ? item->list_items : ROWS_EXPECTED_MOST;
@@ -103,14 +103,14 @@ static int grow(struct ek_partial_list *l, const struct ek_list *item)
     if (!note)
         return EK_ENOMEM;
     l->note = note;
-    l->room = room;
+    l->capacity = room;
     return EK_OK;
 }
 
 int ek_partial_add(struct ek_partial_list *l, const struct ek_list *item, uint64_t id)
 {
     size_t row = (size_t)item->item_features;
-    if (l->items == l->room && grow(l, item))
+    if (l->items == l->capacity && grow(l, item))
         return EK_ENOMEM;
     memcpy(l->x + (size_t)l->items * row, item->x, row * sizeof *l->x);
     l->note[l->items++] = (struct ek_item_note){id, item->score[0]};

@@ -12,14 +12,14 @@ struct ek_item_note {
 };
 
 struct ek_partial_list {
-    int items, room;           /* rows: used, allocated */
+    int items, capacity;       /* rows: used, allocated */
     float *x;                  /* [room, item features] */
     struct ek_item_note *note; /* [room] */
     float *query;              /* [query features] */
     int segment_count;
     uint32_t length[EK_SEGMENTS_MAX][2]; /* of name and value of each segment */
     char *text;                          /* concatenated strings of segments */
-    size_t text_room;
+    size_t text_capacity;
     int64_t time_ms;
     struct ek_partial_list *next; /* of the reusable lists */
 };

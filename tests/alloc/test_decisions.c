@@ -13,7 +13,7 @@ static int keep_and_tell(struct ek_decisions *d, struct ek_buf *text)
     m.feature = "price";
     m.dimension = "arm";
     m.value = "B";
-    m.why = "since the source was changed";
+    m.reason = "since the source was changed";
     int rc = ek_decisions_add(d, &m, &is_new);
     if (rc && ek_decisions_last(d))
         return EK_ESTATE; /* a rejected decision left data behind */

@@ -241,7 +241,7 @@ class RolloutStory(Case):
         s.tell("revert", "1", "--reason", "it was none")
         s.send_until("it is routed as before", lambda: CELL in s.planned(), faulty=True)
 
-    OVER = "nothing asks for it any more$|^its fault is gone, and its hold is over$"
+    OVER = "nothing asks for it any more$|^the fault has cleared, and the minimum duration is over$"
 
     def assert_history(self, history):
         history = [d for d in history if d["type"] != "reload"]
@@ -250,8 +250,8 @@ class RolloutStory(Case):
             print("   ", d["sequence"], d["type"], *cell_of(d) if "feature" in d else "", d["actor"], d["plan"], d["reason"])
         steps = [("step", "system", f"from {a}% to {b}% of the lists: ") for a, b in zip(STEPS, STEPS[1:])]
         wanted = [("route", "system", "a finding asks for route: it is in shadow"),
-                  ("route", "system", "by the rules it is now in a canary of 5% of the lists"), *steps,
-                  ("step", "system", "by the rules it is now enforced"), ("end", "system", self.OVER),
+                  ("route", "system", "the rules now set in a canary of 5% of the lists"), *steps,
+                  ("step", "system", "the rules now set enforced"), ("end", "system", self.OVER),
                   ("relapse", "system", "the fault has come back 1 time: route is enforced, and holds 4 min"),
                   ("end", "system", self.OVER),
                   ("relapse", "system", "the fault has come back 2 times: route is enforced, and holds 6 min"),

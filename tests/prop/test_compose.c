@@ -230,7 +230,7 @@ static int pins_of(const struct world *w, struct ek_pinned *pin)
                     pin[count++] = (struct ek_pinned){f,
                                                       cell,
                                                       {(enum ek_action)w->pin[by][f][cell], 0},
-                                                      by ? EK_BY_RULES : EK_BY_PERSON};
+                                                      by ? EK_BY_RULES : EK_BY_OPERATOR};
     return count;
 }
 

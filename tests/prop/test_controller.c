@@ -36,7 +36,7 @@ static int dimension_of(void *context, int cell)
 
 static int decided(void *context, const struct ek_decision_record *d)
 {
-    const uint8_t what = (uint8_t)d->what;
+    const uint8_t what = (uint8_t)d->kind;
     return ek_buf_add(&((struct side *)context)->told, &what, 1);
 }
 

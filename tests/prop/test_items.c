@@ -213,7 +213,7 @@ static void run_case(const struct ek_assets *common, int number, int window, boo
     check_same(&w);
     struct ek_assembly_counts c = ek_guard_item_counts(w.items.guard);
     ck_assert_uint_eq(c.complete, LISTS);
-    ck_assert_uint_eq(c.cut + c.unsaid + c.late + c.repeated + c.forgotten, 0);
+    ck_assert_uint_eq(c.incomplete + c.unknown + c.late + c.repeated + c.evicted, 0);
     ck_assert_uint_eq(ek_guard_list_count(w.items.guard), LISTS);
     ck_assert_int_ge(w.plans, 1);
     ck_assert_int_le(w.elsewhere, w.plans * window); /* those in flight */

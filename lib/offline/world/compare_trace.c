@@ -125,6 +125,6 @@ int ek_compare_trace_event(struct ek_compare_trace *s, const struct ek_event *v,
              v->kind == EK_EVENT_LIMIT)
         rc = follow(s, v);
     else if (v->kind == EK_EVENT_DECISION)
-        s->rolled_back += v->decision.what == EK_DECIDED_ROLLBACK;
+        s->rolled_back += v->decision.kind == EK_DECIDED_ROLLBACK;
     return rc ? ek_fail(e, EK_ENOMEM, "out of memory") : EK_OK;
 }

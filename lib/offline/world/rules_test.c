@@ -149,18 +149,18 @@ static bool is_near(double value, double desired, double within_percent)
     return fabs(value - desired) <= within / 100 * fabs(desired);
 }
 
-static bool misfit_number(const char *what, double value, double desired, double within, char *said,
+static bool misfit_number(const char *what, double value, double desired, double within, char *text,
                           size_t size)
 {
     if (isnan(desired) || is_near(value, desired, within))
         return false;
-    snprintf(said, size, "%s %.4g, wanted %.6g within %g%%", what, value, desired,
+    snprintf(text, size, "%s %.4g, wanted %.6g within %g%%", what, value, desired,
              isnan(within) ? EK_RULES_TEST_WITHIN : within);
     return true;
 }
 
 /* Describe the first difference of a finding from the test. Return false without a difference. */
-static bool misfit(const struct run *r, const struct ek_finding *f, char *said, size_t size)
+static bool misfit(const struct run *r, const struct ek_finding *f, char *text, size_t size)
 {
     const struct ek_rules_test *t = r->t;
     char by[EK_SETTLED_BYTES];
@@ -171,18 +171,18 @@ static bool misfit(const struct run *r, const struct ek_finding *f, char *said, 
         char found[90], desired[90];
         cell_text(f->dimension, f->value, found, sizeof found);
         cell_text(t->found_dimension, t->found_value, desired, sizeof desired);
-        snprintf(said, size, "found in %s, wanted in %s", found, desired);
+        snprintf(text, size, "found in %s, wanted in %s", found, desired);
     } else if (t->class != EK_CLASS_NONE && f->class != t->class)
-        snprintf(said, size, "class '%s', wanted '%s'", ek_class_name(f->class),
+        snprintf(text, size, "class '%s', wanted '%s'", ek_class_name(f->class),
                  ek_class_name(t->class));
-    else if (misfit_number("factor", f->factor, t->factor, t->within_percent, said, size) ||
-             misfit_number("exponent", f->exponent, t->exponent, t->within_percent, said, size))
+    else if (misfit_number("factor", f->factor, t->factor, t->within_percent, text, size) ||
+             misfit_number("exponent", f->exponent, t->exponent, t->within_percent, text, size))
         return true;
     else if (t->action >= 0 && (int)d.treatment.action != t->action)
-        snprintf(said, size, "action '%s'%s, wanted '%s'", ek_action_name(d.treatment.action), by,
+        snprintf(text, size, "action '%s'%s, wanted '%s'", ek_action_name(d.treatment.action), by,
                  ek_action_name((enum ek_action)t->action));
     else if (t->mode >= 0 && (int)d.mode != t->mode)
-        snprintf(said, size, "mode '%s'%s, wanted '%s'", ek_mode_name(d.mode), by,
+        snprintf(text, size, "mode '%s'%s, wanted '%s'", ek_mode_name(d.mode), by,
                  ek_mode_name((enum ek_mode)t->mode));
     else
         return false;
@@ -194,7 +194,7 @@ static void add_unexpected(struct run *r, const struct ek_finding *f)
     struct ek_rules_outcome *out = r->out;
     char cell[100];
     cell_text(f->dimension, f->value, cell, sizeof cell);
-    snprintf(out->said, sizeof out->said,
+    snprintf(out->text, sizeof out->text,
              "'%s' was confirmed on '%s' in %s %s%d queries, wanted %s", ek_class_name(f->class),
              name_of(r, f->feature), cell, r->since ? "after " : "within the ",
              r->since ? (int)r->since : EK_RULES_TEST_HEALTHY,
@@ -212,17 +212,17 @@ static void add_expected(struct run *r, const struct ek_finding *f)
     bool fits = !misfit(r, f, wrong, sizeof wrong);
     bool in_time = r->since <= (uint64_t)desired;
     if (!fits) {
-        if (in_time || !out->said[0])
-            snprintf(out->said, sizeof out->said, "%s (after %d queries)", wrong, (int)r->since);
+        if (in_time || !out->text[0])
+            snprintf(out->text, sizeof out->text, "%s (after %d queries)", wrong, (int)r->since);
         return;
     }
     r->ended = true;
     out->queries = r->since;
     out->passed = in_time;
-    size_t used = in_time ? 0 : strlen(out->said);
-    out->said[used] = 0;
+    size_t used = in_time ? 0 : strlen(out->text);
+    out->text[used] = 0;
     if (!in_time)
-        snprintf(out->said + used, sizeof out->said - used, "%s after %d queries, wanted within %d",
+        snprintf(out->text + used, sizeof out->text - used, "%s after %d queries, wanted within %d",
                  used ? "; as wanted" : "confirmed", (int)r->since, desired);
 }
 
@@ -269,14 +269,14 @@ static void conclude(struct run *r)
         out->passed = true;
         return;
     }
-    if (out->said[0])
+    if (out->text[0])
         return;
     if (r->suspected)
         snprintf(why, sizeof why, "suspected after %d queries and not confirmed",
                  (int)r->suspected);
     else
         snprintf(why, sizeof why, "nothing found on '%s'", name_of(r, r->item));
-    snprintf(out->said, sizeof out->said, "%s in %d queries, wanted within %d", why, (int)r->since,
+    snprintf(out->text, sizeof out->text, "%s in %d queries, wanted within %d", why, (int)r->since,
              r->t->queries);
 }
 
@@ -324,7 +324,7 @@ static int run_each(const struct ek_rules *rules, const struct ek_manifest *m, c
             continue;
         struct ek_error fault;
         ek_fail_at(&fault, EK_ECONFIG, file, t->line, t->column, "test '%.60s': %s", t->name,
-                   outcome.said);
+                   outcome.text);
         rc = ek_error_list_add(faults, &fault);
         if (rc == EK_ELIMIT)
             return EK_OK;

@@ -47,7 +47,7 @@ struct ek_healthy_lists {
 
 struct ek_rules_outcome {
     bool passed;
-    char said[300];   /* actual and expected result; "" if passed */
+    char text[300];   /* actual and expected result; "" if passed */
     uint64_t queries; /* from the first faulty list to the finding; 0: none */
 };
 

@@ -23,15 +23,15 @@ START_TEST(an_order_is_carried_out_once_for_all_and_answered)
     r = answered(f, 0, &a, 1);
     ck_assert_int_eq(r.code, EK_OK);
     ck_assert_str_eq(r.decided.is.request, "node-1/1790000000000/1");
-    ck_assert_str_eq(r.decided.is.who, "ana");
-    ck_assert_str_eq(r.decided.is.why, "miles");
+    ck_assert_str_eq(r.decided.is.actor, "ana");
+    ck_assert_str_eq(r.decided.is.reason, "miles");
     ck_assert_uint_eq(r.decided.is.after, r.decided.is.before + 1);
     answered(f, 0, &a, 0);
     fleet_run(f, 3, quiet);
     for (int i = 0; i < 2; i++) {
         const struct ek_plan *p = fleet_plan(f, i);
         ck_assert_int_eq(p->count, 1);
-        ck_assert(p->entry[0].by == EK_BY_PERSON && p->entry[0].feature == PRICE);
+        ck_assert(p->entry[0].by == EK_BY_OPERATOR && p->entry[0].feature == PRICE);
     }
     give(f, 0, &w); /* a retry after a lost reply */
     fleet_tick(f, quiet);
@@ -350,7 +350,7 @@ START_TEST(the_records_are_written_as_they_always_were)
     r = (struct ek_fleet_reply){.id = w.id, .decider = ek_text_from("node-0")};
     r.decided.is = ek_decision_get(EK_DECIDED_PIN);
     r.decided.is.number = 1;
-    r.decided.is.who = "ana";
+    r.decided.is.actor = "ana";
     r.decided.is.request = "node-1/1790000000000/3";
     r.decided.is.feature = "price";
     ek_record_writer_start(&out, &record, EK_FLEET_REPLY);

@@ -103,7 +103,7 @@ START_TEST(what_is_done_is_that_of_the_route)
     sums = (struct ek_comparison_sums){.tried = 0};
     route.mode = EK_MODE_OBSERVE;
     route.rolled_back = true;
-    route.rail = EK_GUARDRAIL_WORSE;
+    route.guardrail = EK_GUARDRAIL_WORSE;
     ASSERT_OVERVIEW(&of, "\"status\":\"confirmed\"",
                     "guardrail worse_than_unmitigated rolled back the route",
                     "\"if_unmitigated\":null");

@@ -58,7 +58,7 @@ static void fill(void)
     plan.entry[0] = canary_of(PRICE, B, 500, 3);
     plan.entry[0].repair = (struct ek_plan_repair){.factor = 100.5, .query_feature = -1};
     plan.entry[1] = ek_plan_entry_find(SIZE, ALL, (struct ek_treatment){EK_ACT_BLANK, 0});
-    plan.entry[1].by = EK_BY_PERSON;
+    plan.entry[1].by = EK_BY_OPERATOR;
     plan.entry[2] = ek_plan_entry_find(SIZE, C, (struct ek_treatment){EK_ACT_NONE, 0});
     plan.entry[2].by = EK_BY_RULES;
     plan.mode[0] = (struct ek_plan_mode){PRICE, C, EK_MODE_OBSERVE, true};
@@ -148,13 +148,13 @@ static struct ek_decision_record decided(void)
     d.before = 41;
     d.after = 42;
     d.time_ms = 595000;
-    d.episode = 17;
+    d.finding = 17;
     d.class = EK_SCALE;
     d.action = EK_ACT_REPAIR;
-    d.rail = EK_GUARDRAIL_RANKS;
-    d.figure = .7;
+    d.guardrail = EK_GUARDRAIL_RANKS;
+    d.observed = .7;
     d.limit = .5;
-    d.why = "rank_change_p95 is 0.7, and 'abort_if' allows 0.5";
+    d.reason = "rank_change_p95 is 0.7, and 'abort_if' allows 0.5";
     d.feature = "size";
     d.dimension = "arm";
     d.value = "B";
@@ -351,16 +351,16 @@ static int hear_decided(void *context, const struct ek_decision_record *d)
 {
     struct ek_decision_record was = decided();
     ck_assert_uint_eq(d->number, was.number);
-    ck_assert_int_eq(d->what, was.what);
-    ck_assert_int_eq(d->rail, was.rail);
+    ck_assert_int_eq(d->kind, was.kind);
+    ck_assert_int_eq(d->guardrail, was.guardrail);
     ck_assert_int_eq(d->percent, -1);
     ck_assert_uint_eq(d->before, was.before);
     ck_assert_uint_eq(d->after, was.after);
-    ck_assert_str_eq(d->who, "system");
-    ck_assert_str_eq(d->why, was.why);
+    ck_assert_str_eq(d->actor, "system");
+    ck_assert_str_eq(d->reason, was.reason);
     ck_assert_str_eq(d->value, "B");
     ck_assert_ptr_null(d->request);
-    ck_assert(isnan(d->factor) && d->figure == .7);
+    ck_assert(isnan(d->factor) && d->observed == .7);
     ++*(int *)context;
     return EK_OK;
 }
@@ -390,7 +390,7 @@ static size_t told_of(size_t length)
     struct ek_decision_record d = decided();
     memset(why, 'x', length);
     why[length] = 0;
-    d.why = why;
+    d.reason = why;
     ek_record_writer_start(&w, &record, EK_FLEET_PLAN);
     ek_fleet_decision_write(&w, &d);
     ck_assert_int_eq(ek_record_writer_finish(&w), EK_OK);
@@ -398,7 +398,7 @@ static size_t told_of(size_t length)
                      EK_OK);
     ek_fleet_decision_read(&r, &back);
     ck_assert_int_eq(ek_record_reader_is_done(&r, "it", NULL), EK_OK);
-    length = strlen(back.is.why);
+    length = strlen(back.is.reason);
     teardown();
     return length;
 }

@@ -178,7 +178,7 @@ static void ck_golden(const char *const *name)
     ck_assert_int_eq(plan->modes, 2);
     ck_assert_int_eq(plan->entry[0].mode, EK_MODE_CANARY);
     ck_assert_int_eq(plan->entry[0].percent, 500);
-    ck_assert_int_eq(plan->entry[1].by, EK_BY_PERSON);
+    ck_assert_int_eq(plan->entry[1].by, EK_BY_OPERATOR);
     ck_assert_int_eq(plan->entry[2].by, EK_BY_RULES);
     ck_assert_int_eq(ek_instance_plans_row_requests(plans, ask), 1);
     ck_assert_uint_eq(ask[0].number, 6);

@@ -164,7 +164,7 @@ static int plan(struct plan p, char said[SAID_BYTES])
 {
     struct ek_fleet_limits none = {.free_ms = -1};
     static const struct ek_decision_record one = {
-        .number = 1, .what = EK_DECIDED_PAUSE, .who = "x"};
+        .number = 1, .kind = EK_DECIDED_PAUSE, .actor = "x"};
     const struct ek_fleet_plan_head head = {
         .decider = name_of(1), .term = 1, .version = 1, .dimensions = ARM};
     struct ek_buf b;

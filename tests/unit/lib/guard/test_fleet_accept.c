@@ -74,12 +74,12 @@ static double accept(struct fleet *f, int decider, uint64_t version, fleet_fault
 {
     const struct ek_order w = order_of(EK_DECIDED_ACCEPT, 100 + version);
     const struct ek_decision_record *is = &say(f, decider, &w, harm)->decided.is;
-    ck_assert_int_eq(is->what, EK_DECIDED_ACCEPT);
+    ck_assert_int_eq(is->kind, EK_DECIDED_ACCEPT);
     ck_assert_uint_eq(is->accept, version);
     ck_assert_uint_eq(is->normal, version);
     ck_assert_uint_eq(is->after, is->before + 1);
     ck_assert(fabs(log(is->factor / 100)) < .1);
-    ck_assert_str_eq(is->who, "ana");
+    ck_assert_str_eq(is->actor, "ana");
     return is->factor;
 }
 
@@ -172,7 +172,7 @@ START_TEST(the_next_decider_keeps_it_and_takes_it_back)
     ck_normal(f, 1, 1);
     const struct ek_order w = revert_of(1, 2);
     const struct ek_decision_record *is = &say(f, 1, &w, cents_in_arm_b)->decided.is;
-    ck_assert_int_eq(is->what, EK_DECIDED_REVERT);
+    ck_assert_int_eq(is->kind, EK_DECIDED_REVERT);
     ck_assert_uint_eq(is->accept, 1);
     ck_assert_uint_eq(is->normal, 2);
     ck_assert_str_eq(is->feature, "price");

@@ -68,14 +68,14 @@ static void add_finding(struct side *s, const struct ek_event_finding *f)
     snprintf(line, LINE, "confirmed %.90s %s by %s", place, ek_class_name(f->class),
              ek_action_name(f->action));
     add_line(&s->report, line);
-    if (f->cause && f->cause == s->cause && strcmp(place, s->place) != 0) {
+    if (f->incident && f->incident == s->cause && strcmp(place, s->place) != 0) {
         int first = strcmp(place, s->place) < 0;
         snprintf(line, LINE, "incident of %.70s and %.70s", first ? place : s->place,
                  first ? s->place : place);
         add_line(&s->report, line);
         ck_assert_int_eq(f->members, 2);
     }
-    s->cause = f->cause;
+    s->cause = f->incident;
     memcpy(s->place, place, LINE);
 }
 
@@ -89,8 +89,8 @@ static void take_events(struct side *s, struct ek_guard *g)
             add_finding(s, &v->finding);
         else if (v->kind == EK_EVENT_LIMIT)
             snprintf(line, LINE, "limit %d", (int)v->limit.bound);
-        else if (v->kind == EK_EVENT_DECISION && (!s->limited || d->what == EK_DECIDED_LIMIT))
-            snprintf(line, LINE, "%s %s %s=%s %s", ek_decision_kind_name(d->what), d->feature,
+        else if (v->kind == EK_EVENT_DECISION && (!s->limited || d->kind == EK_DECIDED_LIMIT))
+            snprintf(line, LINE, "%s %s %s=%s %s", ek_decision_kind_name(d->kind), d->feature,
                      d->dimension, value_of(d->dimension, d->value), ek_action_name(d->action));
         if (*line)
             add_line(&s->report, line);
@@ -199,7 +199,7 @@ static int take_answer(void *context, const void *bytes, size_t length)
     must(ek_fleet_reply_open(&reply, bytes, length, NULL));
     const struct ek_decision_record *d = &reply.decided.is;
     ck_assert_int_eq(reply.code, EK_OK);
-    snprintf(line, LINE, "%s %s %s=%s %s", ek_decision_kind_name(d->what), d->feature, d->dimension,
+    snprintf(line, LINE, "%s %s %s=%s %s", ek_decision_kind_name(d->kind), d->feature, d->dimension,
              value_of(d->dimension, d->value), ek_action_name(d->action));
     add_line(&s->report, line);
     return EK_OK;

@@ -298,7 +298,7 @@ static bool is_rolled_back(struct bench *b, int i)
     struct ek_impact_view v;
     for (int at = 0; ek_guard_impact(b->guard[i], &at, &v);)
         if (v.rolled_back)
-            return v.rail == EK_GUARDRAIL_RANKS && v.figure > v.limit;
+            return v.guardrail == EK_GUARDRAIL_RANKS && v.observed > v.limit;
     return false;
 }
 

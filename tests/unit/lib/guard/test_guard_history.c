@@ -79,8 +79,8 @@ START_TEST(a_decision_is_told_as_it_is_kept)
     struct ek_decision_record m = ek_decision_get(EK_DECIDED_PAUSE);
     char kept[600];
     const char *event, *last = NULL;
-    m.who = "ana";
-    m.why = "ranking looks odd";
+    m.actor = "ana";
+    m.reason = "ranking looks odd";
     must(ek_guard_add_decision(b->guard, &m));
     snprintf(kept, sizeof kept, "%s", shown(b, b->guard, (struct ek_history_request){.count = 9}));
     while (ek_guard_next_event(b->guard, &event))

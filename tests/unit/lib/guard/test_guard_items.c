@@ -315,13 +315,13 @@ START_TEST(time_that_passes_without_a_message_ends_lists)
     ck_assert_int_eq(ek_guard_advance(b.guard, 1000, NULL), EK_OK);
     pass(&b, next_list(&b, 0), 0);
     ck_assert_int_eq(ek_guard_advance(b.guard, 1000 + EK_ASSEMBLY_TIMEOUT_MS - 1, NULL), EK_OK);
-    ck_assert_uint_eq(ek_guard_item_counts(b.guard).cut, 0);
+    ck_assert_uint_eq(ek_guard_item_counts(b.guard).incomplete, 0);
     ck_assert_int_eq(ek_guard_advance(b.guard, 1000 + EK_ASSEMBLY_TIMEOUT_MS, NULL), EK_OK);
-    ck_assert_uint_eq(ek_guard_item_counts(b.guard).cut, 1);
+    ck_assert_uint_eq(ek_guard_item_counts(b.guard).incomplete, 1);
     ck_assert_uint_eq(ek_guard_list_count(b.guard), 1);
     pass(&b, next_list(&b, 0), 0);
     ck_assert_int_eq(ek_guard_end_items(b.guard, NULL), EK_OK);
-    ck_assert_uint_eq(ek_guard_item_counts(b.guard).cut, 2);
+    ck_assert_uint_eq(ek_guard_item_counts(b.guard).incomplete, 2);
     teardown(&b);
 }
 END_TEST
@@ -335,12 +335,12 @@ START_TEST(items_that_waited_for_their_turn_make_no_time_pass_twice)
     for (int i = 0; i < 4; i++) {
         pass(&b, q, i);
         ck_assert_int_eq(ek_guard_advance(b.guard, 1000 * (i + 1), NULL), EK_OK);
-        ck_assert_uint_eq(ek_guard_item_counts(b.guard).cut, 0);
+        ck_assert_uint_eq(ek_guard_item_counts(b.guard).incomplete, 0);
     }
     ck_assert_int_eq(ek_guard_advance(b.guard, EK_ASSEMBLY_TIMEOUT_MS - 1, NULL), EK_OK);
-    ck_assert_uint_eq(ek_guard_item_counts(b.guard).cut, 0);
+    ck_assert_uint_eq(ek_guard_item_counts(b.guard).incomplete, 0);
     ck_assert_int_eq(ek_guard_advance(b.guard, EK_ASSEMBLY_TIMEOUT_MS, NULL), EK_OK);
-    ck_assert_uint_eq(ek_guard_item_counts(b.guard).cut, 1);
+    ck_assert_uint_eq(ek_guard_item_counts(b.guard).incomplete, 1);
     teardown(&b);
 }
 END_TEST

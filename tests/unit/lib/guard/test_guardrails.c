@@ -243,7 +243,7 @@ START_TEST(lists_that_lack_what_scoring_needs_say_nothing_of_a_route)
         find_fault(&s);
         for (int i = 0; i < 50; i++)
             pass(&s);
-        uint64_t acted = ek_comparisons_stats(s.guard->trials, &plan(&s)->entry[0]).acted;
+        uint64_t acted = ek_comparisons_stats(s.guard->comparisons, &plan(&s)->entry[0]).acted;
         for (int i = 0; i < FORGED; i++) {
             make(&s, shape == PART);
             if (shape != PART)
@@ -253,7 +253,7 @@ START_TEST(lists_that_lack_what_scoring_needs_say_nothing_of_a_route)
         }
         ck_assert(acted >= 50 && !is_rolled_back(&s));
         ck_assert_str_eq(pass(&s), "routed");
-        struct ek_rollout_stats f = ek_comparisons_stats(s.guard->trials, &plan(&s)->entry[0]);
+        struct ek_rollout_stats f = ek_comparisons_stats(s.guard->comparisons, &plan(&s)->entry[0]);
         ck_assert(f.acted == acted + 81 && !f.failed);
         end(&s);
     }
@@ -358,7 +358,7 @@ START_TEST(in_shadow_a_rail_that_is_hit_is_told_and_changes_nothing)
         ck_assert_str_eq(pass(&s), "shadow");
     ck_assert(rollout(&s)->rolled_back == EK_GUARDRAIL_NONE && plan(&s)->version == version);
     ck_assert(ek_guard_impact(s.guard, &at, &v));
-    ck_assert(v.rail == EK_GUARDRAIL_RANKS && !v.rolled_back && v.figure > v.limit &&
+    ck_assert(v.guardrail == EK_GUARDRAIL_RANKS && !v.rolled_back && v.observed > v.limit &&
               v.limit == .2);
     ck_assert(v.sums->tried > 200 && !v.sums->acted.lists && !v.sums->acts);
     end(&s);
@@ -375,7 +375,8 @@ START_TEST(a_route_that_was_taken_back_is_shown_with_the_reason)
     assert_rolled_back(&s, EK_GUARDRAIL_RANKS);
     ck_assert(ek_guard_impact(s.guard, &at, &v));
     ck_assert_str_eq(v.feature, "price");
-    ck_assert(v.rolled_back && v.rail == EK_GUARDRAIL_RANKS && v.limit == .2 && v.figure > .5);
+    ck_assert(v.rolled_back && v.guardrail == EK_GUARDRAIL_RANKS && v.limit == .2 &&
+              v.observed > .5);
     ck_assert_int_eq(v.mode, EK_MODE_OBSERVE);
     ck_assert(!ek_guard_impact(s.guard, &at, &v));
     end(&s);
@@ -417,9 +418,9 @@ START_TEST(figures_of_a_route_that_ended_are_none_of_the_next)
     s.tries = false;
     struct ek_plan_entry entry = plan(&s)->entry[0];
     tell_acts(&s, 100, 0, 1);
-    ck_assert_uint_ge(ek_comparisons_stats(s.guard->trials, &entry).acted, 100);
+    ck_assert_uint_ge(ek_comparisons_stats(s.guard->comparisons, &entry).acted, 100);
     entry.since_ms++;
-    ck_assert_uint_eq(ek_comparisons_stats(s.guard->trials, &entry).acted, 0);
+    ck_assert_uint_eq(ek_comparisons_stats(s.guard->comparisons, &entry).acted, 0);
     end(&s);
 }
 END_TEST

@@ -191,7 +191,7 @@ static int events_left(struct ek_guard *g, int count, size_t bytes, uint64_t *lo
     struct ek_buf event;
     const char *text;
     int left = 0;
-    uint64_t before = g->beyond.count[EK_BOUND_EVENTS];
+    uint64_t before = g->limits.count[EK_BOUND_EVENTS];
     ek_buf_init(&event, 0);
     for (int i = 0; i < count; i++) {
         ek_buf_clear(&event);
@@ -201,7 +201,7 @@ static int events_left(struct ek_guard *g, int count, size_t bytes, uint64_t *lo
         const struct ek_event v = {.kind = EK_EVENT_TEXT, .text = ek_buf_string(&event)};
         ck_assert_int_eq(ek_guard_emit(g, ek_event_copy(&v)), EK_OK);
     }
-    *lost = g->beyond.count[EK_BOUND_EVENTS] - before;
+    *lost = g->limits.count[EK_BOUND_EVENTS] - before;
     for (; ek_guard_next_event(g, &text); left++)
         ck_assert_int_eq(strtol(text, NULL, 10), (int)*lost + left); /* only the oldest are lost */
     ek_buf_release(&event);

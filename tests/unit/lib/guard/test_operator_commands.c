@@ -195,7 +195,7 @@ START_TEST(a_pin_runs_out_in_stream_time)
     ck_decided(b, 0,
                "\"time_ms\":1035000,\"type\":\"expired\",\"actor\":\"system\","
                "\"plan\":{\"before\":1,\"after\":2},\"feature\":\"price\",\"segment\":null");
-    ck_decided(b, 0, "\"reason\":\"the pin of ana has run out: miles\"");
+    ck_decided(b, 0, "\"reason\":\"the pin of ana has expired: miles\"");
     struct ek_error e = {0};
     ck_assert_int_eq(ek_guard_unpin(b->guard, "price", NULL, NULL, NULL, NULL, &e), EK_ESTATE);
     ck_assert_str_eq(e.message, "'price' is not pinned there");
@@ -261,7 +261,7 @@ START_TEST(pins_of_the_rules_run_out_too)
     ck_assert_int_eq(b->decisions, 1);
     ck_decided(b, 0, "\"time_ms\":1050000,\"type\":\"expired\"");
     ck_decided(b, 0, "\"feature\":\"size\",\"segment\":{\"arm\":\"B\"}");
-    ck_decided(b, 0, "\"reason\":\"the pin of the rules, line 7, column 5, has run out\"");
+    ck_decided(b, 0, "\"reason\":\"the pin of the rules, line 7, column 5, has expired\"");
     ck_assert_int_eq(ek_controller_plan(b->guard->control)->count, 1);
     bench_free(b);
 }
@@ -280,7 +280,7 @@ START_TEST(a_pin_of_a_person_goes_before_one_of_the_rules)
     ck_assert_int_eq(ek_guard_unpin(b->guard, "price", "arm", "B", NULL, NULL, &e), EK_ESTATE);
     ck_assert_ptr_nonnull(strstr(e.message,
                                  "'price' is pinned there by the rules, line 5, column 5: "
-                                 "take that pin out of the file"));
+                                 "remove that pin from the file"));
     ck_routed(b, false, true);
     bench_free(b);
 }
@@ -374,7 +374,7 @@ START_TEST(there_are_at_most_a_thousand_pins)
     }
     read_events(b);
     int rc = ek_guard_pin(b->guard, "price", NULL, NULL, "route", 0, NULL, NULL, &e);
-    ck_refused(b, rc, EK_ELIMIT, &e, "there are 1000 pins, which is the most");
+    ck_refused(b, rc, EK_ELIMIT, &e, "at most 1000 pins");
     must(ek_guard_unpin(b->guard, "price", "arm", "v7", NULL, NULL, &e));
     must(ek_guard_pin(b->guard, "price", NULL, NULL, "route", 0, NULL, NULL, &e));
     bench_free(b);
@@ -559,8 +559,8 @@ START_TEST(pins_and_a_pause_come_back_with_the_state)
     ek_guard_free(b->guard);
     b->guard = g;
     ck_assert(ek_guard_paused(g, &since));
-    ck_assert_str_eq(since.who, "ana");
-    ck_assert_str_eq(since.why, "odd");
+    ck_assert_str_eq(since.actor, "ana");
+    ck_assert_str_eq(since.reason, "odd");
     forget(b);
     run(b, 20);
     ck_assert_int_eq(b->paused, 20);
@@ -571,7 +571,7 @@ START_TEST(pins_and_a_pause_come_back_with_the_state)
     run(b, 40);
     forget(b);
     run(b, 1);
-    ck_decided(b, 0, "\"reason\":\"the pin of ana has run out: miles\"");
+    ck_decided(b, 0, "\"reason\":\"the pin of ana has expired: miles\"");
     ck_routed(b, false, true); /* that of the rules */
     bench_free(b);
 }
@@ -642,7 +642,7 @@ START_TEST(a_guard_in_the_place_of_a_paused_one_is_paused)
     pause(other, true);
     must(ek_guard_copy_pause(b->guard, other->guard, NULL));
     ck_assert(ek_guard_paused(b->guard, &since));
-    ck_assert_str_eq(since.who, "ana");
+    ck_assert_str_eq(since.actor, "ana");
     run(b, 20);
     ck_assert_int_eq(b->paused, 20);
     ck_assert_int_eq(b->decisions, 0);

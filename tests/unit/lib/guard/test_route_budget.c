@@ -44,7 +44,7 @@ static double shown(void *context, int feature, int cell)
 static int decided(void *context, const struct ek_decision_record *d)
 {
     struct scene *s = context;
-    snprintf(s->why, sizeof s->why, "%s", d->why);
+    snprintf(s->why, sizeof s->why, "%s", d->reason);
     return EK_OK;
 }
 
@@ -162,7 +162,7 @@ START_TEST(a_route_acts_on_as_many_lists_as_its_fault_has_earned)
     found(&s, EK_RECOVERED, 0);
     s.open = 0;
     ck_assert_int_eq(lists(&s, 1000), 50);
-    ck_assert_ptr_nonnull(strstr(s.why, "as those with the fault earn"));
+    ck_assert_ptr_nonnull(strstr(s.why, "its budget is used up"));
     end(&s);
 }
 END_TEST
@@ -230,7 +230,7 @@ START_TEST(one_in_fewer_ends_and_is_back_when_it_has_earned_as_much_as_decides)
     s.membership = .05;
     found(&s, EK_CONFIRMED, 0);
     ck_assert_int_eq(lists(&s, 1000), 99);
-    ck_assert_ptr_nonnull(strstr(s.why, "as those with the fault earn"));
+    ck_assert_ptr_nonnull(strstr(s.why, "its budget is used up"));
     ck_assert_int_eq(found(&s, EK_UPDATED, 0), EK_ACT_ALERT);
     s.membership = 1;
     const struct ek_plan_routing none = {.desired = 0};

@@ -284,7 +284,7 @@ static uint64_t ck_counts(const struct ek_guard *g, int cell, int feature, struc
 {
     struct ek_sketch *s;
     ck_assert_int_eq(ek_sketch_new(&s), EK_OK);
-    uint64_t lists = ek_windows_life(ek_live_sketches_windows(g->traffic, cell), feature, s);
+    uint64_t lists = ek_windows_life(ek_live_sketches_windows(g->sketches, cell), feature, s);
     ck_assert_int_eq(ek_sketch_write(s, out), EK_OK);
     ek_sketch_free(s);
     return lists;
@@ -307,10 +307,10 @@ static void ck_same_sketches(const struct ek_guard *a, int cell, const struct ek
 static size_t ck_weighed(const struct ek_guard *g)
 {
     size_t sum = 0;
-    for (int cell = 0; cell < ek_live_sketches_cells(g->traffic); cell++)
-        if (ek_live_sketches_windows(g->traffic, cell))
-            sum += ek_windows_bytes(ek_live_sketches_windows(g->traffic, cell));
-    ck_assert_uint_eq(ek_live_sketches_bytes(g->traffic), sum);
+    for (int cell = 0; cell < ek_live_sketches_cells(g->sketches); cell++)
+        if (ek_live_sketches_windows(g->sketches, cell))
+            sum += ek_windows_bytes(ek_live_sketches_windows(g->sketches, cell));
+    ck_assert_uint_eq(ek_live_sketches_bytes(g->sketches), sum);
     return sum;
 }
 

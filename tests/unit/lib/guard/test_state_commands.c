@@ -37,7 +37,7 @@ START_TEST(the_golden_file_of_orders_is_what_this_version_writes)
     ck_assert_msg(!rc, "%s", e.message);
     ck_assert_int_eq(fit, EK_RESTORE_FULL);
     ck_assert(ek_guard_paused(g, &since));
-    ck_assert_str_eq(since.who, "bo");
+    ck_assert_str_eq(since.actor, "bo");
     for (int i = 0; i < 2; i++) {
         ek_buf_init(&shown[i], 0);
         must(ek_guard_pins_json(i ? g : b->guard, &shown[i]));

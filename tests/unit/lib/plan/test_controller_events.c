@@ -36,7 +36,8 @@ static int decided(void *context, const struct ek_decision_record *d)
 {
     struct scene *s = context;
     size_t used = strlen(s->said);
-    snprintf(s->said + used, SAID_BYTES - used, "%s: %s\n", ek_decision_kind_name(d->what), d->why);
+    snprintf(s->said + used, SAID_BYTES - used, "%s: %s\n", ek_decision_kind_name(d->kind),
+             d->reason);
     return EK_OK;
 }
 
@@ -133,7 +134,8 @@ START_TEST(a_fault_that_goes_and_comes_is_counted)
     ck_assert_str_eq(told_of(&s, EK_CONFIRMED, 1000),
                      "route: a finding asks for route: it is enforced\n");
     ck_assert_str_eq(told_of(&s, EK_RECOVERED, 2000), "");
-    ck_assert_str_eq(told_at(&s, 2000 + HOLD_MS), "end: its fault is gone, and its hold is over\n");
+    ck_assert_str_eq(told_at(&s, 2000 + HOLD_MS),
+                     "end: the fault has cleared, and the minimum duration is over\n");
     ck_assert_str_eq(
         told_of(&s, EK_CONFIRMED, 90000),
         "relapse: the fault has come back 1 time: route is enforced, and holds 2 min\n");
@@ -143,7 +145,7 @@ START_TEST(a_fault_that_goes_and_comes_is_counted)
     ck_assert_str_eq(
         told_of(&s, EK_CONFIRMED, 300000),
         "relapse: the fault has come back 2 times: route is enforced, and holds 3 min\n");
-    ck_assert_str_eq(told_under(&s, "observe", 400000), "end: the rules do not let it act\n");
+    ck_assert_str_eq(told_under(&s, "observe", 400000), "end: the rules do not allow it to act\n");
     ck_assert_str_eq(told_under(&s, "enforce", 400000),
                      "route: a finding asks for route: it is enforced\n");
     end(&s);
@@ -173,7 +175,7 @@ START_TEST(what_changes_while_all_is_paused_is_told_afterwards)
         ck_assert_str_eq(told_of(&s, EK_RECOVERED, 4000), "");
         ck_assert_str_eq(told_at(&s, 4000 + HOLD_MS), "");
         ck_assert_str_eq(told_pause(&s, false, 5000 + HOLD_MS),
-                         "end: nothing asks for it any more, since a time when all was paused\n");
+                         "end: no finding requires it since before the pause\n");
         ck_assert_str_eq(told_pause(&s, true, 6000 + HOLD_MS), "");
         ck_assert_str_eq(told_pause(&s, false, 7000 + HOLD_MS), "");
         end(&s);
@@ -199,7 +201,7 @@ START_TEST(with_recover_manual_a_route_ends_when_somebody_says_so)
     told_of(&s, EK_RECOVERED, 4000 + 100 * HOLD_MS);
     must(ek_controller_resume(s.control, 0, 1, 5000 + 100 * HOLD_MS, &e));
     ck_assert_str_eq(told_at(&s, 5000 + 100 * HOLD_MS),
-                     "end: its fault is gone, and a person has ended it\n");
+                     "end: the fault has cleared, and an operator has ended it\n");
     ck_assert_int_eq(ek_controller_plan(s.control)->count, 0);
     end(&s);
 }
@@ -214,7 +216,8 @@ START_TEST(rules_that_let_routes_end_do_so_with_those_that_wait)
     told_of(&s, EK_CONFIRMED, 1000);
     told_of(&s, EK_RECOVERED, 2000);
     ck_assert_str_eq(told_under(&s, "enforce", 3000), "");
-    ck_assert_str_eq(told_at(&s, 1000 + HOLD_MS), "end: its fault is gone, and its hold is over\n");
+    ck_assert_str_eq(told_at(&s, 1000 + HOLD_MS),
+                     "end: the fault has cleared, and the minimum duration is over\n");
     end(&s);
 }
 END_TEST
@@ -236,10 +239,10 @@ START_TEST(another_mode_of_the_rules_is_told_as_what_it_does)
     told_of(&s, EK_CONFIRMED, 1000);
     ck_assert_str_eq(told_under(&s, "shadow", 5000), "");
     ck_assert_str_eq(told_under(&s, "canary", 5000),
-                     "route: by the rules it is now in a canary of 5% of the lists\n");
-    ck_assert_str_eq(told_under(&s, "enforce", 5000), "step: by the rules it is now enforced\n");
+                     "route: the rules now set in a canary of 5% of the lists\n");
+    ck_assert_str_eq(told_under(&s, "enforce", 5000), "step: the rules now set enforced\n");
     ck_assert_str_eq(told_under(&s, "shadow", 5000),
-                     "end: by the rules it is now in shadow, so that no output changes\n");
+                     "end: the rules now set in shadow, so that no output changes\n");
     end(&s);
 }
 END_TEST

@@ -19,7 +19,7 @@ static bool add(struct ek_decisions *d, uint64_t number, const char *why)
     struct ek_decision_record m = ek_decision_get(EK_DECIDED_STEP);
     bool is_new;
     m.number = number;
-    m.why = why;
+    m.reason = why;
     ck_assert_int_eq(ek_decisions_add(d, &m, &is_new), EK_OK);
     return is_new;
 }
@@ -27,7 +27,7 @@ static bool add(struct ek_decisions *d, uint64_t number, const char *why)
 static const char *why_of(const struct ek_decisions *d, uint64_t number)
 {
     const struct ek_decision_record *m = ek_decisions_at(d, number);
-    return m ? m->why : "gone";
+    return m ? m->reason : "gone";
 }
 
 START_TEST(decisions_are_numbered_from_one)
@@ -97,8 +97,8 @@ START_TEST(a_decision_reads_as_json)
     m.time_ms = 1790001121472;
     m.before = 6;
     m.after = 7;
-    m.who = "ana";
-    m.why = "the \"new\" arm";
+    m.actor = "ana";
+    m.reason = "the \"new\" arm";
     m.request = "hotels-0-41";
     assert_json(&m, "{\"event\":\"decision\",\"sequence\":3,\"list\":41,\"time_ms\":1790001121472,"
                     "\"type\":\"pause\",\"actor\":\"ana\",\"plan\":{\"before\":6,\"after\":7},"
@@ -110,12 +110,12 @@ START_TEST(a_decision_reads_as_json)
     m.value = "B";
     m.action = EK_ACT_ROUTE;
     m.percent = 1250;
-    m.episode = 17;
+    m.finding = 17;
     m.class = EK_SCALE;
     m.factor = 100.3;
-    m.share = 1;
-    m.rail = EK_GUARDRAIL_RANKS;
-    m.figure = .625;
+    m.fraction = 1;
+    m.guardrail = EK_GUARDRAIL_RANKS;
+    m.observed = .625;
     m.limit = .5;
     m.instance = "hotels-0";
     assert_json(&m,
@@ -132,7 +132,7 @@ START_TEST(a_decision_reads_as_json)
                     "\"type\":\"pin\",\"actor\":\"system\",\"plan\":{\"before\":0,\"after\":0},"
                     "\"feature\":\"price\",\"segment\":{\"app\":\"(other)\"},\"reason\":null}");
     m = ek_decision_get(EK_DECIDED_REVERT);
-    m.who = "";
+    m.actor = "";
     m.accept = 3;
     m.normal = 4;
     assert_json(&m, "{\"event\":\"decision\",\"sequence\":0,\"list\":0,\"time_ms\":0,"
@@ -175,10 +175,10 @@ static void fill(struct ek_decisions *d, int count)
         struct ek_decision_record m =
             ek_decision_get((enum ek_decision_kind)(i % EK_DECISION_KINDS));
         bool is_new;
-        m.why = i % 3 ? "because of it" : NULL;
+        m.reason = i % 3 ? "because of it" : NULL;
         m.feature = i % 2 ? "price" : NULL;
         m.percent = i % 200 - 1;
-        m.rail = (enum ek_guardrail)(i % EK_GUARDRAIL_COUNT);
+        m.guardrail = (enum ek_guardrail)(i % EK_GUARDRAIL_COUNT);
         m.factor = i;
         m.time_ms = 1000 * i;
         ck_assert_int_eq(ek_decisions_add(d, &m, &is_new), EK_OK);
@@ -202,7 +202,7 @@ START_TEST(a_ring_that_is_loaded_goes_on)
     }
     ck_assert_uint_eq(ek_decisions_last(loaded), EK_DECISIONS_RETAINED + 100);
     ck_assert_str_eq(why_of(loaded, 201), "because of it");
-    ck_assert_ptr_null(ek_decisions_at(loaded, 199)->why);
+    ck_assert_ptr_null(ek_decisions_at(loaded, 199)->reason);
     ck_assert(ek_decisions_at(loaded, 200)->factor == 199);
     ck_assert(add(d, 0, "one more") && add(loaded, 0, "one more"));
     ck_assert_uint_eq(ek_decisions_last(loaded), ek_decisions_last(d));
@@ -265,7 +265,7 @@ START_TEST(a_damaged_part_is_refused_or_read_whole)
         for (uint64_t n = 1; n <= EK_DECISIONS_PER_PART; n++) {
             const struct ek_decision_record *m = ek_decisions_at(loaded, n);
             if (m)
-                ck_assert(m->what < EK_DECISION_KINDS && m->rail < EK_GUARDRAIL_COUNT &&
+                ck_assert(m->kind < EK_DECISION_KINDS && m->guardrail < EK_GUARDRAIL_COUNT &&
                           m->class < EK_CLASS_COUNT);
         }
         part.data[at] ^= 0xa5;

@@ -249,7 +249,7 @@ START_TEST(a_pin_wins_over_what_is_found_and_over_every_mode)
 {
     struct scene s = {.plan.version = 0};
     add(&s, 0, 4, EK_MODE_ENFORCE, EK_PERCENT_WHOLE)->treatment = SILENCE;
-    add(&s, 0, 2, EK_MODE_ENFORCE, EK_PERCENT_WHOLE)->by = EK_BY_PERSON;
+    add(&s, 0, 2, EK_MODE_ENFORCE, EK_PERCENT_WHOLE)->by = EK_BY_OPERATOR;
     say(&s, 0, 2, EK_MODE_OBSERVE, true);
     ck_assert_int_eq(word_of(&s, 2, 4, 0), EK_LIST_ROUTED);
     ck_assert_int_eq(s.acts[0].action, EK_ACT_ROUTE);
@@ -270,7 +270,7 @@ START_TEST(what_findings_ask_for_has_figures_however_many_pins_there_are)
     for (int i = 0; i <= EK_ROUTING_ENTRIES; i++) {
         routable[i] = i;
         add(&s, i, 0, EK_MODE_CANARY, 500)->by =
-            i < EK_ROUTING_ENTRIES ? EK_BY_PERSON : EK_BY_FINDING;
+            i < EK_ROUTING_ENTRIES ? EK_BY_OPERATOR : EK_BY_FINDING;
     }
     ek_plan_apply(&s.plan, &list, routable, EK_ROUTING_ENTRIES + 1, &r);
     ck_assert(r.desired == EK_ROUTING_ENTRIES + 1 && r.entries == EK_ROUTING_ENTRIES);
@@ -318,7 +318,7 @@ START_TEST(two_plans_are_the_same_when_they_treat_lists_alike)
     b.plan.entry[1].percent = 1000;
     ck_assert(!ek_plan_same(&a.plan, &b.plan));
     b.plan.entry[1].percent = 500;
-    b.plan.entry[0].by = EK_BY_PERSON;
+    b.plan.entry[0].by = EK_BY_OPERATOR;
     ck_assert(!ek_plan_same(&a.plan, &b.plan));
     b.plan.entry[0].by = EK_BY_FINDING;
     say(&b, 0, 2, EK_MODE_ENFORCE, true);

@@ -238,12 +238,12 @@ START_TEST(a_pin_hides_what_is_found_in_its_cells)
     want(s, 0, ALL);
     want(s, 0, ARM_B);
     want(s, 0, APP_1);
-    pin(s, 0, ARM_B, EK_ACT_NONE, EK_BY_PERSON);
+    pin(s, 0, ARM_B, EK_ACT_NONE, EK_BY_OPERATOR);
     compose(s);
     ck_assert_int_eq(s->now.count, 3);
     ck_assert_int_eq(entry_of(s, 0, ARM_B)->treatment.action, EK_ACT_NONE);
     ck_assert_int_eq(entry_of(s, 0, APP_1)->by, EK_BY_FINDING);
-    pin(s, 0, ALL, EK_ACT_BLANK, EK_BY_PERSON); /* in every cell without a separate pin */
+    pin(s, 0, ALL, EK_ACT_BLANK, EK_BY_OPERATOR); /* in every cell without a separate pin */
     ck_assert(compose(s));
     ck_assert_int_eq(s->now.count, 2);
     ck_assert_int_eq(entry_of(s, 0, ALL)->treatment.action, EK_ACT_BLANK);
@@ -258,7 +258,7 @@ START_TEST(a_pin_of_a_person_goes_before_one_of_the_rules)
     compose(s);
     ck_assert_int_eq(s->now.entry[0].by, EK_BY_RULES);
     ck_assert_int_eq(s->now.entry[0].mode, EK_MODE_ENFORCE);
-    pin(s, 0, ARM_B, EK_ACT_NONE, EK_BY_PERSON);
+    pin(s, 0, ARM_B, EK_ACT_NONE, EK_BY_OPERATOR);
     ck_assert(compose(s));
     ck_assert_int_eq(s->now.count, 1);
     ck_assert_int_eq(s->now.entry[0].treatment.action, EK_ACT_NONE);
@@ -275,7 +275,7 @@ START_TEST(pins_are_no_matter_of_limits)
     struct scene *s = new_scene(EK_MODE_ENFORCE);
     s->rules.max_routed_features = 1;
     s->rules.max_routed_share = .5;
-    pin(s, 0, ALL, EK_ACT_ROUTE, EK_BY_PERSON);
+    pin(s, 0, ALL, EK_ACT_ROUTE, EK_BY_OPERATOR);
     pin(s, 1, ALL, EK_ACT_ROUTE, EK_BY_RULES);
     want(s, 2, ARM_B);
     compose(s);
@@ -290,7 +290,7 @@ START_TEST(beyond_a_limit_nothing_that_findings_want_acts)
     struct scene *s = new_scene(EK_MODE_ENFORCE);
     s->rules.max_routed_features = 2;
     s->base[5] = EK_MODE_SHADOW;
-    pin(s, 0, ALL, EK_ACT_ROUTE, EK_BY_PERSON);
+    pin(s, 0, ALL, EK_ACT_ROUTE, EK_BY_OPERATOR);
     want(s, 1, ALL);
     want(s, 2, ARM_A);
     want(s, 2, ARM_B); /* the same feature */
@@ -403,7 +403,7 @@ END_TEST
 START_TEST(a_pause_empties_the_plan_and_lets_go_of_nothing)
 {
     struct scene *s = new_scene(EK_MODE_ENFORCE);
-    pin(s, 0, ALL, EK_ACT_ROUTE, EK_BY_PERSON);
+    pin(s, 0, ALL, EK_ACT_ROUTE, EK_BY_OPERATOR);
     want(s, 1, ALL);
     compose(s);
     s->c.paused = true;
@@ -426,7 +426,7 @@ START_TEST(what_the_plan_has_no_room_for_is_told)
         want(s, 0, 100 + i);
     compose(s);
     ck_assert_int_eq(s->said.limited, EK_EXCEEDS_NONE);
-    pin(s, 1, ALL, EK_ACT_ROUTE, EK_BY_PERSON);
+    pin(s, 1, ALL, EK_ACT_ROUTE, EK_BY_OPERATOR);
     compose(s);
     ck_assert_int_eq(s->said.limited, EK_EXCEEDS_PLAN);
     ck_assert_int_eq(s->now.count, EK_PLAN_MAX);

@@ -70,8 +70,8 @@ static int decided(void *context, const struct ek_decision_record *d)
 {
     struct scene *s = context;
     ck_assert_int_lt(s->told, TOLD_MAX);
-    s->did[s->told] = d->what;
-    snprintf(s->why[s->told++], sizeof s->why[0], "%s", d->why);
+    s->did[s->told] = d->kind;
+    snprintf(s->why[s->told++], sizeof s->why[0], "%s", d->reason);
     return EK_OK;
 }
 

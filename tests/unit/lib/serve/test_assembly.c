@@ -134,7 +134,7 @@ START_TEST(a_list_of_which_items_are_missing_is_given_out_when_its_time_is_over)
     ck_assert(next(&b));
     is_list(&b, 2, (const float[]){1, 2});
     ck_assert(ek_list_is_partial(&b.list));
-    ck_assert_uint_eq(ek_assembly_get_counts(b.a).cut, 1);
+    ck_assert_uint_eq(ek_assembly_get_counts(b.a).incomplete, 1);
     ck_assert(!next(&b));
     close_bench(&b);
 }
@@ -150,7 +150,7 @@ START_TEST(so_is_one_of_which_nobody_says_how_many_items_it_has)
     ck_assert(next(&b));
     is_list(&b, 2, (const float[]){1, 2});
     ck_assert(!ek_list_is_partial(&b.list));
-    ck_assert_uint_eq(ek_assembly_get_counts(b.a).unsaid, 1);
+    ck_assert_uint_eq(ek_assembly_get_counts(b.a).unknown, 1);
     close_bench(&b);
 }
 END_TEST
@@ -264,8 +264,8 @@ START_TEST(of_too_many_queries_the_oldest_is_forgotten_and_its_list_given_out)
     item_make(&b.item, "q1", "b", 2, 1);
     ck_assert(!ek_assembly_plan(b.a, &b.item, &plan));
     struct ek_assembly_counts c = ek_assembly_get_counts(b.a);
-    ck_assert_uint_eq(c.forgotten, 1);
-    ck_assert_uint_eq(c.cut, 1);
+    ck_assert_uint_eq(c.evicted, 1);
+    ck_assert_uint_eq(c.incomplete, 1);
     ck_assert_uint_eq(c.complete, 1);
     close_bench(&b);
 }
@@ -334,7 +334,7 @@ START_TEST(a_list_has_no_more_items_than_lists_may_have)
     add(&b, "q1", "c", 3, 3);
     ck_assert(!next(&b));
     struct ek_assembly_counts c = ek_assembly_get_counts(b.a);
-    ck_assert_uint_eq(c.cut, 1);
+    ck_assert_uint_eq(c.incomplete, 1);
     ck_assert_uint_eq(c.late, 1);
     close_bench(&b);
 }

@@ -435,8 +435,8 @@ START_TEST(the_guard_itself_tries_the_list_it_has_scored_last)
     ck_assert_int_gt(tried, 50);
     ck_assert(ek_guard_impact(g, &at, &v));
     ck_assert_str_eq(v.feature, "price");
-    ck_assert(!v.dimension && v.sums->tried == (uint64_t)tried && v.figures.tried == v.sums->tried);
-    ck_assert(v.figures.acted > v.figures.tried && !v.figures.failed); /* some have no order */
+    ck_assert(!v.dimension && v.sums->tried == (uint64_t)tried && v.stats.tried == v.sums->tried);
+    ck_assert(v.stats.acted > v.stats.tried && !v.stats.failed); /* some have no order */
     ck_assert(!ek_guard_impact(g, &at, &v));
     end(&s);
 }

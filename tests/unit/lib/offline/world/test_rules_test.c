@@ -200,7 +200,7 @@ START_TEST(the_same_test_runs_on_lists_that_are_given)
     ck_assert_int_eq(ek_synthetic_lists_profile(lists.world, &p, &e), EK_OK);
     const struct ek_healthy_lists from = {next_list, &lists, p};
     ck_assert_int_eq(ek_rules_test_run(s.rules, s.m, s.rules->test, &from, &out, &e), EK_OK);
-    ck_assert_msg(out.passed, "%s", out.said);
+    ck_assert_msg(out.passed, "%s", out.text);
     ck_assert_uint_eq(lists.asked, EK_RULES_TEST_HEALTHY + out.queries);
     lists.asked = 0;
     lists.fail_at = EK_RULES_TEST_HEALTHY + 2;
