@@ -52,7 +52,7 @@ unsigned ek_plan_get_modes(const struct ek_plan_outcomes *w, int feature, int ce
 
 const char *ek_plan_source_name(enum ek_plan_source by)
 {
-    static const char *const names[EK_BYS] = {"finding", "person", "rules"};
+    static const char *const names[EK_BYS] = {"finding", "operator", "rules"};
     return names[by];
 }
 

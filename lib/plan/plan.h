@@ -126,7 +126,7 @@ static inline bool ek_routing_has(const struct ek_plan_routing *r, int entry)
     return r->desired && r->reach[entry / 64] >> (entry % 64) & 1;
 }
 
-/* Return the name: "finding", "person", "rules". */
+/* Return the name: "finding", "operator", "rules". */
 const char *ek_plan_source_name(enum ek_plan_source by);
 /* Return the name: "number", "list", "item", ...; "unknown". */
 const char *ek_repair_by_name(enum ek_repair_by by);

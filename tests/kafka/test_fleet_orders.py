@@ -13,7 +13,7 @@ class Ordered(test_fleet.OnePlan):
     COUNT, RATE = 4000, 250
     PLACE = ("price", "--segment", "arm=B")
     PIN = {"feature": "price", "segment": {"arm": "B"}, "action": "route", "until_ms": None, "actor": "ana",
-           "reason": "miles", "source": "person"}
+           "reason": "miles", "source": "operator"}
 
     def told(self, to, *words):
         code, said, error = tell(*words, "-c", to.config)

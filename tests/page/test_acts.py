@@ -86,7 +86,7 @@ class Acts(unittest.TestCase):
         self.fill("until", "2999-01-31")
         self.send("Done.")
         entry = next(c for c in self.scene.json("/api/v1/plan")["entries"] if c["feature"] == "taxes")
-        self.assertEqual((entry["source"], entry["mitigation"]), ("person", "route"))
+        self.assertEqual((entry["source"], entry["mitigation"]), ("operator", "route"))
         self.close()
         b.until_text("in the plan", "#feature-head")
         b.open(self.scene.url + "#plan")

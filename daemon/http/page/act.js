@@ -164,7 +164,7 @@ function forget() {
 export function actsOnFeature(feature, segment, finding, entry, possible) {
   const withFactor = finding && finding.class === "scale" && finding.state !== "suspected";
   return h("p", { class: "buttons start" }, withFactor ? button("accept", `Accept ${inPlace(segment)} as normal`, () => accept(finding)) : null,
-    entry && entry.source === "person" ? button("pin", `Unpin ${inPlace(segment)}`, () => unpin(entry)) : button("pin", `Pin ${inPlace(segment)}`, () => pin(feature, segment, possible || ["none", "alert"])));
+    entry && entry.source === "operator" ? button("pin", `Unpin ${inPlace(segment)}`, () => unpin(entry)) : button("pin", `Pin ${inPlace(segment)}`, () => pin(feature, segment, possible || ["none", "alert"])));
 }
 
 export function actsOnAll(known) {

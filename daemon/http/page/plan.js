@@ -6,7 +6,7 @@ import { actsOnAll, revert, resumeRoute, unpin } from "./act.js";
 import { number, percent, place, when, whole } from "./words.js";
 import { featurePage } from "./verdict.js";
 
-const BY = { finding: "a finding", person: "a pin of an operator", rules: "a pin of the rules" };
+const BY = { finding: "a finding", operator: "a pin of an operator", rules: "a pin of the rules" };
 
 // `numbers`: all columns except the first are numbers.
 export function wide(label, heads, rows, none, numbers = false) {
@@ -20,7 +20,7 @@ const row = (...cells) => h("tr", null, ...cells.map((c) => h("td", null, c)));
 
 function entryRow(e) {
   return row(link(e.feature), place(e.segment), e.mitigation, e.mode || "\u2013", e.percent === null || e.percent === undefined ? "\u2013" : `${number(e.percent)}%`, BY[e.source] || e.source || "\u2013",
-    e.source === "person" ? h("button", { type: "button", "data-key": `unpin ${e.feature} ${place(e.segment)}`, onclick: () => unpin(e) }, "Unpin") : "");
+    e.source === "operator" ? h("button", { type: "button", "data-key": `unpin ${e.feature} ${place(e.segment)}`, onclick: () => unpin(e) }, "Unpin") : "");
 }
 
 const ORDERS = [["plan_vs_upstream", "under the plan"], ["output_vs_upstream", "as forwarded"], ["model_vs_upstream", "model without routing"]];

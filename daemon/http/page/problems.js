@@ -27,7 +27,7 @@ export function doingText({ feature, segment, state }, doing, paused) {
   if (state === "suspected") return "Nothing yet.";
   if (paused) return "Nothing while the instance is paused: all lists are forwarded unchanged.";
   if (doing.rolled_back) return `Nothing: guardrail ${doing.rolled_back.guardrail} rolled back the route (${number(doing.rolled_back.observed)}, at most ${number(doing.rolled_back.limit)}).`;
-  if (!ROUTES.includes(doing.mitigation)) return doing.source === "person" || doing.source === "rules" ? "Nothing, because of a pin." : "Nothing: the rules only report.";
+  if (!ROUTES.includes(doing.mitigation)) return doing.source === "operator" || doing.source === "rules" ? "Nothing, because of a pin." : "Nothing: the rules only report.";
   const what = `${lists} ${INSTEAD[doing.mitigation]} ${feature}`;
   switch (doing.mode) {
     case "enforce": return `${DONE[doing.mitigation]}: ${what}.`;

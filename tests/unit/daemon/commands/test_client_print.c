@@ -132,12 +132,12 @@ START_TEST(what_waits_for_a_person_and_what_one_has_pinned_is_shown)
     assert_printed(
         ek_client_print_pins,
         "[{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"action\":\"none\","
-        "\"until_ms\":1790001058400,\"actor\":\"ana\",\"reason\":\"odd\",\"source\":\"person\"},"
+        "\"until_ms\":1790001058400,\"actor\":\"ana\",\"reason\":\"odd\",\"source\":\"operator\"},"
         "{\"feature\":\"rating\",\"segment\":null,\"action\":\"route\",\"until_ms\":null,"
         "\"actor\":null,\"reason\":null,\"source\":\"rules\"}]",
-        "\npins\nFEATURE  SEGMENT  ACTION  UNTIL (UTC)       BY            REASON\n"
-        "price    arm=B    none    2026-09-21 14:30  person (ana)  odd\n"
-        "rating   all      route   for good          rules         -\n");
+        "\npins\nFEATURE  SEGMENT  ACTION  UNTIL (UTC)       BY              REASON\n"
+        "price    arm=B    none    2026-09-21 14:30  operator (ana)  odd\n"
+        "rating   all      route   for good          rules           -\n");
 }
 END_TEST
 

@@ -521,7 +521,7 @@ START_TEST(the_pins_in_force_are_shown)
     snprintf(want, sizeof want,
              "[{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"action\":\"none\",\"until_ms\":"
              "1040000,"
-             "\"actor\":\"ana\",\"reason\":\"miles\",\"source\":\"person\"},%s]",
+             "\"actor\":\"ana\",\"reason\":\"miles\",\"source\":\"operator\"},%s]",
              of_rules);
     ck_pins(b, want);
     run(b, 100);
