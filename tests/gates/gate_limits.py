@@ -11,7 +11,7 @@ OPTIONS = "daemon/config/config_keys.c"
 FOLDERS = ("lib", "daemon")
 _CONSTANT = re.compile(r"\b(EK_[A-Z0-9_]+_(?:MAX|MOST))\s*=\s*([^,}]*)|#\s*define\s+(EK_[A-Z0-9_]+_(?:MAX|MOST))\s+(.*)")
 _LOCAL = re.compile(r"\b((?!EK_)[A-Z][A-Z0-9_]*_BYTES_(?:MAX|MOST))\s*=\s*([^,};]*)")
-_NUMBER = re.compile(r'\.path\s*=\s*"([\w.]+)",\s*\.type\s*=\s*EK_KEY_(?:INT|SIZE|DURATION)\b')
+_NUMBER = re.compile(r'(?:\.path\s*=\s*|NUMBER\(\s*)"([\w.]+)",\s*(?:\.type\s*=\s*EK_KEY_)?(?:INT|SIZE|DURATION)\b')
 _LATER = re.compile(r'LATER\("(limits\.\w+)"')
 _VALUE = re.compile(r"\s*(\d+)(?:\s*<<\s*(\d+))?\s*(?:/\*.*)?$")
 
@@ -92,6 +92,9 @@ SEEDS = [
      "'daemon/seeded.c BODY_BYTES_MAX' is not in"),
     ("a number of the configuration that nobody wrote down", OPTIONS,
      'static const struct ek_key_row SEEDED = {.path = "http.seeded",\n    .type = EK_KEY_INT};\n', "'http.seeded' is not in"),
+    ("a number of the configuration as a row of a macro", OPTIONS,
+     'static const struct ek_key_row SEEDED = NUMBER("http.seeded_row", INT, IN_CONFIG(workers), "1", 1, 2, "seeded");\n',
+     "'http.seeded_row' is not in"),
     ("a test of a limit that is not there", TABLE, "EK_GONE_MAX: tests/unit/lib/base/test_base.c no_such_test\n",
      "'EK_GONE_MAX' is no limit any more"),
     ("a limit without test and reason", TABLE, "EK_BARE_MAX: none\n", "has neither a test nor a reason"),
