@@ -20,7 +20,7 @@ ABOUT = {
     "capture": ["lib/lists/capture*.c"],
     "choice": ["lib/text/features/feature_choice.c"],
     "codec": ["lib/lists/codec_[!js]*.c", "lib/lists/codec.c"],
-    "collection": ["lib/text/index/collection*.c", "lib/text/index/entities.c", "lib/text/index/words.c", "lib/text/index/stemmer.c"],
+    "collection": ["lib/text/index/collection*.c", "lib/text/index/entities.c", "lib/text/index/words.c"],
     "company": ["lib/fleet/*.c"],
     "config": ["daemon/config/config*.c"],
     "faults": ["lib/offline/world/faults_parse.c"],

@@ -1,19 +1,331 @@
-/* Command `select`: selects features to train on, or to watch. */
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "daemon/base/command.h"
+#include "daemon/base/text_table.h"
 #include "daemon/files/file_kind.h"
 #include "daemon/tools/select/select_args.h"
 #include "daemon/tools/select/select_choose.h"
 #include "daemon/tools/select/select_crossval.h"
 #include "daemon/tools/select/select_picture.h"
-#include "daemon/tools/select/select_print.h"
 #include "daemon/tools/select/select_reduce.h"
 #include "daemon/tools/select/select_watch.h"
 #include "daemon/training/train_args.h"
 #include "yaml/yaml.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+/* Output of `select`, as text or JSON. */
+
+enum { CELL_BYTES = 24, CELLS = 7, WIDTH = 79 };
+
+/* Sort selected features by their order, then the others by relevance. */
+static int by_rank(const void *a, const void *b, void *context)
+{
+    const struct ek_selection *s = context;
+    const struct ek_feature_set *last = &s->set[s->set_count - 1];
+    int i = *(const int *)a, j = *(const int *)b;
+    int x = ek_feature_set_rank(last, i), y = ek_feature_set_rank(last, j);
+    if (x || y)
+        return !x ? 1 : !y ? -1 : x - y;
+    if (s->candidate[i] != s->candidate[j])
+        return s->candidate[i] ? -1 : 1;
+    double p = s->relevance[i].ndcg, q = s->relevance[j].ndcg;
+    return p != q ? (p > q ? -1 : 1) : i - j;
+}
+
+static int *sorted(const struct ek_selection *s, struct ek_error *e)
+{
+    int *order = ek_calloc((size_t)s->features, sizeof *order);
+    if (!order) {
+        ek_fail(e, EK_ENOMEM, "out of memory");
+        return NULL;
+    }
+    for (int i = 0; i < s->features; i++)
+        order[i] = i;
+    qsort_r(order, (size_t)s->features, sizeof *order, by_rank, (void *)(uintptr_t)s);
+    return order;
+}
+
+/* sign: always print a sign, for differences. */
+static void number(char *cell, int digits, bool sign, double x)
+{
+    if (isnan(x))
+        snprintf(cell, CELL_BYTES, "-");
+    else if (sign)
+        snprintf(cell, CELL_BYTES, "%+.*f", digits, x);
+    else
+        snprintf(cell, CELL_BYTES, "%.*f", digits, x);
+}
+
+/* Set the titles of the method's columns between relevance and name. */
+static int method_titles(const struct ek_selection *s, const char **title)
+{
+    int n = 0;
+    if (s->nfs.features)
+        title[n++] = "frequency";
+    if (s->importance) {
+        title[n++] = "lost";
+        title[n++] = "sd";
+        title[n++] = "routed";
+        title[n++] = "silenced";
+    }
+    if (s->cluster)
+        title[n++] = "cluster";
+    return n;
+}
+
+static int method_cells(const struct ek_selection *s, int item, char (*cell)[CELL_BYTES])
+{
+    int n = 0;
+    if (s->nfs.features)
+        number(cell[n++], 1, false, s->nfs.frequency[item]);
+    if (s->importance) {
+        const struct ek_importance *i = &s->importance[item];
+        number(cell[n++], 4, true, i->lost);
+        number(cell[n++], 4, false, i->sd);
+        number(cell[n++], 4, true, i->routed);
+        number(cell[n++], 4, true, i->silenced);
+    }
+    if (s->cluster && s->cluster[item] >= 0)
+        snprintf(cell[n++], CELL_BYTES, "%d", s->cluster[item] + 1);
+    else if (s->cluster)
+        snprintf(cell[n++], CELL_BYTES, "-");
+    return n;
+}
+
+static int add_row(struct ek_text_table *table, const struct ek_selection *s,
+                   const struct ek_manifest *m, int item)
+{
+    char cell[CELLS][CELL_BYTES], rank[CELL_BYTES] = "-", relevance[CELL_BYTES],
+                                  redundancy[CELL_BYTES] = "-";
+    const char *texts[EK_TEXT_TABLE_COLUMNS_MAX];
+    const struct ek_feature_set *last = &s->set[s->set_count - 1];
+    int n = 0, place = ek_feature_set_rank(last, item), more = method_cells(s, item, cell);
+    if (place)
+        snprintf(rank, sizeof rank, "%d", place);
+    number(relevance, 4, false, s->relevance[item].ndcg);
+    if (s->candidate[item])
+        number(redundancy, 2, false, ek_selection_redundancy(s, item, last));
+    texts[n++] = rank;
+    texts[n++] = relevance;
+    texts[n++] = s->relevance[item].constant  ? "constant"
+                 : s->relevance[item].falling ? "low"
+                                              : "high";
+    texts[n++] = redundancy;
+    for (int i = 0; i < more; i++)
+        texts[n++] = cell[i];
+    texts[n++] = m->item[item]->name;
+    return ek_text_table_add(table, texts);
+}
+
+static int print_features(const struct ek_selection *s, const struct ek_manifest *m, FILE *to,
+                          struct ek_error *e)
+{
+    const char *title[EK_TEXT_TABLE_COLUMNS_MAX] = {"rank", "relevance", "best", "like"};
+    int n = 4 + method_titles(s, title + 4);
+    title[n++] = "feature";
+    int *order = sorted(s, e);
+    if (!order)
+        return EK_ENOMEM;
+    struct ek_text_table *table = ek_text_table_new(title, n);
+    int rc = table ? EK_OK : EK_ENOMEM;
+    for (int i = 0; i < s->features && !rc; i++)
+        rc = add_row(table, s, m, order[i]);
+    if (!rc)
+        ek_text_table_print(table, to);
+    ek_text_table_free(table);
+    ek_free(order);
+    return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
+}
+
+static void print_legend(const struct ek_selection *s, const struct ek_select_args *a, FILE *to)
+{
+    char text[400];
+    fputc('\n', to);
+    snprintf(text, sizeof text,
+             "relevance: NDCG@%d of ranking by the feature alone, in the better direction (gain "
+             "2^y - 1, lists without a positive label skipped); like: largest similarity to "
+             "another selected one, 0 to 1",
+             a->cutoff);
+    ek_print_wrapped(text, WIDTH, to);
+    if (s->importance) {
+        snprintf(text, sizeof text,
+                 "lost: NDCG@%d that the model loses when the feature is shuffled (%d times), of "
+                 "%.4f; routed, silenced: the loss when it is routed or blanked",
+                 a->cutoff, a->repeats, s->whole);
+        ek_print_wrapped(text, WIDTH, to);
+    }
+    if (s->nfs.features) {
+        snprintf(
+            text, sizeof text,
+            "frequency: weight of the groups of salient features with this feature; %zu of %zu "
+            "groups are more frequent than by chance; the re-ranker's validation NDCG@10 is %.4f",
+            s->nfs.kept, s->nfs.groups, s->nfs.vali_ndcg10);
+        ek_print_wrapped(text, WIDTH, to);
+    }
+}
+
+static int print_crossval(const struct ek_selection *s, const struct ek_crossval_result *j,
+                          FILE *to, struct ek_error *e)
+{
+    static const char *const titles[] = {"share", "features", "NDCG@3", "NDCG@10"};
+    struct ek_text_table *table = ek_text_table_new(titles, 4);
+    int rc = table ? EK_OK : EK_ENOMEM;
+    for (int i = 0; i <= s->set_count && !rc; i++) {
+        char share[CELL_BYTES] = "-", count[CELL_BYTES], at3[CELL_BYTES], at10[CELL_BYTES];
+        const char *texts[] = {i < s->set_count ? share : "all", count, at3, at10};
+        if (i < s->set_count && s->set[i].share > 0)
+            snprintf(share, sizeof share, "%g%%", s->set[i].share);
+        snprintf(count, sizeof count, "%d", i < s->set_count ? s->set[i].count : s->features);
+        number(at3, 4, false, j->ndcg3[i]);
+        number(at10, 4, false, j->ndcg10[i]);
+        rc = ek_text_table_add(table, texts);
+    }
+    if (!rc) {
+        fputc('\n', to);
+        ek_text_table_print(table, to);
+    }
+    ek_text_table_free(table);
+    return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
+}
+
+/* Print the sets, unless each is a prefix of the largest. */
+static int print_sets(const struct ek_selection *s, const struct ek_manifest *m, FILE *to,
+                      struct ek_error *e)
+{
+    struct ek_buf line;
+    int rc = EK_OK;
+    ek_buf_init(&line, 0);
+    if (s->set_count > 1)
+        fputc('\n', to);
+    for (int i = 0; i < s->set_count && s->set_count > 1 && !rc; i++) {
+        const struct ek_feature_set *set = &s->set[i];
+        ek_buf_clear(&line);
+        rc = ek_buf_printf(&line, "%g%%:", set->share);
+        for (int k = 0; k < set->count && !rc; k++)
+            rc = ek_buf_printf(&line, "%s %s", k ? "," : "", m->item[set->item[k]]->name);
+        const char *text = rc ? NULL : ek_buf_string(&line);
+        if (text)
+            ek_print_wrapped(text, WIDTH, to);
+        else
+            rc = EK_ENOMEM;
+    }
+    ek_buf_release(&line);
+    return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
+}
+
+/* Print the fractions with fewer features than requested. */
+static void print_short(const struct ek_selection *s, FILE *to)
+{
+    for (int i = 0; i < s->set_count; i++) {
+        const struct ek_feature_set *set = &s->set[i];
+        if (set->count < set->desired)
+            fprintf(to, "\n%g%% would be %d features; only %d of them vary\n", set->share,
+                    set->desired, set->count);
+    }
+}
+
+/* judged: NULL without training. Return 0 or EK_ENOMEM. */
+static int selection_print(const struct ek_selection *s, const struct ek_select_args *a,
+                           const struct ek_manifest *m, const struct ek_crossval_result *crossval,
+                           FILE *to, struct ek_error *e)
+{
+    int rc = print_features(s, m, to, e);
+    if (rc)
+        return rc;
+    print_legend(s, a, to);
+    rc = print_sets(s, m, to, e);
+    if (!rc)
+        print_short(s, to);
+    return rc || !crossval ? rc : print_crossval(s, crossval, to, e);
+}
+
+static void feature_json(struct ek_json_writer *to, const struct ek_selection *s,
+                         const struct ek_manifest *m, int item)
+{
+    const struct ek_feature_set *last = &s->set[s->set_count - 1];
+    ek_json_open(to, NULL, '{');
+    ek_json_add_text(to, "name", m->item[item]->name);
+    ek_json_add_count(to, "index", (uint64_t)m->item[item]->index);
+    int rank = ek_feature_set_rank(last, item);
+    ek_json_add_number(to, "rank", rank ? rank : (double)NAN);
+    ek_json_add_number(to, "relevance", s->relevance[item].ndcg);
+    ek_json_add_text(to, "best", s->relevance[item].falling ? "low" : "high");
+    ek_json_add_flag(to, "constant", s->relevance[item].constant);
+    ek_json_add_number(to, "like", ek_selection_redundancy(s, item, last));
+    if (s->nfs.features) {
+        ek_json_add_number(to, "saliency", s->nfs.saliency[item]);
+        ek_json_add_number(to, "frequency", s->nfs.frequency[item]);
+    }
+    if (s->importance) {
+        ek_json_add_number(to, "lost", s->importance[item].lost);
+        ek_json_add_number(to, "sd", s->importance[item].sd);
+        ek_json_add_number(to, "routed", s->importance[item].routed);
+        ek_json_add_number(to, "silenced", s->importance[item].silenced);
+    }
+    if (s->cluster)
+        ek_json_add_number(to, "cluster",
+                           s->cluster[item] < 0 ? (double)NAN : s->cluster[item] + 1);
+    ek_json_close(to, '}');
+}
+
+static void set_json(struct ek_json_writer *to, const struct ek_selection *s,
+                     const struct ek_manifest *m, const struct ek_crossval_result *crossval, int i)
+{
+    const struct ek_feature_set *set = i < s->set_count ? &s->set[i] : NULL;
+    ek_json_open(to, NULL, '{');
+    ek_json_add_count(to, "wanted", (uint64_t)(set ? set->desired : s->features));
+    ek_json_add_number(to, "share", set ? (set->share > 0 ? set->share : NAN) : 100);
+    ek_json_add_count(to, "count", (uint64_t)(set ? set->count : s->features));
+    ek_json_open(to, "features", '[');
+    for (int k = 0; k < (set ? set->count : s->features); k++)
+        ek_json_add_text(to, NULL, m->item[set ? set->item[k] : k]->name);
+    ek_json_close(to, ']');
+    if (crossval) {
+        ek_json_add_number(to, "ndcg@3", crossval->ndcg3[i]);
+        ek_json_add_number(to, "ndcg@10", crossval->ndcg10[i]);
+    }
+    ek_json_close(to, '}');
+}
+
+static int selection_print_json(const struct ek_selection *s, const struct ek_select_args *a,
+                                const struct ek_manifest *m,
+                                const struct ek_crossval_result *crossval, FILE *out,
+                                struct ek_error *e)
+{
+    struct ek_buf line;
+    struct ek_json_writer to;
+    int *order = sorted(s, e);
+    if (!order)
+        return EK_ENOMEM;
+    ek_json_begin_line(&to, &line);
+    ek_json_add_text(&to, "method", ek_select_method_name(a->method));
+    ek_json_add_count(&to, "cutoff", (uint64_t)a->cutoff);
+    ek_json_add_text(&to, "gain", "exp");
+    ek_json_add_text(&to, "empty", "skip");
+    if (s->importance)
+        ek_json_add_number(&to, "whole", s->whole);
+    if (s->nfs.features) {
+        ek_json_add_number(&to, "vali_ndcg@10", s->nfs.vali_ndcg10);
+        ek_json_add_count(&to, "groups", s->nfs.groups);
+        ek_json_add_count(&to, "kept", s->nfs.kept);
+    }
+    ek_json_open(&to, "features", '[');
+    for (int i = 0; i < s->features; i++)
+        feature_json(&to, s, m, order[i]);
+    ek_json_close(&to, ']');
+    ek_json_open(&to, "sets", '[');
+    for (int i = 0; i < s->set_count + (crossval != NULL); i++)
+        set_json(&to, s, m, crossval, i);
+    ek_json_close(&to, ']');
+    ek_free(order);
+    return ek_json_end_line(&to, out, e);
+}
+
+/* Command `select`: selects features to train on, or to watch. */
 
 /* Inputs; {0} may be released. */
 struct loaded {
@@ -138,7 +450,7 @@ static int choose(struct ek_select_args *a, const struct loaded *l)
         rc = ek_selection_crossval(&crossval, &s, a, &d, &l->text,
                                    a->test.count ? &l->test : &l->vali);
     if (!rc)
-        rc = (a->json ? ek_selection_print_json : ek_selection_print)(
+        rc = (a->json ? selection_print_json : selection_print)(
             &s, a, l->m, a->cross_validate ? &crossval : NULL, ek_select_table(a), &a->e);
     ek_selection_release(&s);
     return rc;

@@ -1,17 +1,88 @@
+#include "text/features/retrieve.h"
+
+#include "base/alloc.h"
+#include "text/index/index_blocks.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Top-k hits as a min-heap. */
+
+struct ek_topk {
+    struct ek_hit *hits; /* [k], memory of the caller */
+    uint32_t count, k;
+};
+
+static bool is_worse(const struct ek_hit *a, const struct ek_hit *b)
+{
+    return a->score < b->score || (a->score == b->score && a->document > b->document);
+}
+
+static void swap(struct ek_hit *a, struct ek_hit *b)
+{
+    struct ek_hit kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+static void rise(struct ek_topk *t, uint32_t at)
+{
+    while (at && is_worse(t->hits + at, t->hits + (at - 1) / 2)) {
+        swap(t->hits + at, t->hits + (at - 1) / 2);
+        at = (at - 1) / 2;
+    }
+}
+
+static void sink(struct ek_topk *t)
+{
+    uint32_t at = 0, child;
+    while ((child = 2 * at + 1) < t->count) {
+        if (child + 1 < t->count && is_worse(t->hits + child + 1, t->hits + child))
+            child++;
+        if (!is_worse(t->hits + child, t->hits + at))
+            return;
+        swap(t->hits + child, t->hits + at);
+        at = child;
+    }
+}
+
+/* Add a hit if the heap has space or its minimum is worse. */
+static void topk_add(struct ek_topk *t, struct ek_hit hit)
+{
+    if (t->count < t->k) {
+        t->hits[t->count] = hit;
+        rise(t, t->count++);
+    } else if (t->k && is_worse(t->hits, &hit)) {
+        t->hits[0] = hit;
+        sink(t);
+    }
+}
+
+/* Return the score of the k-th hit, or -1 while fewer are present. */
+static double topk_min(const struct ek_topk *t)
+{
+    return t->count < t->k ? -1 : t->hits[0].score;
+}
+
+static int best_first(const void *a, const void *b)
+{
+    return is_worse(a, b) - is_worse(b, a);
+}
+
+/* Sort the hits, best first. The heap order is lost. */
+static void topk_sort(struct ek_topk *t)
+{
+    if (t->count)
+        qsort(t->hits, t->count, sizeof *t->hits, best_first);
+}
+
 /* Document-at-a-time retrieval in ranges. A range ends where the first current block ends, so each
  * term has at most one block in it. Block summaries bound every score. A range that cannot contain
  * a better document is skipped without decoding (block-max indexes: Ding and Suel 2011). In other
  * ranges, terms that cannot change the result alone are only looked up (MaxScore: Turtle and Flood
  * 1995). Final scores are summed in the order of term numbers, so pruning does not change them. */
-#include "text/features/retrieve.h"
-
-#include "base/alloc.h"
-#include "text/index/index_blocks.h"
-#include "text/features/topk.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { STRETCH = 4096 };
 
@@ -153,7 +224,7 @@ static bool is_in(const struct ek_retrieve *r, const struct term *t)
  * total, and the total of all terms in *all. */
 static double choose_lookups(struct ek_retrieve *r, double *all)
 {
-    double least = ek_topk_min(&r->top), looked = 0;
+    double least = topk_min(&r->top), looked = 0;
     *all = 0;
     for (uint32_t i = 0; i < r->count; i++) {
         r->terms[i].lookup = !is_in(r, r->terms + i);
@@ -217,7 +288,7 @@ static int score_document(struct ek_retrieve *r, uint32_t document, struct ek_er
         if (tf)
             score += score_of(r, t, tf, r->index->lengths[document]);
     }
-    ek_topk_add(&r->top, (struct ek_hit){document, score});
+    topk_add(&r->top, (struct ek_hit){document, score});
     return EK_OK;
 }
 
@@ -225,7 +296,7 @@ static int search_stretch(struct ek_retrieve *r, struct ek_error *e)
 {
     double all, looked = choose_lookups(r, &all);
     int rc = EK_OK;
-    if (all * slack < ek_topk_min(&r->top))
+    if (all * slack < topk_min(&r->top))
         return EK_OK;
     r->touched_count = 0;
     for (uint32_t i = 0; i < r->count && !rc; i++)
@@ -235,12 +306,12 @@ static int search_stretch(struct ek_retrieve *r, struct ek_error *e)
         uint32_t at = r->touched[i];
         double sum = r->sum[at];
         r->sum[at] = 0;
-        if (rc || (sum + looked) * slack < ek_topk_min(&r->top))
+        if (rc || (sum + looked) * slack < topk_min(&r->top))
             continue;
         if (looked > 0)
             rc = score_document(r, r->low + at, e);
         else /* every term was scanned, so the sum is the score */
-            ek_topk_add(&r->top, (struct ek_hit){r->low + at, sum});
+            topk_add(&r->top, (struct ek_hit){r->low + at, sum});
     }
     return rc;
 }
@@ -328,7 +399,7 @@ int ek_retrieve(struct ek_retrieve *r, const uint32_t *terms, uint32_t count, ui
         rc = search(r, e);
     if (rc)
         return rc;
-    ek_topk_sort(&r->top);
+    topk_sort(&r->top);
     *found = r->top.count;
     return EK_OK;
 }

@@ -5,10 +5,30 @@
 
 #include "base/buf.h"
 #include "text/index/build.h"
-#include "text/index/run_writer.h"
 #include "text/index/index_writer.h"
 #include "text/index/lexicon.h"
 #include "text/index/spill_file.h"
+
+/* Collector of term positions in memory, which spills them as a run sorted by term number.
+ *
+ * A run has per term `varint gap of the number, varint bytes, places`. A place is:
+ * - varint `gap of the position << 2 | kind`
+ * - varint gap of the document, if kind has EK_PLACE_DOCUMENT
+ * - one byte for the field, if kind has EK_PLACE_FIELD
+ * Gaps are differences minus 1, starting from -1. Positions restart with each document, everything
+ * with each run; the initial field is EK_FIELD_BODY.
+ */
+enum { EK_PLACE_DOCUMENT = 1, EK_PLACE_FIELD = 2, EK_PLACE_BITS = 2 };
+
+struct ek_places;
+
+struct ek_run_writer {
+    struct ek_places *terms; /* [room] */
+    uint8_t **slabs;
+    size_t slab_count, slab_room, slab; /* slab: being filled; == slab_count: none */
+    uint32_t room, count;
+    uint32_t used; /* units of that slab in use */
+};
 
 struct ek_words;
 
@@ -50,6 +70,8 @@ struct ek_build {
     uint64_t *entry_at; /* [terms + 1] */
 };
 
+/* Free the memory of the collector and leave it empty. */
+void ek_run_writer_release(struct ek_run_writer *g);
 /* Append a number. Return 0 or EK_ENOMEM. */
 int ek_numbers_add(struct ek_numbers *n, uint32_t number);
 /* Return the bytes of memory that a spill does not free. */

@@ -1,4 +1,4 @@
-/* Cursor over the blocks of a term's postings (lib/text/index/postings_writer.h). Internal to
+/* Cursor over the blocks of a term's postings (lib/text/index/build_merge.c). Internal to
  * text/.
  *
  * Blocks are validated while reading: documents ascend and exist, sums fit.

@@ -1,12 +1,69 @@
 #include "text/index/words.h"
 
 #include "base/alloc.h"
-#include "text/index/stemmer.h"
+#include "base/parse.h"
 
+#include <libstemmer.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <utf8proc.h>
+
+/* Stemmer. The only module that includes Snowball (libstemmer). Not thread-safe. */
+
+struct ek_stemmer;
+
+/* The opaque handle is the sb_stemmer itself. */
+static struct sb_stemmer *inner(struct ek_stemmer *s)
+{
+    return (struct sb_stemmer *)(void *)s;
+}
+
+/* Snowball returns NULL both for an unknown name and for a lack of memory. */
+static int explain(const char *name, struct ek_error *e)
+{
+    const char **all = sb_stemmer_list();
+    size_t count = 0;
+    while (all[count])
+        if (!strcmp(all[count++], name))
+            return ek_fail(e, EK_ENOMEM, "out of memory");
+    const char *near = ek_nearest_name(name, (const char *const *)all, count);
+    if (near)
+        return ek_fail(e, EK_EUSAGE, "no stemmer is called '%s', did you mean '%s'?", name, near);
+    return ek_fail(e, EK_EUSAGE,
+                   "no stemmer is called '%s'; there are 'none', 'english' and %zu more "
+                   "languages of Snowball",
+                   name, count - 1);
+}
+
+/* Create a stemmer; *out is NULL for "none". Return 0, EK_EUSAGE for an unknown name, or
+ * EK_ENOMEM. */
+static int stemmer_new(struct ek_stemmer **out, const char *name, struct ek_error *e)
+{
+    *out = NULL;
+    if (!strcmp(name, "none"))
+        return EK_OK;
+    struct sb_stemmer *s = sb_stemmer_new(name, NULL);
+    if (!s)
+        return explain(name, e);
+    *out = (struct ek_stemmer *)(void *)s;
+    return EK_OK;
+}
+
+static void stemmer_free(struct ek_stemmer *s)
+{
+    sb_stemmer_delete(inner(s));
+}
+
+/* Return the stem of a case-folded word, valid until the next call, or NULL if out of memory.
+ * *length is the length of the word, then of the stem. */
+static const char *stemmer_stem(struct ek_stemmer *s, const char *word, size_t *length)
+{
+    const sb_symbol *stem = sb_stemmer_stem(inner(s), (const sb_symbol *)word, (int)*length);
+    if (stem)
+        *length = (size_t)sb_stemmer_length(inner(s));
+    return (const char *)stem;
+}
 
 enum {
     /* maximum code points per byte: U+FDFA has three bytes and becomes 18; composition only reduces
@@ -34,7 +91,7 @@ int ek_words_new(struct ek_words **out, const char *stemmer, struct ek_error *e)
     struct ek_words *w = ek_calloc(1, sizeof *w);
     if (!w)
         return ek_fail(e, EK_ENOMEM, "out of memory");
-    int rc = ek_stemmer_new(&w->stemmer, stemmer, e);
+    int rc = stemmer_new(&w->stemmer, stemmer, e);
     if (rc) {
         ek_free(w);
         return rc;
@@ -47,7 +104,7 @@ void ek_words_free(struct ek_words *w)
 {
     if (!w)
         return;
-    ek_stemmer_free(w->stemmer);
+    stemmer_free(w->stemmer);
     ek_free(w);
 }
 
@@ -59,7 +116,7 @@ static int emit_term(struct ek_words *w)
     if (!length)
         return EK_OK;
     if (w->stemmer)
-        term = ek_stemmer_stem(w->stemmer, term, &length);
+        term = stemmer_stem(w->stemmer, term, &length);
     if (!term)
         return EK_ENOMEM;
     return length ? w->each(w->context, term, length) : EK_OK;
