@@ -193,7 +193,7 @@ static int add_row(struct ek_fleet_diagnosis *c, const struct ek_fleet_pool *poo
     size_t queries = (size_t)c->manifest.query_count;
     struct ek_list_stats_builder *read = ek_detector_reader(c->detector);
     struct ek_list *q = &c->query;
-    struct ek_finding told;
+    struct ek_finding found;
     q->segment_count = row->places;
     for (int p = 0; p < row->places; p++) {
         struct ek_fleet_cell names = ek_fleet_pool_cell(pool, row->place[p]);
@@ -206,7 +206,7 @@ static int add_row(struct ek_fleet_diagnosis *c, const struct ek_fleet_pool *poo
     read->repeat_key = row->key; /* the instance has removed duplicates */
     ek_bet_list_update(read->list_bets, read->record);
     int rc = ek_detector_update(c->detector, q, read, row->time_ms, NULL);
-    while (ek_detector_next(c->detector, &told))
+    while (ek_detector_next(c->detector, &found))
         ;
     return rc;
 }

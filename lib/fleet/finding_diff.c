@@ -13,8 +13,8 @@ struct ek_finding_diff {
     const struct ek_rules *rules;
     struct ek_record_order order;
     struct ek_open_findings known;
-    int next;               /* first finding that may have an event */
-    uint64_t normal, heard; /* levels version of the last two records */
+    int next;                  /* first finding that may have an event */
+    uint64_t normal, previous; /* levels version of the last two records */
 };
 
 int ek_finding_diff_new(struct ek_finding_diff **out, const struct ek_manifest *m,
@@ -64,13 +64,13 @@ static int add(struct ek_finding_diff *n, const struct ek_fleet_cell *cell,
 }
 
 /* Return whether an update must be reported. */
-static bool differs(const struct ek_finding *told, const struct ek_finding *now)
+static bool differs(const struct ek_finding *reported, const struct ek_finding *now)
 {
-    if (now->class != told->class || now->query_feature != told->query_feature ||
-        now->fewer != told->fewer || now->passing != told->passing ||
-        isnan(now->factor) != isnan(told->factor))
+    if (now->class != reported->class || now->query_feature != reported->query_feature ||
+        now->fewer != reported->fewer || now->passing != reported->passing ||
+        isnan(now->factor) != isnan(reported->factor))
         return true;
-    return now->factor < told->factor_low || now->factor > told->factor_high;
+    return now->factor < reported->factor_low || now->factor > reported->factor_high;
 }
 
 static void store_finding(struct ek_finding_diff *n, struct ek_open_finding *k,
@@ -104,7 +104,7 @@ static int apply_normal(void *context, uint64_t version, uint64_t profile)
 {
     (void)profile;
     struct ek_finding_diff *n = context;
-    n->heard = n->normal;
+    n->previous = n->normal;
     n->normal = version;
     return EK_OK;
 }
@@ -119,7 +119,7 @@ static int apply_accepted(void *context, const struct ek_fleet_accept *a)
 {
     struct ek_finding_diff *n = context;
     int feature = ek_manifest_find_item(n->manifest, a->place.feature);
-    for (int i = 0; a->version > n->heard && i < n->known.count; i++)
+    for (int i = 0; a->version > n->previous && i < n->known.count; i++)
         n->known.item[i].accepted |= is_at(&n->known.item[i], &a->place, feature);
     return EK_OK;
 }

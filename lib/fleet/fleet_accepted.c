@@ -79,7 +79,7 @@ static int nothing_there(const struct ek_fleet_accepted_set_tools *t, int featur
                          const struct ek_decision_record *m, struct ek_error *e)
 {
     const struct ek_accept_place at = {m->feature, m->dimension, m->value};
-    const struct ek_finding *near = ek_fleet_findings_get(t->told, feature);
+    const struct ek_finding *near = ek_fleet_findings_get(t->findings, feature);
     if (!near)
         return ek_accept_unconfirmed(&at, NULL, e);
     const struct ek_accept_place other = names_of(t, feature, near->cell);
@@ -129,7 +129,8 @@ int ek_fleet_accepted_set_add(struct ek_fleet_accepted_set *n,
                               struct ek_decision_record *m, struct ek_finding *over,
                               struct ek_error *e)
 {
-    const struct ek_finding *f = place < 0 ? NULL : ek_fleet_findings_find(t->told, feature, place);
+    const struct ek_finding *f =
+        place < 0 ? NULL : ek_fleet_findings_find(t->findings, feature, place);
     int i = n->levels.count;
     int rc = f ? check(n, t, f, e) : nothing_there(t, feature, m, e);
     if (rc)
@@ -139,7 +140,7 @@ int ek_fleet_accepted_set_add(struct ek_fleet_accepted_set *n,
     n->since_ms[i] = f->since_ms;
     ek_level_offsets_add(&n->levels, feature, place, log(settled_factor(f)), 0);
     note(m, &n->levels.one[i], n->levels.version);
-    ek_fleet_findings_accept(t->told, f, t->time_ms, over);
+    ek_fleet_findings_accept(t->findings, f, t->time_ms, over);
     return EK_OK;
 }
 

@@ -35,7 +35,7 @@ struct ek_fleet_accept ek_fleet_accepted_set_accept(const struct ek_fleet_accept
 struct ek_fleet_accepted_set_tools {
     const struct ek_manifest *manifest;
     struct ek_fleet_pool *pool;
-    struct ek_fleet_findings *told;
+    struct ek_fleet_findings *findings;
     int64_t time_ms; /* event time */
 };
 

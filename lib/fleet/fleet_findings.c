@@ -23,7 +23,7 @@ struct ek_fleet_findings {
     uint32_t episodes;
     struct ek_open_findings open;            /* reserved for EK_FLEET_FINDINGS_MAX */
     struct ek_finding news[EK_EPISODES_MAX]; /* ring */
-    uint64_t told, fetched;
+    uint64_t reported, fetched;
     struct link link[EK_FLEET_FINDINGS_MAX]; /* of the current report interval */
     int links;
 };
@@ -80,8 +80,8 @@ static void report_finding(struct ek_fleet_findings *t, const struct ek_finding 
                            enum ek_finding_state state, int64_t time_ms)
 {
     struct ek_fleet_cell names = ek_fleet_pool_cell(t->pool, f->cell);
-    struct ek_finding *o = &t->news[t->told++ % EK_EPISODES_MAX];
-    if (t->told - t->fetched > EK_EPISODES_MAX)
+    struct ek_finding *o = &t->news[t->reported++ % EK_EPISODES_MAX];
+    if (t->reported - t->fetched > EK_EPISODES_MAX)
         t->fetched++;
     *o = *f;
     o->state = state;
@@ -92,7 +92,7 @@ static void report_finding(struct ek_fleet_findings *t, const struct ek_finding 
 
 int ek_fleet_findings_next(struct ek_fleet_findings *t, struct ek_finding *out)
 {
-    if (t->fetched == t->told)
+    if (t->fetched == t->reported)
         return 0;
     *out = t->news[t->fetched++ % EK_EPISODES_MAX];
     return 1;
@@ -100,7 +100,7 @@ int ek_fleet_findings_next(struct ek_fleet_findings *t, struct ek_finding *out)
 
 uint64_t ek_fleet_findings_count(const struct ek_fleet_findings *t)
 {
-    return t->told;
+    return t->reported;
 }
 
 void ek_fleet_findings_start(struct ek_fleet_findings *t)

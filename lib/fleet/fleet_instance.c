@@ -177,5 +177,5 @@ int ek_fleet_instance_comparisons(struct ek_fleet_instance *m, const struct ek_c
                                         ek_detector_registry(m->detector), &m->head, &m->record);
     if (!rc)
         rc = write(context, m->record.data, m->record.length);
-    return rc ? ek_fail(e, rc, "what was tried could not be told to the fleet") : EK_OK;
+    return rc ? ek_fail(e, rc, "shadow scoring results could not be sent to the fleet") : EK_OK;
 }

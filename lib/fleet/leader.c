@@ -21,12 +21,12 @@ struct ek_leader {
     struct ek_leader_setup setup;
     char name[EK_FLEET_NAME_MAX + 1];
     struct ek_fleet_pool *pool;
-    struct ek_fleet_findings *told;
+    struct ek_fleet_findings *findings;
     struct ek_leader_commands *desk;      /* operator commands */
     bool answerable;                      /* applied commands are in a plan record */
     struct ek_controller *control;        /* the plan; cells are cells of the pool */
     uint64_t published;                   /* version of `control` in the last record */
-    struct ek_plan heard;                 /* scratch: plan of the record being read */
+    struct ek_plan record_plan;           /* scratch: plan of the record being read */
     struct ek_controller_record standing; /* scratch: controller state of that record */
     struct ek_fleet_accepted_set normal;  /* accepted levels; cells are cells of the pool */
     uint64_t normal_published;            /* version of `normal` in the last record */
@@ -134,7 +134,7 @@ static void restart(struct ek_leader *d, int feature)
         if (d->open[i] == of)
             d->open[i] = NULL;
     ek_fleet_diagnosis_free(of);
-    ek_fleet_findings_release_source(d->told, feature, POOL);
+    ek_fleet_findings_release_source(d->findings, feature, POOL);
     d->orphans_ms = d->clock_ms;
     ek_fleet_pool_restart_all(d->pool, feature);
     ek_fleet_pool_set_accepted_version(d->pool, d->normal.levels.version);
@@ -144,7 +144,7 @@ static int accept(void *context, int feature, int place, struct ek_decision_reco
                   struct ek_error *e)
 {
     struct ek_leader *d = context;
-    const struct ek_fleet_accepted_set_tools tools = {d->setup.manifest, d->pool, d->told,
+    const struct ek_fleet_accepted_set_tools tools = {d->setup.manifest, d->pool, d->findings,
                                                       d->time_ms};
     struct ek_finding over;
     int rc = ek_fleet_accepted_set_add(&d->normal, &tools, feature, place, m, &over, e);
@@ -200,7 +200,7 @@ int ek_leader_new(struct ek_leader **out, const struct ek_leader_setup *setup, s
     int rc = ek_fleet_pool_new(&d->pool, setup->manifest, setup->profile, setup->rules,
                                EK_FLEET_SHARE_POOLED, places, e);
     if (!rc &&
-        (ek_fleet_findings_new(&d->told, d->pool, setup->manifest, setup->rules) ||
+        (ek_fleet_findings_new(&d->findings, d->pool, setup->manifest, setup->rules) ||
          ek_fleet_guardrails_new(&d->rails, setup->manifest) || ek_decisions_new(&d->decisions)))
         rc = ek_fail(e, EK_ENOMEM, "out of memory");
     if (!rc && ek_leader_commands_new(&d->desk, d->name))
@@ -235,7 +235,7 @@ void ek_leader_free(struct ek_leader *d)
     ek_fleet_guardrails_free(d->rails);
     ek_decisions_free(d->decisions);
     ek_fleet_accepted_set_clear(&d->normal);
-    ek_fleet_findings_free(d->told);
+    ek_fleet_findings_free(d->findings);
     ek_fleet_pool_free(d->pool);
     ek_free(d);
 }
@@ -262,7 +262,7 @@ bool ek_leader_is_active(const struct ek_leader *d)
 
 int ek_leader_next(struct ek_leader *d, struct ek_finding *out)
 {
-    return ek_fleet_findings_next(d->told, out);
+    return ek_fleet_findings_next(d->findings, out);
 }
 
 static int place_of(void *context, const struct ek_fleet_cell *cell, int *place)
@@ -277,7 +277,7 @@ static int restore_finding(void *context, const struct ek_fleet_cell *cell,
     struct ek_finding one = *f;
     int rc = ek_fleet_pool_place(d->pool, cell, &one.cell);
     if (!rc && one.feature >= 0 && one.cell >= 0) {
-        ek_fleet_findings_restore(d->told, &one);
+        ek_fleet_findings_restore(d->findings, &one);
         ek_controller_set_incident(d->control, one.feature, one.cell, one.cause);
     }
     return rc;
@@ -311,10 +311,11 @@ static int follow_control(struct ek_leader *d, const struct ek_fleet_plan *recor
                                              .context = d,
                                              .decides = true,
                                              .profile = ek_fleet_pool_profile(d->pool)};
-    d->heard.count = d->heard.modes = 0;
-    int rc = ek_controller_record_read(record, &by, &d->heard, &d->standing);
-    d->heard.version = ek_controller_plan(d->control)->version; /* numbered separately */
-    const struct ek_controller_memory memory = ek_controller_record_memory(&d->standing, &d->heard);
+    d->record_plan.count = d->record_plan.modes = 0;
+    int rc = ek_controller_record_read(record, &by, &d->record_plan, &d->standing);
+    d->record_plan.version = ek_controller_plan(d->control)->version; /* numbered separately */
+    const struct ek_controller_memory memory =
+        ek_controller_record_memory(&d->standing, &d->record_plan);
     ek_controller_apply_record(d->control, &memory);
     int people = ek_controller_apply_operators(d->control, &memory);
     follow_normal(d, &d->standing.normal, by.outdated);
@@ -329,7 +330,7 @@ static int restore_record(struct ek_leader *d, const struct ek_fleet_plan *recor
     const struct ek_fleet_plan_visitor callbacks = {
         .context = d, .decided = restore_decision, .finding = restore_finding};
     d->from_ms = record->head.from_ms;
-    ek_fleet_findings_reset(d->told, record->head.episodes);
+    ek_fleet_findings_reset(d->findings, record->head.episodes);
     int rc = follow_control(d, record);
     if (!rc)
         rc = ek_fleet_plan_visit(record, &callbacks);
@@ -465,18 +466,18 @@ static void merge(struct ek_leader *d, int64_t clock_ms)
     struct ek_finding f;
     int instance;
     bool current, settled = clock_ms - d->orphans_ms > EK_FLEET_EXPIRED_MS;
-    ek_fleet_findings_start(d->told);
+    ek_fleet_findings_start(d->findings);
     for (size_t at = 0;
          (at = ek_fleet_pool_finding(d->pool, at, clock_ms, &f, &instance, &current)) > 0;)
         if (current)
-            ek_fleet_findings_propose(d->told, &f, instance);
+            ek_fleet_findings_propose(d->findings, &f, instance);
         else
-            ek_fleet_findings_confirm_open(d->told, &f);
+            ek_fleet_findings_confirm_open(d->findings, &f);
     for (int i = 0; i < EK_ROW_REQUESTS_MAX; i++)
         for (int at = 0;
              d->open[i] && (at = ek_fleet_diagnosis_finding(d->open[i], d->pool, at, &f)) > 0;)
-            ek_fleet_findings_propose(d->told, &f, POOL);
-    ek_fleet_findings_finish(d->told, settled, d->time_ms, act_on, d);
+            ek_fleet_findings_propose(d->findings, &f, POOL);
+    ek_fleet_findings_finish(d->findings, settled, d->time_ms, act_on, d);
 }
 
 /* Return NULL without space, or if the feature cannot have a diagnosis. */
@@ -496,12 +497,12 @@ static struct ek_fleet_diagnosis *open_case(struct ek_leader *d, int feature)
 static void pool(struct ek_leader *d)
 {
     struct ek_fleet_alarm alarm[EK_FLEET_ALARMS_MAX];
-    ek_fleet_findings_restart(d->told);
+    ek_fleet_findings_restart(d->findings);
     int alarms = ek_fleet_pool_advance(d->pool, alarm, EK_FLEET_ALARMS_MAX);
     for (int i = 0; i < alarms && d->decides; i++) {
         struct ek_fleet_diagnosis *c = case_of(d, alarm[i].feature);
         if (!c && (c = open_case(d, alarm[i].feature)))
-            ek_fleet_findings_suspect(d->told, &alarm[i], d->time_ms);
+            ek_fleet_findings_suspect(d->findings, &alarm[i], d->time_ms);
         if (c)
             ek_fleet_diagnosis_suspect(c, &alarm[i], d->time_ms);
     }
@@ -572,7 +573,7 @@ static uint64_t write_plan(struct ek_leader *d, struct ek_serialize *w,
     ek_controller_record_write(w, dimensions, d->setup.manifest, &memory, &d->normal, names_of,
                                d->pool);
     uint64_t shown = write_decisions(d, w);
-    ek_fleet_findings_write(d->told, w, dimensions);
+    ek_fleet_findings_write(d->findings, w, dimensions);
     write_requests(d, w);
     return shown;
 }
@@ -583,7 +584,7 @@ static int write_record(struct ek_leader *d, int64_t clock_ms, struct ek_buf *ou
     struct ek_fleet_plan_head head = {.decider = ek_text_from(d->name),
                                       .term = d->term,
                                       .version = d->version,
-                                      .episodes = ek_fleet_findings_episodes(d->told),
+                                      .episodes = ek_fleet_findings_episodes(d->findings),
                                       .from_ms = d->from_ms,
                                       .clock_ms = clock_ms};
     head.dimensions.count = d->setup.rules->segment_count;
@@ -649,7 +650,7 @@ static bool decide(struct ek_leader *d, int64_t clock_ms, bool tick, bool *news)
     bool changed, timed = knows_time(d, clock_ms);
     d->clock_ms = clock_ms;
     d->rc = EK_OK;
-    uint64_t told = ek_fleet_findings_count(d->told);
+    uint64_t reported = ek_fleet_findings_count(d->findings);
     pool(d);
     if (!d->decides || !timed) /* no event time to start the plan at */
         return false;
@@ -663,7 +664,8 @@ static bool decide(struct ek_leader *d, int64_t clock_ms, bool tick, bool *news)
     changed = number(d);
     number_decisions(d, before);
     *news = changed || decisions || d->rc || ek_leader_commands_has_replies(d->desk) ||
-            d->shown <= ek_decisions_last(d->decisions) || ek_fleet_findings_count(d->told) != told;
+            d->shown <= ek_decisions_last(d->decisions) ||
+            ek_fleet_findings_count(d->findings) != reported;
     return true;
 }
 

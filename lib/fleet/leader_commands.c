@@ -15,7 +15,7 @@ struct carried_out {
     enum ek_code code;
     char refusal[REFUSAL_BYTES];
     struct ek_decision_record decided; /* refers to strings of command, manifest and cells */
-    bool due, told; /* reply pending; reply written once, so its version is final */
+    bool due, written; /* reply pending; reply written once, so its version is final */
 };
 
 struct ek_leader_commands {
@@ -131,13 +131,13 @@ int ek_leader_commands_reply(struct ek_leader_commands *d, uint64_t version,
         struct carried_out *c = &d->of[i];
         if (!c->due)
             continue;
-        if (!c->told)
+        if (!c->written)
             c->decided.after = version;
         int rc = answer(d, c, write, context);
         if (rc)
             return rc;
         c->due = false;
-        c->told = true;
+        c->written = true;
     }
     return EK_OK;
 }

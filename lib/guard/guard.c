@@ -249,10 +249,10 @@ static int act_on(struct ek_guard *g, const struct ek_finding *f, uint64_t query
     struct ek_decision decision = ek_guard_decide(g, f);
     int members =
         ek_detector_members(g->detector, f->cause, g->members, g->assets->manifest->item_count);
-    int told = ek_guard_report_finding(g, f, &decision, g->members, members);
-    if (!told)
-        told = ek_guard_report_update(g, changed, query);
-    return rc ? rc : told;
+    int reported = ek_guard_report_finding(g, f, &decision, g->members, members);
+    if (!reported)
+        reported = ek_guard_report_update(g, changed, query);
+    return rc ? rc : reported;
 }
 
 /* In a fleet the leader acts on findings. */

@@ -155,9 +155,9 @@ const struct ek_instance_plans *ek_guard_plans(const struct ek_guard *g)
 const struct ek_plan *ek_guard_plan_at(const struct ek_guard *g, int64_t time_ms)
 {
     const struct ek_instance_plans *plans = ek_guard_plans(g);
-    bool heard = plans && ek_instance_plans_order(plans)->version > 0;
-    return heard ? ek_instance_plans_get(plans, time_ms, g->time_ms)
-                 : ek_controller_plan(g->control);
+    bool has_plan = plans && ek_instance_plans_order(plans)->version > 0;
+    return has_plan ? ek_instance_plans_get(plans, time_ms, g->time_ms)
+                    : ek_controller_plan(g->control);
 }
 
 int ek_guard_apply_fleet_plan(struct ek_guard *g)

@@ -155,11 +155,11 @@ static void event_serialize(struct ek_guard *g, uint64_t number, struct ek_seria
 static void guard_walk(const struct ek_part_at *at, struct ek_serialize *s)
 {
     struct ek_guard *g = at->g;
-    uint32_t said = g->reported_limits;
+    uint32_t limits = g->reported_limits;
     int waiting = (int)(g->emitted - g->fetched);
     ek_serialize_u64(s, &g->adopted);
-    ek_serialize_u32(s, &said);
-    g->reported_limits = said;
+    ek_serialize_u32(s, &limits);
+    g->reported_limits = limits;
     ek_serialize_raw(s, g->limits.count, EK_BOUNDS * sizeof *g->limits.count);
     open_serialize(g, s);
     ek_serialize_int(s, &waiting, 0, EK_EVENTS_MAX);

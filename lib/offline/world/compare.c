@@ -13,7 +13,7 @@
 struct guarded {
     struct ek_guard *guard;
     struct ek_context *context;
-    struct ek_compare_trace told;
+    struct ek_compare_trace trace;
     const void *bytes; /* current message as this side forwards it */
     size_t length;
     bool touched;
@@ -62,7 +62,7 @@ void ek_comparison_run_free(struct ek_comparison_run *c)
     for (int i = 0; i < EK_SIDES; i++) {
         ek_context_free(c->side[i].context);
         ek_guard_free(c->side[i].guard);
-        ek_compare_trace_release(&c->side[i].told);
+        ek_compare_trace_release(&c->side[i].trace);
     }
     ek_ranker_free(c->ranker);
     ek_free(c->pair);
@@ -75,7 +75,7 @@ static int drain_events(struct guarded *s, struct ek_error *e)
     const struct ek_event *v;
     int rc = EK_OK;
     while (!rc && (v = ek_guard_pop_event(s->guard)))
-        rc = ek_compare_trace_event(&s->told, v, e);
+        rc = ek_compare_trace_event(&s->trace, v, e);
     return rc;
 }
 
@@ -221,7 +221,7 @@ static int by_query(const void *x, const void *y)
 /* Match each finding of A with the first unmatched finding of B for the same change. */
 static int match(struct ek_comparison_run *c, struct ek_error *e)
 {
-    const struct ek_compare_trace *a = &c->side[EK_SIDE_A].told, *b = &c->side[EK_SIDE_B].told;
+    const struct ek_compare_trace *a = &c->side[EK_SIDE_A].trace, *b = &c->side[EK_SIDE_B].trace;
     bool *taken = ek_calloc(b->findings, sizeof *taken);
     size_t pairs = 0;
     c->pair = ek_calloc(a->findings + b->findings, sizeof *c->pair);
@@ -258,18 +258,18 @@ static uint64_t query_of(const struct ek_compare_trace *s, size_t at)
 static int line_up(struct ek_comparison_run *c, struct ek_error *e)
 {
     static const struct ek_compared_plan none = {0};
-    const struct ek_compare_trace *told[EK_SIDES] = {&c->side[0].told, &c->side[1].told};
+    const struct ek_compare_trace *trace[EK_SIDES] = {&c->side[0].trace, &c->side[1].trace};
     const struct ek_compared_plan *now[EK_SIDES] = {&none, &none};
     size_t at[EK_SIDES] = {0}, rows = 0;
-    c->row = ek_calloc(told[0]->plans + told[1]->plans, sizeof *c->row);
+    c->row = ek_calloc(trace[0]->plans + trace[1]->plans, sizeof *c->row);
     if (!c->row)
         return ek_fail(e, EK_ENOMEM, "out of memory");
-    while (at[0] < told[0]->plans || at[1] < told[1]->plans) {
-        uint64_t of_a = query_of(told[0], at[0]), of_b = query_of(told[1], at[1]);
+    while (at[0] < trace[0]->plans || at[1] < trace[1]->plans) {
+        uint64_t of_a = query_of(trace[0], at[0]), of_b = query_of(trace[1], at[1]);
         uint64_t query = of_a < of_b ? of_a : of_b;
         for (int i = 0; i < EK_SIDES; i++)
-            while (at[i] < told[i]->plans && query_of(told[i], at[i]) == query)
-                now[i] = &told[i]->plan[at[i]++];
+            while (at[i] < trace[i]->plans && query_of(trace[i], at[i]) == query)
+                now[i] = &trace[i]->plan[at[i]++];
         c->row[rows++] = (struct ek_compared_row){
             query, {now[0], now[1]}, !ek_compared_same_plan(now[0], now[1])};
     }
@@ -299,10 +299,10 @@ int ek_comparison_run_finish(struct ek_comparison_run *c, const struct ek_compar
         rc = ek_guard_end_items(c->side[i].guard, e);
         if (!rc)
             rc = drain_events(&c->side[i], e);
-        if (!rc && ek_compare_trace_end(&c->side[i].told))
+        if (!rc && ek_compare_trace_end(&c->side[i].trace))
             rc = ek_fail(e, EK_ENOMEM, "out of memory");
-        r->rolled_back[i] = c->side[i].told.rolled_back;
-        r->left[i] = c->side[i].told.left;
+        r->rolled_back[i] = c->side[i].trace.rolled_back;
+        r->left[i] = c->side[i].trace.left;
     }
     if (!rc)
         rc = match(c, e);
