@@ -351,14 +351,14 @@ static void update_one(struct ek_guard_service *s, struct ek_guard_service_list 
 {
     const struct ek_inflight *t = l->inflight;
     bool revoked = ek_inflight_is_revoked(t);
-    if (revoked || t->lane->closed || t->offset < t->lane->seen) {
+    if (revoked || t->assignment->closed || t->offset < t->assignment->seen) {
         l->rc = ek_guard_peek(s->guard, l->context, &l->why);
         ek_metrics_count(s->metrics, EK_COUNT_OUTPUT_ONLY, !revoked && !t->no_output);
         return;
     }
     l->rc = ek_guard_update(s->guard, l->context, now_ms, &l->why);
     if (!l->rc)
-        t->lane->seen = t->offset + 1;
+        t->assignment->seen = t->offset + 1;
     ek_metrics_count(s->metrics, EK_COUNT_STATE_ONLY, t->no_output);
 }
 

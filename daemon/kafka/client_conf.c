@@ -84,13 +84,13 @@ int ek_kafka_conf_set(rd_kafka_conf_t *conf, const char *name, const char *value
 int ek_kafka_conf_set_property(rd_kafka_conf_t *conf, const struct ek_property *p,
                                struct ek_error *e)
 {
-    struct ek_error said;
-    int rc = ek_kafka_conf_set(conf, p->name, p->value, &said);
+    struct ek_error problem;
+    int rc = ek_kafka_conf_set(conf, p->name, p->value, &problem);
     if (rc && p->secret) /* librdkafka repeats the value in its message */
         return ek_fail(e, rc, "librdkafka property '%s': its value is refused, not shown here",
                        p->name);
     if (rc && e)
-        *e = said;
+        *e = problem;
     return rc;
 }
 

@@ -169,7 +169,7 @@ static int no_dead_letters(const struct ek_output *o, const struct ek_inflight *
     return ek_fail_fatal(e, EK_EIO,
                          "topic '%s' does not take the message of topic '%s' partition %d offset "
                          "%lld: %s; set 'output.dead_letter_topic', or raise 'max.message.bytes'",
-                         o->config->output_topic, t->lane->topic, t->lane->partition,
+                         o->config->output_topic, t->assignment->topic, t->assignment->partition,
                          (long long)t->offset, why);
 }
 

@@ -416,8 +416,8 @@ void ek_kafka_report_fatal(struct ek_kafka_watch *w, rd_kafka_t *client, const c
 {
     char text[REASON_BYTES];
     rd_kafka_resp_err_t cause = rd_kafka_fatal_error(client, text, sizeof text);
-    bool told = cause && ek_kafka_classify(cause, EK_KAFKA_CLIENT) == EK_KAFKA_FATAL;
-    ek_kafka_report(w, told ? cause : RD_KAFKA_RESP_ERR__FATAL, EK_KAFKA_CLIENT,
+    bool is_fatal = cause && ek_kafka_classify(cause, EK_KAFKA_CLIENT) == EK_KAFKA_FATAL;
+    ek_kafka_report(w, is_fatal ? cause : RD_KAFKA_RESP_ERR__FATAL, EK_KAFKA_CLIENT,
                     cause ? text : reason);
 }
 

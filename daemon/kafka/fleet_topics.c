@@ -176,8 +176,8 @@ static void check_properties(struct ek_fleet_link *l)
                                     PROPERTY_MS, policy, sizeof policy) &&
         !strstr(policy, "compact"))
         ek_log_write(l->log, EK_LOG_WARN, "fleet_topic_misconfigured",
-                     "topic=%s message=\"cleanup.policy is %s: a plan that is not heard of again "
-                     "would be deleted, set it to compact\"",
+                     "topic=%s message=\"cleanup.policy is %s, which deletes old plans; set it to "
+                     "compact\"",
                      name_of(l, EK_TOPIC_PLAN), policy);
     if (ek_kafka_get_topic_property(l->writer, l->evidence_topic, "retention.ms", PROPERTY_MS, text,
                                     sizeof text) &&

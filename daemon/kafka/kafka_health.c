@@ -48,7 +48,7 @@ void ek_kafka_health_clear(struct ek_kafka_health *t)
         return;
     pthread_mutex_lock(&t->lock);
     t->state.kind = EK_KAFKA_HEALTH_NONE;
-    t->state.ever_heard = true;
+    t->state.ever_responded = true;
     t->state.text[0] = 0;
     pthread_mutex_unlock(&t->lock);
 }

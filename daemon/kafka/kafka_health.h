@@ -20,8 +20,8 @@ enum { EK_KAFKA_HEALTH_TEXT = 400 };
 
 struct ek_kafka_health_state {
     enum ek_kafka_health_kind kind;
-    int64_t since_ms; /* monotonic, of the first error */
-    bool ever_heard;  /* a broker has responded to this client before */
+    int64_t since_ms;    /* monotonic, of the first error */
+    bool ever_responded; /* a broker has responded to this client before */
     char text[EK_KAFKA_HEALTH_TEXT];
 };
 

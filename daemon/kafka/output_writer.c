@@ -180,8 +180,8 @@ static void count_handed(struct ek_output *o, const struct ek_inflight *inflight
 {
     size_t bytes = inflight->loaded - inflight->length + length;
     size_t is_transaction_full = (size_t)o->config->transaction_bytes;
-    size_t before = atomic_fetch_add(&o->handed_bytes, bytes);
-    bool first = !atomic_fetch_add(&o->handed, 1);
+    size_t before = atomic_fetch_add(&o->sent_bytes, bytes);
+    bool first = !atomic_fetch_add(&o->sent_count, 1);
     if (first || (before < is_transaction_full && before + bytes >= is_transaction_full))
         ek_wakeup_signal(o->wakeup);
 }
@@ -190,7 +190,7 @@ static void drop(struct ek_output_writer *t, struct ek_inflight *inflight)
 {
     inflight->back = t->dropped;
     t->dropped = inflight;
-    atomic_store(&t->o->some_dropped, true);
+    atomic_store(&t->o->has_dropped, true);
     ek_wakeup_signal(t->o->wakeup);
 }
 
@@ -208,15 +208,15 @@ static int pass(void *context, void *item, struct ek_error *e)
         return EK_OK;
     }
     rd_kafka_resp_err_t err = produce(t->o, p);
-    if (!err && p->also) {
-        p->also->inflight = inflight;
-        err = produce(t->o, p->also);
+    if (!err && p->copy) {
+        p->copy->inflight = inflight;
+        err = produce(t->o, p->copy);
     }
     if (err && err != RD_KAFKA_RESP_ERR__STATE && err != RD_KAFKA_RESP_ERR__FATAL)
         return ek_fail(e, EK_EIO, "topic '%s' takes no message: %s", name_of_topic(t->o, p),
                        rd_kafka_err2str(err));
     if (err) {
-        atomic_store(&t->o->spoilt, true);
+        atomic_store(&t->o->must_abort, true);
         ek_wakeup_signal(t->o->wakeup);
     }
     p->inflight = NULL;
@@ -248,9 +248,9 @@ static void *keep_parcel(void *context, void *item)
     *kept = *p;
     if (copy)
         kept->bytes = copy;
-    kept->own = copy != NULL;
+    kept->owns_bytes = copy != NULL;
     p->headers = NULL;
-    p->also = NULL;
+    p->copy = NULL;
     p->inflight = NULL;
     return kept;
 }
@@ -259,11 +259,11 @@ void ek_outbound_release(struct ek_outbound *p)
 {
     if (p->headers)
         rd_kafka_headers_destroy(p->headers);
-    if (p->own)
+    if (p->owns_bytes)
         ek_free((void *)(uintptr_t)p->bytes);
-    if (p->also)
-        ek_outbound_release(p->also);
-    ek_free(p->also);
+    if (p->copy)
+        ek_outbound_release(p->copy);
+    ek_free(p->copy);
 }
 
 static void release(void *context, void *item)
@@ -280,7 +280,7 @@ static void release(void *context, void *item)
 static bool is_transaction_full(void *context)
 {
     const struct ek_output *o = ((struct ek_output_writer *)context)->o;
-    return atomic_load(&o->handed_bytes) >= (size_t)o->config->transaction_bytes;
+    return atomic_load(&o->sent_bytes) >= (size_t)o->config->transaction_bytes;
 }
 
 int ek_outbound_send(struct ek_output *o, struct ek_output_writer *output_writer,
@@ -519,7 +519,7 @@ int ek_output_writer_forward_undecodable(struct ek_output_writer *output_writer,
                 !t->refused; /* a refused copy is left out the second time */
     t->outcome = PASSED;
     if (copy && output_writer->gate) {
-        p.also = ek_output_make_copy(o, t, code, reason);
+        p.copy = ek_output_make_copy(o, t, code, reason);
     } else if (copy) {
         t->code = (int)code;
         t->reason = ek_strdup(reason);
@@ -550,9 +550,9 @@ void ek_output_close_batch(struct ek_output *o, struct ek_txn_batch *out)
         t->sent_end = &t->sent;
     }
     *end = NULL;
-    out->spoilt = atomic_exchange(&o->spoilt, false);
-    atomic_store(&o->handed, 0);
-    atomic_store(&o->handed_bytes, 0);
+    out->must_abort = atomic_exchange(&o->must_abort, false);
+    atomic_store(&o->sent_count, 0);
+    atomic_store(&o->sent_bytes, 0);
 }
 
 int ek_output_open(struct ek_output *o, struct ek_error *e)
@@ -577,7 +577,7 @@ static void abandon_dropped(void *context)
 
 void ek_output_finish_dropped(struct ek_output *o)
 {
-    if (!atomic_exchange(&o->some_dropped, false))
+    if (!atomic_exchange(&o->has_dropped, false))
         return;
     for (int i = 0; i < o->output_writers; i++)
         gate_look(o->output_writer[i]->gate, abandon_dropped, o->output_writer[i]);

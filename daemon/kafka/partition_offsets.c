@@ -35,11 +35,11 @@ void ek_partition_offsets_free(struct ek_partition_offsets *l)
         next = b->next;
         ek_free(b);
     }
-    for (struct ek_partition *lane = l->first, *next; lane; lane = next) {
-        next = lane->next_partition;
-        ek_free(lane->topic);
-        ek_free(lane->pointer);
-        ek_free(lane);
+    for (struct ek_partition *assignment = l->first, *next; assignment; assignment = next) {
+        next = assignment->next_partition;
+        ek_free(assignment->topic);
+        ek_free(assignment->pointer);
+        ek_free(assignment);
     }
     ek_free(l->numbered);
     ek_free(l);
@@ -49,11 +49,11 @@ void ek_partition_offsets_free(struct ek_partition_offsets *l)
 static struct ek_partition *find_partition(struct ek_partition_offsets *l, const char *topic,
                                            int partition)
 {
-    struct ek_partition *lane =
+    struct ek_partition *assignment =
         partition >= 0 && partition < l->most ? l->numbered[partition] : NULL;
-    while (lane && strcmp(lane->topic, topic) != 0)
-        lane = lane->next_same_partition;
-    return lane;
+    while (assignment && strcmp(assignment->topic, topic) != 0)
+        assignment = assignment->next_same_partition;
+    return assignment;
 }
 
 static bool reserve_number(struct ek_partition_offsets *l, int partition)
@@ -73,22 +73,23 @@ static bool reserve_number(struct ek_partition_offsets *l, int partition)
 static struct ek_partition *new_partition(struct ek_partition_offsets *l, const char *topic,
                                           int partition)
 {
-    struct ek_partition *lane = reserve_number(l, partition) ? ek_calloc(1, sizeof *lane) : NULL;
-    if (!lane)
+    struct ek_partition *assignment =
+        reserve_number(l, partition) ? ek_calloc(1, sizeof *assignment) : NULL;
+    if (!assignment)
         return NULL;
-    lane->topic = ek_strdup(topic);
-    if (!lane->topic) {
-        ek_free(lane);
+    assignment->topic = ek_strdup(topic);
+    if (!assignment->topic) {
+        ek_free(assignment);
         return NULL;
     }
-    lane->partition = partition;
-    lane->reached = -1;
-    lane->refused.offset = -1;
-    lane->next_partition = l->first;
-    l->first = lane;
-    lane->next_same_partition = l->numbered[partition];
-    l->numbered[partition] = lane;
-    return lane;
+    assignment->partition = partition;
+    assignment->reached = -1;
+    assignment->refused.offset = -1;
+    assignment->next_partition = l->first;
+    l->first = assignment;
+    assignment->next_same_partition = l->numbered[partition];
+    l->numbered[partition] = assignment;
+    return assignment;
 }
 
 static void recycle(struct ek_partition_offsets *l, struct ek_inflight *t)
@@ -97,105 +98,106 @@ static void recycle(struct ek_partition_offsets *l, struct ek_inflight *t)
     l->spare = t;
 }
 
-void ek_partition_offsets_close(struct ek_partition_offsets *l, struct ek_partition *lane)
+void ek_partition_offsets_close(struct ek_partition_offsets *l, struct ek_partition *assignment)
 {
-    for (struct ek_inflight *t = lane->head, *next; t; t = next) {
+    for (struct ek_inflight *t = assignment->head, *next; t; t = next) {
         next = t->next;
         if (t->done)
             recycle(l, t);
     }
-    atomic_fetch_add_explicit(&lane->epoch, 1, memory_order_relaxed);
-    lane->head = lane->tail = NULL;
-    lane->open = lane->leaving = false;
+    atomic_fetch_add_explicit(&assignment->epoch, 1, memory_order_relaxed);
+    assignment->head = assignment->tail = NULL;
+    assignment->open = assignment->leaving = false;
 }
 
-void ek_partition_offsets_rewind(struct ek_partition_offsets *l, struct ek_partition *lane)
+void ek_partition_offsets_rewind(struct ek_partition_offsets *l, struct ek_partition *assignment)
 {
-    int64_t first = lane->head ? lane->head->offset : -1;
-    ek_partition_offsets_close(l, lane);
-    lane->open = true;
-    lane->next = lane->last_seen = lane->committed;
-    lane->last_print = lane->print;
-    lane->next_expected = first;
+    int64_t first = assignment->head ? assignment->head->offset : -1;
+    ek_partition_offsets_close(l, assignment);
+    assignment->open = true;
+    assignment->next = assignment->last_seen = assignment->committed;
+    assignment->last_print = assignment->print;
+    assignment->next_expected = first;
 }
 
-void ek_partition_offsets_reset(struct ek_partition_offsets *l, struct ek_partition *lane,
+void ek_partition_offsets_reset(struct ek_partition_offsets *l, struct ek_partition *assignment,
                                 int64_t offset)
 {
-    ek_partition_offsets_close(l, lane);
-    lane->open = true;
-    lane->next = lane->committed = offset;
-    lane->last_seen = lane->next_expected = lane->verify_offset = -1;
-    lane->replay_until = 0;
-    lane->suspect = 0;
-    lane->refused.offset = -1;
-    lane->print = lane->last_print = 0;
+    ek_partition_offsets_close(l, assignment);
+    assignment->open = true;
+    assignment->next = assignment->committed = offset;
+    assignment->last_seen = assignment->next_expected = assignment->verify_offset = -1;
+    assignment->replay_until = 0;
+    assignment->suspect = 0;
+    assignment->refused.offset = -1;
+    assignment->print = assignment->last_print = 0;
 }
 
-void ek_partition_skip_to(struct ek_partition *lane, int64_t offset)
+void ek_partition_skip_to(struct ek_partition *assignment, int64_t offset)
 {
-    if (lane->last_seen >= 0)
-        lane->last_seen = offset;
-    lane->next_expected = -1;
-    lane->last_print = 0;
-    if (!lane->head)
-        lane->next = offset;
+    if (assignment->last_seen >= 0)
+        assignment->last_seen = offset;
+    assignment->next_expected = -1;
+    assignment->last_print = 0;
+    if (!assignment->head)
+        assignment->next = offset;
 }
 
-void ek_partition_offsets_set_print(struct ek_partition *lane, struct ek_inflight *t,
+void ek_partition_offsets_set_print(struct ek_partition *assignment, struct ek_inflight *t,
                                     uint64_t print)
 {
     t->print = print;
-    lane->last_print = print;
+    assignment->last_print = print;
 }
 
-void ek_partition_expect_offset(struct ek_partition *lane, int64_t from)
+void ek_partition_expect_offset(struct ek_partition *assignment, int64_t from)
 {
-    lane->last_seen = from;
-    lane->next_expected =
-        lane->next_expected >= from && from == lane->committed ? lane->next_expected : -1;
+    assignment->last_seen = from;
+    assignment->next_expected = assignment->next_expected >= from && from == assignment->committed
+                                    ? assignment->next_expected
+                                    : -1;
 }
 
-int ek_partition_set_checkpoint(struct ek_partition *lane, const char *pointer)
+int ek_partition_set_checkpoint(struct ek_partition *assignment, const char *pointer)
 {
     char *copy = pointer ? ek_strdup(pointer) : NULL;
     if (pointer && !copy)
         return EK_ENOMEM;
-    ek_free(lane->pointer);
-    lane->pointer = copy;
-    lane->pointed = false;
+    ek_free(assignment->pointer);
+    assignment->pointer = copy;
+    assignment->pointed = false;
     return EK_OK;
 }
 
 struct ek_partition *ek_partition_offsets_open(struct ek_partition_offsets *l, const char *topic,
                                                int partition, int64_t next)
 {
-    struct ek_partition *lane = find_partition(l, topic, partition);
-    if (!lane)
-        lane = new_partition(l, topic, partition);
-    if (!lane)
+    struct ek_partition *assignment = find_partition(l, topic, partition);
+    if (!assignment)
+        assignment = new_partition(l, topic, partition);
+    if (!assignment)
         return NULL;
-    ek_partition_offsets_close(l, lane);
-    lane->open = true;
-    lane->next = next;
-    lane->committed = next;
-    lane->last_seen = lane->next_expected = -1;
-    lane->keeps_partition = -1;
-    lane->replay_until = 0;
-    lane->suspect = 0;
-    lane->refused.offset = -1;
-    lane->print = lane->last_print = 0;
-    lane->verify_offset = -1;
-    lane->misplaced = lane->detached = false;
-    ek_partition_set_checkpoint(lane, NULL);
-    return lane;
+    ek_partition_offsets_close(l, assignment);
+    assignment->open = true;
+    assignment->next = next;
+    assignment->committed = next;
+    assignment->last_seen = assignment->next_expected = -1;
+    assignment->keeps_partition = -1;
+    assignment->replay_until = 0;
+    assignment->suspect = 0;
+    assignment->refused.offset = -1;
+    assignment->print = assignment->last_print = 0;
+    assignment->verify_offset = -1;
+    assignment->misplaced = assignment->detached = false;
+    ek_partition_set_checkpoint(assignment, NULL);
+    return assignment;
 }
 
 struct ek_partition *ek_partition_offsets_find(struct ek_partition_offsets *l, const char *topic,
                                                int partition)
 {
-    struct ek_partition *lane = find_partition(l, topic, partition);
-    return lane && lane->open ? lane : NULL;
+    struct ek_partition *assignment = find_partition(l, topic, partition);
+    return assignment && assignment->open ? assignment : NULL;
 }
 
 struct ek_partition *ek_partition_offsets_known(struct ek_partition_offsets *l, const char *topic,
@@ -206,19 +208,19 @@ struct ek_partition *ek_partition_offsets_known(struct ek_partition_offsets *l, 
 
 /* Remove finished messages from the head and advance the position, except for messages below it,
  * which only update state. */
-static void advance(struct ek_partition_offsets *l, struct ek_partition *lane)
+static void advance(struct ek_partition_offsets *l, struct ek_partition *assignment)
 {
     struct ek_inflight *t;
-    while ((t = lane->head) && t->done) {
-        if (lane->next <= t->offset) {
-            lane->next = t->offset + 1;
-            lane->print = t->print;
+    while ((t = assignment->head) && t->done) {
+        if (assignment->next <= t->offset) {
+            assignment->next = t->offset + 1;
+            assignment->print = t->print;
         }
-        lane->head = t->next;
+        assignment->head = t->next;
         recycle(l, t);
     }
-    if (!lane->head)
-        lane->tail = NULL;
+    if (!assignment->head)
+        assignment->tail = NULL;
 }
 
 struct ek_partition *ek_partition_offsets_each(struct ek_partition_offsets *l,
@@ -242,25 +244,26 @@ static bool add_block(struct ek_partition_offsets *l)
 }
 
 struct ek_inflight *ek_partition_offsets_start(struct ek_partition_offsets *l,
-                                               struct ek_partition *lane, int64_t offset)
+                                               struct ek_partition *assignment, int64_t offset)
 {
     if (!l->spare && !add_block(l))
         return NULL;
     struct ek_inflight *t = l->spare;
     l->spare = t->next;
-    *t = (struct ek_inflight){.lane = lane, .offset = offset, .partition = -1};
-    t->epoch = atomic_load_explicit(&lane->epoch, memory_order_relaxed);
-    if (lane->tail)
-        lane->tail->next = t;
+    *t = (struct ek_inflight){.assignment = assignment, .offset = offset, .partition = -1};
+    t->epoch = atomic_load_explicit(&assignment->epoch, memory_order_relaxed);
+    if (assignment->tail)
+        assignment->tail->next = t;
     else
-        lane->head = t;
-    lane->tail = t;
-    lane->last_seen = offset + 1;
-    lane->next_expected = -1;
-    if (lane->next < 0) {
-        lane->next = lane->committed = offset;
-        lane->seen = lane->seen < offset ? offset : lane->seen; /* no worker uses the partition
-                                                                 * yet */
+        assignment->head = t;
+    assignment->tail = t;
+    assignment->last_seen = offset + 1;
+    assignment->next_expected = -1;
+    if (assignment->next < 0) {
+        assignment->next = assignment->committed = offset;
+        assignment->seen =
+            assignment->seen < offset ? offset : assignment->seen; /* no worker uses the partition
+                                                                    * yet */
     }
     l->in_flight++;
     return t;
@@ -275,7 +278,7 @@ void ek_partition_offsets_add_bytes(struct ek_partition_offsets *l, struct ek_in
 
 bool ek_inflight_is_revoked(const struct ek_inflight *t)
 {
-    return atomic_load_explicit(&t->lane->epoch, memory_order_relaxed) != t->epoch;
+    return atomic_load_explicit(&t->assignment->epoch, memory_order_relaxed) != t->epoch;
 }
 
 void ek_partition_offsets_finish(struct ek_partition_offsets *l, struct ek_inflight *t)
@@ -284,7 +287,7 @@ void ek_partition_offsets_finish(struct ek_partition_offsets *l, struct ek_infli
     l->bytes -= t->loaded;
     t->done = true;
     if (!ek_inflight_is_revoked(t))
-        advance(l, t->lane);
+        advance(l, t->assignment);
     else
         recycle(l, t);
 }
@@ -312,9 +315,9 @@ void ek_inflight_log(struct ek_log *l, enum ek_log_level level, const char *even
 {
     struct ek_buf quoted;
     ek_buf_init(&quoted, 0);
-    const char *told = ek_buf_json(&quoted, text, strlen(text)) ? NULL : ek_buf_string(&quoted);
+    const char *json = ek_buf_json(&quoted, text, strlen(text)) ? NULL : ek_buf_string(&quoted);
     ek_log_write(l, level, event, "topic=%s partition=%d offset=%lld%s%s message=%s",
-                 t->lane->topic, t->lane->partition, (long long)t->offset, class ? " class=" : "",
-                 class ? class : "", told ? told : "\"\"");
+                 t->assignment->topic, t->assignment->partition, (long long)t->offset,
+                 class ? " class=" : "", class ? class : "", json ? json : "\"\"");
     ek_buf_release(&quoted);
 }

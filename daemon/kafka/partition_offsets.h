@@ -61,7 +61,7 @@ struct ek_partition {
 };
 
 struct ek_inflight {
-    struct ek_partition *lane;
+    struct ek_partition *assignment;
     struct ek_inflight *next;
     int64_t offset;
     uint64_t fetched_ns; /* time of receipt from the consumer */
@@ -100,31 +100,31 @@ struct ek_partition *ek_partition_offsets_find(struct ek_partition_offsets *l, c
 struct ek_partition *ek_partition_offsets_known(struct ek_partition_offsets *l, const char *topic,
                                                 int partition);
 /* Close a partition and revoke its in-flight messages. */
-void ek_partition_offsets_close(struct ek_partition_offsets *l, struct ek_partition *lane);
+void ek_partition_offsets_close(struct ek_partition_offsets *l, struct ek_partition *assignment);
 /* Revoke the in-flight messages and restart at the committed offset; the partition stays open. */
-void ek_partition_offsets_rewind(struct ek_partition_offsets *l, struct ek_partition *lane);
+void ek_partition_offsets_rewind(struct ek_partition_offsets *l, struct ek_partition *assignment);
 /* Revoke the in-flight messages and restart at `offset` of a topic that was created again. */
-void ek_partition_offsets_reset(struct ek_partition_offsets *l, struct ek_partition *lane,
+void ek_partition_offsets_reset(struct ek_partition_offsets *l, struct ek_partition *assignment,
                                 int64_t offset);
 /* Continue at a later offset: the messages before it are gone. */
-void ek_partition_skip_to(struct ek_partition *lane, int64_t offset);
+void ek_partition_skip_to(struct ek_partition *assignment, int64_t offset);
 /* Set the offset of the next message; it may be below the committed offset, and gaps are
  * allowed. */
-void ek_partition_expect_offset(struct ek_partition *lane, int64_t from);
+void ek_partition_expect_offset(struct ek_partition *assignment, int64_t from);
 /* Set a copy of the checkpoint reference committed with offsets; NULL clears it. Return 0 or
  * EK_ENOMEM. */
-int ek_partition_set_checkpoint(struct ek_partition *lane, const char *pointer);
+int ek_partition_set_checkpoint(struct ek_partition *assignment, const char *pointer);
 /* Return the next partition, closed ones included; NULL starts and ends the iteration. */
 struct ek_partition *ek_partition_offsets_each(struct ek_partition_offsets *l,
                                                struct ek_partition *after);
 
 /* Set the fingerprint of the newest in-flight message. */
-void ek_partition_offsets_set_print(struct ek_partition *lane, struct ek_inflight *t,
+void ek_partition_offsets_set_print(struct ek_partition *assignment, struct ek_inflight *t,
                                     uint64_t print);
 /* Add an in-flight message at `offset`, above all others of the partition. It sets an unknown
  * position. Return NULL if out of memory. */
 struct ek_inflight *ek_partition_offsets_start(struct ek_partition_offsets *l,
-                                               struct ek_partition *lane, int64_t offset);
+                                               struct ek_partition *assignment, int64_t offset);
 /* Set the bytes that the message counts as in flight. */
 void ek_partition_offsets_add_bytes(struct ek_partition_offsets *l, struct ek_inflight *t,
                                     size_t bytes);

@@ -66,7 +66,7 @@ static void finish(struct ek_output *o, struct ek_inflight *t)
     t->message = NULL;
     ek_free(t->reason);
     t->reason = NULL;
-    ek_partition_offsets_finish(o->lanes, t);
+    ek_partition_offsets_finish(o->partitions, t);
 }
 
 void ek_output_finish_unsent(struct ek_output *o, struct ek_inflight *t)
@@ -77,7 +77,7 @@ void ek_output_finish_unsent(struct ek_output *o, struct ek_inflight *t)
 void ek_output_abandon(struct ek_output *o, struct ek_inflight *t)
 {
     if (!ek_inflight_is_revoked(t))
-        ek_partition_offsets_close(o->lanes, t->lane);
+        ek_partition_offsets_close(o->partitions, t->assignment);
     finish(o, t);
 }
 
@@ -93,14 +93,14 @@ int64_t ek_output_timestamp(const struct ek_inflight *t)
 static bool send_alone(struct ek_output *o, struct ek_inflight *t, const rd_kafka_message_t *report)
 {
     rd_kafka_headers_t *old, *headers;
-    if (!o->alone && make_client(o, true, &o->alone, NULL))
+    if (!o->single_client && make_client(o, true, &o->single_client, NULL))
         return false;
     headers = rd_kafka_message_headers(report, &old) ? NULL : rd_kafka_headers_copy(old);
     if (!headers)
         return false;
     t->outcome |= ALONE;
     rd_kafka_resp_err_t err = rd_kafka_producev(
-        o->alone, RD_KAFKA_V_TOPIC(rd_kafka_topic_name(report->rkt)),
+        o->single_client, RD_KAFKA_V_TOPIC(rd_kafka_topic_name(report->rkt)),
         RD_KAFKA_V_PARTITION(report->partition), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
         RD_KAFKA_V_VALUE(report->payload, report->len),
         RD_KAFKA_V_KEY(report->key, report->key_len),
@@ -283,14 +283,14 @@ static int make_parts(struct ek_output *o, struct ek_error *e)
 }
 
 int ek_output_new(struct ek_output **out, const struct ek_config *c,
-                  struct ek_partition_offsets *lanes, struct ek_metrics *metrics,
+                  struct ek_partition_offsets *partitions, struct ek_metrics *metrics,
                   struct ek_log *log, const struct ek_wakeup *wakeup, struct ek_error *e)
 {
     struct ek_output *o = ek_calloc(1, sizeof *o);
     if (!o)
         return ek_fail(e, EK_ENOMEM, "out of memory");
     o->config = c;
-    o->lanes = lanes;
+    o->partitions = partitions;
     o->wakeup = wakeup;
     atomic_init(&o->given_up, false);
     o->watch =
@@ -321,11 +321,11 @@ static void free_clients(struct ek_output *o)
         if (topics[i])
             rd_kafka_topic_destroy(topics[i]);
     o->ranked = o->dead = o->alerts = o->state = NULL;
-    if (o->alone)
-        rd_kafka_destroy(o->alone);
+    if (o->single_client)
+        rd_kafka_destroy(o->single_client);
     if (o->client)
         rd_kafka_destroy(o->client);
-    o->client = o->alone = NULL;
+    o->client = o->single_client = NULL;
 }
 
 /* Recreate the unused client with smaller batches if a topic requires it: librdkafka fixes the
@@ -469,8 +469,8 @@ int ek_output_poll(struct ek_output *o, int wait_ms, struct ek_error *e)
 {
     rd_kafka_poll(o->client, wait_ms);
     ek_topic_limits_poll(o->limits, 0);
-    if (o->alone)
-        rd_kafka_poll(o->alone, 0);
+    if (o->single_client)
+        rd_kafka_poll(o->single_client, 0);
     int rc = ek_kafka_failure(&o->watch, e);
     if (!rc || ek_output_is_lost(o))
         return EK_OK;
@@ -485,8 +485,8 @@ int ek_output_poll(struct ek_output *o, int wait_ms, struct ek_error *e)
 void ek_output_flush(struct ek_output *o, int wait_ms)
 {
     rd_kafka_flush(o->client, wait_ms);
-    if (o->alone)
-        rd_kafka_flush(o->alone, wait_ms);
+    if (o->single_client)
+        rd_kafka_flush(o->single_client, wait_ms);
 }
 
 void ek_output_free(struct ek_output *o)
@@ -497,10 +497,10 @@ void ek_output_free(struct ek_output *o)
     atomic_store(&o->given_up, true);
     ek_topic_limits_free(o->limits);
     throw_away(o->client);
-    throw_away(o->alone);
+    throw_away(o->single_client);
     ek_kafka_health_free(o->watch.trouble);
     free_clients(o);
-    for (struct ek_inflight *t = o->orphans, *next; t; t = next) {
+    for (struct ek_inflight *t = o->unfinished, *next; t; t = next) {
         next = t->back;
         ek_output_abandon(o, t);
     }
@@ -512,8 +512,8 @@ void ek_output_adopt_unfinished(struct ek_output *o, struct ek_inflight *first)
 {
     for (struct ek_inflight *next; first; first = next) {
         next = first->back;
-        first->back = o->orphans;
-        o->orphans = first;
+        first->back = o->unfinished;
+        o->unfinished = first;
     }
 }
 
@@ -529,10 +529,10 @@ struct ek_kafka_watch *ek_output_delivery_watch(struct ek_output *o)
 
 struct ek_txn_batch_size ek_output_in_batch(struct ek_output *o)
 {
-    return (struct ek_txn_batch_size){.messages = atomic_load(&o->handed),
-                                      .bytes = atomic_load(&o->handed_bytes),
+    return (struct ek_txn_batch_size){.messages = atomic_load(&o->sent_count),
+                                      .bytes = atomic_load(&o->sent_bytes),
                                       .records = ek_txn_records_has_pending(o->records),
-                                      .spoilt = atomic_load(&o->spoilt)};
+                                      .must_abort = atomic_load(&o->must_abort)};
 }
 
 bool ek_output_send_records(struct ek_output *o)
@@ -563,7 +563,7 @@ static int partitions_of(struct ek_output *o, const char *topic, int wait_ms)
     if (!answer.responded)
         return -1;
     ek_kafka_health_clear(o->watch.trouble);
-    o->some_broker = answer.broker;
+    o->broker = answer.broker;
     bool refused = ek_kafka_topic_of_error(err, NULL) == EK_KAFKA_AUTHORIZATION;
     if (refused)
         ek_kafka_report_topic(&o->watch, err, EK_KAFKA_CLIENT, topic, NULL);
@@ -589,8 +589,8 @@ static int still_refused(struct ek_output *o, struct ek_error *e)
 {
     struct ek_kafka_health_state t;
     ek_kafka_health_get(o->watch.trouble, &t);
-    if ((t.kind != EK_KAFKA_HEALTH_CREDENTIALS && t.kind != EK_KAFKA_HEALTH_TLS) || t.ever_heard ||
-        ek_now_ms() - t.since_ms < EK_TOPIC_WAIT_MS)
+    if ((t.kind != EK_KAFKA_HEALTH_CREDENTIALS && t.kind != EK_KAFKA_HEALTH_TLS) ||
+        t.ever_responded || ek_now_ms() - t.since_ms < EK_TOPIC_WAIT_MS)
         return EK_OK;
     return ek_fail_fatal(e, EK_EIO, "kafka: %s", t.text);
 }
@@ -639,7 +639,7 @@ int ek_output_prepare(struct ek_output *o, int wait_ms, bool *ready, struct ek_e
         if (!count)
             return topic_missing(o, topics[i], e);
     }
-    ek_topic_limits_request(o->limits, o->client, o->some_broker);
+    ek_topic_limits_request(o->limits, o->client, o->broker);
     if (!ek_topic_limits_poll(o->limits, wait_ms))
         return ek_output_poll(o, 0, e);
     bool fit;

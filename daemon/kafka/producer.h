@@ -25,7 +25,7 @@ struct ek_output;
 /* Create the producer. `wakeup` is signaled when acknowledgments are pending and must outlive the
  * producer. Return 0, EK_ENOMEM, or EK_ECONFIG for invalid properties of clients. */
 int ek_output_new(struct ek_output **out, const struct ek_config *c,
-                  struct ek_partition_offsets *lanes, struct ek_metrics *metrics,
+                  struct ek_partition_offsets *partitions, struct ek_metrics *metrics,
                   struct ek_log *log, const struct ek_wakeup *wakeup, struct ek_error *e);
 
 /* Check brokers and output topics for at most wait_ms; set *ready if all exist. Return a fatal
@@ -91,11 +91,11 @@ void ek_output_request_limits(struct ek_output *o);
 struct ek_txn_batch_size {
     size_t messages, bytes; /* since the last ek_output_close_batch */
     bool records;           /* alerts are pending */
-    bool spoilt;            /* the client rejects records: the transaction must be aborted */
+    bool must_abort;        /* the client rejects records: the transaction must be aborted */
 };
 struct ek_txn_batch {
     struct ek_inflight *sent; /* in order within each partition; linked by `back` */
-    bool spoilt;
+    bool must_abort;
 };
 /* Return the size of the current transaction. */
 struct ek_txn_batch_size ek_output_in_batch(struct ek_output *o);

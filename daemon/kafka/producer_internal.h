@@ -41,25 +41,26 @@ struct ek_outbound {
     int partition;
     const void *key, *bytes; /* the source message's key and value, or a re-scored value */
     size_t key_length, length;
-    bool own; /* `bytes` is a copy owned by the record */
+    bool owns_bytes; /* `bytes` is a copy owned by the record */
     rd_kafka_headers_t *headers;
-    struct ek_outbound *also; /* exactly once: dead-letter copy sent with it, owned; NULL: none */
+    struct ek_outbound *copy; /* exactly once: dead-letter copy sent with it, owned; NULL: none */
 };
 
 struct ek_output {
     rd_kafka_t *client;
-    rd_kafka_t *alone; /* at least once: client with batches of one message; NULL until needed */
+    rd_kafka_t
+        *single_client; /* at least once: client with batches of one message; NULL until needed */
     rd_kafka_topic_t *ranked, *dead, *alerts, *state; /* the last three may be NULL */
     size_t dead_number, alerts_number, state_number;  /* indexes in ek_topic_limits */
     int state_partitions;
     size_t state_unacked; /* at least once: unacknowledged checkpoint records */
     bool state_refused;   /* one of them was rejected */
     const struct ek_config *config;
-    struct ek_partition_offsets *lanes;
+    struct ek_partition_offsets *partitions;
     struct ek_kafka_watch watch;
     const struct ek_wakeup *wakeup;
     struct ek_topic_limits *limits;
-    int some_broker;          /* a live broker from topic metadata, -1: none */
+    int broker;               /* a live broker from topic metadata, -1: none */
     int64_t batch_bytes;      /* maximum of a batch of several messages */
     int64_t missing_since_ms; /* time a topic was first missing; 0: none */
     bool closing;
@@ -68,11 +69,11 @@ struct ek_output {
     char transactional_id[EK_TRANSACTIONAL_ID_BYTES];
     struct ek_txn_records *records; /* NULL: at least once */
     struct ek_output_writer *output_writer[EK_OUTPUT_WRITERS_MAX];
-    int output_writers, first;          /* index of the writer opened first */
-    atomic_size_t handed, handed_bytes; /* since the last closed batch */
-    atomic_bool spoilt;                 /* the client rejected a record: abort */
-    atomic_bool some_dropped;
-    struct ek_inflight *orphans; /* finished when the clients are freed */
+    int output_writers, first;            /* index of the writer opened first */
+    atomic_size_t sent_count, sent_bytes; /* since the last closed batch */
+    atomic_bool must_abort;               /* the client rejected a record: abort */
+    atomic_bool has_dropped;
+    struct ek_inflight *unfinished; /* finished when the clients are freed */
 };
 
 /* Return the librdkafka client of outputs; it belongs to the producer. */

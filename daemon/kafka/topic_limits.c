@@ -17,7 +17,7 @@ struct ek_topic_limits {
     size_t count;
     struct ek_log *log;
     rd_kafka_queue_t *answers; /* NULL: no request in flight */
-    bool known, told;
+    bool known, logged;
 };
 
 int ek_topic_limits_new(struct ek_topic_limits **out, const char *const *topics, size_t count,
@@ -73,10 +73,10 @@ void ek_topic_limits_request(struct ek_topic_limits *l, rd_kafka_t *client, int 
 
 static void assume(struct ek_topic_limits *l, const char *topic, const char *why)
 {
-    if (!l->told)
+    if (!l->logged)
         ek_log_write(l->log, EK_LOG_INFO, "topic_limits_unknown",
                      "topic=%s assumed=%d reason=\"%s\"", topic, EK_LIMIT_ASSUMED, why);
-    l->told = true;
+    l->logged = true;
 }
 
 static void set_limits(struct ek_topic_limits *l, const rd_kafka_ConfigResource_t *r)

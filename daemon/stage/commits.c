@@ -7,17 +7,17 @@
 
 enum { SEEK_FOR_EVER = -1 }; /* before 2.1 librdkafka uses any other timeout in the wrong unit */
 
-void ek_input_add_offset(rd_kafka_topic_partition_list_t *list, const struct ek_partition *lane,
-                         int64_t offset, const char *pointer)
+void ek_input_add_offset(rd_kafka_topic_partition_list_t *list,
+                         const struct ek_partition *assignment, int64_t offset, const char *pointer)
 {
     rd_kafka_topic_partition_t *p =
-        rd_kafka_topic_partition_list_add(list, lane->topic, lane->partition);
+        rd_kafka_topic_partition_list_add(list, assignment->topic, assignment->partition);
     char print[EK_PRINT_TEXT_BYTES];
     size_t length = pointer ? strlen(pointer) : 0;
     p->offset = offset;
-    ek_print_write(offset == lane->reached ? lane->reached_print
-                   : offset == lane->next  ? lane->print
-                                           : 0,
+    ek_print_write(offset == assignment->reached ? assignment->reached_print
+                   : offset == assignment->next  ? assignment->print
+                                                 : 0,
                    pointer != NULL, print);
     p->metadata_size = length + strlen(print);
     if (!p->metadata_size)
@@ -32,15 +32,17 @@ void ek_input_add_offset(rd_kafka_topic_partition_list_t *list, const struct ek_
 static rd_kafka_topic_partition_list_t *moved(struct ek_input *in)
 {
     rd_kafka_topic_partition_list_t *list = NULL;
-    for (struct ek_partition *lane = NULL; (lane = ek_partition_offsets_each(in->lanes, lane));) {
-        bool same = lane->next == lane->committed && (lane->pointed || !lane->pointer);
-        bool held =
-            in->checkpoint_store && ek_checkpoint_store_blocks_commit(in->checkpoint_store, lane);
-        if (!lane->open || lane->next < 0 || same || held)
+    for (struct ek_partition *assignment = NULL;
+         (assignment = ek_partition_offsets_each(in->partitions, assignment));) {
+        bool same = assignment->next == assignment->committed &&
+                    (assignment->pointed || !assignment->pointer);
+        bool held = in->checkpoint_store &&
+                    ek_checkpoint_store_blocks_commit(in->checkpoint_store, assignment);
+        if (!assignment->open || assignment->next < 0 || same || held)
             continue;
         if (!list)
             list = rd_kafka_topic_partition_list_new(8);
-        ek_input_add_offset(list, lane, lane->next, lane->pointer);
+        ek_input_add_offset(list, assignment, assignment->next, assignment->pointer);
     }
     return list;
 }
@@ -55,25 +57,26 @@ static void store_offsets(struct ek_input *in, const rd_kafka_topic_partition_li
 {
     for (int i = 0; i < list->cnt; i++) {
         const rd_kafka_topic_partition_t *p = &list->elems[i];
-        struct ek_partition *lane = ek_partition_offsets_find(in->lanes, p->topic, p->partition);
-        if (!lane || p->err)
+        struct ek_partition *assignment =
+            ek_partition_offsets_find(in->partitions, p->topic, p->partition);
+        if (!assignment || p->err)
             continue;
-        lane->committed = p->offset;
-        lane->pointed = lane->pointed || carries(p, lane->pointer);
+        assignment->committed = p->offset;
+        assignment->pointed = assignment->pointed || carries(p, assignment->pointer);
     }
 }
 
 /* Report each distinct error of a partition with its topic. Return false if none has an error. */
 static bool log_rejected(struct ek_kafka_watch *w, const rd_kafka_topic_partition_list_t *offsets)
 {
-    rd_kafka_resp_err_t told = RD_KAFKA_RESP_ERR_NO_ERROR;
+    rd_kafka_resp_err_t last = RD_KAFKA_RESP_ERR_NO_ERROR;
     for (int i = 0; offsets && i < offsets->cnt; i++) {
         const rd_kafka_topic_partition_t *p = &offsets->elems[i];
-        if (p->err && p->err != told)
+        if (p->err && p->err != last)
             ek_kafka_report_topic(w, p->err, EK_KAFKA_COMMIT, p->topic, NULL);
-        told = p->err ? p->err : told;
+        last = p->err ? p->err : last;
     }
-    return told != RD_KAFKA_RESP_ERR_NO_ERROR;
+    return last != RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
 void ek_input_on_commit(rd_kafka_t *rk, rd_kafka_resp_err_t err,
@@ -141,12 +144,13 @@ static int seek(struct ek_input *in, rd_kafka_topic_partition_list_t *list, stru
 
 /* Set and return the offset to resume at: the committed offset, or the offset the guard has not
  * counted if that is lower. */
-static int64_t resume_at(struct ek_input *in, struct ek_partition *lane)
+static int64_t resume_at(struct ek_input *in, struct ek_partition *assignment)
 {
-    int64_t seen = in->checkpoint_store ? ek_checkpoint_store_last_seen(in->checkpoint_store, lane)
-                                        : lane->committed;
-    int64_t from = seen < lane->committed ? seen : lane->committed;
-    ek_partition_expect_offset(lane, from);
+    int64_t seen = in->checkpoint_store
+                       ? ek_checkpoint_store_last_seen(in->checkpoint_store, assignment)
+                       : assignment->committed;
+    int64_t from = seen < assignment->committed ? seen : assignment->committed;
+    ek_partition_expect_offset(assignment, from);
     return from;
 }
 
@@ -155,16 +159,18 @@ int ek_input_rewind(struct ek_input *in, struct ek_error *e)
 {
     int rc = EK_OK;
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(8);
-    for (struct ek_partition *lane = NULL; (lane = ek_partition_offsets_each(in->lanes, lane));) {
-        if (!lane->open || lane->last_seen <= lane->committed)
+    for (struct ek_partition *assignment = NULL;
+         (assignment = ek_partition_offsets_each(in->partitions, assignment));) {
+        if (!assignment->open || assignment->last_seen <= assignment->committed)
             continue;
-        ek_partition_offsets_rewind(in->lanes, lane);
-        int64_t from = resume_at(in, lane);
-        if (lane->detached) /* assigned at its position later */
+        ek_partition_offsets_rewind(in->partitions, assignment);
+        int64_t from = resume_at(in, assignment);
+        if (assignment->detached) /* assigned at its position later */
             continue;
-        rd_kafka_topic_partition_list_add(list, lane->topic, lane->partition)->offset = from;
+        rd_kafka_topic_partition_list_add(list, assignment->topic, assignment->partition)->offset =
+            from;
         ek_log_write(in->watch.log, EK_LOG_INFO, "offsets_rewound",
-                     "topic=%s partition=%d offset=%lld", lane->topic, lane->partition,
+                     "topic=%s partition=%d offset=%lld", assignment->topic, assignment->partition,
                      (long long)from);
     }
     if (list->cnt)
@@ -214,9 +220,9 @@ int ek_input_refresh_committed(struct ek_input *in, struct ek_error *e)
 }
 
 /* Return the lag, or -1 if unknown. */
-static int64_t lag_of(const struct ek_partition *lane, int64_t low, int64_t high)
+static int64_t lag_of(const struct ek_partition *assignment, int64_t low, int64_t high)
 {
-    int64_t next = lane->next >= 0 ? lane->next : low > 0 ? low : 0;
+    int64_t next = assignment->next >= 0 ? assignment->next : low > 0 ? low : 0;
     return high < 0 ? -1 : high > next ? high - next : 0;
 }
 
@@ -226,15 +232,17 @@ void ek_input_lags(struct ek_input *in)
     struct ek_lag *lags = ek_calloc(capacity, sizeof *lags);
     if (!lags)
         return;
-    for (struct ek_partition *lane = NULL; (lane = ek_partition_offsets_each(in->lanes, lane));) {
+    for (struct ek_partition *assignment = NULL;
+         (assignment = ek_partition_offsets_each(in->partitions, assignment));) {
         int64_t low = -1, high = -1;
-        if (!lane->open || count == capacity)
+        if (!assignment->open || count == capacity)
             continue;
         struct ek_lag *lag = &lags[count++];
-        snprintf(lag->topic, sizeof lag->topic, "%s", lane->topic);
-        lag->partition = lane->partition;
-        rd_kafka_get_watermark_offsets(in->client, lane->topic, lane->partition, &low, &high);
-        lag->messages = lag_of(lane, low, high);
+        snprintf(lag->topic, sizeof lag->topic, "%s", assignment->topic);
+        lag->partition = assignment->partition;
+        rd_kafka_get_watermark_offsets(in->client, assignment->topic, assignment->partition, &low,
+                                       &high);
+        lag->messages = lag_of(assignment, low, high);
     }
     ek_metrics_lags(in->watch.metrics, lags, count);
     ek_free(lags);

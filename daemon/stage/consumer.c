@@ -63,7 +63,7 @@ int ek_input_new(struct ek_input **out, const struct ek_input_tools *tools,
     if (!in)
         return ek_fail(e, EK_ENOMEM, "out of memory");
     in->config = tools->config;
-    in->lanes = tools->lanes;
+    in->partitions = tools->partitions;
     in->checkpoint_store = tools->checkpoint_store;
     in->wakeup = tools->wakeup;
     in->readers = tools->readers;
@@ -97,25 +97,25 @@ int ek_input_subscribe(struct ek_input *in, struct ek_error *e)
 
 static struct ek_partition *lane_of(struct ek_input *in, const rd_kafka_message_t *raw)
 {
-    return raw->rkt
-               ? ek_partition_offsets_find(in->lanes, rd_kafka_topic_name(raw->rkt), raw->partition)
-               : NULL;
+    return raw->rkt ? ek_partition_offsets_find(in->partitions, rd_kafka_topic_name(raw->rkt),
+                                                raw->partition)
+                    : NULL;
 }
 
 /* Handle an event that is not a message. */
 static void handle_error(struct ek_input *in, const rd_kafka_message_t *raw)
 {
-    struct ek_partition *lane = lane_of(in, raw);
+    struct ek_partition *assignment = lane_of(in, raw);
     bool unknown = raw->err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART ||
                    raw->err == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION ||
                    raw->err == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
     bool reset = raw->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET;
-    if (lane && (unknown || reset))
-        lane->misplaced = true;
+    if (assignment && (unknown || reset))
+        assignment->misplaced = true;
     if (unknown)
         ek_topics_recheck(in->topics); /* logs the topic by name */
-    else if (reset && lane)
-        ek_input_restart(in, lane);
+    else if (reset && assignment)
+        ek_input_restart(in, assignment);
     else if (raw->err == RD_KAFKA_RESP_ERR__FATAL)
         ek_kafka_report_fatal(&in->watch, in->client, rd_kafka_message_errstr(raw));
     else
@@ -125,18 +125,18 @@ static void handle_error(struct ek_input *in, const rd_kafka_message_t *raw)
 }
 
 /* Exactly once: return a fatal error if a gap or jump in offsets would silently skip messages. */
-static int is_contiguous(const struct ek_input *in, const struct ek_partition *lane,
+static int is_contiguous(const struct ek_input *in, const struct ek_partition *assignment,
                          const rd_kafka_message_t *raw, struct ek_error *e)
 {
-    long long desired =
-        (long long)(lane->next_expected >= 0 ? lane->next_expected : lane->last_seen);
+    long long desired = (long long)(assignment->next_expected >= 0 ? assignment->next_expected
+                                                                   : assignment->last_seen);
     if (in->config->delivery == EK_AT_LEAST_ONCE)
         return EK_OK;
-    if (lane->next_expected >= 0 ? raw->offset == desired : raw->offset >= desired)
+    if (assignment->next_expected >= 0 ? raw->offset == desired : raw->offset >= desired)
         return EK_OK;
     return ek_fail_fatal(e, EK_EIO,
                          "topic '%s' partition %d: reading went on at %lld and not at %lld",
-                         lane->topic, lane->partition, (long long)raw->offset, desired);
+                         assignment->topic, assignment->partition, (long long)raw->offset, desired);
 }
 
 /* Return the fingerprint of a message, never 0: its time, size and first bytes. */
@@ -153,30 +153,30 @@ static int accept_message(struct ek_input *in, rd_kafka_message_t *raw, uint64_t
                           struct ek_inflight **inflight, struct ek_error *e)
 {
     *inflight = NULL;
-    struct ek_partition *lane = raw->err ? NULL : lane_of(in, raw);
-    if (!lane)
+    struct ek_partition *assignment = raw->err ? NULL : lane_of(in, raw);
+    if (!assignment)
         return EK_OK;
     uint64_t print = print_of(raw);
-    if (lane->verify_offset >= 0 && ek_input_is_probe(in, lane, raw->offset, print))
+    if (assignment->verify_offset >= 0 && ek_input_is_probe(in, assignment, raw->offset, print))
         return EK_OK;
-    int rc = is_contiguous(in, lane, raw, e);
+    int rc = is_contiguous(in, assignment, raw, e);
     if (rc)
         return rc;
-    struct ek_inflight *t = ek_partition_offsets_start(in->lanes, lane, raw->offset);
+    struct ek_inflight *t = ek_partition_offsets_start(in->partitions, assignment, raw->offset);
     if (!t)
         return ek_fail(e, EK_ENOMEM, "out of memory");
-    ek_partition_offsets_set_print(lane, t, print);
+    ek_partition_offsets_set_print(assignment, t, print);
     ek_partition_offsets_add_bytes(
-        in->lanes, t, ek_inflight_accounting_init(raw, (size_t)in->config->in_flight_bytes));
+        in->partitions, t, ek_inflight_accounting_init(raw, (size_t)in->config->in_flight_bytes));
     t->fetched_ns = now_ns;
     t->bytes = raw->payload;
     t->length = raw->len;
     t->stamp_ms = ek_kafka_time_ms(raw);
     t->message = raw;
-    t->no_output = raw->offset < lane->replay_until;
-    if (raw->offset == lane->refused.offset) {
-        t->refused = lane->refused.why;
-        t->outcome = lane->refused.outcome;
+    t->no_output = raw->offset < assignment->replay_until;
+    if (raw->offset == assignment->refused.offset) {
+        t->refused = assignment->refused.why;
+        t->outcome = assignment->refused.outcome;
     }
     *inflight = t;
     return EK_OK;
@@ -201,14 +201,17 @@ int ek_input_serve(struct ek_input *in, struct ek_error *e)
 /* Return an open partition of the reader with messages left at the broker, or NULL. */
 static const struct ek_partition *behind(struct ek_input *in, int reader)
 {
-    for (struct ek_partition *lane = NULL; (lane = ek_partition_offsets_each(in->lanes, lane));) {
-        int64_t low = -1, high = -1, next = lane->last_seen >= 0 ? lane->last_seen : lane->next;
-        if (!lane->open || next < 0 ||
-            ek_input_find_partition(in, lane->topic, lane->partition) != reader)
+    for (struct ek_partition *assignment = NULL;
+         (assignment = ek_partition_offsets_each(in->partitions, assignment));) {
+        int64_t low = -1, high = -1,
+                next = assignment->last_seen >= 0 ? assignment->last_seen : assignment->next;
+        if (!assignment->open || next < 0 ||
+            ek_input_find_partition(in, assignment->topic, assignment->partition) != reader)
             continue;
-        rd_kafka_get_watermark_offsets(in->client, lane->topic, lane->partition, &low, &high);
+        rd_kafka_get_watermark_offsets(in->client, assignment->topic, assignment->partition, &low,
+                                       &high);
         if (high > next)
-            return lane;
+            return assignment;
     }
     return NULL;
 }
@@ -220,19 +223,20 @@ static void nudge(struct ek_input *in, int reader)
 {
     int64_t now = ek_now_ms();
     bool due = now >= in->nudge_due_ms && !ek_kafka_conf_has_backoff();
-    const struct ek_partition *lane = due ? behind(in, reader) : NULL;
-    if (!lane)
+    const struct ek_partition *assignment = due ? behind(in, reader) : NULL;
+    if (!assignment)
         return;
     in->nudge_due_ms = now + NUDGE_EVERY_MS;
     rd_kafka_topic_partition_list_t *one = rd_kafka_topic_partition_list_new(1);
-    rd_kafka_topic_partition_list_add(one, lane->topic, lane->partition)->offset = ek_wall_ms();
+    rd_kafka_topic_partition_list_add(one, assignment->topic, assignment->partition)->offset =
+        ek_wall_ms();
     rd_kafka_offsets_for_times(in->client, one, 0);
     rd_kafka_topic_partition_list_destroy(one);
 }
 
 static bool has_space(const struct ek_input *in)
 {
-    return ek_partition_offsets_bytes(in->lanes) < (size_t)in->config->in_flight_bytes;
+    return ek_partition_offsets_bytes(in->partitions) < (size_t)in->config->in_flight_bytes;
 }
 
 /* Read one by one: a message's size is known only after it is read, and excess messages must stay

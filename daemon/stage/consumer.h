@@ -33,12 +33,12 @@ struct ek_input_hooks {
     /* Messages from `from` to before `to` were gone before they were read. */
     void (*lost)(void *context, const char *topic, int partition, int64_t from, int64_t to);
     /* The topic was created again, and reading begins at `offset`. */
-    void (*reset)(void *context, struct ek_partition *lane, int64_t offset);
+    void (*reset)(void *context, struct ek_partition *assignment, int64_t offset);
 };
 
 struct ek_input_tools {
     const struct ek_config *config;
-    struct ek_partition_offsets *lanes;
+    struct ek_partition_offsets *partitions;
     struct ek_checkpoint_store *checkpoint_store; /* NULL: no checkpoints */
     struct ek_metrics *metrics;
     struct ek_log *log;
@@ -66,7 +66,8 @@ int ek_input_read(struct ek_input *in, int reader, struct ek_inflight **inflight
 void ek_input_commit(struct ek_input *in);
 /* Append an offset to commit; `pointer` is its metadata or NULL. */
 void ek_input_add_offset(struct rd_kafka_topic_partition_list_s *list,
-                         const struct ek_partition *lane, int64_t offset, const char *pointer);
+                         const struct ek_partition *assignment, int64_t offset,
+                         const char *pointer);
 /* Return the group metadata for a transaction. The caller destroys it. */
 struct rd_kafka_consumer_group_metadata_s *ek_input_group(struct ek_input *in);
 /* Seek back to the committed offsets and revoke in-flight messages. Any error is fatal. */

@@ -10,7 +10,7 @@
 struct ek_input {
     rd_kafka_t *client;
     const struct ek_config *config;
-    struct ek_partition_offsets *lanes;
+    struct ek_partition_offsets *partitions;
     struct ek_checkpoint_store *checkpoint_store; /* NULL: no checkpoints */
     struct ek_input_hooks hooks;
     struct ek_kafka_watch watch;
@@ -45,12 +45,12 @@ rd_kafka_topic_partition_list_t *ek_input_committed(struct ek_input *in,
 bool ek_input_resolve_positions(struct ek_input *in, rd_kafka_topic_partition_list_t *known);
 /* Find the position of a partition again after the client lost it: messages before the log's start
  * are lost, and a log that ends before the position was created again. */
-void ek_input_restart(struct ek_input *in, struct ek_partition *lane);
+void ek_input_restart(struct ek_input *in, struct ek_partition *assignment);
 /* Assign detached partitions again, and restart misplaced ones. */
 void ek_input_restart_misplaced(struct ek_input *in);
 /* Return whether the message is the one before the position, read to verify the topic, or of a
  * topic that was created again; it must not be processed. */
-bool ek_input_is_probe(struct ek_input *in, struct ek_partition *lane, int64_t offset,
+bool ek_input_is_probe(struct ek_input *in, struct ek_partition *assignment, int64_t offset,
                        uint64_t print);
 
 /* Return the reader of a partition, constant for a given number of readers. */

@@ -163,20 +163,21 @@ static bool resolve(struct ek_input *in, const rd_kafka_topic_partition_list_t *
                     rd_kafka_topic_partition_t *p, bool *changed)
 {
     int64_t low, high, was = p->offset;
-    struct ek_partition *lane = ek_partition_offsets_known(in->lanes, p->topic, p->partition);
+    struct ek_partition *assignment =
+        ek_partition_offsets_known(in->partitions, p->topic, p->partition);
     *changed = true;
     if (!find_range(in, p->topic, p->partition, &low, &high))
         return false;
     /* brokers delete the commits of a topic with it */
-    bool recreated = was > high || (was < 0 && lane && lane->next > 0);
+    bool recreated = was > high || (was < 0 && assignment && assignment->next > 0);
     if (was < 0 && !recreated && in->config->offset_reset == EK_OFFSET_RESET_LATEST)
         return begin_at_end(in, parts, p, low, high);
     if (was >= 0 && was < low && in->hooks.lost)
         in->hooks.lost(in->hooks.context, p->topic, p->partition, was, low);
     if (recreated)
-        log_recreated(in, p->topic, p->partition, was < 0 ? lane->next : was, low);
-    if (recreated && lane)
-        lane->recreated = true;
+        log_recreated(in, p->topic, p->partition, was < 0 ? assignment->next : was, low);
+    if (recreated && assignment)
+        assignment->recreated = true;
     *changed = was < low || was > high;
     p->offset = *changed ? low : was;
     p->opaque = *changed || p->offset <= low ? EK_INPUT_NO_PROBE : NULL;
@@ -219,18 +220,18 @@ bool ek_input_resolve_positions(struct ek_input *in, rd_kafka_topic_partition_li
 }
 
 /* Return the offset to read next. */
-static int64_t position_of(const struct ek_partition *lane)
+static int64_t position_of(const struct ek_partition *assignment)
 {
-    return lane->last_seen >= 0 ? lane->last_seen : lane->next;
+    return assignment->last_seen >= 0 ? assignment->last_seen : assignment->next;
 }
 
 /* Begin again at the start of a topic that was created again. Its messages are new to the guard. */
-static void reopen(struct ek_input *in, struct ek_partition *lane, int64_t low)
+static void reopen(struct ek_input *in, struct ek_partition *assignment, int64_t low)
 {
-    log_recreated(in, lane->topic, lane->partition, position_of(lane), low);
-    ek_partition_offsets_reset(in->lanes, lane, low);
+    log_recreated(in, assignment->topic, assignment->partition, position_of(assignment), low);
+    ek_partition_offsets_reset(in->partitions, assignment, low);
     if (in->hooks.reset)
-        in->hooks.reset(in->hooks.context, lane, low);
+        in->hooks.reset(in->hooks.context, assignment, low);
 }
 
 /* Stop fetching a partition, with the eager protocol all of them. The client resets the forwarding
@@ -240,8 +241,9 @@ static rd_kafka_resp_err_t detach(struct ek_input *in, struct ek_partition *one)
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
     rd_kafka_error_t *problem = NULL;
     rd_kafka_resp_err_t err = RD_KAFKA_RESP_ERR_NO_ERROR;
-    for (struct ek_partition *lane = NULL; (lane = ek_partition_offsets_each(in->lanes, lane));)
-        lane->detached = lane->open && (lane == one || !in->cooperative);
+    for (struct ek_partition *assignment = NULL;
+         (assignment = ek_partition_offsets_each(in->partitions, assignment));)
+        assignment->detached = assignment->open && (assignment == one || !in->cooperative);
     in->attach_ms = ek_now_ms() + DETACHED_MS;
     rd_kafka_topic_partition_list_add(list, one->topic, one->partition);
     if (in->cooperative)
@@ -260,13 +262,15 @@ static void attach(struct ek_input *in)
 {
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(8);
     rd_kafka_resp_err_t err = RD_KAFKA_RESP_ERR_NO_ERROR;
-    for (struct ek_partition *lane = NULL; (lane = ek_partition_offsets_each(in->lanes, lane));) {
-        if (!lane->open || !lane->detached)
+    for (struct ek_partition *assignment = NULL;
+         (assignment = ek_partition_offsets_each(in->partitions, assignment));) {
+        if (!assignment->open || !assignment->detached)
             continue;
-        lane->detached = false;
+        assignment->detached = false;
         rd_kafka_topic_partition_t *p =
-            rd_kafka_topic_partition_list_add(list, lane->topic, lane->partition);
-        p->offset = lane->verify_offset >= 0 ? lane->verify_offset : position_of(lane);
+            rd_kafka_topic_partition_list_add(list, assignment->topic, assignment->partition);
+        p->offset =
+            assignment->verify_offset >= 0 ? assignment->verify_offset : position_of(assignment);
         ek_input_forward(in, p, true);
     }
     rd_kafka_error_t *problem =
@@ -281,63 +285,65 @@ static void attach(struct ek_input *in)
     rd_kafka_topic_partition_list_destroy(list);
 }
 
-static void seek_to(struct ek_input *in, struct ek_partition *lane, int64_t offset)
+static void seek_to(struct ek_input *in, struct ek_partition *assignment, int64_t offset)
 {
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
-    rd_kafka_topic_partition_list_add(list, lane->topic, lane->partition)->offset = offset;
+    rd_kafka_topic_partition_list_add(list, assignment->topic, assignment->partition)->offset =
+        offset;
     rd_kafka_error_t *problem = rd_kafka_seek_partitions(in->client, list, -1);
     rd_kafka_resp_err_t err = problem ? rd_kafka_error_code(problem) : list->elems[0].err;
     if (err == RD_KAFKA_RESP_ERR__STATE) /* the client has stopped fetching */
-        err = detach(in, lane);
+        err = detach(in, assignment);
     if (err)
-        ek_kafka_report_topic(&in->watch, err, EK_KAFKA_CONSUME, lane->topic,
+        ek_kafka_report_topic(&in->watch, err, EK_KAFKA_CONSUME, assignment->topic,
                               "cannot move to the new position");
     rd_kafka_error_destroy(problem);
     rd_kafka_topic_partition_list_destroy(list);
 }
 
-void ek_input_restart(struct ek_input *in, struct ek_partition *lane)
+void ek_input_restart(struct ek_input *in, struct ek_partition *assignment)
 {
-    int64_t low, high, at = position_of(lane);
-    lane->misplaced = rd_kafka_query_watermark_offsets(in->client, lane->topic, lane->partition,
-                                                       &low, &high, ASK_MS);
-    if (lane->misplaced) /* tried again with the next check */
+    int64_t low, high, at = position_of(assignment);
+    assignment->misplaced = rd_kafka_query_watermark_offsets(
+        in->client, assignment->topic, assignment->partition, &low, &high, ASK_MS);
+    if (assignment->misplaced) /* tried again with the next check */
         return;
     if (at > high) {
-        reopen(in, lane, low);
+        reopen(in, assignment, low);
     } else if (at < low) {
         if (in->hooks.lost)
-            in->hooks.lost(in->hooks.context, lane->topic, lane->partition, at, low);
-        ek_partition_skip_to(lane, low);
+            in->hooks.lost(in->hooks.context, assignment->topic, assignment->partition, at, low);
+        ek_partition_skip_to(assignment, low);
     } else {
-        low = lane->last_print && at > low ? at - 1 : at;
-        lane->verify_offset = low < at ? low : -1;
+        low = assignment->last_print && at > low ? at - 1 : at;
+        assignment->verify_offset = low < at ? low : -1;
     }
-    seek_to(in, lane, low);
+    seek_to(in, assignment, low);
 }
 
 void ek_input_restart_misplaced(struct ek_input *in)
 {
     if (ek_now_ms() >= in->attach_ms)
         attach(in);
-    for (struct ek_partition *lane = NULL; (lane = ek_partition_offsets_each(in->lanes, lane));)
-        if (lane->open && lane->misplaced)
-            ek_input_restart(in, lane);
+    for (struct ek_partition *assignment = NULL;
+         (assignment = ek_partition_offsets_each(in->partitions, assignment));)
+        if (assignment->open && assignment->misplaced)
+            ek_input_restart(in, assignment);
 }
 
-bool ek_input_is_probe(struct ek_input *in, struct ek_partition *lane, int64_t offset,
+bool ek_input_is_probe(struct ek_input *in, struct ek_partition *assignment, int64_t offset,
                        uint64_t print)
 {
-    int64_t wanted = lane->verify_offset, low = 0, high;
-    lane->verify_offset = -1;
+    int64_t wanted = assignment->verify_offset, low = 0, high;
+    assignment->verify_offset = -1;
     if (wanted < 0 || offset > wanted) /* no probe, or the message before was compacted */
         return false;
-    if (offset == wanted && print == lane->last_print)
+    if (offset == wanted && print == assignment->last_print)
         return true;
-    if (rd_kafka_query_watermark_offsets(in->client, lane->topic, lane->partition, &low, &high,
-                                         ASK_MS))
+    if (rd_kafka_query_watermark_offsets(in->client, assignment->topic, assignment->partition, &low,
+                                         &high, ASK_MS))
         low = 0;
-    reopen(in, lane, low);
-    seek_to(in, lane, low);
+    reopen(in, assignment, low);
+    seek_to(in, assignment, low);
     return true;
 }

@@ -86,15 +86,16 @@ static bool open_each(struct ek_input *in, const rd_kafka_topic_partition_list_t
     for (int i = 0; i < known->cnt; i++) {
         const rd_kafka_topic_partition_t *p = &known->elems[i];
         int64_t offset = p->offset < 0 ? -1 : p->offset;
-        struct ek_partition *lane =
+        struct ek_partition *assignment =
             ek_input_forward(in, p, true)
-                ? ek_partition_offsets_open(in->lanes, p->topic, p->partition, offset)
+                ? ek_partition_offsets_open(in->partitions, p->topic, p->partition, offset)
                 : NULL;
-        if (lane && p->opaque != EK_INPUT_NO_PROBE)
-            lane->print = lane->last_print = ek_print_read(p->metadata, p->metadata_size);
-        if (lane && lane->recreated && in->hooks.reset)
-            in->hooks.reset(in->hooks.context, lane, offset);
-        if (!lane) {
+        if (assignment && p->opaque != EK_INPUT_NO_PROBE)
+            assignment->print = assignment->last_print =
+                ek_print_read(p->metadata, p->metadata_size);
+        if (assignment && assignment->recreated && in->hooks.reset)
+            in->hooks.reset(in->hooks.context, assignment, offset);
+        if (!assignment) {
             struct ek_error e;
             ek_fail(&e, EK_ENOMEM, "out of memory");
             ek_kafka_fail(&in->watch, &e);
@@ -112,10 +113,12 @@ static void verify_first(struct ek_input *in, rd_kafka_topic_partition_list_t *p
 {
     for (int i = 0; i < parts->cnt; i++) {
         rd_kafka_topic_partition_t *p = &parts->elems[i];
-        struct ek_partition *lane = ek_partition_offsets_find(in->lanes, p->topic, p->partition);
-        if (!lane || !lane->last_print || p->offset <= 0 || p->offset != lane->next)
+        struct ek_partition *assignment =
+            ek_partition_offsets_find(in->partitions, p->topic, p->partition);
+        if (!assignment || !assignment->last_print || p->offset <= 0 ||
+            p->offset != assignment->next)
             continue;
-        lane->verify_offset = --p->offset;
+        assignment->verify_offset = --p->offset;
     }
 }
 
@@ -146,8 +149,9 @@ static void open_partitions(struct ek_input *in, rd_kafka_topic_partition_list_t
 int ek_input_open_count(struct ek_input *in)
 {
     int count = 0;
-    for (struct ek_partition *lane = NULL; (lane = ek_partition_offsets_each(in->lanes, lane));)
-        count += lane->open;
+    for (struct ek_partition *assignment = NULL;
+         (assignment = ek_partition_offsets_each(in->partitions, assignment));)
+        count += assignment->open;
     return count;
 }
 
@@ -155,9 +159,10 @@ static void close_partitions(struct ek_input *in, const rd_kafka_topic_partition
 {
     for (int i = 0; i < parts->cnt; i++) {
         const rd_kafka_topic_partition_t *p = &parts->elems[i];
-        struct ek_partition *lane = ek_partition_offsets_find(in->lanes, p->topic, p->partition);
-        if (lane)
-            ek_partition_offsets_close(in->lanes, lane);
+        struct ek_partition *assignment =
+            ek_partition_offsets_find(in->partitions, p->topic, p->partition);
+        if (assignment)
+            ek_partition_offsets_close(in->partitions, assignment);
         ek_input_forward(in, p, false);
         ek_log_write(in->watch.log, EK_LOG_INFO, "partitions_revoked", "topic=%s partition=%d",
                      p->topic, p->partition);
@@ -193,10 +198,10 @@ static void note_protocol(struct ek_input *in)
 static void mark_leaving(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
 {
     for (int i = 0; i < parts->cnt; i++) {
-        struct ek_partition *lane =
-            ek_partition_offsets_find(in->lanes, parts->elems[i].topic, parts->elems[i].partition);
-        if (lane)
-            lane->leaving = true;
+        struct ek_partition *assignment = ek_partition_offsets_find(
+            in->partitions, parts->elems[i].topic, parts->elems[i].partition);
+        if (assignment)
+            assignment->leaving = true;
     }
 }
 

@@ -83,15 +83,15 @@ static void drain(void *context, int64_t wait_ms)
     struct ek_stage *s = context;
     int64_t until = ek_now_ms() + wait_ms;
     int rc = EK_OK;
-    while (!ek_partition_offsets_is_drained(s->lanes) && ek_now_ms() < until && !rc) {
+    while (!ek_partition_offsets_is_drained(s->partitions) && ek_now_ms() < until && !rc) {
         rc = finish_some(s, !ek_worker_pool_queued(s->worker_pool));
         process_finished(s);
-        if (!ek_partition_offsets_is_drained(s->lanes))
+        if (!ek_partition_offsets_is_drained(s->partitions))
             ek_wakeup_wait(&s->wakeup, DRAIN_NAP_MS);
     }
-    if (!ek_partition_offsets_is_drained(s->lanes))
+    if (!ek_partition_offsets_is_drained(s->partitions))
         ek_log_write(s->log, EK_LOG_WARN, "drain_timeout", "in_flight=%zu",
-                     ek_partition_offsets_in_flight(s->lanes));
+                     ek_partition_offsets_in_flight(s->partitions));
     if (s->checkpoint_store)
         store_state(s, until);
 }
@@ -113,8 +113,8 @@ static void assigned(void *context, bool ready, int partitions)
     ek_metrics_gauge(s->metrics, EK_GAUGE_READY, ready);
     ek_metrics_gauge(s->metrics, EK_GAUGE_PARTITIONS, (uint64_t)partitions);
     if (s->fleet)
-        ek_fleet_set_candidate(
-            s->fleet, ek_partition_offsets_find(s->lanes, s->config->topics.items[0], 0) != NULL);
+        ek_fleet_set_candidate(s->fleet, ek_partition_offsets_find(
+                                             s->partitions, s->config->topics.items[0], 0) != NULL);
     ek_input_lags(s->input); /* removes the lag of revoked partitions */
 }
 
@@ -149,7 +149,7 @@ static void report_loss(void *context, const char *topic, int partition, int64_t
 }
 
 struct reset {
-    struct ek_partition *lane;
+    struct ek_partition *assignment;
     int64_t offset;
 };
 
@@ -157,16 +157,16 @@ static int set_seen(void *context, struct ek_guard **guard, struct ek_error *e)
 {
     const struct reset *r = context;
     (void)guard, (void)e;
-    r->lane->seen = r->offset;
-    r->lane->recreated = false;
+    r->assignment->seen = r->offset;
+    r->assignment->recreated = false;
     return EK_OK;
 }
 
 /* The guard counts the lists of a topic that was created again from its start. */
-static void reset_partition(void *context, struct ek_partition *lane, int64_t offset)
+static void reset_partition(void *context, struct ek_partition *assignment, int64_t offset)
 {
     struct ek_stage *s = context;
-    ek_guard_service_with_guard(s->guard, set_seen, &(struct reset){lane, offset}, NULL);
+    ek_guard_service_with_guard(s->guard, set_seen, &(struct reset){assignment, offset}, NULL);
 }
 
 static int enomem(struct ek_error *e)
@@ -222,7 +222,7 @@ static int make_checkpoint_store(struct ek_stage *s, struct ek_error *e)
     if (!s->config->state_topic)
         return EK_OK;
     const struct ek_checkpoint_store_tools tools = {.config = s->config,
-                                                    .lanes = s->lanes,
+                                                    .partitions = s->partitions,
                                                     .guard = s->guard,
                                                     .output = s->output,
                                                     .metrics = s->metrics,
@@ -245,7 +245,7 @@ static int make_input(struct ek_stage *s, struct ek_error *e)
                                          .lost = report_loss,
                                          .reset = reset_partition};
     const struct ek_input_tools tools = {.config = s->config,
-                                         .lanes = s->lanes,
+                                         .partitions = s->partitions,
                                          .checkpoint_store = s->checkpoint_store,
                                          .metrics = s->metrics,
                                          .log = s->log,
@@ -258,14 +258,14 @@ static int make_parts(struct ek_stage *s, const struct ek_assets *assets, struct
 {
     s->metrics = ek_metrics_new();
     s->event_log = ek_event_log_new((size_t)s->config->event_history);
-    s->lanes = ek_partition_offsets_new();
+    s->partitions = ek_partition_offsets_new();
     s->agreement = ek_agreement_cache_new();
     s->pause = ek_pause_new();
     s->flow = ek_flow_monitor_new(s->config->silence_ms, s->config->dead_letter_topic, ek_now_ms());
     s->assets = ek_asset_ref_borrow(assets);
     s->batch = ek_calloc((size_t)s->config->batch_size, sizeof *s->batch);
-    if (!s->metrics || !s->event_log || !s->lanes || !s->agreement || !s->pause || !s->assets ||
-        !s->batch || !s->flow)
+    if (!s->metrics || !s->event_log || !s->partitions || !s->agreement || !s->pause ||
+        !s->assets || !s->batch || !s->flow)
         return enomem(e);
     ek_flow_monitor_expect(s->flow, assets->rules, ek_time_expected(s->config),
                            ek_score_check_expected(s->config));
@@ -273,7 +273,7 @@ static int make_parts(struct ek_stage *s, const struct ek_assets *assets, struct
     if (!rc)
         rc = make_guard(s, assets, e);
     if (!rc)
-        rc = ek_output_new(&s->output, s->config, s->lanes, s->metrics, s->log, &s->wakeup, e);
+        rc = ek_output_new(&s->output, s->config, s->partitions, s->metrics, s->log, &s->wakeup, e);
     if (!rc)
         rc = ek_alerts_new(&s->alerts, s->config, s->log, e);
     if (!rc)
@@ -319,7 +319,7 @@ void ek_stage_free(struct ek_stage *s)
     ek_input_free(s->input);
     ek_checkpoint_store_free(s->checkpoint_store);
     ek_fleet_free(s->fleet);
-    ek_partition_offsets_free(s->lanes);
+    ek_partition_offsets_free(s->partitions);
     ek_agreement_cache_free(s->agreement);
     ek_feature_stats_free(s->board);
     ek_feature_history_free(s->tracks);
@@ -371,7 +371,7 @@ static void add_progress(struct ek_stage *s, int64_t now_ms)
     static const enum ek_counter handled[] = {EK_COUNT_PASSED, EK_COUNT_ROUTED, EK_COUNT_DEAD,
                                               EK_COUNT_STATE_ONLY};
     struct ek_flow_progress p = {.consumed = ek_metrics_counter(s->metrics, EK_COUNT_CONSUMED),
-                                 .in_flight = ek_partition_offsets_in_flight(s->lanes),
+                                 .in_flight = ek_partition_offsets_in_flight(s->partitions),
                                  .lag = ek_metrics_lag_sum(s->metrics),
                                  .partitions =
                                      (int)ek_metrics_gauge_value(s->metrics, EK_GAUGE_PARTITIONS)};
@@ -427,7 +427,7 @@ static int advance_clock(struct ek_stage *s, struct ek_error *e)
     if (s->checkpoint_store && atomic_exchange(&s->turned, false))
         ek_checkpoint_store_force_full(s->checkpoint_store);
     check_checkpoint(s);
-    ek_metrics_gauge(s->metrics, EK_GAUGE_IN_FLIGHT, ek_partition_offsets_in_flight(s->lanes));
+    ek_metrics_gauge(s->metrics, EK_GAUGE_IN_FLIGHT, ek_partition_offsets_in_flight(s->partitions));
     ek_metrics_gauge(s->metrics, EK_GAUGE_QUEUED, ek_worker_pool_queued(s->worker_pool));
     if (now >= s->commit_due_ms && !s->transactor) {
         s->commit_due_ms = now + ek_config_commit_interval_ms(s->config);
@@ -456,9 +456,9 @@ static int advance_clock(struct ek_stage *s, struct ek_error *e)
 
 static bool full(const struct ek_stage *s, int64_t part)
 {
-    return ek_partition_offsets_in_flight(s->lanes) * (size_t)part >=
+    return ek_partition_offsets_in_flight(s->partitions) * (size_t)part >=
                (size_t)s->config->in_flight_messages ||
-           ek_partition_offsets_bytes(s->lanes) * (size_t)part >=
+           ek_partition_offsets_bytes(s->partitions) * (size_t)part >=
                (size_t)s->config->in_flight_bytes;
 }
 
@@ -475,13 +475,13 @@ static void watch_fullness(struct ek_stage *s)
     if (now_full && !s->told_full && now - s->full_since_ms >= PATIENCE_MS) {
         s->told_full = true;
         ek_log_write(s->log, EK_LOG_WARN, "input_paused", "in_flight=%zu",
-                     ek_partition_offsets_in_flight(s->lanes));
+                     ek_partition_offsets_in_flight(s->partitions));
     }
     if (now_full)
         return;
     if (s->told_full)
         ek_log_write(s->log, EK_LOG_INFO, "input_resumed", "in_flight=%zu",
-                     ek_partition_offsets_in_flight(s->lanes));
+                     ek_partition_offsets_in_flight(s->partitions));
     s->full_since_ms = 0;
     s->told_full = false;
 }
@@ -495,7 +495,7 @@ static size_t less(size_t a, size_t b)
 static size_t free_places(const struct ek_stage *s)
 {
     size_t most = (size_t)s->config->in_flight_messages,
-           in_flight = ek_partition_offsets_in_flight(s->lanes);
+           in_flight = ek_partition_offsets_in_flight(s->partitions);
     size_t looked_for = s->transactor ? ek_txn_coordinator_inflight_max(s->transactor) : 0;
     if (looked_for)
         most = less(most, looked_for);
@@ -518,14 +518,16 @@ static bool placed(struct ek_stage *s)
 {
     if (!s->unplaced)
         return true;
-    for (struct ek_partition *lane = NULL; (lane = ek_partition_offsets_each(s->lanes, lane));) {
-        if (!lane->open || lane->keeps_partition >= 0)
+    for (struct ek_partition *assignment = NULL;
+         (assignment = ek_partition_offsets_each(s->partitions, assignment));) {
+        if (!assignment->open || assignment->keeps_partition >= 0)
             continue;
-        int keeps = ek_output_has_same_partitions(s->output, lane->topic, PLACES_MS);
+        int keeps = ek_output_has_same_partitions(s->output, assignment->topic, PLACES_MS);
         if (keeps < 0)
             return false;
-        for (struct ek_partition *each = NULL; (each = ek_partition_offsets_each(s->lanes, each));)
-            if (!strcmp(each->topic, lane->topic))
+        for (struct ek_partition *each = NULL;
+             (each = ek_partition_offsets_each(s->partitions, each));)
+            if (!strcmp(each->topic, assignment->topic))
                 each->keeps_partition = keeps;
     }
     s->unplaced = false;
@@ -541,7 +543,7 @@ static int read_for(struct ek_stage *s, int w, bool *more, struct ek_error *e)
     int rc = ek_input_read(s->input, w, s->batch, most, &count, e);
     for (size_t i = 0; i < count; i++)
         s->batch[i]->partition =
-            s->batch[i]->lane->keeps_partition ? s->batch[i]->lane->partition : -1;
+            s->batch[i]->assignment->keeps_partition ? s->batch[i]->assignment->partition : -1;
     ek_worker_pool_submit(s->worker_pool, w, s->batch, count);
     *more |= count > 0;
     return rc;
@@ -615,7 +617,7 @@ static int wait_for_topics(struct ek_stage *s, struct ek_error *e)
 static int make_transactor(struct ek_stage *s, struct ek_error *e)
 {
     const struct ek_txn_coordinator_tools tools = {.config = s->config,
-                                                   .lanes = s->lanes,
+                                                   .partitions = s->partitions,
                                                    .input = s->input,
                                                    .output = s->output,
                                                    .checkpoint_store = s->checkpoint_store,
@@ -674,13 +676,13 @@ int ek_stage_run(struct ek_stage *s, struct ek_error *e)
     ek_flow_watch_stop(s->flow_watch);
     ek_metrics_gauge(s->metrics, EK_GAUGE_READY, 0);
     ek_log_write(s->log, EK_LOG_INFO, "service_stopping", "in_flight=%zu",
-                 ek_partition_offsets_in_flight(s->lanes));
+                 ek_partition_offsets_in_flight(s->partitions));
     if (s->fleet)
         ek_fleet_stop(s->fleet);
     ek_alerts_finish(s->alerts); /* delivers alerts while the stage closes */
     close_down(s);
     ek_alerts_stop(s->alerts);
-    ek_metrics_gauge(s->metrics, EK_GAUGE_IN_FLIGHT, ek_partition_offsets_in_flight(s->lanes));
+    ek_metrics_gauge(s->metrics, EK_GAUGE_IN_FLIGHT, ek_partition_offsets_in_flight(s->partitions));
     ek_log_write(s->log, rc ? EK_LOG_ERROR : EK_LOG_INFO, "service_stopped", "lists=%llu",
                  (unsigned long long)ek_guard_service_list_count(s->guard));
     return rc;

@@ -35,7 +35,7 @@ struct ek_stage {
     struct ek_feature_history *tracks;
     struct ek_rank_samples *samples;
     struct ek_agreement_cache *agreement;
-    struct ek_partition_offsets *lanes;
+    struct ek_partition_offsets *partitions;
     struct ek_input *input;
     struct ek_output *output;
     struct ek_txn_coordinator *transactor; /* exactly once, after all topics exist; else NULL */

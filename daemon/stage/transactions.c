@@ -68,11 +68,11 @@ int ek_txn_coordinator_new(struct ek_txn_coordinator **out,
 /* Set `reached` of each partition. Return false if the transaction must be aborted. */
 static bool reach(const struct ek_txn_batch *cut)
 {
-    bool ours = !cut->spoilt;
+    bool ours = !cut->must_abort;
     for (struct ek_inflight *inflight = cut->sent; inflight; inflight = inflight->back) {
         ours = ours && !ek_inflight_is_revoked(inflight);
-        inflight->lane->reached = inflight->offset + 1;
-        inflight->lane->reached_print = inflight->print;
+        inflight->assignment->reached = inflight->offset + 1;
+        inflight->assignment->reached_print = inflight->print;
     }
     return ours;
 }
@@ -83,14 +83,18 @@ static rd_kafka_topic_partition_list_t *offsets_of(const struct ek_txn_coordinat
 {
     char text[EK_CHECKPOINT_REF_BYTES];
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(8);
-    for (struct ek_partition *lane = NULL; (lane = ek_partition_offsets_each(t->lanes, lane));
-         lane->reached = -1) {
-        bool too = t->checkpoint_store && ek_checkpoint_store_covers(t->checkpoint_store, lane);
-        const char *pointer =
-            t->checkpoint_store ? ek_checkpoint_store_ref(t->checkpoint_store, lane, text) : NULL;
-        if (lane->reached >= 0 || too)
-            ek_input_add_offset(list, lane, lane->reached >= 0 ? lane->reached : lane->committed,
-                                pointer);
+    for (struct ek_partition *assignment = NULL;
+         (assignment = ek_partition_offsets_each(t->partitions, assignment));
+         assignment->reached = -1) {
+        bool too =
+            t->checkpoint_store && ek_checkpoint_store_covers(t->checkpoint_store, assignment);
+        const char *pointer = t->checkpoint_store
+                                  ? ek_checkpoint_store_ref(t->checkpoint_store, assignment, text)
+                                  : NULL;
+        if (assignment->reached >= 0 || too)
+            ek_input_add_offset(
+                list, assignment,
+                assignment->reached >= 0 ? assignment->reached : assignment->committed, pointer);
     }
     return list;
 }
@@ -128,9 +132,9 @@ static void end(struct ek_txn_coordinator *t)
 /* Return true if a partition is still below its suspect offset. */
 static bool suspects(const struct ek_txn_coordinator *t)
 {
-    for (struct ek_partition *lane = NULL;
-         (lane = ek_partition_offsets_each(t->tools.lanes, lane));)
-        if (lane->open && !lane->leaving && lane->committed < lane->suspect)
+    for (struct ek_partition *assignment = NULL;
+         (assignment = ek_partition_offsets_each(t->tools.partitions, assignment));)
+        if (assignment->open && !assignment->leaving && assignment->committed < assignment->suspect)
             return true;
     return false;
 }
@@ -147,7 +151,7 @@ static void finish_messages(struct ek_txn_coordinator *t, struct ek_inflight *in
     for (struct ek_inflight *next; inflight; inflight = next) {
         next = inflight->back;
         if (committed && !ek_inflight_is_revoked(inflight))
-            inflight->lane->committed = inflight->offset + 1;
+            inflight->assignment->committed = inflight->offset + 1;
         ek_output_finish(t->tools.output, inflight, committed);
     }
 }
@@ -190,14 +194,14 @@ static void suspect(struct ek_txn_coordinator *t, rd_kafka_resp_err_t err)
     const struct ek_inflight *first = t->ending;
     size_t count = 0;
     if (t->most && first && !first->back) {
-        first->lane->refused = (struct ek_rejection){first->offset, (int)err, first->outcome};
+        first->assignment->refused = (struct ek_rejection){first->offset, (int)err, first->outcome};
         t->refusals = 0;
         t->parts = 1;
         return;
     }
     for (const struct ek_inflight *each = first; each; each = each->back, count++)
-        if (!t->most && each->lane->suspect <= each->offset)
-            each->lane->suspect = each->offset + 1;
+        if (!t->most && each->assignment->suspect <= each->offset)
+            each->assignment->suspect = each->offset + 1;
     t->refusals += !t->most;
     t->refused_records = t->most ? t->refused_records : t->records;
     t->parts = SEARCH_PARTS;
@@ -324,11 +328,11 @@ static bool due(const struct ek_txn_coordinator *t, bool now)
 {
     struct ek_txn_batch_size h = ek_output_in_batch(t->tools.output);
     const struct ek_config *c = t->tools.config;
-    if (h.spoilt || ek_output_exceeds_limits(t->tools.output))
+    if (h.must_abort || ek_output_exceeds_limits(t->tools.output))
         return true;
     if (nothing_to_end(t, &h))
         return false;
-    size_t many = t->most ? ek_partition_offsets_in_flight(t->tools.lanes)
+    size_t many = t->most ? ek_partition_offsets_in_flight(t->tools.partitions)
                           : (size_t)c->in_flight_messages / HURRY_PART;
     return now || ek_now_ms() >= t->due_ms || h.bytes >= (size_t)c->transaction_bytes ||
            h.messages >= many;

@@ -24,7 +24,7 @@ struct ek_txn_coordinator;
 
 struct ek_txn_coordinator_tools {
     const struct ek_config *config;
-    struct ek_partition_offsets *lanes;
+    struct ek_partition_offsets *partitions;
     struct ek_input *input;
     struct ek_output *output;                     /* prepared by ek_output_prepare */
     struct ek_checkpoint_store *checkpoint_store; /* NULL: no checkpoints */

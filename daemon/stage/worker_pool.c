@@ -349,8 +349,8 @@ static void count_decoded(const struct worker *w, const struct ek_inflight *t,
     if (l->rc == EK_ENOMEM)
         return;
     if (l->rc) {
-        ek_flow_monitor_add_undecodable(tools->flow, t->lane->topic, t->lane->partition, t->offset,
-                                        ek_error_text(&l->why, text, sizeof text));
+        ek_flow_monitor_add_undecodable(tools->flow, t->assignment->topic, t->assignment->partition,
+                                        t->offset, ek_error_text(&l->why, text, sizeof text));
         return;
     }
     const struct ek_list *q = &l->context->query;

@@ -9,7 +9,7 @@
 
 /* Partition in the sent checkpoint. */
 struct ek_checkpoint_partition {
-    struct ek_partition *lane;
+    struct ek_partition *assignment;
     int64_t seen;
 };
 

@@ -311,25 +311,25 @@ static int64_t start_of(struct ek_checkpoint_store *k, const rd_kafka_topic_part
 static int set_partition_ref(struct restoring *r, int i, struct ek_error *e)
 {
     rd_kafka_topic_partition_t *p = &r->parts->elems[i];
-    struct ek_partition *lane =
-        ek_partition_offsets_find(r->k->tools.lanes, p->topic, p->partition);
+    struct ek_partition *assignment =
+        ek_partition_offsets_find(r->k->tools.partitions, p->topic, p->partition);
     char text[EK_CHECKPOINT_REF_BYTES];
-    if (!lane)
+    if (!assignment)
         return EK_OK;
     const struct ek_checkpoint_read_job *failed = failed_job(r, &r->pointer[i]);
-    lane->closed = false;
-    lane->seen = seen_of(r, i, failed);
+    assignment->closed = false;
+    assignment->seen = seen_of(r, i, failed);
     if (r->pointer[i].base && !failed) {
         ek_checkpoint_ref_write(&r->pointer[i], text);
-        if (ek_partition_set_checkpoint(lane, text))
+        if (ek_partition_set_checkpoint(assignment, text))
             return enomem(e);
-        lane->pointed = true;
+        assignment->pointed = true;
     }
-    int64_t start = start_of(r->k, p, lane->seen);
+    int64_t start = start_of(r->k, p, assignment->seen);
     if (start < 0 || start >= p->offset)
         return EK_OK;
-    lane->replay_until = p->offset;
-    ek_partition_expect_offset(lane, start);
+    assignment->replay_until = p->offset;
+    ek_partition_expect_offset(assignment, start);
     ek_log_write(r->k->tools.log, EK_LOG_INFO, "replay_started",
                  "topic=%s partition=%d from=%lld to=%lld", p->topic, p->partition,
                  (long long)start, (long long)p->offset);

@@ -54,9 +54,10 @@ void ek_checkpoint_store_free(struct ek_checkpoint_store *k)
 
 /* A partition without any message read has no offset to carry a reference. */
 static bool is_usable_partition(const struct ek_checkpoint_store *k,
-                                const struct ek_partition *lane)
+                                const struct ek_partition *assignment)
 {
-    return lane->open && lane->next >= 0 && ek_output_state_partitions(k->tools.output) > 0;
+    return assignment->open && assignment->next >= 0 &&
+           ek_output_state_partitions(k->tools.output) > 0;
 }
 
 static bool is_better_partition(const struct ek_checkpoint_store *k, const struct ek_partition *a,
@@ -76,10 +77,10 @@ static struct ek_partition *choose_partition(const struct ek_checkpoint_store *k
     struct ek_partition *best = NULL;
     if (k->home && is_usable_partition(k, k->home) && !k->home->leaving)
         return k->home;
-    for (struct ek_partition *lane = NULL;
-         (lane = ek_partition_offsets_each(k->tools.lanes, lane));)
-        if (is_usable_partition(k, lane) && is_better_partition(k, lane, best))
-            best = lane;
+    for (struct ek_partition *assignment = NULL;
+         (assignment = ek_partition_offsets_each(k->tools.partitions, assignment));)
+        if (is_usable_partition(k, assignment) && is_better_partition(k, assignment, best))
+            best = assignment;
     return best && best->leaving && k->home && is_usable_partition(k, k->home) ? k->home : best;
 }
 
@@ -100,15 +101,15 @@ static bool able(const struct ek_checkpoint_store *k, int64_t now_ms)
 }
 
 /* An offset committed without a reference would mark all earlier lists as not counted. */
-static bool lacks_pointer(const struct ek_partition *lane)
+static bool lacks_pointer(const struct ek_partition *assignment)
 {
-    return lane->open && lane->next >= 0 && !lane->pointer;
+    return assignment->open && assignment->next >= 0 && !assignment->pointer;
 }
 
 bool ek_checkpoint_store_blocks_commit(const struct ek_checkpoint_store *k,
-                                       const struct ek_partition *lane)
+                                       const struct ek_partition *assignment)
 {
-    return lacks_pointer(lane) && able(k, ek_now_ms());
+    return lacks_pointer(assignment) && able(k, ek_now_ms());
 }
 
 void ek_checkpoint_store_force_full(struct ek_checkpoint_store *k)
@@ -122,9 +123,9 @@ bool ek_checkpoint_store_is_due(const struct ek_checkpoint_store *k)
     if (k->pending || !able(k, now))
         return false;
     bool urgent = k->handover_due;
-    for (struct ek_partition *lane = NULL;
-         !urgent && (lane = ek_partition_offsets_each(k->tools.lanes, lane));)
-        urgent = lacks_pointer(lane);
+    for (struct ek_partition *assignment = NULL;
+         !urgent && (assignment = ek_partition_offsets_each(k->tools.partitions, assignment));)
+        urgent = lacks_pointer(assignment);
     if (urgent)
         return true;
     if (now < k->next_ms)
@@ -173,16 +174,17 @@ static int write_record(void *to, const char *name, const void *bytes, size_t le
 
 /* Add a partition to the checkpoint. One being revoked counts no more lists here; its next owner
  * counts them. */
-static int add_partition(struct saving *v, struct ek_partition *lane)
+static int add_partition(struct saving *v, struct ek_partition *assignment)
 {
     struct ek_checkpoint_store *k = v->k;
     void *kept = ek_grow(k->partitions, k->count, &k->capacity, sizeof *k->partitions);
     if (!kept)
         return EK_ENOMEM;
     k->partitions = kept;
-    k->partitions[k->count++] = (struct ek_checkpoint_partition){lane, lane->seen};
-    lane->closed = k->handover_due && lane->leaving;
-    int rc = ek_checkpoint_note_add(&v->note, lane->topic, lane->partition, lane->seen);
+    k->partitions[k->count++] = (struct ek_checkpoint_partition){assignment, assignment->seen};
+    assignment->closed = k->handover_due && assignment->leaving;
+    int rc = ek_checkpoint_note_add(&v->note, assignment->topic, assignment->partition,
+                                    assignment->seen);
     return rc == EK_ENOMEM ? rc : EK_OK;
 }
 
@@ -192,10 +194,10 @@ static int write_base(void *context, struct ek_guard **guard, struct ek_error *e
     struct ek_checkpoint_store *k = v->k;
     int rc = EK_OK;
     k->count = 0;
-    for (struct ek_partition *lane = NULL;
-         !rc && (lane = ek_partition_offsets_each(k->tools.lanes, lane));)
-        if (lane->open && lane->next >= 0)
-            rc = add_partition(v, lane);
+    for (struct ek_partition *assignment = NULL;
+         !rc && (assignment = ek_partition_offsets_each(k->tools.partitions, assignment));)
+        if (assignment->open && assignment->next >= 0)
+            rc = add_partition(v, assignment);
     if (rc)
         return ek_fail(e, rc, "out of memory");
     return ek_guard_save(*guard, v->whole, v->note.data, v->note.length, write_record, v, e);
@@ -278,31 +280,31 @@ bool ek_checkpoint_store_save(struct ek_checkpoint_store *k)
 }
 
 static const struct ek_checkpoint_partition *find_partition(const struct ek_checkpoint_store *k,
-                                                            const struct ek_partition *lane)
+                                                            const struct ek_partition *assignment)
 {
     for (size_t i = 0; k->pending && i < k->count; i++)
-        if (k->partitions[i].lane == lane)
+        if (k->partitions[i].assignment == assignment)
             return &k->partitions[i];
     return NULL;
 }
 
 const char *ek_checkpoint_store_ref(const struct ek_checkpoint_store *k,
-                                    const struct ek_partition *lane,
+                                    const struct ek_partition *assignment,
                                     char text[EK_CHECKPOINT_REF_BYTES])
 {
-    const struct ek_checkpoint_partition *kept = find_partition(k, lane);
+    const struct ek_checkpoint_partition *kept = find_partition(k, assignment);
     struct ek_checkpoint_ref p = k->sent;
     if (!kept)
-        return lane->pointer;
+        return assignment->pointer;
     p.seen = kept->seen;
     ek_checkpoint_ref_write(&p, text);
     return text;
 }
 
 bool ek_checkpoint_store_covers(const struct ek_checkpoint_store *k,
-                                const struct ek_partition *lane)
+                                const struct ek_partition *assignment)
 {
-    return find_partition(k, lane) != NULL;
+    return find_partition(k, assignment) != NULL;
 }
 
 /* Out of memory keeps the previous reference, which is still valid. */
@@ -310,11 +312,11 @@ static void point_all(struct ek_checkpoint_store *k)
 {
     char text[EK_CHECKPOINT_REF_BYTES];
     for (size_t i = 0; i < k->count; i++) {
-        struct ek_partition *lane = k->partitions[i].lane;
-        if (!lane->open ||
-            ek_partition_set_checkpoint(lane, ek_checkpoint_store_ref(k, lane, text)))
+        struct ek_partition *assignment = k->partitions[i].assignment;
+        if (!assignment->open ||
+            ek_partition_set_checkpoint(assignment, ek_checkpoint_store_ref(k, assignment, text)))
             continue;
-        lane->pointed = k->tools.config->delivery == EK_EXACTLY_ONCE;
+        assignment->pointed = k->tools.config->delivery == EK_EXACTLY_ONCE;
     }
 }
 
@@ -364,20 +366,20 @@ bool ek_checkpoint_store_is_drained(const struct ek_checkpoint_store *k)
 static bool handed_over(const struct ek_checkpoint_store *k)
 {
     bool all = k->handover_stored;
-    for (struct ek_partition *lane = NULL;
-         (lane = ek_partition_offsets_each(k->tools.lanes, lane));)
-        if (lane->open && lane->leaving && lane->next >= 0)
-            all = all && lane->pointed;
+    for (struct ek_partition *assignment = NULL;
+         (assignment = ek_partition_offsets_each(k->tools.partitions, assignment));)
+        if (assignment->open && assignment->leaving && assignment->next >= 0)
+            all = all && assignment->pointed;
     return all;
 }
 
 void ek_checkpoint_store_remove_closed(struct ek_checkpoint_store *k, bool lost)
 {
     bool clean = !lost && handed_over(k), stays = false, some = false;
-    for (struct ek_partition *lane = NULL;
-         (lane = ek_partition_offsets_each(k->tools.lanes, lane));) {
-        stays = stays || (lane->open && !lane->leaving);
-        some = some || (lane->open && lane->leaving && lane->next >= 0);
+    for (struct ek_partition *assignment = NULL;
+         (assignment = ek_partition_offsets_each(k->tools.partitions, assignment));) {
+        stays = stays || (assignment->open && !assignment->leaving);
+        some = some || (assignment->open && assignment->leaving && assignment->next >= 0);
     }
     if (stays && some && !clean && !k->disabled) {
         ek_checkpoint_status_gap(k->status, EK_LOSS_UNSAVED);
@@ -392,7 +394,7 @@ void ek_checkpoint_store_remove_closed(struct ek_checkpoint_store *k, bool lost)
 }
 
 struct look {
-    const struct ek_partition *lane;
+    const struct ek_partition *assignment;
     int64_t seen;
 };
 
@@ -400,14 +402,14 @@ static int check_partition(void *context, struct ek_guard **guard, struct ek_err
 {
     struct look *look = context;
     (void)guard, (void)e;
-    look->seen = look->lane->seen;
+    look->seen = look->assignment->seen;
     return EK_OK;
 }
 
 int64_t ek_checkpoint_store_last_seen(struct ek_checkpoint_store *k,
-                                      const struct ek_partition *lane)
+                                      const struct ek_partition *assignment)
 {
-    struct look look = {.lane = lane};
+    struct look look = {.assignment = assignment};
     ek_guard_service_with_guard(k->tools.guard, check_partition, &look, NULL);
     return look.seen;
 }

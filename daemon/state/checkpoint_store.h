@@ -27,7 +27,7 @@ struct rd_kafka_topic_partition_list_s;
 
 struct ek_checkpoint_store_tools {
     const struct ek_config *config; /* with a state topic */
-    struct ek_partition_offsets *lanes;
+    struct ek_partition_offsets *partitions;
     struct ek_guard_service *guard;
     struct ek_output *output;
     struct ek_metrics *metrics;
@@ -65,15 +65,15 @@ bool ek_checkpoint_store_poll(struct ek_checkpoint_store *k);
 /* Return the reference to commit with a partition's offset, of the sent checkpoint if it covers the
  * partition; NULL: none. May use `text`. */
 const char *ek_checkpoint_store_ref(const struct ek_checkpoint_store *k,
-                                    const struct ek_partition *lane,
+                                    const struct ek_partition *assignment,
                                     char text[EK_CHECKPOINT_REF_BYTES]);
 /* Return true if the sent checkpoint covers the partition: its offset must be committed with it. */
 bool ek_checkpoint_store_covers(const struct ek_checkpoint_store *k,
-                                const struct ek_partition *lane);
+                                const struct ek_partition *assignment);
 
 /* At least once: return true if the partition's offset must wait for its first checkpoint. */
 bool ek_checkpoint_store_blocks_commit(const struct ek_checkpoint_store *k,
-                                       const struct ek_partition *lane);
+                                       const struct ek_partition *assignment);
 
 /* Request a checkpoint before a revocation; partitions being revoked must have no message in
  * flight, and their lists no longer count here. ek_checkpoint_store_is_drained returns true after
@@ -95,7 +95,7 @@ int ek_checkpoint_store_restore(struct ek_checkpoint_store *k,
 bool ek_checkpoint_store_retry_restore(struct ek_checkpoint_store *k, const char *why);
 /* Return the offset counted by the guard; the partition's messages must be revoked. */
 int64_t ek_checkpoint_store_last_seen(struct ek_checkpoint_store *k,
-                                      const struct ek_partition *lane);
+                                      const struct ek_partition *assignment);
 
 /* Return the connectivity state of the store's clients; valid as long as the store. Any thread. */
 struct ek_kafka_health *ek_checkpoint_store_health(struct ek_checkpoint_store *k);

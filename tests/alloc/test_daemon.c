@@ -150,18 +150,18 @@ END_TEST
 static int take_messages(struct ek_error *e)
 {
     struct ek_partition_offsets *l = ek_partition_offsets_new();
-    struct ek_partition *lane = l ? ek_partition_offsets_open(l, "scored", 3, 0) : NULL;
-    int rc = lane ? ek_partition_set_checkpoint(lane, "pointer") : EK_ENOMEM, good = 1;
+    struct ek_partition *assignment = l ? ek_partition_offsets_open(l, "scored", 3, 0) : NULL;
+    int rc = assignment ? ek_partition_set_checkpoint(assignment, "pointer") : EK_ENOMEM, good = 1;
     for (int i = 0; i < 200 && !rc; i++) {
-        struct ek_inflight *t = ek_partition_offsets_start(l, lane, i);
+        struct ek_inflight *t = ek_partition_offsets_start(l, assignment, i);
         if (!t) {
             rc = EK_ENOMEM;
-            t = ek_partition_offsets_start(l, lane, i);
-            good = lane->next == i;
+            t = ek_partition_offsets_start(l, assignment, i);
+            good = assignment->next == i;
         }
         if (t)
             ek_partition_offsets_finish(l, t);
-        good = good && (!t || lane->next == i + 1);
+        good = good && (!t || assignment->next == i + 1);
     }
     ek_partition_offsets_free(l);
     return good ? said(rc, e) : ek_fail(e, EK_ESTATE, "a position moved otherwise");

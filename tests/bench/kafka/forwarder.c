@@ -32,7 +32,7 @@ enum {
 static const char QUEUE_KBYTES[] = "1048576";
 
 /* Commit position of one input partition. */
-struct lane {
+struct assignment {
     int64_t open; /* first unacknowledged offset */
     int64_t end;  /* after the last one read */
     int64_t committed;
@@ -43,7 +43,7 @@ struct forwarder {
     struct ek_config *config;
     rd_kafka_t *consumer, *producer;
     rd_kafka_topic_t *out;
-    struct lane *lane[LANES];
+    struct assignment *assignment[LANES];
     int64_t in_flight, bytes, commit_due_ms;
     bool same_partitions;
 };
@@ -73,7 +73,7 @@ static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *m, void *opaqu
     struct forwarder *f = opaque;
     uint64_t word = (uint64_t)(uintptr_t)m->_private;
     int64_t offset = (int64_t)(word & ((1ull << OFFSET_BITS) - 1));
-    struct lane *l = f->lane[word >> OFFSET_BITS];
+    struct assignment *l = f->assignment[word >> OFFSET_BITS];
     (void)rk;
     if (m->err)
         die("delivery", rd_kafka_err2str(m->err));
@@ -84,11 +84,11 @@ static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *m, void *opaqu
     f->bytes -= (int64_t)m->len;
 }
 
-static struct lane *lane_of(struct forwarder *f, const rd_kafka_message_t *m)
+static struct assignment *lane_of(struct forwarder *f, const rd_kafka_message_t *m)
 {
     if (m->partition >= LANES)
         die("input", "too many partitions");
-    struct lane **l = &f->lane[m->partition];
+    struct assignment **l = &f->assignment[m->partition];
     if (!*l) {
         *l = calloc(1, sizeof **l);
         if (!*l)
@@ -100,7 +100,7 @@ static struct lane *lane_of(struct forwarder *f, const rd_kafka_message_t *m)
 
 static void take(struct forwarder *f, const rd_kafka_message_t *m)
 {
-    struct lane *l = lane_of(f, m);
+    struct assignment *l = lane_of(f, m);
     while (m->offset - l->open >= WINDOW)
         rd_kafka_poll(f->producer, BATCH_WAIT_MS);
     l->state[m->offset % WINDOW] = 1;
@@ -139,7 +139,7 @@ static void commit(struct forwarder *f, int async)
 {
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(LANES);
     for (int p = 0; p < LANES; p++) {
-        struct lane *l = f->lane[p];
+        struct assignment *l = f->assignment[p];
         if (!l || l->open == l->committed)
             continue;
         rd_kafka_topic_partition_list_add(list, f->config->topics.items[0], p)->offset = l->open;
@@ -242,7 +242,7 @@ int main(int argc, char **argv)
     rd_kafka_destroy(f.consumer);
     rd_kafka_destroy(f.producer);
     for (int p = 0; p < LANES; p++)
-        free(f.lane[p]);
+        free(f.assignment[p]);
     ek_config_free(f.config);
     return 0;
 }

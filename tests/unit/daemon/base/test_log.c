@@ -85,9 +85,9 @@ END_TEST
 START_TEST(a_line_about_a_message_says_of_which_topic_it_is)
 {
     struct lines s;
-    struct ek_partition_offsets *lanes = ek_partition_offsets_new();
-    struct ek_partition *lane = ek_partition_offsets_open(lanes, "scored", 3, 17);
-    struct ek_inflight *t = ek_partition_offsets_start(lanes, lane, 17);
+    struct ek_partition_offsets *partitions = ek_partition_offsets_new();
+    struct ek_partition *assignment = ek_partition_offsets_open(partitions, "scored", 3, 17);
+    struct ek_inflight *t = ek_partition_offsets_start(partitions, assignment, 17);
     begin(&s);
     ek_inflight_log(s.log, EK_LOG_WARN, "dead_letter_sent", t, "format", "key \"x\" is no number");
     ek_inflight_log(s.log, EK_LOG_ERROR, "score_failed", t, NULL, "no score");
@@ -99,7 +99,7 @@ START_TEST(a_line_about_a_message_says_of_which_topic_it_is)
     ck_assert_msg(strstr(text, " level=error event=score_failed topic=scored partition=3 offset=17 "
                                "message=\"no score\"\n") != NULL,
                   "%s", text);
-    ek_partition_offsets_free(lanes);
+    ek_partition_offsets_free(partitions);
     free(s.text);
 }
 END_TEST

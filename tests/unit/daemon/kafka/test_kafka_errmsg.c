@@ -191,10 +191,10 @@ START_TEST(a_trouble_lasts_until_a_broker_is_heard_and_keeps_its_reason)
     ck_assert_int_eq(ek_kafka_health_get(w.trouble, &t), EK_KAFKA_HEALTH_CREDENTIALS);
     ck_assert_str_eq(t.text, "wrong credentials: the broker refuses user 'alice' (PLAIN): check "
                              "sasl.username and sasl.password: no");
-    ck_assert(!t.ever_heard);
+    ck_assert(!t.ever_responded);
     ek_kafka_health_clear(w.trouble);
     ck_assert_int_eq(ek_kafka_health_get(w.trouble, &t), EK_KAFKA_HEALTH_NONE);
-    ck_assert(t.ever_heard);
+    ck_assert(t.ever_responded);
     ek_kafka_health_free(w.trouble);
 }
 END_TEST

@@ -7,19 +7,19 @@ enum { MANY = 2000 };
 START_TEST(the_position_moves_over_contiguous_acknowledgements_only)
 {
     struct ek_partition_offsets *l = ek_partition_offsets_new();
-    struct ek_partition *lane = ek_partition_offsets_open(l, "t", 0, 10);
-    struct ek_inflight *a = ek_partition_offsets_start(l, lane, 10),
-                       *b = ek_partition_offsets_start(l, lane, 11),
-                       *c = ek_partition_offsets_start(l, lane, 15);
-    ck_assert_int_eq(lane->next, 10);
+    struct ek_partition *assignment = ek_partition_offsets_open(l, "t", 0, 10);
+    struct ek_inflight *a = ek_partition_offsets_start(l, assignment, 10),
+                       *b = ek_partition_offsets_start(l, assignment, 11),
+                       *c = ek_partition_offsets_start(l, assignment, 15);
+    ck_assert_int_eq(assignment->next, 10);
     ek_partition_offsets_finish(l, b);
-    ck_assert_int_eq(lane->next, 10);
+    ck_assert_int_eq(assignment->next, 10);
     ek_partition_offsets_finish(l, a);
-    ck_assert_int_eq(lane->next, 12);
-    ck_assert_ptr_eq(lane->head, c);
+    ck_assert_int_eq(assignment->next, 12);
+    ck_assert_ptr_eq(assignment->head, c);
     ek_partition_offsets_finish(l, c);
-    ck_assert_int_eq(lane->next, 16);
-    ck_assert_ptr_null(lane->head);
+    ck_assert_int_eq(assignment->next, 16);
+    ck_assert_ptr_null(assignment->head);
     ek_partition_offsets_free(l);
 }
 END_TEST
@@ -46,15 +46,15 @@ END_TEST
 START_TEST(acknowledgements_after_a_loss_move_nothing)
 {
     struct ek_partition_offsets *l = ek_partition_offsets_new();
-    struct ek_partition *lane = ek_partition_offsets_open(l, "t", 0, 0);
-    struct ek_inflight *a = ek_partition_offsets_start(l, lane, 0),
-                       *b = ek_partition_offsets_start(l, lane, 1);
+    struct ek_partition *assignment = ek_partition_offsets_open(l, "t", 0, 0);
+    struct ek_inflight *a = ek_partition_offsets_start(l, assignment, 0),
+                       *b = ek_partition_offsets_start(l, assignment, 1);
     ek_partition_offsets_finish(l, b);
-    ek_partition_offsets_close(l, lane);
+    ek_partition_offsets_close(l, assignment);
     ck_assert_ptr_null(ek_partition_offsets_find(l, "t", 0));
-    ck_assert_ptr_eq(ek_partition_offsets_open(l, "t", 0, 0), lane);
+    ck_assert_ptr_eq(ek_partition_offsets_open(l, "t", 0, 0), assignment);
     ek_partition_offsets_finish(l, a);
-    ck_assert_int_eq(lane->next, 0);
+    ck_assert_int_eq(assignment->next, 0);
     ck_assert_uint_eq(ek_partition_offsets_in_flight(l), 0);
     ek_partition_offsets_free(l);
 }
@@ -63,10 +63,10 @@ END_TEST
 START_TEST(what_is_in_flight_is_counted_in_messages_and_bytes)
 {
     struct ek_partition_offsets *l = ek_partition_offsets_new();
-    struct ek_partition *lane = ek_partition_offsets_open(l, "t", 0, 0);
+    struct ek_partition *assignment = ek_partition_offsets_open(l, "t", 0, 0);
     struct ek_inflight *inflights[MANY];
     for (int i = 0; i < MANY; i++) {
-        inflights[i] = ek_partition_offsets_start(l, lane, i);
+        inflights[i] = ek_partition_offsets_start(l, assignment, i);
         ek_partition_offsets_add_bytes(l, inflights[i], 10);
         ek_partition_offsets_add_bytes(l, inflights[i], 3);
     }
@@ -76,7 +76,7 @@ START_TEST(what_is_in_flight_is_counted_in_messages_and_bytes)
         ek_partition_offsets_finish(l, inflights[i]);
     ck_assert_uint_eq(ek_partition_offsets_in_flight(l), 0);
     ck_assert_uint_eq(ek_partition_offsets_bytes(l), 0);
-    ck_assert_int_eq(lane->next, MANY);
+    ck_assert_int_eq(assignment->next, MANY);
     ek_partition_offsets_free(l);
 }
 END_TEST
@@ -91,10 +91,11 @@ START_TEST(a_lane_is_found_among_many_partitions_of_several_topics)
                 ek_partition_offsets_open(l, topics[t], (p * 7) % 300, 1000 * t + p));
     for (int p = 0; p < 300; p++)
         for (int t = 0; t < 3; t++) {
-            struct ek_partition *lane = ek_partition_offsets_find(l, topics[t], (p * 7) % 300);
-            ck_assert_str_eq(lane->topic, topics[t]);
-            ck_assert_int_eq(lane->partition, (p * 7) % 300);
-            ck_assert_int_eq(lane->next, 1000 * t + p);
+            struct ek_partition *assignment =
+                ek_partition_offsets_find(l, topics[t], (p * 7) % 300);
+            ck_assert_str_eq(assignment->topic, topics[t]);
+            ck_assert_int_eq(assignment->partition, (p * 7) % 300);
+            ck_assert_int_eq(assignment->next, 1000 * t + p);
         }
     ck_assert_ptr_null(ek_partition_offsets_find(l, "a", 300));
     ck_assert_ptr_null(ek_partition_offsets_find(l, "a", -1));
@@ -105,19 +106,19 @@ END_TEST
 START_TEST(a_ticket_is_loose_from_the_loss_of_its_partition_on)
 {
     struct ek_partition_offsets *l = ek_partition_offsets_new();
-    struct ek_partition *lane = ek_partition_offsets_open(l, "t", 0, 0);
-    struct ek_inflight *a = ek_partition_offsets_start(l, lane, 0);
+    struct ek_partition *assignment = ek_partition_offsets_open(l, "t", 0, 0);
+    struct ek_inflight *a = ek_partition_offsets_start(l, assignment, 0);
     ck_assert(!ek_inflight_is_revoked(a));
-    ek_partition_offsets_close(l, lane);
+    ek_partition_offsets_close(l, assignment);
     ck_assert(ek_inflight_is_revoked(a));
-    ck_assert_ptr_eq(ek_partition_offsets_open(l, "t", 0, 0), lane);
+    ck_assert_ptr_eq(ek_partition_offsets_open(l, "t", 0, 0), assignment);
     ck_assert(ek_inflight_is_revoked(a));
-    struct ek_inflight *b = ek_partition_offsets_start(l, lane, 0);
+    struct ek_inflight *b = ek_partition_offsets_start(l, assignment, 0);
     ck_assert(!ek_inflight_is_revoked(b));
     ek_partition_offsets_finish(l, a);
-    ck_assert_int_eq(lane->next, 0);
+    ck_assert_int_eq(assignment->next, 0);
     ek_partition_offsets_finish(l, b);
-    ck_assert_int_eq(lane->next, 1);
+    ck_assert_int_eq(assignment->next, 1);
     ek_partition_offsets_free(l);
 }
 END_TEST
@@ -125,22 +126,22 @@ END_TEST
 START_TEST(a_lane_that_goes_back_takes_everything_behind_its_commit_again)
 {
     struct ek_partition_offsets *l = ek_partition_offsets_new();
-    struct ek_partition *lane = ek_partition_offsets_open(l, "t", 0, 5);
-    struct ek_inflight *a = ek_partition_offsets_start(l, lane, 5),
-                       *b = ek_partition_offsets_start(l, lane, 8);
+    struct ek_partition *assignment = ek_partition_offsets_open(l, "t", 0, 5);
+    struct ek_inflight *a = ek_partition_offsets_start(l, assignment, 5),
+                       *b = ek_partition_offsets_start(l, assignment, 8);
     ek_partition_offsets_finish(l, a);
-    lane->committed = 6;
-    ck_assert_int_eq(lane->last_seen, 9);
-    ek_partition_offsets_rewind(l, lane);
-    ck_assert(lane->open && ek_inflight_is_revoked(b));
-    ck_assert_int_eq(lane->next, 6);
-    ck_assert_int_eq(lane->next_expected, 8);
-    struct ek_inflight *again = ek_partition_offsets_start(l, lane, 8);
-    ck_assert_int_eq(lane->next_expected, -1);
+    assignment->committed = 6;
+    ck_assert_int_eq(assignment->last_seen, 9);
+    ek_partition_offsets_rewind(l, assignment);
+    ck_assert(assignment->open && ek_inflight_is_revoked(b));
+    ck_assert_int_eq(assignment->next, 6);
+    ck_assert_int_eq(assignment->next_expected, 8);
+    struct ek_inflight *again = ek_partition_offsets_start(l, assignment, 8);
+    ck_assert_int_eq(assignment->next_expected, -1);
     ek_partition_offsets_finish(l, b);
-    ck_assert_int_eq(lane->next, 6);
+    ck_assert_int_eq(assignment->next, 6);
     ek_partition_offsets_finish(l, again);
-    ck_assert_int_eq(lane->next, 9);
+    ck_assert_int_eq(assignment->next, 9);
     ek_partition_offsets_free(l);
 }
 END_TEST
@@ -148,12 +149,12 @@ END_TEST
 START_TEST(the_first_message_tells_where_a_lane_begins_that_did_not_know)
 {
     struct ek_partition_offsets *l = ek_partition_offsets_new();
-    struct ek_partition *lane = ek_partition_offsets_open(l, "t", 0, -1);
-    struct ek_inflight *a = ek_partition_offsets_start(l, lane, 40);
-    ck_assert_int_eq(lane->next, 40);
-    ck_assert_int_eq(lane->committed, 40);
+    struct ek_partition *assignment = ek_partition_offsets_open(l, "t", 0, -1);
+    struct ek_inflight *a = ek_partition_offsets_start(l, assignment, 40);
+    ck_assert_int_eq(assignment->next, 40);
+    ck_assert_int_eq(assignment->committed, 40);
     ek_partition_offsets_finish(l, a);
-    ck_assert_int_eq(lane->next, 41);
+    ck_assert_int_eq(assignment->next, 41);
     ek_partition_offsets_free(l);
 }
 END_TEST
@@ -161,14 +162,14 @@ END_TEST
 START_TEST(what_is_read_before_the_committed_offset_moves_it_only_behind_it)
 {
     struct ek_partition_offsets *l = ek_partition_offsets_new();
-    struct ek_partition *lane = ek_partition_offsets_open(l, "t", 0, 50);
-    ek_partition_expect_offset(lane, 30);
-    ck_assert_int_eq(lane->last_seen, 30);
-    ek_partition_offsets_finish(l, ek_partition_offsets_start(l, lane, 30));
-    ek_partition_offsets_finish(l, ek_partition_offsets_start(l, lane, 49));
-    ck_assert_int_eq(lane->next, 50);
-    ek_partition_offsets_finish(l, ek_partition_offsets_start(l, lane, 50));
-    ck_assert_int_eq(lane->next, 51);
+    struct ek_partition *assignment = ek_partition_offsets_open(l, "t", 0, 50);
+    ek_partition_expect_offset(assignment, 30);
+    ck_assert_int_eq(assignment->last_seen, 30);
+    ek_partition_offsets_finish(l, ek_partition_offsets_start(l, assignment, 30));
+    ek_partition_offsets_finish(l, ek_partition_offsets_start(l, assignment, 49));
+    ck_assert_int_eq(assignment->next, 50);
+    ek_partition_offsets_finish(l, ek_partition_offsets_start(l, assignment, 50));
+    ck_assert_int_eq(assignment->next, 51);
     ek_partition_offsets_free(l);
 }
 END_TEST
@@ -176,14 +177,14 @@ END_TEST
 START_TEST(a_lane_that_goes_back_before_its_commit_expects_anything_from_there)
 {
     struct ek_partition_offsets *l = ek_partition_offsets_new();
-    struct ek_partition *lane = ek_partition_offsets_open(l, "t", 0, 50);
-    struct ek_inflight *a = ek_partition_offsets_start(l, lane, 48),
-                       *b = ek_partition_offsets_start(l, lane, 50);
-    ek_partition_offsets_rewind(l, lane);
-    ek_partition_expect_offset(lane, 49);
-    ck_assert_int_eq(lane->next, 50);
-    ck_assert_int_eq(lane->last_seen, 49);
-    ck_assert_int_eq(lane->next_expected, -1);
+    struct ek_partition *assignment = ek_partition_offsets_open(l, "t", 0, 50);
+    struct ek_inflight *a = ek_partition_offsets_start(l, assignment, 48),
+                       *b = ek_partition_offsets_start(l, assignment, 50);
+    ek_partition_offsets_rewind(l, assignment);
+    ek_partition_expect_offset(assignment, 49);
+    ck_assert_int_eq(assignment->next, 50);
+    ck_assert_int_eq(assignment->last_seen, 49);
+    ck_assert_int_eq(assignment->next_expected, -1);
     ek_partition_offsets_finish(l, a);
     ek_partition_offsets_finish(l, b);
     ek_partition_offsets_free(l);
@@ -193,14 +194,14 @@ END_TEST
 START_TEST(the_pointer_of_a_lane_is_of_its_assignment)
 {
     struct ek_partition_offsets *l = ek_partition_offsets_new();
-    struct ek_partition *lane = ek_partition_offsets_open(l, "t", 0, 0);
-    lane->pointed = true;
-    ck_assert_int_eq(ek_partition_set_checkpoint(lane, "here"), 0);
-    ck_assert(!lane->pointed);
-    ck_assert_str_eq(lane->pointer, "here");
-    ck_assert_ptr_eq(ek_partition_offsets_open(l, "t", 0, 0), lane);
-    ck_assert_ptr_null(lane->pointer);
-    ck_assert_int_eq(ek_partition_set_checkpoint(lane, "there"), 0);
+    struct ek_partition *assignment = ek_partition_offsets_open(l, "t", 0, 0);
+    assignment->pointed = true;
+    ck_assert_int_eq(ek_partition_set_checkpoint(assignment, "here"), 0);
+    ck_assert(!assignment->pointed);
+    ck_assert_str_eq(assignment->pointer, "here");
+    ck_assert_ptr_eq(ek_partition_offsets_open(l, "t", 0, 0), assignment);
+    ck_assert_ptr_null(assignment->pointer);
+    ck_assert_int_eq(ek_partition_set_checkpoint(assignment, "there"), 0);
     ek_partition_offsets_free(l);
 }
 END_TEST
@@ -226,7 +227,7 @@ END_TEST
 
 Suite *suite_partition_offsets(void)
 {
-    return ek_suite("lanes", the_position_moves_over_contiguous_acknowledgements_only,
+    return ek_suite("partitions", the_position_moves_over_contiguous_acknowledgements_only,
                     partitions_move_on_their_own, acknowledgements_after_a_loss_move_nothing,
                     what_is_in_flight_is_counted_in_messages_and_bytes,
                     a_lane_is_found_among_many_partitions_of_several_topics,

@@ -15,7 +15,7 @@ enum { WAIT_MS = 5000, SOON_MS = 50 };
 struct scene {
     struct ek_mock *mock;
     struct ek_config *config;
-    struct ek_partition_offsets *lanes;
+    struct ek_partition_offsets *partitions;
     struct ek_metrics *metrics;
     struct ek_wakeup wakeup;
     struct ek_output *output;
@@ -25,7 +25,7 @@ static void set_up(struct scene *s)
 {
     static const char *const settings[][2] = {{"output.topic", "ranked"},
                                               {"output.dead_letter_topic", "ranked.dead"}};
-    *s = (struct scene){.lanes = ek_partition_offsets_new(), .metrics = ek_metrics_new()};
+    *s = (struct scene){.partitions = ek_partition_offsets_new(), .metrics = ek_metrics_new()};
     ck_assert_int_eq(ek_mock_start(&s->mock, NULL), 0);
     ck_assert_int_eq(ek_mock_topic(s->mock, "scored", 3, NULL), 0);
     ck_assert_int_eq(ek_mock_topic(s->mock, "ranked", 3, NULL), 0);
@@ -40,14 +40,14 @@ static void set_up(struct scene *s)
 static void open_output(struct scene *s, struct ek_log *log)
 {
     ck_assert_int_eq(
-        ek_output_new(&s->output, s->config, s->lanes, s->metrics, log, &s->wakeup, NULL), 0);
+        ek_output_new(&s->output, s->config, s->partitions, s->metrics, log, &s->wakeup, NULL), 0);
 }
 
 static void tear_down(struct scene *s)
 {
     ek_output_free(s->output);
     ek_wakeup_close(&s->wakeup);
-    ek_partition_offsets_free(s->lanes);
+    ek_partition_offsets_free(s->partitions);
     ek_metrics_free(s->metrics);
     ek_config_free(s->config);
     ek_mock_stop(s->mock);

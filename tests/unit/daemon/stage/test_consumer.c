@@ -20,7 +20,7 @@ enum { PARTITIONS = 4, READERS = 2, EACH = 200, BATCH = 16, WAIT_MS = 30000, LAR
 struct scene {
     struct ek_mock *mock;
     struct ek_config *config;
-    struct ek_partition_offsets *lanes;
+    struct ek_partition_offsets *partitions;
     struct ek_metrics *metrics;
     struct ek_wakeup wakeup;
     struct ek_input *input;
@@ -66,7 +66,7 @@ static void make(struct scene *s)
         {"output.topic", "ranked"}, {"output.dead_letter_topic", "ranked.dead"},
         {"pipeline.workers", "2"},  {"limits.in_flight_bytes", "1MiB"},
     };
-    *s = (struct scene){.lanes = ek_partition_offsets_new(), .metrics = ek_metrics_new()};
+    *s = (struct scene){.partitions = ek_partition_offsets_new(), .metrics = ek_metrics_new()};
     ck_assert_int_eq(ek_mock_start(&s->mock, NULL), 0);
     ck_assert_int_eq(ek_mock_topic(s->mock, "scored", PARTITIONS, NULL), 0);
     ck_assert_int_eq(ek_config_new(&s->config, NULL), 0);
@@ -77,7 +77,7 @@ static void make(struct scene *s)
     const struct ek_input_hooks hooks = {
         .context = s, .drain = ignore_drain, .assigned = ignore_assigned};
     const struct ek_input_tools tools = {.config = s->config,
-                                         .lanes = s->lanes,
+                                         .partitions = s->partitions,
                                          .metrics = s->metrics,
                                          .wakeup = &s->wakeup,
                                          .readers = READERS};
@@ -96,7 +96,7 @@ static void tear_down(struct scene *s)
     ek_input_close(s->input, 5000);
     ek_input_free(s->input);
     ek_wakeup_close(&s->wakeup);
-    ek_partition_offsets_free(s->lanes);
+    ek_partition_offsets_free(s->partitions);
     ek_metrics_free(s->metrics);
     ek_config_free(s->config);
     ek_mock_stop(s->mock);
@@ -111,12 +111,12 @@ static size_t read(struct scene *s, int reader)
     ck_assert_int_eq(ek_input_read(s->input, reader, inflights, BATCH, &count, NULL), 0);
     ck_assert_uint_le(count, BATCH);
     for (size_t i = 0; i < count; i++) {
-        int partition = inflights[i]->lane->partition;
+        int partition = inflights[i]->assignment->partition;
         ck_assert_int_eq(partition % READERS, reader);
         ck_assert_int_eq(inflights[i]->offset, s->next[partition]++);
         ck_assert_uint_eq(inflights[i]->length, 1);
         rd_kafka_message_destroy(inflights[i]->message);
-        ek_partition_offsets_finish(s->lanes, inflights[i]);
+        ek_partition_offsets_finish(s->partitions, inflights[i]);
     }
     if (!count)
         ek_wakeup_wait(&s->wakeup, 50);
@@ -139,7 +139,7 @@ START_TEST(a_reader_that_is_not_read_holds_back_its_own_partitions_only)
     ck_assert_int_eq(s.next[2], EACH);
     ck_assert_uint_eq(ek_metrics_counter(s.metrics, EK_COUNT_CONSUMED), PARTITIONS * EACH);
     for (int i = 0; i < PARTITIONS; i++)
-        ck_assert_int_eq(ek_partition_offsets_find(s.lanes, "scored", i)->next, EACH);
+        ck_assert_int_eq(ek_partition_offsets_find(s.partitions, "scored", i)->next, EACH);
     tear_down(&s);
 }
 END_TEST
@@ -176,7 +176,7 @@ static size_t take(struct scene *s, struct ek_inflight **inflights, size_t most)
                 ek_input_read(s->input, i, inflights + have, most - have, &count, NULL), 0);
             have += count;
         }
-        full = ek_partition_offsets_bytes(s->lanes) >= 1 << 20;
+        full = ek_partition_offsets_bytes(s->partitions) >= 1 << 20;
         if (have < most && !full)
             ek_wakeup_wait(&s->wakeup, 50);
     }
@@ -187,7 +187,7 @@ static void give_back(struct scene *s, struct ek_inflight **inflights, size_t co
 {
     for (size_t i = 0; i < count; i++) {
         rd_kafka_message_destroy(inflights[i]->message);
-        ek_partition_offsets_finish(s->lanes, inflights[i]);
+        ek_partition_offsets_finish(s->partitions, inflights[i]);
     }
 }
 
@@ -208,7 +208,7 @@ START_TEST(what_a_message_holds_is_its_value_its_key_and_its_headers)
     ck_assert_uint_eq(take(&s, &t, 1), 1);
     size_t all = 4 + 13 + (6 + 4) + 4 + 3 * EK_HEADER_BYTES;
     ck_assert_uint_eq(t->loaded, all);
-    ck_assert_uint_eq(ek_partition_offsets_bytes(s.lanes), all);
+    ck_assert_uint_eq(ek_partition_offsets_bytes(s.partitions), all);
     for (int i = 0; i < 2; i++) { /* detached headers can be read again */
         ck_assert_int_eq(ek_kafka_headers_get(t->message, &headers), 0);
         ck_assert_uint_eq(rd_kafka_header_cnt(headers), 3);
@@ -222,7 +222,7 @@ START_TEST(what_a_message_holds_is_its_value_its_key_and_its_headers)
     ck_assert_int_eq(ek_kafka_headers_get(t->message, &headers), 0);
     ck_assert_ptr_null(headers);
     give_back(&s, &t, 1);
-    ck_assert_uint_eq(ek_partition_offsets_bytes(s.lanes), 0);
+    ck_assert_uint_eq(ek_partition_offsets_bytes(s.partitions), 0);
     tear_down(&s);
 }
 END_TEST
@@ -236,7 +236,7 @@ static void stops_at_a_mebibyte(struct scene *s, const struct ek_kafka_record *r
     for (size_t got = 0, count; got < all; got += count) {
         count = take(s, inflights, all - got);
         ck_assert_uint_eq(count, all - got < fit ? all - got : fit);
-        ck_assert_uint_eq(ek_partition_offsets_bytes(s->lanes), count * load);
+        ck_assert_uint_eq(ek_partition_offsets_bytes(s->partitions), count * load);
         give_back(s, inflights, count);
     }
 }
