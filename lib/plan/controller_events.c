@@ -135,7 +135,7 @@ static void report_mode(struct reporting *t, const struct ek_plan_entry *from,
                                                          : EK_DECIDED_END;
     char mode[64], why[WHY_BYTES];
     set_mode(e, mode, sizeof mode);
-    snprintf(why, sizeof why, "the rules now set %s", mode);
+    snprintf(why, sizeof why, "under the current rules it is %s", mode);
     report_decision(t, what, e, r, why);
 }
 

@@ -250,8 +250,8 @@ class RolloutStory(Case):
             print("   ", d["sequence"], d["type"], *cell_of(d) if "feature" in d else "", d["actor"], d["plan"], d["reason"])
         steps = [("step", "system", f"from {a}% to {b}% of the lists: ") for a, b in zip(STEPS, STEPS[1:])]
         wanted = [("route", "system", "a finding asks for route: it is in shadow"),
-                  ("route", "system", "the rules now set in a canary of 5% of the lists"), *steps,
-                  ("step", "system", "the rules now set enforced"), ("end", "system", self.OVER),
+                  ("route", "system", "under the current rules it is in a canary of 5% of the lists"), *steps,
+                  ("step", "system", "under the current rules it is enforced"), ("end", "system", self.OVER),
                   ("relapse", "system", "the fault has come back 1 time: route is enforced, and holds 4 min"),
                   ("end", "system", self.OVER),
                   ("relapse", "system", "the fault has come back 2 times: route is enforced, and holds 6 min"),

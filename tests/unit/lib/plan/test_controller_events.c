@@ -239,10 +239,11 @@ START_TEST(another_mode_of_the_rules_is_told_as_what_it_does)
     told_of(&s, EK_CONFIRMED, 1000);
     ck_assert_str_eq(told_under(&s, "shadow", 5000), "");
     ck_assert_str_eq(told_under(&s, "canary", 5000),
-                     "route: the rules now set in a canary of 5% of the lists\n");
-    ck_assert_str_eq(told_under(&s, "enforce", 5000), "step: the rules now set enforced\n");
+                     "route: under the current rules it is in a canary of 5% of the lists\n");
+    ck_assert_str_eq(told_under(&s, "enforce", 5000),
+                     "step: under the current rules it is enforced\n");
     ck_assert_str_eq(told_under(&s, "shadow", 5000),
-                     "end: the rules now set in shadow, so that no output changes\n");
+                     "end: under the current rules it is in shadow, so that no output changes\n");
     end(&s);
 }
 END_TEST
