@@ -64,9 +64,9 @@ int ek_topic_admin_find(struct ek_topic_admin *a, const char *topic, int *partit
     do {
         rd_kafka_poll(a->client, 0);
         err = ek_kafka_get_topic(a->client, topic, ASK_MS, &info);
-    } while (!info.heard && ek_now_ms() < until);
+    } while (!info.responded && ek_now_ms() < until);
     *partitions = info.partitions;
-    bool missing = info.heard && err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+    bool missing = info.responded && err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
     return err && !missing ? fail(a, err, topic, e) : EK_OK;
 }
 
