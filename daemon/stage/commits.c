@@ -183,25 +183,27 @@ int ek_input_rewind(struct ek_input *in, struct ek_error *e)
  * -1 if it stays. */
 static int64_t move_to(struct ek_input *in, const rd_kafka_topic_partition_t *p)
 {
-    struct ek_partition *lane = ek_partition_offsets_find(in->lanes, p->topic, p->partition);
-    if (!lane || p->offset < 0 || p->offset <= lane->committed)
+    struct ek_partition *partition =
+        ek_partition_offsets_find(in->partitions, p->topic, p->partition);
+    if (!partition || p->offset < 0 || p->offset <= partition->committed)
         return -1;
-    lane->committed = p->offset;
-    ek_partition_offsets_rewind(in->lanes, lane);
-    lane->print = lane->last_print = ek_print_read(p->metadata, p->metadata_size);
-    int64_t from = resume_at(in, lane);
+    partition->committed = p->offset;
+    ek_partition_offsets_rewind(in->partitions, partition);
+    partition->print = partition->last_print = ek_print_read(p->metadata, p->metadata_size);
+    int64_t from = resume_at(in, partition);
     ek_log_write(in->watch.log, EK_LOG_INFO, "offsets_rewound", "topic=%s partition=%d offset=%lld",
-                 lane->topic, lane->partition, (long long)from);
-    return lane->detached ? -1 : from;
+                 partition->topic, partition->partition, (long long)from);
+    return partition->detached ? -1 : from;
 }
 
 int ek_input_refresh_committed(struct ek_input *in, struct ek_error *e)
 {
     rd_kafka_topic_partition_list_t *open = rd_kafka_topic_partition_list_new(8),
                                     *moves = rd_kafka_topic_partition_list_new(8);
-    for (struct ek_partition *lane = NULL; (lane = ek_partition_offsets_each(in->lanes, lane));)
-        if (lane->open)
-            rd_kafka_topic_partition_list_add(open, lane->topic, lane->partition);
+    for (struct ek_partition *partition = NULL;
+         (partition = ek_partition_offsets_each(in->partitions, partition));)
+        if (partition->open)
+            rd_kafka_topic_partition_list_add(open, partition->topic, partition->partition);
     rd_kafka_topic_partition_list_t *known = open->cnt ? ek_input_committed(in, open) : NULL;
     for (int i = 0; known && i < known->cnt; i++) {
         const rd_kafka_topic_partition_t *p = &known->elems[i];

@@ -204,6 +204,25 @@ static void apply_shift(struct ek_detector *d, const struct ek_level_offset *one
     ek_accept_evidence(d, one);
 }
 
+/* Return the ln factor of the unit that the finding names with certainty (guard/finding_text.h), if
+ * it lies in the interval; else the estimate. */
+static double settled_shift(const struct ek_detector *d, const struct ek_episode *e)
+{
+    const struct ek_alignment *level = &e->diagnosis.level;
+    struct ek_unit_match match[EK_UNIT_MATCHES];
+    int count = e->diagnosis.class == EK_SCALE
+                    ? ek_units_match(d->rules, d->manifest, e->feature, level->shift_ln,
+                                     level->low_ln, level->high_ln, match)
+                    : 0;
+    for (int i = 0; i < count; i++) {
+        double shift_ln = log(match[i].unit->factor);
+        bool expected = match[i].listed || match[i].fit < EK_UNIT_ANY || !match[i].unit->quantity;
+        if (expected && shift_ln >= level->low_ln && shift_ln <= level->high_ln)
+            return shift_ln;
+    }
+    return level->shift_ln;
+}
+
 int ek_detector_accept(struct ek_detector *d, int feature, int cell, struct ek_level_offset *out,
                        struct ek_error *e)
 {
@@ -213,7 +232,7 @@ int ek_detector_accept(struct ek_detector *d, int feature, int cell, struct ek_l
     int rc = check_shift(d, now, e);
     if (rc)
         return rc;
-    if (ek_level_offsets_add(&d->level_offsets, feature, cell, now->diagnosis.level.shift_ln,
+    if (ek_level_offsets_add(&d->level_offsets, feature, cell, settled_shift(d, now),
                              now->since_row))
         return ek_accept_too_many(e);
     *out = d->level_offsets.one[d->level_offsets.count - 1];

@@ -31,11 +31,11 @@ struct bench {
 };
 
 /* has_agreement: the model has its agreement with upstream. */
-static void setup_with(struct bench *b, bool has_agreement)
+static void setup_with(struct bench *b, const char *rules, bool has_agreement)
 {
     struct ek_assets *a = &b->assets;
     memset(b, 0, sizeof *b);
-    stream_assets_open(a, RULES, NULL);
+    stream_assets_open(a, rules, NULL);
     a->model->agreement.lists = has_agreement ? 100 : 0;
     for (int i = 0; i < EK_AGREEMENT_STATISTICS; i++) {
         a->model->agreement.mean[i] = .99;
@@ -48,7 +48,7 @@ static void setup_with(struct bench *b, bool has_agreement)
 
 static void setup(struct bench *b)
 {
-    setup_with(b, false);
+    setup_with(b, RULES, false);
 }
 
 static void teardown(struct bench *b)
@@ -162,6 +162,22 @@ START_TEST(an_accept_ends_the_route_and_says_who_and_why)
 }
 END_TEST
 
+START_TEST(a_unit_of_the_rules_is_accepted_and_not_the_estimate)
+{
+    struct bench b;
+    char rules[400];
+    snprintf(rules, sizeof rules, "%sfeatures: {price: {units: [cents]}}\n", RULES);
+    setup_with(&b, rules, false);
+    find_cents(&b);
+    accept_arm_b(&b);
+    ck_assert_double_eq_tol(json_number_value(json_object_get(b.decision, "factor")), 100, 1e-9);
+    b.suspected = 0;
+    run(&b, 5000, 100, 1);
+    ck_assert_int_eq(b.suspected, 0);
+    teardown(&b);
+}
+END_TEST
+
 START_TEST(a_reverted_accept_is_found_and_routed_again)
 {
     struct bench b;
@@ -239,7 +255,7 @@ START_TEST(model_and_upstream_agree_on_what_was_accepted)
 {
     struct bench b;
     struct ek_agreement_view v;
-    setup_with(&b, true);
+    setup_with(&b, RULES, true);
     must(ek_scorer_new(&b.upstream, b.assets.model, NULL));
     find_cents(&b);
     accept_arm_b(&b);
@@ -371,6 +387,7 @@ END_TEST
 Suite *suite_guard_accept(void)
 {
     return ek_suite("guard_accept", an_accept_ends_the_route_and_says_who_and_why,
+                    a_unit_of_the_rules_is_accepted_and_not_the_estimate,
                     a_reverted_accept_is_found_and_routed_again,
                     the_model_sees_accepted_values_at_the_scale_it_was_trained_on,
                     model_and_upstream_agree_on_what_was_accepted,
