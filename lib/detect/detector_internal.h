@@ -121,7 +121,7 @@ struct ek_detector {
     uint16_t *evident;         /* scratch: the same for one list */
     struct ek_alarm *alarm;    /* [F] scratch */
     struct ek_alarm_level level;
-    float unknown_strata; /* of the last lists, decaying by UNKNOWN_LISTS; not in checkpoints */
+    float unknown_strata; /* fraction of the last lists, decaying by UNKNOWN_LISTS */
     float track_lists;    /* current half-life of the tracked level of all traffic */
     struct ek_dedup *repeats;
     struct ek_history *history;

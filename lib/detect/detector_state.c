@@ -333,6 +333,18 @@ static void evidence_serialize(struct ek_detector *d, int cell, struct ek_serial
     ek_categories_cell_serialize(d->categories, s, cell);
 }
 
+/* Serialize the lists of unknown strata; nothing if there was none. */
+static void unknown_strata_serialize(struct ek_detector *d, struct ek_serialize *s)
+{
+    uint64_t *count = &d->exceeded.count[EK_BOUND_STRATA];
+    bool reading = ek_serialize_is_reading(s);
+    if (reading ? s->at == s->end : !*count && !(d->unknown_strata > 0))
+        return;
+    ek_serialize_raw(s, &d->unknown_strata, sizeof d->unknown_strata);
+    ek_serialize_u64(s, count);
+    ek_serialize_require(s, d->unknown_strata >= 0 && d->unknown_strata <= 1);
+}
+
 static void changes_serialize(struct ek_detector *d, struct ek_serialize *s)
 {
     for (int f = 0; f < d->features; f++) {
@@ -342,6 +354,7 @@ static void changes_serialize(struct ek_detector *d, struct ek_serialize *s)
     episodes_serialize(d, s);
     findings_serialize(d, s);
     ek_incidents_serialize(d, s, ek_cells_count(d->cells));
+    unknown_strata_serialize(d, s);
 }
 
 void ek_detector_part_serialize(struct ek_detector *d, enum ek_detector_part part, int number,
