@@ -259,7 +259,8 @@ static void write_description(struct ek_json_writer *w, const struct ek_profile 
     ek_json_add_integer(w, "queries", (int64_t)p->queries);
     ek_json_add_integer(w, "span_ms", p->span_ms);
     write_texts(w, "strata", p->stratum, p->strata);
-    ek_json_add_integer(w, "unnamed", (int64_t)p->unnamed);
+    if (p->unnamed)
+        ek_json_add_integer(w, "unnamed", (int64_t)p->unnamed);
     ek_json_add_integer(w, "version", FORMAT_VERSION);
     ek_json_close(w, '}');
 }

@@ -333,15 +333,13 @@ static void evidence_serialize(struct ek_detector *d, int cell, struct ek_serial
     ek_categories_cell_serialize(d->categories, s, cell);
 }
 
-/* Serialize the lists of unknown strata; nothing if there was none. */
+/* Serialize the lists of unknown strata, which states of earlier versions lack. */
 static void unknown_strata_serialize(struct ek_detector *d, struct ek_serialize *s)
 {
-    uint64_t *count = &d->exceeded.count[EK_BOUND_STRATA];
-    bool reading = ek_serialize_is_reading(s);
-    if (reading ? s->at == s->end : !*count && !(d->unknown_strata > 0))
+    if (ek_serialize_is_reading(s) && s->at == s->end)
         return;
     ek_serialize_raw(s, &d->unknown_strata, sizeof d->unknown_strata);
-    ek_serialize_u64(s, count);
+    ek_serialize_u64(s, &d->exceeded.count[EK_BOUND_STRATA]);
     ek_serialize_require(s, d->unknown_strata >= 0 && d->unknown_strata <= 1);
 }
 

@@ -246,7 +246,7 @@ END_TEST
 /* 24 markets for 10 segments: pooled and reassigned ones. */
 START_TEST(so_does_one_whose_cells_change_hands)
 {
-    static const char *const faults[] = {"price=x3,market=m03,from=700,to=1900"};
+    static const char *const faults[] = {"price=x100,market=m03,from=300,to=1900"};
     struct pair p;
     open_hotel(&p, "version: 1\nsegments: [market, arm]\n", 10);
     run_hotel(&p, faults, 1, 3000, 1200);
