@@ -61,10 +61,24 @@ int ek_incident_is_same_change(const struct ek_episode *a, const struct ek_episo
            SAME_ERRORS * hypot(x->error_ln, y->error_ln) + SAME_LN;
 }
 
+/* Return whether a class says only that values of a feature are no longer alike. Segments and
+ * windows of one such change are often of different classes. */
+static bool is_vague(enum ek_class class)
+{
+    return class == EK_ITEMS || class == EK_SHAPE || class == EK_POWER || class == EK_OFFSET;
+}
+
+static bool are_both_vague(int feature, enum ek_class class, int other_feature,
+                           enum ek_class other_class)
+{
+    return feature == other_feature && is_vague(class) && is_vague(other_class);
+}
+
 static int is_same_incident(const struct ek_episode *a, const struct ek_episode *b)
 {
     return (a->handed_from && a->handed_from == b->handed_from) ||
-           ek_incident_is_same_change(a, b) || (nested(a, b) && overlap(a, b));
+           ek_incident_is_same_change(a, b) || (nested(a, b) && overlap(a, b)) ||
+           are_both_vague(a->feature, a->diagnosis.class, b->feature, b->diagnosis.class);
 }
 
 static int64_t now_ms(const struct ek_detector *d)
@@ -78,9 +92,12 @@ static int has_returned(const struct ek_detector *d, const struct ek_past_findin
 {
     const struct ek_alignment *level = &e->diagnosis.level;
     int64_t since_ms = now_ms(d) - p->ended_ms;
-    if (!p->cause || p->feature != e->feature || p->cell != e->cell ||
-        p->class != e->diagnosis.class || p->query_feature != e->query_feature || since_ms < 0 ||
-        since_ms / RETURN_DURATIONS > d->rules->min_duration_ms)
+    if (!p->cause || since_ms < 0 || since_ms / RETURN_DURATIONS > d->rules->min_duration_ms)
+        return 0;
+    if (are_both_vague(p->feature, p->class, e->feature, e->diagnosis.class))
+        return 1;
+    if (p->feature != e->feature || p->cell != e->cell || p->class != e->diagnosis.class ||
+        p->query_feature != e->query_feature)
         return 0;
     return !ek_episode_has_level(e) || e->query_feature >= 0 ||
            fabs(p->shift_ln - level->shift_ln) <

@@ -3,6 +3,7 @@
 #include "tests/check.h"
 #include "tests/stream_world.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 enum { TRAINING = 6000, BEFORE = 600, FINDINGS = 16 };
@@ -34,7 +35,18 @@ static void teardown(struct bench *b)
 struct harm {
     const char *arm, *app;
     double price, size;
+    bool half; /* the price of every other item only */
 };
+
+static void apply(const struct harm *harm, struct ek_list *q)
+{
+    for (int i = 0; harm->half && i < q->items; i += 2)
+        q->x[i * q->item_features] *= (float)harm->price;
+    if (harm->half)
+        return;
+    stream_scale(q, 0, harm->price);
+    stream_scale(q, 1, harm->size);
+}
 
 static void run(struct bench *b, int lists, const struct harm *harm, int harms)
 {
@@ -48,10 +60,8 @@ static void run(struct bench *b, int lists, const struct harm *harm, int harms)
         q->segment_count = 2;
         for (int h = 0; h < harms; h++)
             if ((!harm[h].arm || !strcmp(harm[h].arm, arm)) &&
-                (!harm[h].app || !strcmp(harm[h].app, app))) {
-                stream_scale(q, 0, harm[h].price);
-                stream_scale(q, 1, harm[h].size);
-            }
+                (!harm[h].app || !strcmp(harm[h].app, app)))
+                apply(&harm[h], q);
         ck_assert_int_eq(ek_detector_observe(b->detector, q, q->time_ms, NULL), EK_OK);
         while (ek_detector_next(b->detector, &f))
             if (f.state == EK_CONFIRMED && b->count < FINDINGS) {
@@ -63,7 +73,7 @@ static void run(struct bench *b, int lists, const struct harm *harm, int harms)
 
 START_TEST(features_that_shift_together_in_one_arm_have_one_cause)
 {
-    static const struct harm harm = {"B", NULL, 100, 1.4};
+    static const struct harm harm = {"B", NULL, 100, 1.4, false};
     struct bench b;
     setup(&b);
     run(&b, BEFORE, NULL, 0);
@@ -79,7 +89,7 @@ END_TEST
 
 START_TEST(a_change_that_begins_later_in_the_same_arm_has_a_cause_of_its_own)
 {
-    static const struct harm first = {"B", NULL, 100, 1}, both = {"B", NULL, 100, 3};
+    static const struct harm first = {"B", NULL, 100, 1, false}, both = {"B", NULL, 100, 3, false};
     struct bench b;
     setup(&b);
     run(&b, BEFORE, NULL, 0);
@@ -94,7 +104,7 @@ END_TEST
 
 START_TEST(two_faults_at_one_time_in_different_places_have_two_causes)
 {
-    static const struct harm harm[] = {{"B", NULL, 100, 1}, {NULL, "7.1", 1, 3}};
+    static const struct harm harm[] = {{"B", NULL, 100, 1, false}, {NULL, "7.1", 1, 3, false}};
     struct bench b;
     setup(&b);
     run(&b, BEFORE, NULL, 0);
@@ -106,9 +116,28 @@ START_TEST(two_faults_at_one_time_in_different_places_have_two_causes)
 }
 END_TEST
 
+/* A sale reaches one app after one arm: items of both are at other prices. */
+START_TEST(a_factor_on_some_items_is_one_cause_in_all_segments)
+{
+    static const struct harm harm[] = {{"B", NULL, 5, 1, true}, {NULL, "7.1", 3, 1, true}};
+    struct bench b;
+    setup(&b);
+    run(&b, BEFORE, NULL, 0);
+    run(&b, 1000, harm, 1);
+    ck_assert_int_eq(b.count, 1);
+    ck_assert_int_eq(b.confirmed[0].class, EK_ITEMS);
+    run(&b, 1500, NULL, 0);
+    run(&b, 1500, harm + 1, 1);
+    ck_assert_int_gt(b.count, 1);
+    for (int i = 1; i < b.count; i++)
+        ck_assert_uint_eq(b.confirmed[i].cause, b.confirmed[0].cause);
+    teardown(&b);
+}
+END_TEST
+
 START_TEST(a_small_shift_of_everybody_is_told_of_everybody)
 {
-    static const struct harm harm = {NULL, NULL, 1.6, 1};
+    static const struct harm harm = {NULL, NULL, 1.6, 1, false};
     struct bench b;
     setup(&b);
     run(&b, BEFORE, NULL, 0);
@@ -121,7 +150,7 @@ END_TEST
 
 START_TEST(a_small_shift_of_one_app_is_not_told_of_everybody_first)
 {
-    static const struct harm harm = {NULL, "7.1", 1.6, 1};
+    static const struct harm harm = {NULL, "7.1", 1.6, 1, false};
     struct bench b;
     setup(&b);
     run(&b, BEFORE, NULL, 0);
@@ -134,7 +163,8 @@ END_TEST
 
 Suite *suite_incident(void)
 {
-    return ek_suite("cause", features_that_shift_together_in_one_arm_have_one_cause,
+    return ek_suite("cause", a_factor_on_some_items_is_one_cause_in_all_segments,
+                    features_that_shift_together_in_one_arm_have_one_cause,
                     a_change_that_begins_later_in_the_same_arm_has_a_cause_of_its_own,
                     two_faults_at_one_time_in_different_places_have_two_causes,
                     a_small_shift_of_everybody_is_told_of_everybody,
