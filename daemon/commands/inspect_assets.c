@@ -17,6 +17,15 @@ static void json_number(FILE *to, const char *key, double value)
         fprintf(to, ",\"%s\":null", key);
 }
 
+/* Return whether the lists of a feature are compared with the levels of their items. */
+static bool is_by_item(const struct ek_profile *p, int f)
+{
+    for (int a = 0; p->item_levels && a < p->item_levels->features; a++)
+        if (p->item_levels->feature[a] == f)
+            return true;
+    return false;
+}
+
 static int feature_json(const struct ek_profile *p, int f, FILE *to)
 {
     const struct ek_baseline *b = &p->baseline[f];
@@ -40,6 +49,8 @@ static int feature_json(const struct ek_profile *p, int f, FILE *to)
     json_number(to, "p1", s.p01);
     json_number(to, "p50", s.p50);
     json_number(to, "p99", s.p99);
+    if (is_by_item(p, f))
+        fputs(",\"by_item\":true", to);
     if (p->category[f].strata)
         fprintf(to, ",\"values\":%d,\"unknown\":%.7g", p->category[f].count,
                 (double)p->category[f].unknown[0]);
@@ -113,6 +124,16 @@ static void print_delay(int lists, FILE *to)
         fprintf(to, " %9s", "-");
 }
 
+static void by_item_line(const struct ek_profile *p, FILE *to)
+{
+    if (!p->item_levels)
+        return;
+    fprintf(to, "\ncompared with the levels of %zu items:", p->item_levels->items);
+    for (int a = 0; a < p->item_levels->features; a++)
+        fprintf(to, "%s %s", a ? "," : "", p->name[p->item_levels->feature[a]]);
+    fputs("\n", to);
+}
+
 static void sensitivity_table(const struct ek_profile *p, FILE *to)
 {
     fprintf(to, "\n%-24s %9s %9s %9s %9s\n", "found after about, lists", "x1.2", "x2", "design",
@@ -153,10 +174,11 @@ static void profile_table(const struct ek_profile *p, FILE *to)
         ek_sketch_summarize(p->sketch[f], &s);
         fprintf(to,
                 "%-24s %9" PRIu64 " %10.4g %8.3f %7.1f%% %7.1f%% %5.1f%% %10.4g %10.4g %10.4g\n",
-                p->name[f], b->queries, exp(b->level), b->sd, 100 * b->share[0], 100 * b->share[1],
-                100 * b->share[2], s.p01, s.p50, s.p99);
+                p->name[f], b->queries, exp(is_by_item(p, f) ? b->log_mean : b->level), b->sd,
+                100 * b->share[0], 100 * b->share[1], 100 * b->share[2], s.p01, s.p50, s.p99);
     }
     fputs("\nlevel: geometric mean of a list's values; sd ln: of its logarithm, over lists\n", to);
+    by_item_line(p, to);
     sensitivity_table(p, to);
     categories(p, to);
 }
