@@ -17,15 +17,6 @@ static void json_number(FILE *to, const char *key, double value)
         fprintf(to, ",\"%s\":null", key);
 }
 
-/* Return whether the lists of a feature are compared with the levels of their items. */
-static bool is_by_item(const struct ek_profile *p, int f)
-{
-    for (int a = 0; p->item_levels && a < p->item_levels->features; a++)
-        if (p->item_levels->feature[a] == f)
-            return true;
-    return false;
-}
-
 static int feature_json(const struct ek_profile *p, int f, FILE *to)
 {
     const struct ek_baseline *b = &p->baseline[f];
@@ -49,7 +40,7 @@ static int feature_json(const struct ek_profile *p, int f, FILE *to)
     json_number(to, "p1", s.p01);
     json_number(to, "p50", s.p50);
     json_number(to, "p99", s.p99);
-    if (is_by_item(p, f))
+    if (ek_item_levels_has(p->item_levels, f))
         fputs(",\"by_item\":true", to);
     if (p->category[f].strata)
         fprintf(to, ",\"values\":%d,\"unknown\":%.7g", p->category[f].count,
@@ -174,7 +165,8 @@ static void profile_table(const struct ek_profile *p, FILE *to)
         ek_sketch_summarize(p->sketch[f], &s);
         fprintf(to,
                 "%-24s %9" PRIu64 " %10.4g %8.3f %7.1f%% %7.1f%% %5.1f%% %10.4g %10.4g %10.4g\n",
-                p->name[f], b->queries, exp(is_by_item(p, f) ? b->log_mean : b->level), b->sd,
+                p->name[f], b->queries,
+                exp(ek_item_levels_has(p->item_levels, f) ? b->log_mean : b->level), b->sd,
                 100 * b->share[0], 100 * b->share[1], 100 * b->share[2], s.p01, s.p50, s.p99);
     }
     fputs("\nlevel: geometric mean of a list's values; sd ln: of its logarithm, over lists\n", to);

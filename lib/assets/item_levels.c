@@ -63,6 +63,14 @@ void ek_item_levels_index(struct ek_item_levels *t)
     }
 }
 
+bool ek_item_levels_has(const struct ek_item_levels *t, int feature)
+{
+    for (int a = 0; t && a < t->features; a++)
+        if (t->feature[a] == feature)
+            return true;
+    return false;
+}
+
 const float *ek_item_levels_find(const struct ek_item_levels *t, struct ek_text id)
 {
     if (!id.length)
@@ -127,7 +135,7 @@ static int find_items(const struct ek_item_levels *t, const struct ek_list *q,
                       struct ek_item_levels_scratch *s, bool *all)
 {
     int known = 0, gaps = 0;
-    for (int i = 0; i < q->items; i++)
+    for (int i = 0; q->item_id && i < q->items; i++)
         if ((s->level[known] = ek_item_levels_find(t, q->item_id[i]))) {
             gaps += has_gaps(t, s->level[known]);
             s->row[known++] = i;
@@ -153,11 +161,6 @@ static void read_known(const struct ek_item_levels *t, const struct ek_list *q, 
     ek_list_stats_compute(moments, known, pivot, s->record);
 }
 
-static bool is_usable(float x)
-{
-    return isnormal(x);
-}
-
 /* Sum the levels of the usable values of the known items. */
 static void sum_levels(const struct ek_item_levels *t, const struct ek_list *q, int known,
                        struct ek_item_levels_scratch *s)
@@ -166,7 +169,7 @@ static void sum_levels(const struct ek_item_levels *t, const struct ek_list *q, 
     for (int k = 0; k < known; k++) {
         const float *x = q->x + (size_t)s->row[k] * (size_t)q->item_features, *level = s->level[k];
         for (int a = 0; a < t->features; a++)
-            s->sum[a] += is_usable(x[t->feature[a]]) && !isnan(level[a]) ? (double)level[a] : 0;
+            s->sum[a] += isnormal(x[t->feature[a]]) && !isnan(level[a]) ? (double)level[a] : 0;
     }
 }
 

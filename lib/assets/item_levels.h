@@ -39,6 +39,8 @@ int ek_item_levels_new(struct ek_item_levels **out, size_t items, int features);
 void ek_item_levels_free(struct ek_item_levels *t);
 /* Build the hash table and `gaps` from keys and values. */
 void ek_item_levels_index(struct ek_item_levels *t);
+/* Return whether a feature is in the table. NULL: false. */
+bool ek_item_levels_has(const struct ek_item_levels *t, int feature);
 /* Return the levels [A] of an item, or NULL if training did not contain it. */
 const float *ek_item_levels_find(const struct ek_item_levels *t, struct ek_text id);
 /* Return a hash of the table, from `seed`. NULL: seed. */

@@ -31,7 +31,6 @@ struct ek_item_level_fit {
     uint64_t *key;   /* [capacity] */
     uint32_t *slot;  /* [slots] item + 1 */
     uint32_t *lists; /* [capacity] of each item */
-
     struct item_values {
         double sum; /* of ln|x| */
         float last;
@@ -75,12 +74,10 @@ static void release_items(struct ek_item_level_fit *fit)
     ek_free(fit->key);
     ek_free(fit->slot);
     ek_free(fit->lists);
-
     ek_free(fit->values);
     ek_free(fit->r);
     fit->key = NULL;
     fit->slot = fit->lists = NULL;
-
     fit->values = NULL;
     fit->r = NULL;
     fit->items = fit->capacity = fit->slots = 0;
@@ -136,12 +133,10 @@ static int grow_items(struct ek_item_level_fit *fit)
     int rc = grow_array(&key, before, after, sizeof *fit->key);
     if (!rc)
         rc = grow_array(&lists, before, after, sizeof *fit->lists);
-
     if (!rc)
         rc = grow_array(&values, before, after, features * sizeof *fit->values);
     fit->key = key;
     fit->lists = lists;
-
     fit->values = values;
     if (!rc)
         fit->capacity = after;
@@ -247,7 +242,6 @@ int ek_item_level_fit_add(struct ek_item_level_fit *fit, const struct ek_list *q
             continue;
         fit->known += fit->lists[item]++ >= EK_ITEM_LISTS_MIN;
         take_logs(fit, q->x + (size_t)i * features);
-
         add_values(fit, (size_t)item, q->items < HALVED_MIN || ek_rng_uniform_int(&fit->rng, 2), r);
     }
     finish_list(fit, r);
@@ -417,7 +411,6 @@ static int make_table(const struct ek_item_level_fit *fit, const bool *chosen, i
     for (int f = 0, a = 0; f < fit->features; f++)
         if (chosen[f])
             t->feature[a++] = f;
-
     for (size_t i = 0; i < items; i++) {
         t->key[i] = order[i].key;
         fill_levels(fit, order[i].item, t, t->value + i * (size_t)count);

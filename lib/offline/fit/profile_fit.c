@@ -372,14 +372,6 @@ static void scratch_release(struct scratch *s)
     ek_free(s->dependence);
 }
 
-static bool uses_item_levels(const struct ek_item_levels *t, int feature)
-{
-    for (int a = 0; t && a < t->features; a++)
-        if (t->feature[a] == feature)
-            return true;
-    return false;
-}
-
 /* The fit of one feature. */
 static struct ek_baseline_fit begin_feature(const struct ek_profile_fit *fit,
                                             const struct ek_profile *p, struct scratch *s, int f)
@@ -387,7 +379,7 @@ static struct ek_baseline_fit begin_feature(const struct ek_profile_fit *fit,
     for (size_t q = 0; q < fit->queries; q++)
         s->column[q] = fit->record[q * (size_t)fit->features + (size_t)f];
     return (struct ek_baseline_fit){.queries = fit->queries,
-                                    .by_item = uses_item_levels(p->item_levels, f),
+                                    .by_item = ek_item_levels_has(p->item_levels, f),
                                     .record = s->column,
                                     .stratum = fit->stratum,
                                     .strata = p->strata,

@@ -240,6 +240,20 @@ START_TEST(a_value_without_a_level_of_its_item_does_not_count)
 }
 END_TEST
 
+START_TEST(a_list_without_ids_has_no_level)
+{
+    struct pair s;
+    begin_pair(&s, 4);
+    struct ek_text *ids = s.q.item_id;
+    s.q.item_id = NULL;
+    ck_assert_int_eq(ek_item_levels_apply(s.t, &s.q, &s.scratch, s.moments, s.pivot, s.record),
+                     EK_OK);
+    s.q.item_id = ids;
+    ck_assert_int_eq(s.record[1].usable, 0);
+    end_pair(&s);
+}
+END_TEST
+
 START_TEST(levels_survive_the_file_and_damaged_ones_are_refused)
 {
     struct world w;
@@ -275,11 +289,11 @@ END_TEST
 
 Suite *suite_item_level_fit(void)
 {
-    return ek_suite("item_level_fit",
-                    values_of_the_item_get_levels_and_ages_and_values_of_the_list_do_not,
-                    ids_that_do_not_return_give_no_levels, other_items_are_no_change_of_the_scale,
-                    a_small_factor_is_found_within_a_hundred_lists,
-                    a_list_has_a_level_if_half_of_its_items_have,
-                    a_value_without_a_level_of_its_item_does_not_count,
-                    levels_survive_the_file_and_damaged_ones_are_refused);
+    return ek_suite(
+        "item_level_fit", values_of_the_item_get_levels_and_ages_and_values_of_the_list_do_not,
+        ids_that_do_not_return_give_no_levels, other_items_are_no_change_of_the_scale,
+        a_small_factor_is_found_within_a_hundred_lists,
+        a_list_has_a_level_if_half_of_its_items_have,
+        a_value_without_a_level_of_its_item_does_not_count, a_list_without_ids_has_no_level,
+        levels_survive_the_file_and_damaged_ones_are_refused);
 }
