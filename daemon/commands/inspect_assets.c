@@ -125,6 +125,24 @@ static void by_item_line(const struct ek_profile *p, FILE *to)
     fputs("\n", to);
 }
 
+/* Query features are numbered from 1: a profile has no names of them. */
+static void by_query_line(const struct ek_profile *p, FILE *to)
+{
+    const struct ek_query_slopes *t = p->query_slopes;
+    if (!t)
+        return;
+    fputs("\nlevels relative to query features:", to);
+    for (int a = 0; a < t->features; a++) {
+        fprintf(to, "%s %s (", a ? "," : "", p->name[t->feature[a]]);
+        for (int c = 0, n = 0; c < t->queries; c++)
+            if (t->slope[a][c] != 0)
+                fprintf(to, "%squery feature %d to the power %.2f", n++ ? ", " : "",
+                        t->query[c] + 1, (double)t->slope[a][c]);
+        fputs(")", to);
+    }
+    fputs("\n", to);
+}
+
 static void sensitivity_table(const struct ek_profile *p, FILE *to)
 {
     fprintf(to, "\n%-24s %9s %9s %9s %9s\n", "found after about, lists", "x1.2", "x2", "design",
@@ -171,6 +189,7 @@ static void profile_table(const struct ek_profile *p, FILE *to)
     }
     fputs("\nlevel: geometric mean of a list's values; sd ln: of its logarithm, over lists\n", to);
     by_item_line(p, to);
+    by_query_line(p, to);
     sensitivity_table(p, to);
     categories(p, to);
 }

@@ -2,11 +2,14 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "num/ln.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { KEY_SEED = 0x17e35 };
+enum { OWN_VALUES_MIN = 3 };
+static const double OWN_VARIANCE_MIN = 1e-6;
 static const float LEVEL_MOST = 104; /* of a float: ln of the largest, or of the smallest normal */
 
 uint64_t ek_item_key(struct ek_text id)
@@ -28,8 +31,9 @@ int ek_item_levels_new(struct ek_item_levels **out, size_t items, int features)
     t->key = ek_calloc(items, sizeof *t->key);
     t->value = ek_calloc(items * (size_t)features, sizeof *t->value);
     t->gaps = ek_calloc(items, sizeof *t->gaps);
+    t->spread = ek_calloc((size_t)features, sizeof *t->spread);
     t->slot = ek_calloc(t->slots, sizeof *t->slot);
-    if (!t->feature || !t->key || !t->value || !t->gaps || !t->slot) {
+    if (!t->feature || !t->key || !t->value || !t->gaps || !t->spread || !t->slot) {
         ek_item_levels_free(t);
         return EK_ENOMEM;
     }
@@ -45,6 +49,7 @@ void ek_item_levels_free(struct ek_item_levels *t)
     ek_free(t->key);
     ek_free(t->value);
     ek_free(t->gaps);
+    ek_free(t->spread);
     ek_free(t->slot);
     ek_free(t);
 }
@@ -88,6 +93,7 @@ uint64_t ek_item_levels_hash(const struct ek_item_levels *t, uint64_t seed)
         return seed;
     uint64_t h = ek_hash(t->feature, (size_t)t->features * sizeof *t->feature, seed);
     h = ek_hash(t->key, t->items * sizeof *t->key, h);
+    h = ek_hash(t->spread, (size_t)t->features * sizeof *t->spread, h);
     return ek_hash(t->value, t->items * (size_t)t->features * sizeof *t->value, h);
 }
 
@@ -98,6 +104,7 @@ void ek_item_levels_scratch_release(struct ek_item_levels_scratch *s)
     ek_free(s->row);
     ek_free(s->sum);
     ek_free(s->record);
+    ek_free(s->ln);
     *s = (struct ek_item_levels_scratch){0};
 }
 
@@ -109,7 +116,11 @@ static int reserve(const struct ek_item_levels *t, const struct ek_list *q,
         s->sum = ek_calloc((size_t)t->features, sizeof *s->sum);
     if (!s->record)
         s->record = ek_calloc(features, sizeof *s->record);
-    if (!s->sum || !s->record)
+    if (!s->ln && (s->ln = ek_calloc(3 * (size_t)t->features, sizeof *s->ln))) {
+        s->away = s->ln + t->features;
+        s->squares = s->away + t->features;
+    }
+    if (!s->sum || !s->record || !s->ln)
         return EK_ENOMEM;
     if (items <= s->items)
         return EK_OK;
@@ -128,6 +139,14 @@ static int reserve(const struct ek_item_levels *t, const struct ek_list *q,
 static bool has_gaps(const struct ek_item_levels *t, const float *level)
 {
     return t->gaps[(size_t)(level - t->value) / (size_t)t->features];
+}
+
+struct ek_own_spread ek_item_levels_spread(const struct ek_item_levels *t, int feature)
+{
+    for (int a = 0; t && a < t->features; a++)
+        if (t->feature[a] == feature)
+            return t->spread[a];
+    return (struct ek_own_spread){0, 0};
 }
 
 /* Return the number of items in the table; *all: whether the list's items have all levels. */
@@ -173,6 +192,35 @@ static void sum_levels(const struct ek_item_levels *t, const struct ek_list *q, 
     }
 }
 
+int16_t ek_own_spread_encode(double variance)
+{
+    double ln = fmax(variance, OWN_VARIANCE_MIN);
+    ek_ln_compute(&ln, &ln, 1);
+    int code = (int)lrint(fmin(fmax(128 * ln, INT16_MIN), INT16_MAX));
+    return (int16_t)(code ? code : 1);
+}
+
+/* Sum the distances of the values of the known items from their levels, and their squares. */
+static void sum_distances(const struct ek_item_levels *t, const struct ek_list *q, int known,
+                          struct ek_item_levels_scratch *s)
+{
+    size_t count = (size_t)t->features;
+    memset(s->away, 0, count * sizeof *s->away);
+    memset(s->squares, 0, count * sizeof *s->squares);
+    for (int k = 0; k < known; k++) {
+        const float *x = q->x + (size_t)s->row[k] * (size_t)q->item_features, *level = s->level[k];
+        for (int a = 0; a < t->features; a++)
+            s->ln[a] = isnormal(x[t->feature[a]]) ? fabs((double)x[t->feature[a]]) : 1;
+        ek_ln_compute(s->ln, s->ln, count);
+        for (int a = 0; a < t->features; a++) {
+            bool used = isnormal(x[t->feature[a]]) && !isnan(level[a]);
+            double away = used ? s->ln[a] - (double)level[a] : 0;
+            s->away[a] += away;
+            s->squares[a] += away * away;
+        }
+    }
+}
+
 int ek_item_levels_apply(const struct ek_item_levels *t, const struct ek_list *q,
                          struct ek_item_levels_scratch *s, struct ek_list_moments *moments,
                          const float *pivot, struct ek_list_stats *record)
@@ -184,12 +232,16 @@ int ek_item_levels_apply(const struct ek_item_levels *t, const struct ek_list *q
     if (known && !all)
         read_known(t, q, known, s, moments, pivot);
     sum_levels(t, q, known, s);
+    sum_distances(t, q, known, s);
     for (int a = 0; a < t->features; a++) {
         struct ek_list_stats *to = &record[t->feature[a]];
         const struct ek_list_stats *from = all ? to : &s->record[t->feature[a]];
         int usable = known ? from->usable : 0;
         if (2 * usable >= to->usable && usable) {
             to->r = (float)((double)from->r - s->sum[a] / usable);
+            double squares = s->squares[a] - s->away[a] * s->away[a] / usable;
+            to->own_spread =
+                usable < OWN_VALUES_MIN ? 0 : ek_own_spread_encode(squares / (usable - 1));
         } else {
             to->r = to->spread = NAN;
             to->usable = 0;
@@ -206,8 +258,11 @@ int ek_item_levels_write(const struct ek_item_levels *t, struct ek_tensors *file
     struct ek_tensor *feature = ek_tensors_add(file, "item_level_feature", EK_U64, 1, features);
     struct ek_tensor *key = feature ? ek_tensors_add(file, "item_key", EK_U64, 1, shape) : NULL;
     struct ek_tensor *value = key ? ek_tensors_add(file, "item_level", EK_F32, 2, shape) : NULL;
-    if (!value)
+    const size_t pair[] = {features[0], 2};
+    struct ek_tensor *spread = value ? ek_tensors_add(file, "item_spread", EK_F32, 2, pair) : NULL;
+    if (!spread)
         return EK_ENOMEM;
+    memcpy(spread->data, t->spread, features[0] * sizeof *t->spread);
     for (int a = 0; a < t->features; a++)
         ((uint64_t *)feature->data)[a] = (uint64_t)t->feature[a];
     memcpy(key->data, t->key, t->items * sizeof *t->key);
@@ -237,11 +292,20 @@ static bool copy_arrays(struct ek_item_levels *t, const uint64_t *feature, const
     return true;
 }
 
+static bool are_spreads(const struct ek_item_levels *t)
+{
+    for (int a = 0; a < t->features; a++)
+        if (!(fabsf(t->spread[a].mean) <= LEVEL_MOST && t->spread[a].sd >= 0 &&
+              t->spread[a].sd <= LEVEL_MOST))
+            return false;
+    return true;
+}
+
 int ek_item_levels_read(struct ek_item_levels **out, const struct ek_tensors *file, int features,
                         struct ek_error *e)
 {
     const struct ek_tensor *feature = ek_tensors_find(file, "item_level_feature");
-    const struct ek_tensor *key = ek_tensors_find(file, "item_key"), *value;
+    const struct ek_tensor *key = ek_tensors_find(file, "item_key"), *value, *spread;
     *out = NULL;
     if (!feature)
         return EK_OK;
@@ -250,13 +314,17 @@ int ek_item_levels_read(struct ek_item_levels **out, const struct ek_tensors *fi
         !key->shape[0] || key->shape[0] > EK_ITEM_LEVELS_MAX)
         return ek_fail(e, EK_EFORMAT, "the item levels of the profile have an invalid shape");
     const size_t shape[] = {key->shape[0], feature->shape[0]};
+    const size_t pair[] = {feature->shape[0], 2};
     int rc = ek_tensors_expect(file, "item_level", EK_F32, 2, shape, &value, e);
+    if (!rc)
+        rc = ek_tensors_expect(file, "item_spread", EK_F32, 2, pair, &spread, e);
     if (rc)
         return rc;
     struct ek_item_levels *t;
     if (ek_item_levels_new(&t, shape[0], (int)shape[1]))
         return ek_fail(e, EK_ENOMEM, "out of memory");
-    if (!copy_arrays(t, feature->data, key->data, value->data, features)) {
+    memcpy(t->spread, spread->data, shape[1] * sizeof *t->spread);
+    if (!copy_arrays(t, feature->data, key->data, value->data, features) || !are_spreads(t)) {
         ek_item_levels_free(t);
         return ek_fail(e, EK_EFORMAT, "the item levels of the profile are out of order or range");
     }

@@ -20,14 +20,18 @@
 enum { EK_ITEM_LEVELS_MAX = 1 << 16, EK_ITEM_LEVEL_VALUES_MAX = 1 << 22 };
 
 struct ek_item_levels {
-    int features;   /* A */
-    int *feature;   /* [A] item features, ascending */
-    size_t items;   /* K */
-    uint64_t *key;  /* [K] hashes of the ids, ascending */
-    float *value;   /* [K, A] ln; NaN: the item had too few values in training */
-    bool *gaps;     /* [K] whether a level of the item is NaN */
-    uint32_t *slot; /* [slots] hash table: row + 1, 0: free */
-    size_t slots;   /* power of two */
+    int features;  /* A */
+    int *feature;  /* [A] item features, ascending */
+    size_t items;  /* K */
+    uint64_t *key; /* [K] hashes of the ids, ascending */
+    float *value;  /* [K, A] ln; NaN: the item had too few values in training */
+    struct ek_own_spread {
+        float mean, sd; /* over lists of training, ln, weighted by degrees of freedom; sd of one
+                         * degree; sd 0: unknown */
+    } * spread;         /* [A] of the values of a list around the levels of its items */
+    bool *gaps;         /* [K] whether a level of the item is NaN */
+    uint32_t *slot;     /* [slots] hash table: row + 1, 0: free */
+    size_t slots;       /* power of two */
 };
 
 /* Return the key of an item id, never 0. */
@@ -41,10 +45,26 @@ void ek_item_levels_free(struct ek_item_levels *t);
 void ek_item_levels_index(struct ek_item_levels *t);
 /* Return whether a feature is in the table. NULL: false. */
 bool ek_item_levels_has(const struct ek_item_levels *t, int feature);
+/* Return the usual own spread of a feature; sd 0 without levels by item. NULL is allowed. */
+struct ek_own_spread ek_item_levels_spread(const struct ek_item_levels *t, int feature);
 /* Return the levels [A] of an item, or NULL if training did not contain it. */
 const float *ek_item_levels_find(const struct ek_item_levels *t, struct ek_text id);
 /* Return a hash of the table, from `seed`. NULL: seed. */
 uint64_t ek_item_levels_hash(const struct ek_item_levels *t, uint64_t seed);
+
+/* Return a variance around the levels of the items as own_spread of num/list_stats.h. */
+int16_t ek_own_spread_encode(double variance);
+/* Return own_spread in ln. */
+static inline double ek_own_spread_ln(int16_t own_spread)
+{
+    return own_spread / 256.0;
+}
+
+/* Return the degrees of freedom of own_spread, for a list with `usable` values; 0 without one. */
+static inline double ek_own_spread_weight(int16_t own_spread, int usable)
+{
+    return !own_spread ? 0 : usable < 2 ? 1 : usable - 1;
+}
 
 /* Buffers for one list, reused by the next. */
 struct ek_item_levels_scratch {
@@ -53,14 +73,16 @@ struct ek_item_levels_scratch {
     int *row;                     /* of each known item */
     size_t items;                 /* capacity */
     double *sum;                  /* [A] */
+    double *ln, *away, *squares;  /* [A] */
     struct ek_list_stats *record; /* [F] */
 };
 
 void ek_item_levels_scratch_release(struct ek_item_levels_scratch *s);
 /* Make r of the table's features in record [F] relative to the levels of the items: the mean over
  * the items that have one. A list in which fewer than half of the usable values are of such items
- * has no level and no spread afterwards. `moments` is scratch; it and pivot are those that computed
- * the records. Returns 0, or EK_ENOMEM with the records unchanged. */
+ * has no level and no spread afterwards. Also sets own_spread of lists with three such values.
+ * `moments` is scratch; it and pivot are those that computed the records. Returns 0, or EK_ENOMEM
+ * with the records unchanged. */
 int ek_item_levels_apply(const struct ek_item_levels *t, const struct ek_list *q,
                          struct ek_item_levels_scratch *s, struct ek_list_moments *moments,
                          const float *pivot, struct ek_list_stats *record);

@@ -125,6 +125,7 @@ void ek_profile_free(struct ek_profile *p)
         ek_category_table_release(&p->category[f]);
     ek_profile_lists_free(p->lists);
     ek_item_levels_free(p->item_levels);
+    ek_query_slopes_free(p->query_slopes);
     ek_free(p->category);
     ek_free(p->known);
     ek_free(p->known_count);
@@ -383,6 +384,8 @@ int ek_profile_save(const struct ek_profile *p, const char *path, struct ek_erro
         rc = add_known(t, p);
     if (!rc)
         rc = ek_item_levels_write(p->item_levels, t);
+    if (!rc)
+        rc = ek_query_slopes_write(p->query_slopes, t);
     if (!rc)
         rc = ek_profile_add_lists(t, p);
     if (!rc)
@@ -679,6 +682,8 @@ static int read_all(const struct ek_tensors *t, struct ek_profile *p, const char
         rc = read_known(t, p, e);
     if (!rc)
         rc = ek_item_levels_read(&p->item_levels, t, p->features, e);
+    if (!rc)
+        rc = ek_query_slopes_read(&p->query_slopes, t, p->features, e);
     const char *fault = rc ? NULL : find_invalid(p);
     return fault ? ek_fail_at(e, EK_EFORMAT, path, 0, 0,
                               "'%s' of the profile holds what no training gives", fault)
@@ -817,5 +822,5 @@ uint64_t ek_profile_hash(const struct ek_profile *p)
     h = floats_hash(p->density, features * EK_DENSITY_BINS, h);
     for (int f = 0; f < p->features; f++)
         h = category_hash(&p->category[f], baseline_hash(&p->baseline[f], h));
-    return ek_item_levels_hash(p->item_levels, h);
+    return ek_query_slopes_hash(p->query_slopes, ek_item_levels_hash(p->item_levels, h));
 }

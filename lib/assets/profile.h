@@ -5,6 +5,7 @@
 
 #include "assets/item_levels.h"
 #include "assets/profile_lists.h"
+#include "assets/query_slopes.h"
 #include "base/error.h"
 #include "num/bet_bins.h"
 #include "num/sketch.h"
@@ -135,9 +136,10 @@ struct ek_profile {
     struct ek_sketch **sketch;          /* [F] */
     struct ek_category_table *category; /* [F]; strata 0: not a category */
     float *known; /* [F, EK_KNOWN_VALUES_MAX] all values of a feature of few values, rising */
-    uint8_t *known_count;               /* [F] 0: too many, a category, or not in the file */
-    struct ek_item_levels *item_levels; /* NULL: no feature has levels by item */
-    struct ek_profile_lists *lists;     /* NULL: not in the file, or not loaded */
+    uint8_t *known_count;                 /* [F] 0: too many, a category, or not in the file */
+    struct ek_item_levels *item_levels;   /* NULL: no feature has levels by item */
+    struct ek_query_slopes *query_slopes; /* NULL: no level depends on the query features */
+    struct ek_profile_lists *lists;       /* NULL: not in the file, or not loaded */
 };
 
 /* Return whether training tells how the level goes with the time of day. */

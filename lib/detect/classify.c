@@ -62,6 +62,9 @@ static const double POSITIVE = .005; /* fraction of negative values up to which 
                                       * as positive */
 /* How far the spread must move: test value and size. */
 static const double SPREAD_TEST = 4, SPREAD_MOVE = .04;
+/* Spread around the levels of the items: move (ln), standard errors, and fraction of the items that
+ * moved if not all did. */
+static const double OWN_SPREAD_MOVE = .1, APART_ERRORS = 2.5, APART_ITEMS = .8;
 static const double MIX_INCOHERENT = .04, MIX_MOVE = .05, MIX_SHARE = .97;
 static const double SCALE_GAIN = 6, SCALE_SHIFT = .04;
 /* A shift that no bound explains: ln, and standard deviations of the level of a list. */
@@ -308,6 +311,44 @@ static enum ek_class classify_fewer(const struct ek_baseline *b, const struct ek
     return EK_CLASS_NONE;
 }
 
+/* Spread of the values around the levels of their items, beyond the usual one (ln). */
+struct own_spread {
+    double wider, error;
+    double expected; /* if the shift of the lists is that of APART_ITEMS of their items */
+};
+
+static struct own_spread measure_own_spread(const struct ek_window *w, double shift_ln)
+{
+    double values = 0, wider = 0, usual = exp(2 * (double)w->own.mean);
+    double apart = shift_ln * shift_ln * (1 - APART_ITEMS) / APART_ITEMS;
+    for (int i = 0; i < w->count; i++) {
+        const struct ek_list_stats *o = &w->record[i];
+        double weight = ek_own_spread_weight(o->own_spread, o->usable);
+        values += weight;
+        wider += weight * (ek_own_spread_ln(o->own_spread) - (double)w->own.mean);
+    }
+    return (struct own_spread){
+        .wider = values > 0 ? wider / values : 0,
+        .error = values > 0 ? (double)w->own.sd * sqrt(w->known.repetition / values) : INFINITY,
+        .expected = log(1 + apart / usual) / 2,
+    };
+}
+
+bool ek_window_shows_items(const struct ek_window *w, double shift_ln)
+{
+    struct own_spread s = measure_own_spread(w, shift_ln);
+    return w->own.sd <= 0 || s.expected > 2 * APART_ERRORS * s.error;
+}
+
+/* Return whether the values spread more around the levels of their items than usual: a change of
+ * unit moves all items alike. */
+static int items_moved_apart(const struct ek_window *w, double shift_ln)
+{
+    struct own_spread s = measure_own_spread(w, shift_ln);
+    return w->own.sd > 0 &&
+           s.wider > fmax(APART_ERRORS * s.error, fmax(s.expected / 2, OWN_SPREAD_MOVE));
+}
+
 static int level_moved(const struct ek_diagnosis *d)
 {
     return d->level.gain_ln > SCALE_GAIN && fabs(d->level.shift_ln) > SCALE_SHIFT;
@@ -326,7 +367,7 @@ void ek_classify(const struct ek_baseline *b, const float *density, const struct
     if (spread_moved(d))
         classify_spread(b, &target, d);
     else
-        d->class = classify_level(&target, d);
+        d->class = items_moved_apart(w, d->level.shift_ln) ? EK_ITEMS : classify_level(&target, d);
 }
 
 int ek_window_is_normal(const struct ek_baseline *b, const float *density,

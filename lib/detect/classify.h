@@ -3,6 +3,7 @@
 #ifndef EK_DETECT_CLASSIFY_H
 #define EK_DETECT_CLASSIFY_H
 
+#include "assets/item_levels.h"
 #include "detect/align.h"
 #include "num/list_stats.h"
 #include "schema/enum_names.h"
@@ -17,6 +18,7 @@ struct ek_window {
     float mu;       /* level before the change, subtracted from r */
     float *scratch; /* [count] */
     struct ek_align_known known;
+    struct ek_own_spread own; /* usual spread around the levels of the items; sd 0: unknown */
 };
 
 struct ek_diagnosis {
@@ -41,6 +43,9 @@ static inline bool ek_spread_known(const struct ek_baseline *b, int usable)
  * training. */
 int ek_fewer(const struct ek_baseline *b, const struct ek_diagnosis *d);
 
+/* Return whether the lists suffice to distinguish a shift of all items from one of most of them, or
+ * never will because the feature has no levels by item. */
+bool ek_window_shows_items(const struct ek_window *w, double shift_ln);
 /* Compute all of *out except the fit of transformations, which is expensive. */
 void ek_describe(const struct ek_baseline *b, const float *density, const struct ek_window *w,
                  struct ek_diagnosis *out);

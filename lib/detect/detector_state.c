@@ -61,10 +61,11 @@ static void numbers_serialize(struct ek_finding *f, struct ek_serialize *s)
     ek_serialize_f64(s, &f->share);
     ek_serialize_f64(s, &f->spread_ratio);
     ek_serialize_f64(s, &f->exponent);
-    int flags = f->fewer | f->passing << 1;
-    ek_serialize_int(s, &flags, 0, 3);
+    int flags = f->fewer | f->passing << 1 | f->gradual << 2;
+    ek_serialize_int(s, &flags, 0, 7);
     f->fewer = flags & 1;
-    f->passing = flags >> 1;
+    f->passing = flags >> 1 & 1;
+    f->gradual = flags >> 2;
 }
 
 static void category_changes_serialize(struct ek_category_change *change, int *count,
@@ -150,6 +151,9 @@ static void progress_serialize(struct ek_episode *e, struct ek_serialize *s)
     ek_serialize_u32(s, &e->lists);
     ek_serialize_u32(s, &e->due);
     ek_serialize_f64(s, &e->level_error);
+    ek_serialize_f64(s, &e->before_ln);
+    ek_serialize_f64(s, &e->wider);
+    ek_serialize_int(s, &e->gradual, 0, 1);
     ek_serialize_f64(s, &e->recovery);
     ek_serialize_f64(s, &e->recovery_ln);
     ek_serialize_u64(s, &e->recovery_row);

@@ -194,15 +194,19 @@ bool ek_diagnosis_is_plain_scale(struct ek_detector *d, const struct ek_episode 
 {
     const struct ek_diagnosis *g = &e->diagnosis;
     double error = fmax(SURE_ERROR_LN, SURE_FRACTION * fabs(g->level.shift_ln));
+    double act = log(ek_detector_rule(d, e->feature)->action_threshold);
+    if (fabs(g->level.shift_ln) > act && !ek_window_shows_items(w, g->level.shift_ln))
+        return false;
     return g->class == EK_SCALE && e->query_feature < 0 && g->level.error_ln < error &&
            fabs(g->spread_test) < SURE_SPREAD && is_one_number(d, e, w);
 }
 
 enum {
-    SINCE_REACH = 64, /* rows before the first estimate of the change point that are searched */
-    BEFORE = 2048,    /* maximum number of lists for the level before the change */
-    MEASURED = 320,   /* newest moved lists that must agree with all of them */
-    FROZEN = 1024     /* moved lists after which the factor no longer follows the traffic */
+    SINCE_REACH = 64,     /* rows before the first estimate of the change point that are searched */
+    BEFORE = 2048,        /* maximum number of lists for the level before the change */
+    OWN_VALUES_MIN = 256, /* before a change that show the spread around the levels of the items */
+    MEASURED = 320,       /* newest moved lists that must agree with all of them */
+    FROZEN = 1024         /* moved lists after which the factor no longer follows the traffic */
 };
 /* Agreement of the newest lists with all: standard errors, and difference of the fractions. Drift
  * of healthy traffic that moves no frozen factor (ln). */
@@ -211,6 +215,8 @@ static const double SINCE_SHARE = .99; /* a single list may be an exception */
 /* Standard deviations (ln): error of the tracked level, and drift of healthy traffic over a full
  * history. */
 static const double TRACKED_ERROR = .05, WANDER = .01;
+static const double BEFORE_SD =
+    .5; /* of levels before a change, relative to the tracked one (ln) */
 
 void ek_episode_begin(struct ek_detector *d, struct ek_episode *e, uint64_t row)
 {
@@ -294,6 +300,20 @@ static double wander(const struct ek_detector *d, const struct ek_episode *e)
     return e->cell ? 2 * TRACKED_ERROR : fmin(band, 2 * TRACKED_ERROR);
 }
 
+/* Return by how much the lists spread more around the levels of their items than in training, as
+ * single items move away from their levels in time. */
+static double own_spread_beyond(const struct ek_window *w, struct ek_own_spread usual)
+{
+    double values = 0, wider = 0;
+    for (int i = 0; i < w->count; i++) {
+        const struct ek_list_stats *o = &w->record[i];
+        double weight = ek_own_spread_weight(o->own_spread, o->usable);
+        values += weight;
+        wider += weight * (ek_own_spread_ln(o->own_spread) - (double)usual.mean);
+    }
+    return values >= OWN_VALUES_MIN ? fmax(wider / values, 0) : 0;
+}
+
 /* Set the cell's level to its value just before the change. The tracked level lags behind slow
  * drift and has absorbed part of a small shift. */
 static void set_level_before(struct ek_detector *d, struct ek_episode *e)
@@ -304,11 +324,13 @@ static void set_level_before(struct ek_detector *d, struct ek_episode *e)
     ek_detector_window(d, e->feature, e->cell, from, &w);
     while (w.count && d->window_row[w.count - 1] >= e->since_row)
         w.count--;
+    e->wider = own_spread_beyond(&w, ek_item_levels_spread(d->profile->item_levels, e->feature));
     int n = collect_residuals(&w, w.count > BEFORE ? w.count - BEFORE : 0);
     ek_residuals_get(&h, w.scratch, n);
     double far = wander(d, e), known = far / 2;
-    double level =
-        ek_align_level(ek_profile_density(d->profile, e->feature), &h, known, &e->level_error);
+    const float *density = ek_profile_density(d->profile, e->feature);
+    e->before_ln = w.mu + ek_align_level(density, &h, BEFORE_SD, &e->level_error);
+    double level = ek_align_level(density, &h, known, &e->level_error);
     e->level_error = fmin(e->level_error * sqrt(ek_episode_design_effect(d, e)), known);
     ek_episode_follow(d, e, e->cell ? level : fmin(fmax(level, -far), far));
 }
@@ -405,6 +427,27 @@ static void classify(const struct ek_detector *d, struct ek_episode *e, const st
         e->diagnosis.class = EK_NEW_CATEGORY;
 }
 
+/* Return the mean shift of all lists: few lists that moved far look like all that moved little. */
+static double mean_shift(const struct ek_alignment *level)
+{
+    return level->share * level->shift_ln;
+}
+
+/* Update whether the change is gradual: the lists before it had moved by half as much already, and
+ * no shift beyond the action threshold came since between two diagnoses. */
+static void update_gradual(const struct ek_detector *d, struct ek_episode *e,
+                           const struct ek_diagnosis *was)
+{
+    double act = log(ek_detector_rule(d, e->feature)->action_threshold);
+    double least = log(ek_detector_rule(d, e->feature)->report_threshold);
+    double shift = mean_shift(&e->diagnosis.level);
+    double all = shift + (double)ek_detector_level(d, e->cell, e->feature);
+    if (e->phase != EK_PHASE_CONFIRMED || was->class != EK_SCALE)
+        e->gradual = copysign(1, all) * e->before_ln > fmax(fabs(all), least) / 2;
+    else if (fabs(shift - mean_shift(&was->level)) >= act)
+        e->gradual = 0;
+}
+
 int ek_diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w)
 {
     const struct ek_diagnosis before = e->diagnosis;
@@ -417,6 +460,8 @@ int ek_diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w
     if (!ek_detector_window(d, e->feature, e->cell, e->since_row, w))
         return -1;
     w->known = get_prior(d, e);
+    w->own = ek_item_levels_spread(d->profile->item_levels, e->feature);
+    w->own.mean += (float)e->wider;
     classify(d, e, w);
     e->query_feature = -1;
     if (e->diagnosis.class == EK_SCALE) {
@@ -425,6 +470,7 @@ int ek_diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w
         e->diagnosis.exponent = found.feature >= 0 ? found.sign : 0;
         w->known = get_prior(d, e);
         fit_level(d, e, w, &before, &e->diagnosis.level);
+        update_gradual(d, e, &before);
     }
     return compare_with_threshold(d, e);
 }

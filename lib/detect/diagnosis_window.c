@@ -79,7 +79,8 @@ int ek_detector_window_for(struct ek_detector *d, int feature, int cell, uint64_
     d->window_row = d->rows + at;
     *w = (struct ek_window){d->window + at, d->window_level + at,
                             count,          ek_detector_level(d, cell, feature),
-                            d->residual,    {0, 1, 0}};
+                            d->residual,    {0, 1, 0},
+                            {0, 0}};
     return count;
 }
 

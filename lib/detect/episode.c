@@ -267,6 +267,7 @@ static void fill_diagnosis(const struct ek_detector *d, const struct ek_episode 
     }
     f->fewer = ek_fewer(&d->profile->baseline[e->feature], g);
     f->passing = !ek_episode_is_lasting(d, e);
+    f->gradual = ek_episode_has_level(e) && e->query_feature < 0 && e->gradual;
     f->spread_ratio = g->spread_ratio;
     f->exponent = g->exponent;
     if (!ek_episode_has_level(e))
@@ -473,7 +474,10 @@ void ek_episode_inherit(struct ek_detector *d, struct ek_episode *e, const struc
         e->category = from->category;
         e->query_feature = from->query_feature;
         e->level_error = from->level_error;
+        e->before_ln = from->before_ln;
+        e->wider = from->wider;
     }
+    e->gradual = from->gradual;
     e->cause = from->cause;
     confirm_episode(d, e);
 }

@@ -161,9 +161,7 @@ void ek_history_reset_cell(struct ek_history *h, int cell)
                 h->row[i % EK_HISTORY].cell[c] = -1;
 }
 
-/* Size of a record without its padding. */
-enum { RECORD_BYTES = offsetof(struct ek_list_stats, usable) + sizeof(uint16_t) };
-_Static_assert(RECORD_BYTES == 14, "a record is written as it lies");
+_Static_assert(sizeof(struct ek_list_stats) == 16, "a record is written as it lies");
 
 static void row_serialize(struct ek_history *h, struct ek_serialize *s, uint64_t i, int strata,
                           int cells)
@@ -177,7 +175,7 @@ static void row_serialize(struct ek_history *h, struct ek_serialize *s, uint64_t
         ek_serialize_require(s, row->cell[c] < cells && row->cell[c] >= (c ? -1 : 0));
     struct ek_list_stats *record = h->record + i % EK_HISTORY * (size_t)h->features;
     for (int f = 0; f < h->features; f++)
-        ek_serialize_raw(s, &record[f], RECORD_BYTES);
+        ek_serialize_raw(s, &record[f], sizeof record[f]);
     ek_serialize_raw(s, h->query + i % EK_HISTORY * (size_t)h->query_features,
                      (size_t)h->query_features * sizeof *h->query);
 }

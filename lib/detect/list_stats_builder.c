@@ -306,6 +306,8 @@ static int read_items(struct ek_list_stats_builder *r, const struct ek_list *q)
     int bin = r->season ? ek_day_bin(q->time_ms) : -1;
     for (int f = 0; bin >= 0 && f < r->features; f++)
         r->record[f].r -= r->season[bin * r->features + f];
+    if (r->profile->query_slopes)
+        ek_query_slopes_apply(r->profile->query_slopes, q->query, r->record);
     for (int i = 0; i < r->categories; i++)
         ek_list_stats_compute_category(&r->record[r->category[i]]);
     ek_bet_list_update(r->list_bets, r->record);

@@ -4,9 +4,10 @@
  * spread is the ln of the standard deviation of ln|x| within the list, NaN for fewer than two
  * usable values. Fractions are in 64ths, rounded down; EK_SHARE_UNKNOWN if undefined. Their
  * denominators: all items (missing), present (zero), usable (negative), present minus one (tied).
- * Tied is the fraction of pairs of equal values (num/list_moments.h). The order of the items
- * changes only the rounding of r and spread. Every instruction set returns the same bits:
- * no operation is fused, and the logarithm does not use libm.
+ * Tied is the fraction of pairs of equal values (num/list_moments.h). own_spread is set by
+ * assets/item_levels.h. The order of the items changes only the rounding of r and spread. Every
+ * instruction set returns the same bits: no operation is fused, and the logarithm does not use
+ * libm.
  */
 #ifndef EK_NUM_LIST_STATS_H
 #define EK_NUM_LIST_STATS_H
@@ -27,6 +28,7 @@ struct ek_list_stats {
     float r, spread;
     uint8_t share[4];
     uint16_t usable;
+    int16_t own_spread; /* ln, in 256ths, of the spread around the levels of the items; 0: none */
 };
 
 /* Compute records [features of sums] from the sums of a list of `rows` items. `pivot` must be the

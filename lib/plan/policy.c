@@ -19,17 +19,18 @@ static int listed_unit(const struct ek_feature_rule *rule, const struct ek_manif
     return 0;
 }
 
-/* Traffic may shift by a tenth, but units rarely do, so a small factor needs a known unit. A route
- * affects all lists of its segment, so a small fraction is not acted on either. */
-static int too_small(const struct ek_feature_rule *rule, const struct ek_manifest *m,
-                     const struct ek_finding *f)
+/* Traffic may shift by a tenth, or drift further, but units rarely do, so a small or gradual factor
+ * needs a known unit. A route affects all lists of its segment, so a small fraction is not acted on
+ * either. */
+static int is_unlikely_unit(const struct ek_feature_rule *rule, const struct ek_manifest *m,
+                            const struct ek_finding *f)
 {
     if (f->class != EK_SCALE || f->query_feature >= 0)
         return 0;
     if (f->share < rule->action_min_fraction)
         return 1;
     double nearer = f->factor > 1 ? f->factor_low : 1 / f->factor_high;
-    return nearer < rule->action_threshold && !listed_unit(rule, m, f);
+    return (nearer < rule->action_threshold || f->gradual) && !listed_unit(rule, m, f);
 }
 
 static struct ek_treatment treatment_of(enum ek_action action, const struct ek_finding *f,
@@ -86,7 +87,7 @@ struct ek_decision ek_decide(const struct ek_rules *rules, const struct ek_manif
         action = of_scores(action, f, feature->routable);
     }
     bool unable = mode != EK_MODE_OBSERVE && !ek_means_any(means);
-    if (ek_action_treats(action) && (unable || too_small(rule, m, f)))
+    if (ek_action_treats(action) && (unable || is_unlikely_unit(rule, m, f)))
         action = EK_ACT_ALERT;
     return (struct ek_decision){.treatment = treatment_of(action, f, &repair),
                                 .repair = repair,

@@ -13,12 +13,14 @@ enum {
     TRIAL_LISTS = 4096,   /* after which ids that hardly return end the fit */
     LISTS_MIN = 2048,     /* of the later half, with a level */
     BLOCK = 512,          /* lists whose mean shows wander */
-    HALVED_MIN = 4,       /* items of a list of which half is left out */
+    OWN_VALUES_MIN = 3,
+    HALVED_MIN = 4, /* values of a list of which half is left out */
     SLOTS_MIN = 1024,
 };
 static const double RETURNS_MIN = .25; /* fraction of items that must be known after the trial */
 static const double COVERED_MIN = .8;  /* fraction of lists that must have a level */
 static const double SD_MOST = .5;      /* of the sd relative to the strata */
+static const double OWN_SD_MIN = .05;  /* of the own spread of lists (ln) */
 static const double WANDER_MOST = .05; /* of a block's mean (ln) */
 /* An item ages if more than SAME_WAY of its moves go the same way, of at least MOVES_MIN. */
 static const double SAME_WAY = .9, AGING_MOST = .1 /* of the items that move */, MOVED = 1e-5;
@@ -39,10 +41,13 @@ struct ek_item_level_fit {
     } * values;            /* [capacity, features] */
     size_t queries, query_capacity;
     float *r;             /* [query_capacity, features] relative to the items; NaN: no level */
+    int16_t *own_spread;  /* [query_capacity, features] of num/list_stats.h */
     uint64_t seen, known; /* items of all lists; those with a level */
     bool ended;           /* the ids do not return */
     double *ln;           /* scratch [features] */
     int (*used)[2];       /* scratch [features]: values, those averaged by r */
+    double *squares;      /* scratch [features]: of the distances averaged by r */
+    int *present;         /* scratch [features]: values of the list */
     struct ek_rng rng;
 };
 
@@ -58,7 +63,9 @@ int ek_item_level_fit_new(struct ek_item_level_fit **out, const struct ek_manife
     fit->slot = ek_calloc(fit->slots, sizeof *fit->slot);
     fit->ln = ek_calloc(features, sizeof *fit->ln);
     fit->used = ek_calloc(features, sizeof *fit->used);
-    if (!fit->suits || !fit->slot || !fit->ln || !fit->used) {
+    fit->present = ek_calloc(features, sizeof *fit->present);
+    fit->squares = ek_calloc(features, sizeof *fit->squares);
+    if (!fit->suits || !fit->slot || !fit->ln || !fit->used || !fit->present || !fit->squares) {
         ek_item_level_fit_free(fit);
         return EK_ENOMEM;
     }
@@ -76,10 +83,12 @@ static void release_items(struct ek_item_level_fit *fit)
     ek_free(fit->lists);
     ek_free(fit->values);
     ek_free(fit->r);
+    ek_free(fit->own_spread);
     fit->key = NULL;
     fit->slot = fit->lists = NULL;
     fit->values = NULL;
     fit->r = NULL;
+    fit->own_spread = NULL;
     fit->items = fit->capacity = fit->slots = 0;
 }
 
@@ -91,6 +100,8 @@ void ek_item_level_fit_free(struct ek_item_level_fit *fit)
     ek_free(fit->suits);
     ek_free(fit->ln);
     ek_free(fit->used);
+    ek_free(fit->present);
+    ek_free(fit->squares);
     ek_free(fit);
 }
 
@@ -177,7 +188,18 @@ static void take_logs(struct ek_item_level_fit *fit, const float *x)
         fit->ln[f] = isnormal(x[f]) && fit->suits[f] ? fit->ln[f] : NAN;
 }
 
-/* Add the values of an item to its sums; measured: and to r [features] before. */
+/* Count the values of each feature of a list. */
+static void count_values(struct ek_item_level_fit *fit, const struct ek_list *q)
+{
+    size_t features = (size_t)fit->features;
+    memset(fit->present, 0, features * sizeof *fit->present);
+    for (size_t i = 0; i < (size_t)q->items; i++)
+        for (size_t f = 0; f < features; f++)
+            fit->present[f] += isnormal(q->x[i * features + f]) != 0;
+}
+
+/* Add the values of an item to its sums, and before to r [features]: all if it is measured, else
+ * those of features with few values. */
 static void add_values(struct ek_item_level_fit *fit, size_t item, bool measured, float *r)
 {
     struct item_values *values = &fit->values[item * (size_t)fit->features];
@@ -189,8 +211,10 @@ static void add_values(struct ek_item_level_fit *fit, size_t item, bool measured
         fit->used[f][0]++;
         if (v->count >= EK_ITEM_LISTS_MIN) {
             double away = ln - v->sum / v->count;
-            r[f] += measured ? (float)away : 0;
-            fit->used[f][1] += measured;
+            bool taken = measured || fit->present[f] < HALVED_MIN;
+            r[f] += taken ? (float)away : 0;
+            fit->squares[f] += taken ? away * away : 0;
+            fit->used[f][1] += taken;
         }
         double moved = v->count ? ln - (double)v->last : 0;
         v->up += moved > MOVED && v->up < UINT16_MAX;
@@ -202,10 +226,13 @@ static void add_values(struct ek_item_level_fit *fit, size_t item, bool measured
 }
 
 /* A quarter of the values is half of the half that is measured. */
-static void finish_list(const struct ek_item_level_fit *fit, float *r)
+static void finish_list(const struct ek_item_level_fit *fit, float *r, int16_t *own_spread)
 {
     for (int f = 0; f < fit->features; f++) {
         const int *used = fit->used[f];
+        double squares = fit->squares[f] - (double)r[f] * (double)r[f] / fmax(used[1], 1);
+        own_spread[f] =
+            used[1] < OWN_VALUES_MIN ? 0 : ek_own_spread_encode(squares / (used[1] - 1));
         r[f] = used[1] && 4 * used[1] >= used[0] ? r[f] / (float)used[1] : NAN;
     }
 }
@@ -219,6 +246,10 @@ static int reserve_list(struct ek_item_level_fit *fit)
     if (!r)
         return EK_ENOMEM;
     fit->r = r;
+    int16_t *own = ek_realloc(fit->own_spread, more, (size_t)fit->features * sizeof *own);
+    if (!own)
+        return EK_ENOMEM;
+    fit->own_spread = own;
     fit->query_capacity = more;
     return EK_OK;
 }
@@ -233,6 +264,8 @@ int ek_item_level_fit_add(struct ek_item_level_fit *fit, const struct ek_list *q
     float *r = fit->r + fit->queries * features;
     memset(r, 0, features * sizeof *r);
     memset(fit->used, 0, features * sizeof *fit->used);
+    memset(fit->squares, 0, features * sizeof *fit->squares);
+    count_values(fit, q);
     for (int i = 0; q->item_id && i < q->items; i++) {
         int64_t item;
         if (find_item(fit, q->item_id[i], &item))
@@ -242,9 +275,9 @@ int ek_item_level_fit_add(struct ek_item_level_fit *fit, const struct ek_list *q
             continue;
         fit->known += fit->lists[item]++ >= EK_ITEM_LISTS_MIN;
         take_logs(fit, q->x + (size_t)i * features);
-        add_values(fit, (size_t)item, q->items < HALVED_MIN || ek_rng_uniform_int(&fit->rng, 2), r);
+        add_values(fit, (size_t)item, ek_rng_uniform_int(&fit->rng, 2) != 0, r);
     }
-    finish_list(fit, r);
+    finish_list(fit, r, fit->own_spread + fit->queries * features);
     fit->queries++;
     if (fit->queries == TRIAL_LISTS)
         fit->seen = fit->known = 0;
@@ -285,21 +318,6 @@ static struct later measure(const double *x, size_t count)
     return l;
 }
 
-/* Set level [strata] to the means of r; lists [strata] is scratch. */
-static void mean_levels(const struct ek_list_stats *record, size_t features, size_t queries,
-                        const int *stratum, int strata, double *level, double *lists)
-{
-    memset(level, 0, (size_t)strata * sizeof *level);
-    memset(lists, 0, (size_t)strata * sizeof *lists);
-    for (size_t q = 0; q < queries; q++)
-        if (record[q * features].usable) {
-            level[stratum[q]] += (double)record[q * features].r;
-            lists[stratum[q]]++;
-        }
-    for (int s = 0; s < strata; s++)
-        level[s] /= fmax(lists[s], 1);
-}
-
 /* Return whether the values of many items keep rising or falling, as ages and counters do. */
 static bool are_aging(const struct ek_item_level_fit *fit, int feature)
 {
@@ -313,31 +331,50 @@ static bool are_aging(const struct ek_item_level_fit *fit, int feature)
     return aging > AGING_MOST * moving;
 }
 
-/* Scratch of a choice. */
+/* Inputs and scratch of a choice. */
 struct choice {
+    struct ek_query_slope_fit *slopes;
+    const int *stratum;
+    int strata;
     double *level, *lists; /* [strata] */
     double *x;             /* [queries] */
 };
 
+/* Subtract the mean of each stratum from c->x [queries]. */
+static void subtract_strata(struct choice *c, size_t queries)
+{
+    memset(c->level, 0, (size_t)c->strata * sizeof *c->level);
+    memset(c->lists, 0, (size_t)c->strata * sizeof *c->lists);
+    for (size_t q = 0; q < queries; q++)
+        if (!isnan(c->x[q])) {
+            c->level[c->stratum[q]] += c->x[q];
+            c->lists[c->stratum[q]]++;
+        }
+    for (size_t q = 0; q < queries; q++)
+        c->x[q] -= c->level[c->stratum[q]] / fmax(c->lists[c->stratum[q]], 1);
+}
+
 /* Return whether the lists of a feature vary much less relative to their items, which do not age.
  */
 static bool is_chosen(const struct ek_item_level_fit *fit, int feature,
-                      const struct ek_list_stats *record, const int *stratum, int strata,
-                      struct choice *c)
+                      const struct ek_list_stats *record, struct choice *c)
 {
     size_t features = (size_t)fit->features, at = (size_t)feature;
     size_t first = fit->queries / 2, count = fit->queries - first;
+    float slope[EK_SLOPE_QUERIES_MAX];
     if (!fit->suits[feature])
         return false;
-    mean_levels(record + at, features, fit->queries, stratum, strata, c->level, c->lists);
-    for (size_t i = 0; i < count; i++) {
-        const struct ek_list_stats *o = &record[(first + i) * features + at];
-        c->x[i] = o->usable ? (double)o->r - c->level[stratum[first + i]] : NAN;
+    for (size_t q = 0; q < fit->queries; q++) {
+        const struct ek_list_stats *o = &record[q * features + at];
+        c->x[q] = o->usable ? (double)o->r : NAN;
     }
-    struct later plain = measure(c->x, count);
-    for (size_t i = 0; i < count; i++)
-        c->x[i] = (double)fit->r[(first + i) * features + at];
-    struct later own = measure(c->x, count);
+    ek_query_slope_fit_column(c->slopes, c->x, c->stratum, slope);
+    subtract_strata(c, fit->queries);
+    struct later plain = measure(c->x + first, count);
+    for (size_t q = 0; q < fit->queries; q++)
+        c->x[q] = (double)fit->r[q * features + at];
+    ek_query_slope_fit_column(c->slopes, c->x, c->stratum, slope);
+    struct later own = measure(c->x + first, count);
     return own.lists >= LISTS_MIN && (double)own.lists >= COVERED_MIN * (double)plain.lists &&
            own.sd <= SD_MOST * plain.sd && fabs(own.mean) <= WANDER_MOST &&
            own.wander <= fmax(WANDER_MOST, plain.wander) && !are_aging(fit, feature);
@@ -349,6 +386,7 @@ static void replace_records(const struct ek_item_level_fit *fit, int feature,
     for (size_t q = 0; q < fit->queries; q++) {
         size_t at = q * (size_t)fit->features + (size_t)feature;
         record[at].r = fit->r[at];
+        record[at].own_spread = fit->own_spread[at];
         if (!isnan(record[at].r))
             continue;
         record[at].spread = NAN;
@@ -392,9 +430,36 @@ static void fill_levels(const struct ek_item_level_fit *fit, size_t item,
     }
 }
 
+/* Return the usual spread of the later lists around the levels of their items. Half of the values
+ * of a list were measured. */
+static struct ek_own_spread measure_spread(const struct ek_item_level_fit *fit, int feature,
+                                           const struct ek_list_stats *record)
+{
+    double lists = 0, values = 0, sum = 0, squares = 0;
+    size_t features = (size_t)fit->features, at = (size_t)feature, first = fit->queries / 2;
+    for (size_t q = first; q < fit->queries; q++) {
+        int16_t own = fit->own_spread[q * features + at];
+        double weight = ek_own_spread_weight(own, record[q * features + at].usable / 2);
+        lists += own != 0;
+        values += weight;
+        sum += weight * ek_own_spread_ln(own);
+    }
+    if (lists < LISTS_MIN)
+        return (struct ek_own_spread){0, 0};
+    double mean = sum / values;
+    for (size_t q = first; q < fit->queries; q++) {
+        int16_t own = fit->own_spread[q * features + at];
+        double weight = ek_own_spread_weight(own, record[q * features + at].usable / 2);
+        double away = weight * (ek_own_spread_ln(own) - mean);
+        squares += away * away;
+    }
+    return (struct ek_own_spread){(float)mean, (float)fmax(sqrt(squares / values), OWN_SD_MIN)};
+}
+
 /* Build the table of the chosen features. order [items] is scratch. */
-static int make_table(const struct ek_item_level_fit *fit, const bool *chosen, int count,
-                      struct keyed *order, struct ek_item_levels **out)
+static int make_table(const struct ek_item_level_fit *fit, const struct ek_list_stats *record,
+                      const bool *chosen, int count, struct keyed *order,
+                      struct ek_item_levels **out)
 {
     uint32_t least = least_lists(fit, count);
     size_t items = 0;
@@ -409,8 +474,10 @@ static int make_table(const struct ek_item_level_fit *fit, const bool *chosen, i
         return rc;
     struct ek_item_levels *t = *out;
     for (int f = 0, a = 0; f < fit->features; f++)
-        if (chosen[f])
+        if (chosen[f]) {
+            t->spread[a] = measure_spread(fit, f, record);
             t->feature[a++] = f;
+        }
     for (size_t i = 0; i < items; i++) {
         t->key[i] = order[i].key;
         fill_levels(fit, order[i].item, t, t->value + i * (size_t)count);
@@ -419,8 +486,9 @@ static int make_table(const struct ek_item_level_fit *fit, const bool *chosen, i
     return EK_OK;
 }
 
-int ek_item_level_fit_finish(struct ek_item_level_fit *fit, struct ek_list_stats *record,
-                             const int *stratum, int strata, struct ek_item_levels **out)
+int ek_item_level_fit_finish(struct ek_item_level_fit *fit, struct ek_query_slope_fit *slopes,
+                             struct ek_list_stats *record, const int *stratum, int strata,
+                             struct ek_item_levels **out)
 {
     int count = 0;
     *out = NULL;
@@ -428,14 +496,14 @@ int ek_item_level_fit_finish(struct ek_item_level_fit *fit, struct ek_list_stats
         return EK_OK;
     double *level = ek_calloc(2 * (size_t)strata, sizeof *level);
     double *x = ek_calloc(fit->queries, sizeof *x);
-    struct choice choice = {level, level + strata, x};
+    struct choice choice = {slopes, stratum, strata, level, level + strata, x};
     bool *chosen = ek_calloc((size_t)fit->features, sizeof *chosen);
     struct keyed *order = ek_calloc(fit->items, sizeof *order);
     int rc = level && x && chosen && order ? EK_OK : EK_ENOMEM;
     for (int f = 0; !rc && f < fit->features; f++)
-        count += chosen[f] = is_chosen(fit, f, record, stratum, strata, &choice);
+        count += chosen[f] = is_chosen(fit, f, record, &choice);
     if (!rc && count)
-        rc = make_table(fit, chosen, count, order, out);
+        rc = make_table(fit, record, chosen, count, order, out);
     for (int f = 0; !rc && *out && f < fit->features; f++)
         if (chosen[f])
             replace_records(fit, f, record);

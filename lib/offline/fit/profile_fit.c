@@ -23,6 +23,7 @@ static int allocate(struct ek_profile_fit *fit)
     if (!fit->name || !fit->category || !(fit->name[fit->names++] = ek_strdup("")) ||
         ek_known_fit_new(&fit->known, fit->manifest) ||
         ek_item_level_fit_new(&fit->item_levels, fit->manifest) ||
+        ek_query_slope_fit_new(&fit->query_slopes, fit->manifest) ||
         ek_list_moments_new(&fit->sums, fit->features) ||
         ek_sketch_set_new(&fit->sketches, fit->features, NULL) ||
         !(fit->pivot = ek_calloc_aligned((size_t)fit->sums->padded, sizeof *fit->pivot)))
@@ -63,6 +64,7 @@ void ek_profile_fit_free(struct ek_profile_fit *fit)
     ek_category_list_release(&fit->list);
     ek_known_fit_free(fit->known);
     ek_item_level_fit_free(fit->item_levels);
+    ek_query_slope_fit_free(fit->query_slopes);
     ek_free(fit->name);
     ek_free(fit->field_name);
     ek_free(fit->record);
@@ -244,7 +246,8 @@ int ek_profile_fit_add(struct ek_profile_fit *fit, const struct ek_list *q, stru
         fit->pivot[f] = row[f].usable ? row[f].r : 0; /* reduces cancellation in later lists */
     if (add_segments(fit, q))
         return out_of_memory(e);
-    if (!fit->keep && ek_item_level_fit_add(fit->item_levels, q))
+    if (!fit->keep && (ek_item_level_fit_add(fit->item_levels, q) ||
+                       ek_query_slope_fit_add(fit->query_slopes, q)))
         return out_of_memory(e);
     fit->time_ms[fit->queries] = q->time_ms >= 0 ? q->time_ms : -1;
     fit->queries++;
@@ -462,6 +465,19 @@ static int move_lists(struct ek_profile_fit *fit, struct ek_profile *p, const in
     return EK_OK;
 }
 
+/* Make the levels of the lists relative to their items and queries, where these explain them. */
+static int fit_references(struct ek_profile_fit *fit, struct ek_profile *p)
+{
+    int rc = ek_query_slope_fit_prepare(fit->query_slopes, p->strata);
+    if (!rc)
+        rc = ek_item_level_fit_finish(fit->item_levels, fit->query_slopes, fit->record,
+                                      fit->stratum, p->strata, &p->item_levels);
+    if (!rc)
+        rc = ek_query_slope_fit_finish(fit->query_slopes, fit->record, fit->features, fit->stratum,
+                                       &p->query_slopes);
+    return rc;
+}
+
 static int fit_all(struct ek_profile_fit *fit, struct ek_profile *p)
 {
     int *number = ek_calloc((size_t)fit->names, sizeof *number);
@@ -469,8 +485,7 @@ static int fit_all(struct ek_profile_fit *fit, struct ek_profile *p)
     for (int i = 1; !rc && i < fit->names; i++)
         number[i] = ek_profile_stratum(p, fit->name[i], strlen(fit->name[i]));
     if (!rc && !fit->keep && !fit->merged)
-        rc = ek_item_level_fit_finish(fit->item_levels, fit->record, fit->stratum, p->strata,
-                                      &p->item_levels);
+        rc = fit_references(fit, p);
     if (!rc)
         rc = fit_features(fit, p);
     if (!rc)

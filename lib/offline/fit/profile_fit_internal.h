@@ -8,6 +8,7 @@
 #include "offline/fit/item_level_fit.h"
 #include "offline/fit/known_fit.h"
 #include "offline/fit/profile_fit.h"
+#include "offline/fit/query_slope_fit.h"
 #include "offline/fit/stratum_fit.h"
 
 /* Segment values whose lists are looked at by themselves. */
@@ -40,6 +41,7 @@ struct ek_profile_fit {
     struct ek_category_list list;
     struct ek_known_fit *known;
     struct ek_item_level_fit *item_levels;
+    struct ek_query_slope_fit *query_slopes;
 };
 
 /* Set *stratum to the number of a stratum, adding it if it is new; 0 for the empty name. Return 0,
