@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-/* Return count * size zeroed bytes, or NULL. */
+/* Return count * size zeroed bytes, or NULL if out of memory. */
 void *ek_calloc(size_t count, size_t size);
 
 /* Resize to count * size bytes; added bytes are uninitialized. Return NULL on failure; `p` then
@@ -20,11 +20,12 @@ void *ek_realloc(void *p, size_t count, size_t size);
  * reallocated with doubled *capacity. Return NULL on failure; the array then stays valid. */
 void *ek_grow(void *array, size_t count, size_t *capacity, size_t size);
 
-/* Return count * size zeroed bytes aligned to 64, for vector kernels, or NULL. */
+/* Return count * size zeroed bytes aligned to 64, for vector kernels, or NULL if out of memory. */
 void *ek_calloc_aligned(size_t count, size_t size);
 
-/* Return a nul-terminated copy of `length` bytes, or NULL. */
+/* Return a nul-terminated copy of `length` bytes, or NULL if out of memory. */
 char *ek_strndup(const char *text, size_t length);
+/* Return a copy of a nul-terminated string, or NULL if out of memory. */
 char *ek_strdup(const char *text);
 
 /* Free memory; NULL is allowed. */

@@ -18,31 +18,37 @@ struct ek_buf {
 
 /* Initialize an empty buffer with a limit in bytes (0: 1 GiB), without allocating. */
 void ek_buf_init(struct ek_buf *b, size_t limit);
+/* Free the memory. The buffer is then empty, keeps its limit, and can be used again. */
 void ek_buf_release(struct ek_buf *b);
 /* Remove content and error; keep the memory. */
 void ek_buf_clear(struct ek_buf *b);
-/* Remove the error and the content from `length` on. */
+/* Remove the error and the content from `length` on; `length` must not exceed b->length. */
 void ek_buf_truncate(struct ek_buf *b, size_t length);
 
 /* Reserve `more` bytes after `length`. Return 0, EK_ENOMEM, EK_ELIMIT or the error of an earlier
  * append. A failure does not set b->rc. */
 int ek_buf_reserve(struct ek_buf *b, size_t more);
-/* Append. Return b->rc. */
+/* Append bytes; length 0 is allowed. Return 0, EK_ENOMEM, EK_ELIMIT, or the error of an earlier
+ * append; on error the content stays unchanged and the error is kept in b->rc. */
 int ek_buf_add(struct ek_buf *b, const void *bytes, size_t length);
+/* Append a nul-terminated string without its nul. Returns and errors as ek_buf_add. */
 int ek_buf_text(struct ek_buf *b, const char *text);
+/* Append text formatted as by printf, without a nul. Returns and errors as ek_buf_add, or
+ * EK_EFORMAT if the C library cannot format it. */
 int ek_buf_printf(struct ek_buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Append text as a quoted JSON string: quotes, backslashes and control characters are escaped,
- * invalid UTF-8 becomes U+FFFD. */
+ * invalid UTF-8 becomes U+FFFD. Return b->rc; after an error `length` is that before the call. */
 int ek_buf_json(struct ek_buf *b, const char *text, size_t length);
-/* Append as ek_buf_json, with non-ASCII characters as \uXXXX and short escapes (\n). */
+/* Append as ek_buf_json, with non-ASCII characters as \uXXXX and short escapes (\n). Return b->rc.
+ */
 int ek_buf_json_ascii(struct ek_buf *b, const char *text, size_t length);
 /* Return the length of the valid UTF-8 sequence at p (n > 0 bytes), or 0. */
 size_t ek_utf8_length(const unsigned char *p, size_t n);
 /* Return the bytes of the whole characters within the first `most` bytes; an invalid byte counts as
  * a character. */
 size_t ek_utf8_within(const char *text, size_t most);
-/* Return the content as a nul-terminated string (the nul is not part of `length`), or NULL if an
- * append has failed or out of memory. */
+/* Return the content as a nul-terminated string (the nul is not part of `length`), valid until the
+ * next change. Return NULL if an append has failed or out of memory. */
 const char *ek_buf_string(struct ek_buf *b);
 
 #endif

@@ -13,7 +13,9 @@ struct ek_error_list {
     size_t count, capacity;
 };
 
+/* Initialize an empty list, without allocating. */
 void ek_error_list_init(struct ek_error_list *l);
+/* Free the memory and empty the list. */
 void ek_error_list_release(struct ek_error_list *l);
 /* Remove all errors; keep the memory. */
 void ek_error_list_clear(struct ek_error_list *l);

@@ -11,7 +11,9 @@ struct ek_hash_set {
     size_t count, capacity;
 };
 
+/* Initialize an empty set, without allocating. */
 void ek_hash_set_init(struct ek_hash_set *s);
+/* Free the memory and empty the set. */
 void ek_hash_set_release(struct ek_hash_set *s);
 /* Add a hash; *added is false if present. Return 0, or EK_ENOMEM with the set unchanged. */
 int ek_hash_set_add(struct ek_hash_set *s, uint64_t hash, bool *added);

@@ -14,19 +14,21 @@
 int ek_parse_double(const char *text, size_t length, double *out);
 /* Parse a finite number. */
 int ek_parse_finite(const char *text, size_t length, double *out);
-/* Parse an unsigned or signed integer. */
+/* Parse an unsigned decimal integer. */
 int ek_parse_u64(const char *text, size_t length, uint64_t *out);
+/* Parse a signed decimal integer. */
 int ek_parse_i64(const char *text, size_t length, int64_t *out);
 /* Parse a 64-bit hash: 16 hexadecimal digits in upper or lower case. */
 int ek_parse_hash(const char *text, size_t length, uint64_t *out);
-/* Parse `250ms`, `10s`, `5m`, `2h`, `7d` into milliseconds. */
+/* Parse a whole number with a unit, `250ms`, `10s`, `5m`, `2h`, `7d`, into milliseconds. */
 int ek_parse_duration_ms(const char *text, size_t length, int64_t *out);
-/* Parse `123`, `64KiB`, `4MiB`, `1GiB` into bytes. */
+/* Parse a whole number with an optional unit, `123`, `64KiB`, `4MiB`, `1GiB`, into bytes. */
 int ek_parse_bytes(const char *text, size_t length, uint64_t *out);
 /* Length of a nul-terminated text. */
 #define EK_WHOLE ((size_t)-1)
 
-/* Return the candidate nearest to `word` by edit distance if close enough for a typo, else NULL. */
+/* Return the candidate nearest to `word` by edit distance if close enough for a typo, else NULL.
+ * The result is one of `candidates`. */
 const char *ek_nearest_name(const char *word, const char *const *candidates, size_t count);
 
 #endif

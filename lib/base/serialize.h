@@ -21,6 +21,7 @@ struct ek_serialize {
     size_t start;            /* writing a record: its start in `out` */
 };
 
+/* Return true when reading, false when writing. */
 static inline bool ek_serialize_is_reading(const struct ek_serialize *s)
 {
     return !s->out;
@@ -28,18 +29,25 @@ static inline bool ek_serialize_is_reading(const struct ek_serialize *s)
 
 /* Set EK_EFORMAT unless `good`. */
 void ek_serialize_require(struct ek_serialize *s, bool good);
-/* Copy numbers in memory layout; they must have no padding. */
+/* Read or write numbers as they are in memory; they must have no padding. After an error, reading
+ * sets them to 0 and writing does nothing. */
 void ek_serialize_raw(struct ek_serialize *s, void *numbers, size_t bytes);
-/* Read or write one number. */
+/* Read or write *v. Reading sets it to 0 after an error; so do the next three. */
 void ek_serialize_u32(struct ek_serialize *s, uint32_t *v);
+/* Read or write *v. */
 void ek_serialize_u64(struct ek_serialize *s, uint64_t *v);
+/* Read or write *v. */
 void ek_serialize_i64(struct ek_serialize *s, int64_t *v);
+/* Read or write *v; any bits are valid, also NaN. */
 void ek_serialize_f64(struct ek_serialize *s, double *v);
-/* Write or read a 32-bit integer. Reading a value outside [low, high] is an error of the data. */
+/* Read or write *v as 32 bits. Reading a value outside [low, high] sets EK_EFORMAT and *v to `low`.
+ */
 void ek_serialize_int(struct ek_serialize *s, int *v, int low, int high);
-/* String; reading, the caller frees it (NULL on error). */
+/* Read or write a nul-terminated string. Reading sets *text to a new string that the caller frees,
+ * or to NULL after an error. */
 void ek_serialize_text(struct ek_serialize *s, char **text);
-/* One of the names word_of(0 .. count - 1), stored as a string; NULL is allowed. */
+/* Read or write one of the names word_of(0 .. count - 1) as a string; NULL is allowed. Reading sets
+ * *word to the name itself, which is not freed; an unknown name sets EK_EFORMAT. */
 void ek_serialize_name(struct ek_serialize *s, const char **word, const char *word_of(int i),
                        int count);
 

@@ -10,9 +10,10 @@ struct ek_text {
     size_t length;
 };
 
-/* Return a view of a nul-terminated string; NULL gives an absent text. */
+/* Return a view of a nul-terminated string, which must outlive it; NULL gives an absent text. */
 struct ek_text ek_text_from(const char *word);
-/* Compare as strcmp does. `text` may contain zero bytes. */
+/* Compare as strcmp does: return a number below, equal to or above 0. `text` may contain zero
+ * bytes. */
 int ek_text_compare(struct ek_text text, const char *word);
 /* Return true if both have the same bytes. */
 bool ek_text_same(struct ek_text a, struct ek_text b);
