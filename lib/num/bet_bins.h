@@ -27,19 +27,21 @@ static inline int ek_z_bin(float z)
     return (int)(most + copysignf(steps < most ? steps : most, z));
 }
 
-/* Return the bin of a ln spread, which must not be NaN. */
+/* Return the bin of `spread`, the ln of a standard deviation within a list, which must not be NaN.
+ */
 static inline int ek_spread_bin(float spread)
 {
     float at = (spread + 6) * 14, most = EK_BET_SPREAD_BINS - 1, above = at > 0 ? at : 0;
     return (int)(above < most ? above : most);
 }
 
-/* Return the index of a bin in struct ek_evalue_null. The layout keeps both ranks of a list close
- * together. */
+/* Return the index of a bin of `z` in the table of downward bets of struct ek_evalue_null. The
+ * layout keeps both ranks of a list close together. */
 static inline int ek_z_place_down(int bin)
 {
     return EK_BET_Z_BINS - 1 - bin;
 }
+/* Return the index of a bin of the spread in the table of upward bets of struct ek_evalue_null. */
 static inline int ek_spread_place_up(int bin)
 {
     return bin + EK_BET_SPREAD_APART;

@@ -62,7 +62,8 @@ struct ek_bet_list {
 
 struct ek_list_stats;
 
-/* Set the current list. record [features]: residuals relative to the stratum. */
+/* Compute the part of the bets of a list that is equal in all cells, and store it in `l`. record
+ * [features]: its residuals relative to the stratum. */
 void ek_bet_list_update(struct ek_bet_list *l, const struct ek_list_stats *record);
 
 /* Parameters of the tracked level. A step is at most `clip` standard deviations times the rate. */

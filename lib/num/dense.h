@@ -20,8 +20,9 @@ int ek_dense_new(struct ek_dense **out, int inputs, int outputs, const float *we
                  const float *bias);
 void ek_dense_free(struct ek_dense *d);
 
-/* Return the number of inputs or outputs. */
+/* Return the number of inputs. */
 int ek_dense_inputs(const struct ek_dense *d);
+/* Return the number of outputs. */
 int ek_dense_outputs(const struct ek_dense *d);
 
 /* Compute `rows` outputs y [outputs], y_stride apart, from rows x [inputs], x_stride apart. Floats

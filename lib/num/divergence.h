@@ -30,7 +30,7 @@ struct ek_bins {
     uint64_t total;            /* items of the reference, missing ones included */
 };
 
-/* Set the bins from a reference sketch. An empty reference gives `total` 0. */
+/* Set the bins from a reference sketch, which is not kept. An empty reference gives `total` 0. */
 void ek_bins_fill(struct ek_bins *b, const struct ek_sketch *reference);
 
 struct ek_divergence {
@@ -55,7 +55,7 @@ struct ek_divergence {
     double wasserstein, wasserstein_ln;
 };
 
-/* Compute all statistics of `s` against `reference`, from which `b` was filled. */
+/* Set *out to all statistics of `s` against `reference`, from which `b` was filled. */
 void ek_divergence_compute(const struct ek_bins *b, const struct ek_sketch *reference,
                            const struct ek_sketch *s, struct ek_divergence *out);
 

@@ -25,7 +25,7 @@ struct ek_gemm {
     const float *start; /* [columns], initial value of every row of C if not `add`; NULL: 0 */
 };
 
-/* Compute the product. */
+/* Compute the product into g->c: C = A B, or C += A B as *g states. */
 void ek_gemm(const struct ek_gemm *g);
 
 #endif

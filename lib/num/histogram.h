@@ -26,10 +26,11 @@ struct ek_histogram {
     } side[EK_HISTOGRAM_SIDES];
 };
 
-/* Set the bins and fractions of both sketches. */
+/* Set *out to the shared bins and the fractions of both sketches. */
 void ek_histogram_build(const struct ek_sketch *training, const struct ek_sketch *recent,
                         struct ek_histogram *out);
-/* Append a JSON object (docs/http.md) to `out`. Return 0, or EK_ENOMEM. */
+/* Append a JSON object (docs/http.md) to `out`. Return 0, EK_ENOMEM, or EK_ELIMIT beyond the limit
+ * of `out`. */
 int ek_histogram_json(const struct ek_histogram *h, struct ek_buf *out);
 
 #endif

@@ -23,7 +23,8 @@ ek_list_moments_fn ek_list_moments_avx2, ek_list_moments_avx512;
 ek_list_moments_fn ek_list_moments_neon;
 #endif
 
-/* Select the rows whose pairs are compared. The choice does not depend on their order. */
+/* Set s->pick to the rows whose pairs are compared for `tied`: all, or EK_PICKS_MAX of a longer
+ * list. The choice does not depend on the order of the rows. */
 void ek_list_moments_pick(struct ek_list_moments *s, const float *x, int rows);
 
 /* Return the kernel for `isa`, or the portable one if this build has none. */

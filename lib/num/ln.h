@@ -27,7 +27,8 @@ struct ek_ln_rows {
     size_t x_stride, y_stride, rows, count;
 };
 
-/* Set y = (sgn(x) ln(1 + |x|) - mean) * scale, rounded; 0 if x is missing. mean, scale [count]. */
+/* Set every y of `rows` to (sgn(x) ln(1 + |x|) - mean) * scale, rounded; 0 if x is missing. mean
+ * and scale are [count]. */
 void ek_signed_ln(const struct ek_ln_rows *rows, const double *mean, const double *scale);
 
 enum { EK_LN_LANES_MAX = 8 };
@@ -40,12 +41,13 @@ struct ek_ln_list {
     bool given;          /* input: use the means as they are; else compute them */
     double *octave;      /* [rows, EK_LN_LANES_MAX], scratch */
 };
-/* Set y = sgn(x) (octave - mean) * scale, rounded; 0 if x is not usable. */
+/* Set every y of `list` to sgn(x) (octave - mean) * scale, rounded; 0 if x is not usable. */
 void ek_ln_center(const struct ek_ln_list *list);
 
-/* Convert a mean of natural logarithms to octaves and back. ek_ln_to_octaves exactly inverts
- * ek_ln_from_octaves up to 1,500 octaves. */
+/* Return a mean of natural logarithms in octaves, rounded to a multiple of 2^-40. It exactly
+ * inverts ek_ln_from_octaves up to 1,500 octaves. */
 double ek_ln_to_octaves(double ln);
+/* Return a mean of octaves as a natural logarithm. */
 double ek_ln_from_octaves(double octaves);
 
 #define EK_LN_2 0x1.62e42fefa39efp-1 /* ln of one octave */

@@ -31,7 +31,7 @@ enum {
 /* Return the largest relative error of a quantile of normal numbers: 1/128 of the octave (0.0079).
  */
 double ek_sketch_max_rel_error(void);
-/* Return the key of `x`. */
+/* Return the key of `x`; all NaNs have the key EK_SKETCH_NAN. */
 uint16_t ek_sketch_key(float x);
 /* Return the middle of a key's range: 0 for both zeros and values that share their keys, +-inf, or
  * NaN. */
@@ -49,11 +49,11 @@ void ek_sketch_free(struct ek_sketch *s);
 void ek_sketch_clear(struct ek_sketch *s);
 /* Add `count` items of value `x`. */
 void ek_sketch_add(struct ek_sketch *s, float x, uint64_t count);
-/* Add the counts of `from` to `into`. */
+/* Add the counts of `from` to `into`; `from` stays unchanged. */
 void ek_sketch_merge(struct ek_sketch *into, const struct ek_sketch *from);
-/* Add the counts of `from` to `out`, at values times exp(shift_ln). Zeros, infinities and NaN stay;
- * values out of the float range become infinite or zero. The second rounding limits the error of a
- * quantile to (1 + ek_sketch_max_rel_error())^2 - 1, 1.6%. */
+/* Add the counts of `from`, which stays unchanged, to `out`, at values times exp(shift_ln). Zeros,
+ * infinities and NaN stay; values out of the float range become infinite or zero. The second
+ * rounding limits the error of a quantile to (1 + ek_sketch_max_rel_error())^2 - 1, 1.6%. */
 void ek_sketch_translate(const struct ek_sketch *from, double shift_ln, struct ek_sketch *out);
 /* Return the count of one key. */
 uint64_t ek_sketch_count(const struct ek_sketch *s, uint16_t key);
@@ -66,12 +66,13 @@ struct ek_sketch_summary {
     double p01, p50, p99, p999; /* of x over finite values; NaN without any */
     double low, high;           /* smallest and largest finite value, to the bucket */
 };
-/* Compute the summary of a sketch. */
+/* Set *out to the summary of a sketch. */
 void ek_sketch_summarize(const struct ek_sketch *s, struct ek_sketch_summary *out);
 /* Return the smallest value v with P(x <= v) >= share over the non-missing values; NaN without any.
  */
 double ek_sketch_quantile(const struct ek_sketch *s, double share);
-/* Write to out [count] the quantiles of finite values for `count` ascending fractions. */
+/* Set out [count] to the quantiles of the finite values for `count` ascending fractions in
+ * `shares`; NaN without any. */
 void ek_sketch_quantiles(const struct ek_sketch *s, const double *shares, int count, double *out);
 
 /* Append the serialized sketch (docs/dev/formats/sketch.md) to `out`. Return 0, or EK_ENOMEM or
@@ -85,19 +86,24 @@ int ek_sketch_read(struct ek_sketch *s, const void *bytes, size_t length, size_t
 /* Create a set of 1 to EK_SKETCH_FEATURES_MAX features. Return 0, EK_ENOMEM, or EK_ELIMIT for
  * another number of features. */
 struct ek_sketch_set;
+/* Create an empty set. Return 0, EK_ENOMEM, or EK_ELIMIT unless `features` is 1 to
+ * EK_SKETCH_FEATURES_MAX. */
 int ek_sketch_set_new(struct ek_sketch_set **out, int features, struct ek_error *e);
 void ek_sketch_set_free(struct ek_sketch_set *s);
 /* Add x [rows, features], row-major. Return 0, or EK_EUSAGE for negative `rows` or too many rows
  * while a part is sealed. */
 int ek_sketch_set_add(struct ek_sketch_set *s, const float *x, int rows);
-/* Add the counts of one feature to `out`. */
+/* Add the counts of one feature to `out`; the set stays unchanged. */
 void ek_sketch_set_get(const struct ek_sketch_set *s, int feature, struct ek_sketch *out);
 /* Add all counts of `from` to `into`; `from` keeps its counts. Return 0, or EK_EUSAGE if the
  * numbers of features differ or one set has a sealed part. */
 int ek_sketch_set_merge(struct ek_sketch_set *into, struct ek_sketch_set *from);
-/* Add a sketch to one feature, or a number of rows to the set. The caller must add as many values
- * to every feature as rows to the set. Return 0, or EK_EUSAGE while a part is sealed. */
+/* Add a sketch, which stays unchanged, to one feature. The caller must add as many values to every
+ * feature as rows to the set (ek_sketch_set_add_rows). Return 0, or EK_EUSAGE while a part is
+ * sealed. */
 int ek_sketch_set_add_sketch(struct ek_sketch_set *into, int feature, const struct ek_sketch *from);
+/* Add a number of rows to the set, without values. Return 0, or EK_EUSAGE while a part is sealed.
+ */
 int ek_sketch_set_add_rows(struct ek_sketch_set *into, uint64_t rows);
 /* Set all counts to 0. */
 void ek_sketch_set_clear(struct ek_sketch_set *s);
@@ -106,12 +112,12 @@ size_t ek_sketch_set_bytes(const struct ek_sketch_set *s);
 /* Return the number of rows without the sealed part. */
 uint64_t ek_sketch_set_rows(const struct ek_sketch_set *s);
 
+enum { EK_SKETCH_SEALED_ROWS = 32768 };
 /* Seal all counts, to empty a set in steps while it receives more rows. No other function sees the
  * sealed part. The caller reads and removes it feature by feature, in ascending order. Until the
  * last removal, _add accepts EK_SKETCH_SEALED_ROWS rows, then returns EK_EUSAGE. No part may be
  * sealed already. The call flushes the buffers. A group's counters are drained at its next flush or
  * its first removal. */
-enum { EK_SKETCH_SEALED_ROWS = 32768 };
 void ek_sketch_set_seal(struct ek_sketch_set *s);
 /* Return the first feature with a sealed part, or the number of features without any. */
 int ek_sketch_set_sealed(const struct ek_sketch_set *s);

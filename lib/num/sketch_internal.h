@@ -21,11 +21,13 @@ struct ek_sketch {
     uint64_t total;
 };
 
+/* Return 1 if a key of the block was written, else 0. */
 static inline int ek_sketch_touches(const struct ek_sketch *s, int block)
 {
     return s->touched[block / 64] >> (block % 64) & 1;
 }
 
+/* Mark a block as written. */
 static inline void ek_sketch_touch(struct ek_sketch *s, int block)
 {
     s->touched[block / 64] |= UINT64_C(1) << (block % 64);
@@ -51,7 +53,7 @@ struct ek_sketch_kernels {
     ek_sketch_add_wide_fn *add_wide;
     ek_sketch_add_hot_fn *add_hot;
 };
-/* Return the kernels of an instruction set. */
+/* Return the kernels of an instruction set, or the portable ones if this build has none. */
 struct ek_sketch_kernels ek_sketch_kernels_get(enum ek_isa isa);
 
 #define EK_SKETCH_KERNELS(isa)                                                                     \
@@ -67,9 +69,10 @@ EK_SKETCH_KERNELS(avx512);
 EK_SKETCH_KERNELS(neon);
 #endif
 
-/* Return the hot index of a value, or the key block of a block of hot indexes. */
+/* Return the hot index of a value. */
 uint16_t ek_sketch_hot_index(float x);
 
+/* Return the block of keys whose counts are in a block of hot indexes. */
 static inline int ek_sketch_hot_to_block(int hot_block)
 {
     enum { TURN_BLOCKS = EK_HOT_ROUND / EK_SKETCH_BLOCK };

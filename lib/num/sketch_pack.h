@@ -13,10 +13,11 @@
 
 /* Append the packed sketch to `out`. Return 0, or EK_ENOMEM or EK_ELIMIT with `out` unchanged. */
 int ek_sketch_pack(const struct ek_sketch *s, struct ek_buf *out);
-/* Add the counts of a packed sketch. The bytes are not checked: they must be the output of
+/* Add the counts of a packed sketch to `s`. The bytes are not checked: they must be the output of
  * ek_sketch_pack. */
 void ek_sketch_unpack(struct ek_sketch *s, const uint8_t *bytes, size_t length);
-/* Return true if untrusted bytes are a valid packed sketch, and set *total to its count. */
+/* Return true if untrusted bytes are a valid packed sketch, and set *total to its count. If false,
+ * *total is undefined. */
 bool ek_sketch_pack_is_sound(const uint8_t *bytes, size_t length, uint64_t *total);
 
 #endif

@@ -25,15 +25,17 @@ struct ek_sketch_walk ek_sketch_walk_init(const struct ek_sketch *s);
 /* Return the place of a key. */
 int ek_sketch_place(uint16_t key);
 /* Open the next written block, for callers that loop over its w->left keys, from w->key + w->step
- * on. Return 1, or 0 at the end. ek_sketch_walk_over skips the rest of the open block. */
+ * on. Return 1, or 0 at the end. */
 int ek_sketch_walk_block(struct ek_sketch_walk *w);
+/* Skip the rest of the block that ek_sketch_walk_block opened. */
 static inline void ek_sketch_walk_over(struct ek_sketch_walk *w)
 {
     w->next += w->left;
     w->left = 0;
 }
 
-/* Advance to the next key with a count. Return 1, or 0 at the end. */
+/* Advance to the next key with a count; w->key and w->count are then set. Return 1, or 0 at the
+ * end. */
 static inline int ek_sketch_walk_next(struct ek_sketch_walk *w)
 {
     do {

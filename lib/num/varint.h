@@ -19,7 +19,7 @@ static inline size_t ek_varint_write(uint8_t *to, uint64_t v)
     return n;
 }
 
-/* Decode trusted bytes from ek_varint_write. Return the position behind them. */
+/* Decode trusted bytes from ek_varint_write into *out. Return the position behind them. */
 static inline const uint8_t *ek_varint_decode(const uint8_t *at, uint64_t *out)
 {
     uint64_t byte = *at++, v = byte & 0x7f;
@@ -31,8 +31,8 @@ static inline const uint8_t *ek_varint_decode(const uint8_t *at, uint64_t *out)
     return at;
 }
 
-/* Decode untrusted bytes before `end` and advance *at. Return false unless they are a shortest
- * encoding, so that equal numbers have equal bytes. */
+/* Decode untrusted bytes before `end` into *out, and advance *at. Return false unless they are a
+ * shortest encoding, so that equal numbers have equal bytes. */
 static inline bool ek_varint_read(const uint8_t **at, const uint8_t *end, uint64_t *out)
 {
     uint64_t v = 0;

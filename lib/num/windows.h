@@ -31,22 +31,23 @@ void ek_windows_free(struct ek_windows *w);
 int ek_windows_add(struct ek_windows *w, int64_t number, const float *x, int rows);
 /* Return the number of features of the newest closed window that are not packed yet. */
 int ek_windows_unpacked(const struct ek_windows *w);
-/* Pack up to `features` of them, some microseconds each. Memory is allocated if windows grow.
+/* Pack up to `features` unpacked features of the newest closed window, some microseconds each.
  * Return 0, or EK_ENOMEM: the next call continues at the same feature. */
 int ek_windows_pack(struct ek_windows *w, int features);
-/* Add the counts of a feature in the retained windows first .. last to `out`. Return their number
- * of lists. */
+/* Add the counts of a feature in the retained windows first .. last, by number, to `out`. Return
+ * their number of lists. */
 uint64_t ek_windows_get(const struct ek_windows *w, int feature, int64_t first, int64_t last,
                         struct ek_sketch *out);
-/* As ek_windows_get, for all windows since the start. */
+/* Add the counts of a feature in all windows since the start to `out`. Return their number of
+ * lists. */
 uint64_t ek_windows_life(const struct ek_windows *w, int feature, struct ek_sketch *out);
-/* Remove all counts. The pages of the current window are kept for reuse. */
+/* Remove all counts and the lifetime sum. The pages of the current window are kept for reuse. */
 void ek_windows_clear(struct ek_windows *w);
 /* Return the bytes of the closed windows and their sum in memory. */
 size_t ek_windows_packed_bytes(const struct ek_windows *w);
+enum { EK_WINDOWS_SCRATCH = EK_SKETCH_KEYS * (int)sizeof(uint64_t) + (256 << 10) };
 /* Return the resident bytes, without at most EK_WINDOWS_SCRATCH. The bytes of closed windows are
  * those after the last packing, so the call is cheap. */
-enum { EK_WINDOWS_SCRATCH = EK_SKETCH_KEYS * (int)sizeof(uint64_t) + (256 << 10) };
 size_t ek_windows_bytes(const struct ek_windows *w);
 /* Recompute the bytes of the closed windows after a change other than packing. */
 void ek_windows_weigh(struct ek_windows *w);

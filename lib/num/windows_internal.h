@@ -35,7 +35,7 @@ struct ek_windows {
 /* Free the memory of closed windows and sums and leave them empty. Either may be NULL. */
 void ek_closed_windows_release(struct ek_closed_window *ring, int kept,
                                struct ek_window_bytes *life, int features);
-/* Append bytes. Return 0, or EK_ENOMEM or EK_ELIMIT without a change. */
+/* Append bytes to `b`. Return 0, or EK_ENOMEM or EK_ELIMIT without a change. */
 int ek_window_bytes_add(struct ek_window_bytes *b, const uint8_t *bytes, size_t length);
 /* Add a packed feature of a closed window to `out`. */
 void ek_closed_window_get(const struct ek_closed_window *c, int feature, struct ek_sketch *out);

@@ -12,19 +12,22 @@
 /* Pack the rest of the newest closed window; the functions below require it. Return 0, or EK_ENOMEM
  * without a loss of counts. */
 int ek_windows_pack_newest(struct ek_windows *w);
-/* Serialize the sum of all closed windows. When reading, call it first, on new windows. */
+/* Read or write the sum of all closed windows. When reading, call it first, on new windows. Errors
+ * are in s->rc, also for the next two. */
 void ek_windows_life_serialize(struct ek_windows *w, struct ek_serialize *s);
-/* Serialize the current window. */
+/* Read or write the current window. */
 void ek_windows_now_serialize(struct ek_windows *w, struct ek_serialize *s);
 /* Return the number of retained windows, in places 0 .. n - 1. A newly closed window replaces the
  * oldest one in its place. */
 int ek_windows_places(const struct ek_windows *w);
-/* Serialize the closed window of one place. */
+/* Read or write the closed window of one place. */
 void ek_windows_place_serialize(struct ek_windows *w, struct ek_serialize *s, int place);
-/* Return a number that changes with the current window, the lifetime sum, or the window of a place.
- * Numbers are comparable until ek_windows_clear. */
+/* Return a number that changes with the current window, to skip unchanged parts of a checkpoint.
+ * Marks are comparable until ek_windows_clear. */
 uint64_t ek_windows_now_mark(const struct ek_windows *w);
+/* Return a number that changes with the lifetime sum, as ek_windows_now_mark. */
 uint64_t ek_windows_life_mark(const struct ek_windows *w);
+/* Return a number that changes with the window of a place, as ek_windows_now_mark. */
 uint64_t ek_windows_place_mark(const struct ek_windows *w, int place);
 
 /* Add all counts of `from`, which has the same features and stays unchanged. Windows of equal
