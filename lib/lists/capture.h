@@ -32,11 +32,13 @@ int ek_capture_open(struct ek_capture_reader **out, const char *path, uint32_t m
  * EK_ENOMEM. */
 int ek_capture_memory(struct ek_capture_reader **out, const char *name, const void *bytes,
                       size_t length, uint32_t message_bytes_max, struct ek_error *e);
-/* Read the next record; *more = 0 at the end. Return EK_EFORMAT for a truncated last record. */
+/* Read the next record; *more = 0 at the end. Its bytes are valid until the next call. Return 0,
+ * EK_EIO, EK_ENOMEM, EK_ELIMIT, or EK_EFORMAT for invalid bytes or a truncated last record. */
 int ek_capture_next(struct ek_capture_reader *r, struct ek_record *record, int *more,
                     struct ek_error *e);
 /* Get the bytes read and the file size (0 if unknown), for progress. */
 void ek_capture_position(const struct ek_capture_reader *r, uint64_t *done, uint64_t *total);
+/* Close the file and free the reader. NULL is allowed. */
 void ek_capture_close(struct ek_capture_reader *r);
 
 /* Create a file. bare != 0 writes only messages, JSON ones each with a newline. Return 0, EK_EIO or
@@ -49,7 +51,7 @@ int ek_capture_write(struct ek_capture_writer *w, const struct ek_record *record
 /* Finish the file, which replaces its target only on success. Always frees `w`. Return 0, EK_EIO or
  * EK_ENOMEM. */
 int ek_capture_finish(struct ek_capture_writer *w, struct ek_error *e);
-/* Discard the written data. */
+/* Discard the written data and free `w`; the target stays unchanged. NULL is allowed. */
 void ek_capture_abort(struct ek_capture_writer *w);
 
 #endif

@@ -62,12 +62,13 @@ enum ek_message_layout ek_codec_layout(const struct ek_codec *c);
 int ek_codec_decode(const struct ek_codec *c, const void *bytes, size_t length, struct ek_list *q,
                     struct ek_error *e);
 
-/* Return 0 if every item had a score field, else EK_EFORMAT. Patching requires it. */
+/* Check that every item had a score field, which patching requires. Return 0, or EK_EFORMAT naming
+ * the first item without one. */
 int ek_codec_has_scores(const struct ek_list *q, struct ek_error *e);
 /* Write the message decoded into `q` with new scores [n] to `out`, which is cleared first. float32
  * scores stay float32; float64, integers and nil become float64. JSON scores are the shortest
- * decimals that parse to the same double. Return EK_EFORMAT if an item had no score field,
- * EK_ESTATE for a JSON score that is not finite. */
+ * decimals that parse to the same double. Return 0, EK_EFORMAT if an item had no score field,
+ * EK_ESTATE for a JSON score that is not finite, EK_ENOMEM or EK_ELIMIT. */
 int ek_codec_patch(const struct ek_list *q, const void *bytes, size_t length, const double *scores,
                    struct ek_buf *out, struct ek_error *e);
 

@@ -83,8 +83,9 @@ typedef size_t ek_swap_fn(const uint8_t **p, const uint8_t *end, float *out, siz
 /* float32, integers and nil; float64, integers and nil. Integers of any width; those beyond 2^53
  * are rounded twice, as by ek_head_number. */
 ek_swap_fn ek_swap_portable, ek_swap_avx2, ek_swap64_portable, ek_swap64_avx2;
-/* Return the fastest version for this CPU. */
+/* Return the fastest conversion of big-endian floats for this CPU. */
 ek_swap_fn *ek_swap_best(void);
+/* Return the fastest conversion of big-endian doubles for this CPU. */
 ek_swap_fn *ek_swap64_best(void);
 
 /* Type names of an encoding, for errors. */
@@ -122,7 +123,7 @@ static inline int ek_encode_list_items(const struct ek_codec_encode_state *w)
     return ek_list_is_partial(w->q) ? w->q->list_items : 0;
 }
 
-/* Return the index of a name, or -1. */
+/* Return the index of a feature name, or -1. */
 int ek_names_find(const struct ek_names *n, struct ek_text name);
 
 /* Return the index of the field with that name among the siblings from `first`, or -1. */
@@ -135,6 +136,7 @@ static inline int ek_field_find(const struct ek_codec *c, int first, struct ek_t
     return -1;
 }
 
+/* Return the bit of a field in the set of fields that were decoded, to find duplicates. */
 static inline uint64_t ek_field_bit(const struct ek_codec *c, const struct ek_field *f)
 {
     return UINT64_C(1) << (f - c->fields);
@@ -159,13 +161,13 @@ struct ek_decode {
     int sourced; /* items with a source */
 };
 
-/* Fail with the path of the field as prefix. */
+/* Set d's error, with the path of the field as prefix. Return `code`. */
 int ek_decode_fail(struct ek_decode *d, enum ek_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 extern const struct ek_words ek_words_msgpack, ek_words_json;
 /* Return the name of a type in the encoding: "a map" or "an object", ... */
 const char *ek_decode_kind(const struct ek_decode *d, enum ek_wire_kind kind);
-/* Fail for the result of a wire function. Return EK_EFORMAT or EK_ELIMIT. */
+/* Set d's error for the result of a wire function. Return EK_EFORMAT or EK_ELIMIT. */
 int ek_decode_wire_fail(struct ek_decode *d, enum ek_wire_result result);
 
 #endif

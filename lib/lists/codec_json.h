@@ -39,15 +39,18 @@ int ek_json_read(struct ek_json **json, const void *text, size_t length, int dep
                  struct ek_json_fault *fault);
 void ek_json_free(struct ek_json *json);
 
-/* Return the object as msgpack, valid until the next parse. */
+/* Return the parsed object as msgpack, and set *length. Valid until the next parse; `json` owns it.
+ */
 const uint8_t *ek_json_wire(const struct ek_json *json, size_t *length);
-/* Get the position in the text of the keyed number or null at `offset` of the msgpack, or that of
- * the bracket of a keyed array. Return false if none. */
+/* Set *place to the position in the text of the keyed number or null at `offset` of the msgpack, or
+ * to that of the bracket of a keyed array. Return false if there is none. */
 bool ek_json_place(const struct ek_json *json, size_t offset, struct ek_place *place);
 
-/* Write the shortest decimal that parses to the same number. Return its length, or 0 if not finite.
- * An infinite float becomes 1e39, which parses as infinite. */
+/* Write the shortest decimal that parses to the same double. Return its length, or 0 if the value
+ * is not finite. No nul is added. */
 size_t ek_json_double(char out[EK_JSON_NUMBER_BYTES], double value);
+/* Write the shortest decimal that parses to the same float. Return its length. Infinities become
+ * 1e39, which parses as infinite; NaN returns 0. */
 size_t ek_json_float(char out[EK_JSON_NUMBER_BYTES], float value);
 
 #ifdef __cplusplus

@@ -72,17 +72,19 @@ struct ek_head {
     uint64_t bits;  /* value of BOOL, UINT, INT (sign-extended); bits of floats */
 };
 
+/* Return the 32 big-endian bits at `p`; any alignment. */
 static inline uint32_t ek_load_be32(const uint8_t *p)
 {
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
+/* Return the 64 big-endian bits at `p`; any alignment. */
 static inline uint64_t ek_load_be64(const uint8_t *p)
 {
     return (uint64_t)ek_load_be32(p) << 32 | ek_load_be32(p + 4);
 }
 
-/* Return eight bytes in native order, for comparison. */
+/* Return eight bytes in native order, for comparison; any alignment. */
 static inline uint64_t ek_load_word(const uint8_t *p)
 {
     uint64_t word;
@@ -90,18 +92,21 @@ static inline uint64_t ek_load_word(const uint8_t *p)
     return word;
 }
 
+/* Write `bits` to `p` in big-endian order; any alignment. */
 static inline void ek_store_be32(uint8_t *p, uint32_t bits)
 {
     for (int i = 0; i < 4; i++)
         p[i] = (uint8_t)(bits >> (24 - 8 * i));
 }
 
+/* Write `bits` to `p` in big-endian order; any alignment. */
 static inline void ek_store_be64(uint8_t *p, uint64_t bits)
 {
     ek_store_be32(p, (uint32_t)(bits >> 32));
     ek_store_be32(p + 4, (uint32_t)bits);
 }
 
+/* Return the float with this bit pattern. */
 static inline float ek_float_from_bits(uint32_t bits)
 {
     float f;
@@ -109,6 +114,7 @@ static inline float ek_float_from_bits(uint32_t bits)
     return f;
 }
 
+/* Return the double with this bit pattern. */
 static inline double ek_double_from_bits(uint64_t bits)
 {
     double d;
@@ -116,6 +122,7 @@ static inline double ek_double_from_bits(uint64_t bits)
     return d;
 }
 
+/* Return the bit pattern of a float. */
 static inline uint32_t ek_float_to_bits(float f)
 {
     uint32_t bits;
@@ -123,6 +130,7 @@ static inline uint32_t ek_float_to_bits(float f)
     return bits;
 }
 
+/* Return the bit pattern of a double. */
 static inline uint64_t ek_double_to_bits(double d)
 {
     uint64_t bits;
@@ -130,6 +138,7 @@ static inline uint64_t ek_double_to_bits(double d)
     return bits;
 }
 
+/* Return the bytes between `p` and `end`. */
 static inline size_t ek_wire_left(const struct ek_wire *w)
 {
     return (size_t)(w->end - w->p);
@@ -138,7 +147,8 @@ static inline size_t ek_wire_left(const struct ek_wire *w)
 /* Read the next tag with its value or length. `p` is unchanged on error. */
 enum ek_wire_result ek_wire_head(struct ek_wire *w, struct ek_head *h);
 
-/* Read a string of at most 31 bytes, the usual form of names and ids; return false for others. */
+/* Read a string of at most 31 bytes, the usual form of names and ids, into *text, which points into
+ * the message. Return false for other objects, with `p` unchanged. */
 static inline bool ek_wire_short_text(struct ek_wire *w, struct ek_text *text)
 {
     size_t left = ek_wire_left(w);
@@ -150,7 +160,8 @@ static inline bool ek_wire_short_text(struct ek_wire *w, struct ek_text *text)
     return true;
 }
 
-/* Read the header of a map of at most 15 pairs; return false for others. */
+/* Read the header of a map of at most 15 pairs. Return false for other objects, with `p` unchanged.
+ */
 static inline bool ek_wire_short_map(struct ek_wire *w, uint32_t *pairs)
 {
     size_t left = ek_wire_left(w);
@@ -162,7 +173,7 @@ static inline bool ek_wire_short_map(struct ek_wire *w, uint32_t *pairs)
     return true;
 }
 
-/* Read a float32 with its tag; return false for others. */
+/* Read a float32 with its tag. Return false for other objects, with `p` unchanged. */
 static inline bool ek_wire_float32(struct ek_wire *w, float *out)
 {
     if (ek_wire_left(w) < 5 || *w->p != EK_TAG_FLOAT32)
@@ -172,6 +183,7 @@ static inline bool ek_wire_float32(struct ek_wire *w, float *out)
     return true;
 }
 
+/* Skip a nil and return true; return false for other objects, with `p` unchanged. */
 static inline bool ek_wire_nil(struct ek_wire *w)
 {
     bool nil = ek_wire_left(w) && *w->p == EK_TAG_NIL;
@@ -187,6 +199,7 @@ enum ek_wire_result ek_wire_skip(struct ek_wire *w, int depth);
  * the call can be repeated with more bytes. */
 enum ek_wire_result ek_wire_walk(struct ek_wire *w, uint64_t *todo);
 
+/* Return true if the header is that of an integer or a float. */
 static inline bool ek_head_is_number(const struct ek_head *h)
 {
     return h->kind >= EK_WIRE_UINT && h->kind <= EK_WIRE_FLOAT64;
@@ -196,7 +209,7 @@ static inline bool ek_head_is_number(const struct ek_head *h)
  * rounded. */
 double ek_head_number(const struct ek_head *h);
 
-/* Return the name of a type for errors: "text", "an array", ... */
+/* Return the name of a type for errors: "text", "an array", ... The string is static. */
 const char *ek_wire_kind_name(enum ek_wire_kind kind);
 
 #endif

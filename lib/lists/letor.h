@@ -28,8 +28,8 @@ struct ek_letor_line {
  */
 struct ek_letor;
 
-/* Open a file. path may be "-"; plain, gzip or zstd. The manifest must outlive the reader. Return
- * 0, EK_EIO, EK_EFORMAT or EK_ENOMEM. */
+/* Open a file for reading: plain, gzip or zstd, or "-" for standard input. The manifest must
+ * outlive the reader. Return 0, EK_EIO, EK_EFORMAT or EK_ENOMEM. */
 int ek_letor_open(struct ek_letor **out, const struct ek_manifest *m, const char *path,
                   struct ek_error *e);
 /* Read the next list into `q` (id, label, item_id set; score NaN); *more = false at the end.
@@ -38,6 +38,7 @@ int ek_letor_open(struct ek_letor **out, const struct ek_manifest *m, const char
 int ek_letor_next(struct ek_letor *l, struct ek_list *q, bool *more, struct ek_error *e);
 /* Get the bytes read and the file size (0 if unknown), for progress. */
 void ek_letor_position(const struct ek_letor *l, uint64_t *done, uint64_t *total);
+/* Close the file and free the reader. NULL is allowed. */
 void ek_letor_close(struct ek_letor *l);
 
 /* Writer of lists that the reader restores bit by bit.

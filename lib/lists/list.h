@@ -70,19 +70,22 @@ struct ek_list {
     struct ek_json *json; /* parser; NULL before the first JSON message */
 };
 
+/* Initialize an empty list, without allocating. */
 void ek_list_init(struct ek_list *q);
+/* Free the memory. Initialize the list before it is used again. */
 void ek_list_release(struct ek_list *q);
 /* Resize to n items of F features and M query features, as a whole list. Contents of x are
  * undefined afterwards. Return 0, EK_ENOMEM or EK_ELIMIT. */
 int ek_list_resize(struct ek_list *q, int items, int item_features, int query_features);
 /* Return true if the whole list is known or assumed to have more items. */
 bool ek_list_is_partial(const struct ek_list *q);
-/* Reserve log_mean for K routable features. Return 0 or EK_ENOMEM. */
+/* Reserve log_mean for `routable` features; its values are undefined. Return 0 or EK_ENOMEM. */
 int ek_list_reserve_means(struct ek_list *q, int routable);
 /* Return EK_NUMBER_TEXT bytes for the id of item i, or NULL if out of memory. Buffers stay valid
  * until the next resize. */
 char *ek_list_item_id_buffer(struct ek_list *q, int i);
-/* Return the value of a segment dimension; text is NULL if the list lacks it. */
+/* Return the value of a segment dimension, valid as long as the strings of the list; its text is
+ * NULL if the list lacks the dimension. */
 struct ek_text ek_list_segment(const struct ek_list *q, const char *name);
 
 /* Return the bytes allocated for the arrays of items. */
