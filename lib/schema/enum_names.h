@@ -37,12 +37,17 @@ enum ek_action {
 
 enum ek_mode { EK_MODE_OBSERVE, EK_MODE_SHADOW, EK_MODE_CANARY, EK_MODE_ENFORCE, EK_MODE_COUNT };
 
+/* Return the name of a finding class, a static string: "scale", "power", ... */
 const char *ek_class_name(enum ek_class c);
+/* Return the name of an action, a static string: "none", "route", ... */
 const char *ek_action_name(enum ek_action a);
+/* Return the name of a mode, a static string: "observe", "shadow", ... */
 const char *ek_mode_name(enum ek_mode m);
-/* Return the value of a name, or -1. */
+/* Return the class (enum ek_class) with this name, or -1. */
 int ek_class_parse(const char *text);
+/* Return the action (enum ek_action) with this name, or -1. */
 int ek_action_parse(const char *text);
+/* Return the mode (enum ek_mode) with this name, or -1. */
 int ek_mode_parse(const char *text);
 
 /* Return true if faults of the class change values by an invertible function. */

@@ -68,8 +68,11 @@ struct ek_manifest {
 /* Return true for a valid feature name: 1 to EK_NAME_BYTES_MAX bytes without spaces, commas, equals
  * signs and control characters. */
 bool ek_manifest_name_fits(const char *name);
-/* Read or parse a manifest. Return 0, EK_EIO, EK_ECONFIG with a position, or EK_ENOMEM. */
+/* Read a manifest file. Return 0, EK_EIO, EK_ECONFIG with a position, or EK_ENOMEM. The caller
+ * frees *out; on error it is unchanged. */
 int ek_manifest_load(struct ek_manifest **out, const char *path, struct ek_error *e);
+/* Parse a manifest in memory; `name` is the file name in errors. Return 0, EK_ECONFIG with a
+ * position, or EK_ENOMEM. */
 int ek_manifest_parse(struct ek_manifest **out, const char *name, const char *text, size_t length,
                       struct ek_error *e);
 /* Parse a manifest and continue after errors: `faults` (initialized, may be NULL) lists all by
@@ -80,17 +83,23 @@ int ek_manifest_parse_all(struct ek_manifest **out, const char *name, const char
 /* Build a manifest from a parsed document. Errors already in `faults` count. Return 0, EK_ECONFIG
  * or EK_ENOMEM. */
 struct ek_yaml;
+/* As ek_manifest_parse_all, from a parsed YAML document, which is not kept. */
 int ek_manifest_from_tree(struct ek_manifest **out, const struct ek_yaml *y,
                           struct ek_error_list *faults, struct ek_error *e);
+/* Free a manifest. NULL is allowed. */
 void ek_manifest_free(struct ek_manifest *m);
-/* Return the number of an item or query feature, or -1. */
+/* Return the number of the item feature with this name, or -1. */
 int ek_manifest_item(const struct ek_manifest *m, const char *name);
+/* Return the number of the query feature with this name, or -1. */
 int ek_manifest_query(const struct ek_manifest *m, const char *name);
+/* As ek_manifest_item, for a name that need not be nul-terminated. */
 int ek_manifest_find_item(const struct ek_manifest *m, struct ek_text name);
+/* As ek_manifest_query, for a name that need not be nul-terminated. */
 int ek_manifest_find_query(const struct ek_manifest *m, struct ek_text name);
-/* Return the index in `features`, or -1. */
+/* Return the index in `features` of the feature with this name, or -1. */
 int ek_manifest_feature(const struct ek_manifest *m, const char *name);
-/* Return the name of that role nearest to a misspelled word, or NULL. The manifest owns it. */
+/* Return the feature name of that role nearest to a misspelled word, or NULL if none is close. The
+ * manifest owns it. */
 const char *ek_manifest_suggest(const struct ek_manifest *m, enum ek_role role, const char *word);
 
 #endif

@@ -8,11 +8,12 @@
 /* Build counts, orders and hash from `features`, `feature_count` and `derived_count`. Return 0, or
  * EK_ENOMEM with a manifest that can be freed. */
 int ek_manifest_arrange(struct ek_manifest *m);
-/* Copy the string of a key to *out; unchanged if absent. Return 0, EK_ECONFIG or EK_ENOMEM. */
+/* Copy the string of a key to *out; the caller frees it. An absent key leaves *out unchanged.
+ * Return 0, EK_ECONFIG or EK_ENOMEM. */
 int ek_manifest_read_text(const struct ek_yaml *y, const struct ek_node *map, const char *key,
                           char **out, struct ek_error *e);
-/* Read the section `normalization` (may be NULL) of a manifest with built orders. faults may be
- * NULL, e must not. Return 0, EK_ECONFIG or EK_ENOMEM. */
+/* Set the transforms in `m`, whose orders must be built, from the section `normalization` (may be
+ * NULL). faults may be NULL, e must not. Return 0, EK_ECONFIG or EK_ENOMEM. */
 int ek_manifest_read_transforms(const struct ek_yaml *y, const struct ek_node *section,
                                 struct ek_manifest *m, struct ek_error_list *faults,
                                 struct ek_error *e);

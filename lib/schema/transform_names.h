@@ -18,7 +18,7 @@ enum ek_transform_kind {
 
 /* Return the names [EK_SCALE_COUNT] in enum order. */
 const char *const *ek_transform_kind_names(void);
-/* Return the name of a transform. */
+/* Return the name of a transform, a static string. */
 const char *ek_transform_kind_name(enum ek_transform_kind s);
 
 #endif

@@ -35,18 +35,21 @@ struct ek_units { /* custom units */
     bool incomplete; /* some entries were invalid: an unknown id may be one of them */
 };
 
-/* Return the default units. */
+/* Return the default units, a static array, and set *count. */
 const struct ek_unit *ek_units_built_in(size_t *count);
 
+/* Initialize an empty catalog of custom units, without allocating. */
 void ek_units_init(struct ek_units *own);
+/* Free the custom units and empty the catalog. */
 void ek_units_release(struct ek_units *own);
-/* Return unit i, default ones first; NULL after the last. */
+/* Return unit i, default ones first; NULL after the last. Valid until a unit is added. */
 const struct ek_unit *ek_units_at(const struct ek_units *own, size_t i);
-/* Return the unit with this id, or NULL. */
+/* Return the unit with this id, or NULL. Valid until a unit is added. */
 const struct ek_unit *ek_units_find(const struct ek_units *own, const char *id);
 /* Set *near to the id nearest to a misspelled one, or NULL. Return 0 or EK_ENOMEM. */
 int ek_units_nearest(const struct ek_units *own, const char *id, const char **near);
-/* Append a copy. Return 0, EK_ENOMEM or EK_ELIMIT. */
+/* Append a copy. Return 0, EK_ENOMEM, or EK_ELIMIT beyond EK_CUSTOM_UNITS_MAX; on error the catalog
+ * is unchanged. */
 int ek_units_add(struct ek_units *own, const struct ek_unit *u);
 
 /* Quantity of a feature, from its `unit` in the manifest. */
@@ -73,10 +76,11 @@ int ek_units_read_entry(struct ek_units *own, const struct ek_yaml *y, const str
 /* Return EK_ECONFIG if entry i of `list` has an id of an earlier entry, else 0. */
 int ek_units_check_duplicate(const struct ek_yaml *y, const struct ek_node *list, size_t i,
                              struct ek_error *e);
-/* Read a catalog. `faults` (initialized, may be NULL) lists all errors by position; the first is
- * the error. Return 0, EK_ECONFIG or EK_ENOMEM. */
+/* Append the units of a catalog in memory. `faults` (initialized, may be NULL) lists all errors by
+ * position; the first is the error. Return 0, EK_ECONFIG or EK_ENOMEM. */
 int ek_units_parse(struct ek_units *own, const char *name, const char *text, size_t length,
                    struct ek_error_list *faults, struct ek_error *e);
+/* As ek_units_parse, for a file. Return also EK_EIO. */
 int ek_units_load(struct ek_units *own, const char *path, struct ek_error_list *faults,
                   struct ek_error *e);
 
