@@ -108,7 +108,7 @@ struct ek_key_source {
 
 /* Return the row of a path, or NULL. */
 const struct ek_key_row *ek_key_find(const struct ek_key_table *t, const char *path);
-/* Return the last part of the path. */
+/* Return the last part of the path; valid as long as the row. */
 const char *ek_key_name(const struct ek_key_row *k);
 /* Return true if the mapping `section` contains the key: "defaults", "pins.*", "" for the top
  * level. */
@@ -121,30 +121,32 @@ bool ek_key_is_whole(const struct ek_key_row *k);
 /* Write an integer to `out` [size] in the largest unit that is exact, such as "4MiB" or "10s"; 0 as
  * the key's word, if it has one. Return `out`. */
 const char *ek_key_quantity(const struct ek_key_row *k, int64_t value, char *out, size_t size);
-/* Write choice `number`. */
+/* Write the word of choice `number` to `out` [size], cut to fit. */
 void ek_key_choice(const struct ek_key_row *k, int number, char *out, size_t size);
 /* Return the address of the key's member in `base`. */
 void *ek_key_member(const struct ek_key_row *k, const void *base);
-/* Return the member of an integer, choice or boolean. */
+/* Return the value of the key's member in `base`: an integer, the index of a choice, or a boolean.
+ */
 int64_t ek_key_get(const struct ek_key_row *k, const void *base);
 
-/* Add an independent error to the list and return 0, or return `code` without a list. */
+/* Add the error in s->e to the list s->faults and return 0, so that reading continues. Return
+ * `code` unchanged if there is no list, or EK_ENOMEM. */
 int ek_keys_collect(const struct ek_key_source *s, int code);
 /* Read a mapping; NULL is an absent one. Unknown keys are errors with a suggestion; missing
  * required keys are errors. Members of absent or invalid keys stay unchanged. Return 0, EK_ECONFIG
  * or EK_ENOMEM. */
 int ek_keys_read(struct ek_key_source *s, const char *section, const struct ek_node *map);
-/* Store one scalar by the type of its key; TEXTS append an element. Return 0, or EK_ECONFIG at the
- * value; *out is then unchanged. */
+/* Store one scalar in its member by the type of its key; TEXTS append an element. Return 0,
+ * EK_ENOMEM, or EK_ECONFIG with the position of the value; the member is then unchanged. */
 int ek_key_store(struct ek_key_source *s, const struct ek_key_row *k, const struct ek_node *n);
-/* Read a choice into *out as its index. Return 0, or EK_ECONFIG at the value; *out is then
- * unchanged. */
+/* Read a choice into *out as its index. Return 0, or EK_ECONFIG with the position of the value;
+ * *out is then unchanged. */
 int ek_key_read_name(struct ek_key_source *s, const struct ek_key_row *k, const struct ek_node *n,
                      int *out);
-/* Store the default values of a key, or of all keys below a path ("" for all). Return 0, or
- * EK_ECONFIG at the value; *out is then unchanged. */
+/* Store the default values of a key, or of all keys below a path ("" for all). Return 0, EK_ENOMEM,
+ * or EK_ECONFIG for an invalid default; its member is then unchanged. */
 int ek_keys_set_built_in(struct ek_key_source *s, const char *section);
-/* Free the strings of all rows with this base. */
+/* Free the strings of all rows with base number `number` in `base`. */
 void ek_keys_release(const struct ek_key_table *t, unsigned number, void *base);
 
 #endif

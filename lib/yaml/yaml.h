@@ -39,7 +39,8 @@ struct ek_node {
 
 struct ek_yaml;
 
-/* Parse a file. Return 0, EK_EIO, EK_ECONFIG with a position, or EK_ENOMEM. */
+/* Parse a file ("-": standard input). Return 0, EK_EIO, EK_ECONFIG with a position, or EK_ENOMEM.
+ * The caller frees *out. */
 int ek_yaml_load(struct ek_yaml **out, const char *path, struct ek_error *e);
 /* Parse a string. `name` is the file name in errors. `text` may be NULL with length 0. Return 0,
  * EK_ECONFIG with a position, or EK_ENOMEM. */
@@ -59,13 +60,17 @@ const char *ek_yaml_name(const struct ek_yaml *y);
 /* Return the value of a key, or NULL if the mapping (may be NULL) lacks it. */
 const struct ek_node *ek_node_get(const struct ek_node *mapping, const char *key);
 
-/* Typed readers. Return 0, or EK_ECONFIG with position and key; *out is then unchanged. */
+/* Get a scalar as a string, valid as long as the document. `what` is the key in errors. Return 0,
+ * or EK_ECONFIG with position and key; *out is then unchanged. So do the next three. */
 int ek_node_text(const struct ek_yaml *y, const struct ek_node *n, const char *what,
                  const char **out, struct ek_error *e);
+/* Get a boolean, `true` or `false` without quotes, as ek_node_text. */
 int ek_node_bool(const struct ek_yaml *y, const struct ek_node *n, const char *what, bool *out,
                  struct ek_error *e);
+/* Get a number from `low` to `high`, as ek_node_text. */
 int ek_node_double(const struct ek_yaml *y, const struct ek_node *n, const char *what, double low,
                    double high, double *out, struct ek_error *e);
+/* Get an integer from `low` to `high`, as ek_node_text. */
 int ek_node_int(const struct ek_yaml *y, const struct ek_node *n, const char *what, int64_t low,
                 int64_t high, int64_t *out, struct ek_error *e);
 /* Fail with `'KEY' must be WANTED, not VALUE`. Return EK_ECONFIG. */
@@ -78,17 +83,19 @@ int ek_node_out_of_range(const struct ek_yaml *y, const struct ek_node *n, const
  * 0, or EK_ECONFIG at the value; *out is then unchanged. */
 int ek_node_choice(const struct ek_yaml *y, const struct ek_node *n, const char *what,
                    const char *const *words, size_t count, int *out, struct ek_error *e);
-/* Return 0 if the node is of this kind, else EK_ECONFIG. */
+/* Return 0 if the node is of this kind, else fail with EK_ECONFIG at its position. `what` is the
+ * key in the error. */
 int ek_node_check_kind(const struct ek_yaml *y, const struct ek_node *n, const char *what,
                        enum ek_node_kind kind, struct ek_error *e);
 /* Fail at the node's position. Return EK_ECONFIG. */
 int ek_node_fail(const struct ek_yaml *y, const struct ek_node *n, struct ek_error *e,
                  const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* Return 0 if every key is in `known`; else EK_ECONFIG, `unknown key 'x', did you mean 'y'?`. */
+/* Check that every key of a mapping is in `known`. Return 0, or EK_ECONFIG: `unknown key 'x', did
+ * you mean 'y'?`. */
 int ek_node_keys(const struct ek_yaml *y, const struct ek_node *mapping, const char *const *known,
                  size_t count, struct ek_error *e);
-/* Add all unknown keys to `faults`. With NULL as ek_node_keys. Return 0, EK_ENOMEM, or EK_ECONFIG
- * if `faults` is NULL. */
+/* As ek_node_keys, but add all unknown keys to `faults`, unless it is NULL. Return 0, EK_ENOMEM, or
+ * EK_ECONFIG if `faults` is NULL or full. */
 int ek_node_all_keys(const struct ek_yaml *y, const struct ek_node *mapping,
                      const char *const *known, size_t count, struct ek_error_list *faults,
                      struct ek_error *e);

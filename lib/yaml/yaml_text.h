@@ -20,7 +20,8 @@ size_t ek_yaml_line_start(const char *text, size_t length, long line);
 /* Return true if kinds, values, quoting and order are equal: `1` and "1" differ. Positions are
  * ignored. NULL is an absent node. */
 bool ek_node_same(const struct ek_node *a, const struct ek_node *b);
-/* Compare two mappings, ignoring the given keys, which may be absent. */
+/* Return true if two mappings are equal as by ek_node_same, ignoring the given keys, which may be
+ * absent. */
 bool ek_node_same_but(const struct ek_node *a, const struct ek_node *b, const char *const *keys,
                       size_t count);
 
