@@ -45,7 +45,7 @@ struct ek_controller {
     uint8_t held[INT16_MAX + 1];     /* cells in use, as last reported to the caller */
 };
 
-/* Return the current plan. */
+/* Return the current plan, for changes. */
 static inline struct ek_plan *ek_controller_time(struct ek_controller *c)
 {
     return &c->plan[c->now];
@@ -54,27 +54,31 @@ static inline struct ek_plan *ek_controller_time(struct ek_controller *c)
 /* Report the cells in use to the caller, so that they are not reused. */
 void ek_controller_retain_cells(struct ek_controller *c);
 
-/* Write the active pins to `pinned`. Return their number. */
+/* Write the pins that are active at time_ms to c->pinned. Return their number. */
 int ek_controller_pins_get(struct ek_controller *c, int64_t time_ms);
-/* Return whether a pin has expired, or a pin of the rules begins. */
+/* Return whether a pin has expired, or a pin of the rules begins, so that the plan must be composed
+ * again. */
 bool ek_controller_pins_due(const struct ek_controller *c, int64_t time_ms);
 /* Report pins that expired or have no cell. Call after the plan is composed without them. Return 0,
  * or EK_ENOMEM; some are then not reported. */
 int ek_controller_pins_end(struct ek_controller *c, int64_t time_ms, uint64_t query,
                            uint64_t before);
-/* Mark the pinned cells in `held` [cells]. */
+/* Set held [cells] to 1 for the pinned cells; other entries stay unchanged. */
 void ek_controller_pins_retain(const struct ek_controller *c, uint8_t *held);
+/* Free all pins of operators. */
 void ek_controller_pins_free(struct ek_controller *c);
-/* Add pins of operators that `into` lacks. Return 0, or EK_ENOMEM. */
+/* Add pins of operators that `into` lacks; `to` maps the cells of `from`. Return 0, or EK_ENOMEM;
+ * some are then added. */
 int ek_controller_pins_merge(struct ek_controller *into, const struct ek_controller *from,
                              const int16_t *to);
-/* Read or write the pins of operators. */
+/* Read or write the pins of operators; `features` and `cells` are exclusive upper bounds. Errors
+ * are in s->rc. */
 void ek_controller_pins_serialize(struct ek_controller *c, struct ek_serialize *s, int features,
                                   int cells);
 
-/* Create rollouts for desired entries and end all other rollouts. */
+/* Begin rollouts for desired entries that have none, and end all other rollouts. */
 void ek_controller_sync_rollouts(struct ek_controller *c, int64_t time_ms);
-/* Give rollouts that the plan does not let act the initial percentage of the rules. */
+/* Set the initial percentage of the rules in rollouts that the plan does not let act. */
 void ek_controller_update_percentages(struct ek_controller *c);
 
 /* Report all changes from plan `was` to the current plan. Return 0, or the error of the

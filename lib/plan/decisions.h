@@ -40,9 +40,9 @@ enum ek_decision_kind {
     EK_DECISION_KINDS
 };
 
-/* Return the name: "route", "end", ... */
+/* Return the name of a kind, a static string: "route", "end", ... */
 const char *ek_decision_kind_name(enum ek_decision_kind d);
-/* Return the enum ek_decision_kind of a name, -1: unknown. */
+/* Return the enum ek_decision_kind with this name, or -1. */
 int ek_decision_kind_parse(const char *word);
 
 /* Strings may be NULL; the log has copies. */
@@ -71,7 +71,7 @@ struct ek_decision_record {
 
 struct ek_decisions;
 
-/* Return an empty record of this kind with the actor "system". */
+/* Return an empty record of this kind with the actor "system"; its strings are static. */
 struct ek_decision_record ek_decision_get(enum ek_decision_kind what);
 
 int ek_decisions_new(struct ek_decisions **out); /* Return 0, or EK_ENOMEM. */
@@ -89,16 +89,16 @@ void ek_decisions_set_plan(struct ek_decisions *d, uint64_t number, uint64_t bef
 /* Return whether the log has an equal decision of any number: same kind, target, time and plan
  * versions. */
 bool ek_decisions_has(const struct ek_decisions *d, const struct ek_decision_record *m);
-/* Append the decisions of another log with new numbers. Return 0, or EK_ENOMEM; some are then
- * appended. */
+/* Append the decisions of another log, which stays unchanged, with new numbers. Return 0, or
+ * EK_ENOMEM; some are then appended. */
 int ek_decisions_merge(struct ek_decisions *into, const struct ek_decisions *from);
 /* Return the highest number; 0: none. */
 uint64_t ek_decisions_last(const struct ek_decisions *d);
 
-/* Read or write one part of the ring; read into an empty log. A part is unchanged as long as its
- * mark is; mark 0: empty. */
+/* Read or write part 0 .. EK_DECISIONS_PARTS - 1 of the ring; read into an empty log. Errors are in
+ * s->rc. */
 void ek_decisions_serialize(struct ek_decisions *d, struct ek_serialize *s, int part);
-/* Return the mark of a part. */
+/* Return the mark of a part, 0 if it is empty. A part is unchanged as long as its mark is. */
 uint64_t ek_decisions_mark(const struct ek_decisions *d, int part);
 
 #endif

@@ -6,7 +6,7 @@
 
 struct ek_guard;
 
-/* Return the counters of guard, detector and live sketches. */
+/* Return the sums of the counters of guard, detector and live sketches, since the start. */
 struct ek_limit_counters ek_guard_limit_counters(const struct ek_guard *g);
 
 #endif

@@ -25,24 +25,25 @@ struct ek_open_findings {
     struct ek_open_finding *item; /* [count], oldest first */
 };
 
-/* Free all findings and their strings. */
+/* Free all findings and their strings. The registry is then empty and can be used again. */
 void ek_open_findings_release(struct ek_open_findings *o);
 /* Reserve space for `room` findings in total. Return 0, or EK_ENOMEM. */
 int ek_open_findings_reserve(struct ek_open_findings *o, int room);
-/* Append a finding without owned strings. Return NULL if out of memory, never within the reserved
- * space. */
+/* Append a copy of a finding without owned strings. Return it, valid until the next change, or NULL
+ * if out of memory, never within the reserved space. */
 struct ek_open_finding *ek_open_findings_add(struct ek_open_findings *o,
                                              const struct ek_finding *f);
-/* Return the open finding of a feature and segment, or NULL. */
+/* Return the open finding of a feature and segment, valid until the next change, or NULL. */
 struct ek_open_finding *ek_open_findings_at(const struct ek_open_findings *o, int feature,
                                             int cell);
-/* Remove and free a finding. */
+/* Remove and free a finding of the registry; later ones move to its place. */
 void ek_open_findings_remove(struct ek_open_findings *o, struct ek_open_finding *one);
 /* Return whether a later finding of the same feature is present, that is, the fault was assigned to
  * another segment. */
 bool ek_open_findings_is_handed_over(const struct ek_open_findings *o,
                                      const struct ek_open_finding *gone);
-/* Add, or remove if it has ended, a finding of the detector. EK_EPISODES_MAX must be reserved. */
+/* Apply an event of the detector: add an open finding that is not in the registry, remove one that
+ * has ended. Known findings stay unchanged. EK_EPISODES_MAX must be reserved. */
 void ek_open_findings_follow(struct ek_open_findings *o, const struct ek_finding *f);
 /* Return whether a finding is open in any of the cells. */
 bool ek_open_findings_match(const struct ek_open_findings *o, const int16_t *cells, int count);

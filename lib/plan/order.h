@@ -28,14 +28,16 @@ struct ek_order {
     const char *author, *reason; /* at most EK_AUTHOR_BYTES and EK_REASON_BYTES; NULL: not given */
 };
 
-/* Find an item feature by name. Return 0, or EK_EUSAGE with EK_ERR_NAME and the nearest name. */
+/* Set *feature to the number of the item feature with this name. Return 0, or EK_EUSAGE with
+ * EK_ERR_NAME and the nearest name in the message. */
 int ek_order_find_feature(const struct ek_manifest *m, const char *name, int *feature,
                           struct ek_error *e);
 /* Return true if a feature, by item number, can be pinned to the action. */
 bool ek_order_has_action(const struct ek_controller *c, int item, enum ek_action action);
-/* Parse the action of a pin. Return 0, or EK_EUSAGE. */
+/* Set *action to the action of a pin with this name. Return 0, or EK_EUSAGE. */
 int ek_order_parse_action(const char *name, enum ek_action *action, struct ek_error *e);
-/* Return the segment value as cells have it: NULL for EK_SEGMENT_OTHER. */
+/* Return the segment value as cells have it: NULL for EK_SEGMENT_OTHER. It is a view of the
+ * command. */
 const char *ek_order_cell_value(const struct ek_order *o);
 
 #endif

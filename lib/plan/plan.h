@@ -126,47 +126,49 @@ static inline bool ek_routing_has(const struct ek_plan_routing *r, int entry)
     return r->desired && r->reach[entry / 64] >> (entry % 64) & 1;
 }
 
-/* Return the name: "finding", "operator", "rules". */
+/* Return the name of a source, a static string: "finding", "operator", "rules". */
 const char *ek_plan_source_name(enum ek_plan_source by);
-/* Return the name: "number", "list", "item", ...; "unknown". */
+/* Return the name of a repair, a static string: "number", "list", "item", ...; "unknown". */
 const char *ek_repair_by_name(enum ek_repair_by by);
-/* Return the name: "pass", "shadow", "canary", "routed", "paused",
+/* Return the name of an outcome, a static string: "pass", "shadow", "canary", "routed", "paused",
  * "repaired", "undecodable". */
 const char *ek_list_outcome_name(enum ek_list_outcome w);
 
 /* Return a new entry for a finding: enforced, unknown repair, start time 0, no end. */
 struct ek_plan_entry ek_plan_entry_find(int feature, int cell, struct ek_treatment treatment);
 /* Add an entry, or change the treatment of an existing one. The version rises only if the set of
- * actions changes; a new value of the same action does not count. Return whether it rose. No effect
- * if the plan is full. */
+ * actions changes; a new value of the same action does not count. Return 1 if it rose, else 0. No
+ * effect if the plan is full. */
 int ek_plan_set(struct ek_plan *p, int feature, int cell, struct ek_treatment treatment,
                 int64_t now_ms);
-/* Return the index of an entry, -1: none. */
+/* Return the index of the entry of a feature and cell, or -1. */
 int ek_plan_find(const struct ek_plan *p, int feature, int cell);
-/* Return whether the plan has an entry. */
+/* Return 1 if the plan has an entry of this feature and cell, else 0. */
 int ek_plan_has(const struct ek_plan *p, int feature, int cell);
-/* Return the entry, or NULL. */
+/* Return the entry of a feature and cell, valid until the plan changes, or NULL. */
 const struct ek_plan_entry *ek_plan_entry_at(const struct ek_plan *p, int feature, int cell);
-/* Let the entry wait for an operator. */
+/* Mark the entry of a feature and cell as waiting for an operator: it stays until one resumes or
+ * ends it. No effect without such an entry. */
 void ek_plan_await(struct ek_plan *p, int feature, int cell);
 /* Return whether the entry waits for an operator. */
 static inline bool ek_plan_awaits(const struct ek_plan_entry *e)
 {
     return e->until_ms == EK_PLAN_AWAITS_MS;
 }
-/* Return whether ek_plan_set has space for the entry. */
+/* Return 1 if ek_plan_set has space for the entry, else 0. */
 int ek_plan_has_space(const struct ek_plan *p, int feature, int cell);
-/* Remove an entry. Return whether it existed. */
+/* Remove an entry. Return 1 if it existed, else 0. */
 int ek_plan_remove(struct ek_plan *p, int feature, int cell);
-/* End an entry at now_ms, or later if it is not in the plan for min_duration_ms yet. */
+/* Set the end of an entry: now_ms, or later if it is not in the plan for min_duration_ms yet.
+ * ek_plan_expire removes it then. No effect without such an entry. */
 void ek_plan_end(struct ek_plan *p, int feature, int cell, int64_t now_ms, int64_t min_duration_ms);
-/* Remove expired entries. Return whether the version rose. Event time may jump back: an end further
- * away than min_duration_ms is moved to now_ms + min_duration_ms. */
+/* Remove entries whose end is not after now_ms. Return 1 if the version rose, else 0. Event time
+ * may jump back: an end further away than min_duration_ms is moved to now_ms + min_duration_ms. */
 int ek_plan_expire(struct ek_plan *p, int64_t now_ms);
 /* Return the number of features with an entry. */
 int ek_plan_features(const struct ek_plan *p);
-/* Set the treatments of a list; routable_of_item [features]. Of the entries of a feature a pin
- * takes precedence over a finding, then the more specific entry. A finding's entry has the most
+/* Set *out to the treatments of a list; routable_of_item [features]. Of the entries of a feature a
+ * pin takes precedence over a finding, then the more specific entry. A finding's entry has the most
  * careful matching mode of the plan: of the feature, else of `defaults`, else its own. Features
  * without treatment get EK_ACT_NONE. An empty plan costs one comparison. */
 void ek_plan_apply(const struct ek_plan *p, const struct ek_plan_list *list,
@@ -184,20 +186,21 @@ struct ek_plan_outcomes {
     void *context;
 };
 
-/* Set of modes, one bit each. */
+/* Return the bit of a mode in a set of modes. */
 static inline unsigned ek_mode_bit(enum ek_mode m)
 {
     return 1u << m;
 }
 
-/* Return the modes of an entry. mode: the most specific mode of its feature and cell. */
+/* Return the set of modes (ek_mode_bit) that an entry has in lists. mode: the most specific mode of
+ * its feature and cell. */
 unsigned ek_plan_get_modes(const struct ek_plan_outcomes *w, int feature, int cell,
                            enum ek_mode mode);
 
-/* Read or write a repair without `factor` and `query_feature`. */
+/* Read or write a repair without `factor` and `query_feature`. Errors are in s->rc. */
 void ek_plan_repair_serialize(struct ek_plan_repair *r, struct ek_serialize *s);
 /* Read or write a plan as a checkpoint part (docs/dev/formats/state.md). `features` and `cells` are
- * exclusive upper bounds. */
+ * exclusive upper bounds. Errors are in s->rc. */
 void ek_plan_serialize(struct ek_plan *p, struct ek_serialize *s, int features, int cells);
 
 #endif

@@ -23,7 +23,7 @@ enum { EK_ROUTE_COVERAGE_LISTS = 4096, EK_ROUTE_COVERAGE_CELLS = 9 /* per list *
 
 int ek_route_coverage_new(struct ek_route_coverage **out); /* Return 0, or EK_ENOMEM. */
 void ek_route_coverage_free(struct ek_route_coverage *r);
-/* Remove all lists and percentages. */
+/* Remove all lists and percentages; the memory is kept. */
 void ek_route_coverage_clear(struct ek_route_coverage *r);
 /* Record a list by its cells; -1: none. More lists or cells than the limits are ignored. Call
  * before percentages are added. */
@@ -89,8 +89,8 @@ struct ek_composed {
     double share; /* upper bound of the fraction of traffic that they act on; NaN: unknown */
 };
 
-/* Compose the successor of `now` into `next`. The version rises if and only if the treatments
- * differ (ek_plan_same). */
+/* Compose the successor of `now` into `next`, and set *out. The version rises if and only if the
+ * treatments differ (ek_plan_same). */
 void ek_plan_compose(struct ek_plan *next, const struct ek_plan *now, const struct ek_composing *c,
                      struct ek_composed *out);
 

@@ -35,8 +35,8 @@ struct ek_decision {
     bool stays;                    /* the fault has cleared, and the route waits for an operator */
 };
 
-/* Return the decision for a finding. Without means no treatment is desired, and observe mode
- * reports the treatment that a model would allow. */
+/* Return the decision of the rules for a finding. If `means` has no means of mitigation no
+ * treatment is desired, and observe mode reports the treatment that a model would allow. */
 struct ek_decision ek_decide(const struct ek_rules *rules, const struct ek_manifest *m,
                              const struct ek_means *means, const struct ek_finding *finding);
 

@@ -38,7 +38,7 @@ enum ek_guardrail {
     EK_GUARDRAIL_COUNT
 };
 
-/* Return the key of `abort_if`: "none", "rank_change_p95", ... */
+/* Return the key of `abort_if`, a static string: "none", "rank_change_p95", ... */
 const char *ek_guardrail_name(enum ek_guardrail r);
 
 /* Last statistics of the finding, for reports. NaN: none. */
@@ -82,7 +82,8 @@ struct ek_rollout_stats {
     bool drifted; /* the model no longer agrees with upstream */
 };
 
-/* Return the rollout of a feature and cell, also an ended one; NULL: none. */
+/* Return the rollout of a feature and cell, also an ended one, valid until one is added or removed;
+ * NULL if there is none. */
 struct ek_rollout *ek_rollout_find(struct ek_rollouts *s, int feature, int cell);
 /* Return whether a route may act: active and not rolled back. NULL: no. */
 bool ek_rollout_may_act(const struct ek_rollout *r);
@@ -96,11 +97,13 @@ void ek_rollout_set_initial(struct ek_rollout *r, const struct ek_canary *c);
 /* Continue an ended rollout of a fault that has not ended. Percentage and rollback stay, the
  * statistics restart, and it is no relapse. */
 void ek_rollout_restart(struct ek_rollout *r, int64_t now_ms);
-/* End a rollout after its minimum duration. */
+/* Mark the active rollout of a feature and cell as ended at now_ms; it is retained. No effect
+ * without one. */
 void ek_rollout_end(struct ek_rollouts *s, int feature, int cell, int64_t now_ms);
 /* Remove all rollouts of a cell that gets another segment value. */
 void ek_rollouts_reset_cell(struct ek_rollouts *s, int cell);
-/* Return the minimum duration: hold (1 + relapses), at most max_duration, at least hold. */
+/* Return the minimum duration of the rollout's route: (1 + relapses) times min_duration of the
+ * rules, at most max_duration but at least min_duration. */
 int64_t ek_rollout_min_duration_ms(const struct ek_rollout *r, const struct ek_rules *rules);
 
 enum ek_rollout_change { EK_ROLLOUT_UNCHANGED, EK_ROLLOUT_STEPPED, EK_ROLLOUT_ROLLED_BACK };
@@ -118,18 +121,23 @@ enum ek_guardrail ek_rollout_check_guardrails(const struct ek_canary *c,
 enum ek_rollout_change ek_rollout_step(struct ek_rollout *r, enum ek_mode mode,
                                        const struct ek_canary *c, const struct ek_rollout_stats *f,
                                        int64_t now_ms);
-/* Merge rollouts; `to` maps cells. For the same feature and cell: the smaller percentage, any
- * rollback, and the larger number of relapses. Rollouts without space are dropped. */
+/* Merge `from`, which stays unchanged; `to` maps its cells. For the same feature and cell: the
+ * smaller percentage, any rollback, and the larger number of relapses. Rollouts without space are
+ * dropped. */
 void ek_rollouts_merge(struct ek_rollouts *into, const struct ek_rollouts *from, const int16_t *to);
-/* Restart at the initial canary percentage on an operator command. */
+/* Restart a rollout at the initial canary percentage on an operator command; its rollback and
+ * statistics are reset. */
 void ek_rollout_resume(struct ek_rollout *r, const struct ek_canary *c, int64_t now_ms);
-/* Exclude the duration of a pause from the step timers. */
+/* Exclude `for_ms`, the duration of a pause, from the step timers of active rollouts. */
 void ek_rollouts_add_pause(struct ek_rollouts *s, int64_t for_ms);
 
-/* Read or write rollouts; `features` and `cells` are exclusive upper bounds. Budgets and
- * incidents are separate, later additions to the format. */
+/* Read or write the route budgets of the rollouts. They are a later addition to the format: read
+ * after ek_rollouts_serialize. Errors are in snap->rc. */
 void ek_rollouts_budget_serialize(struct ek_rollouts *s, struct ek_serialize *snap);
+/* Read or write the incidents of the rollouts, as ek_rollouts_budget_serialize. */
 void ek_rollouts_incidents_serialize(struct ek_rollouts *s, struct ek_serialize *snap);
+/* Read or write rollouts without budgets and incidents; `features` and `cells` are exclusive upper
+ * bounds. Errors are in snap->rc. */
 void ek_rollouts_serialize(struct ek_rollouts *s, struct ek_serialize *snap, int features,
                            int cells);
 

@@ -87,14 +87,16 @@ struct ek_controller_setup {
 int ek_controller_new(struct ek_controller **out, const struct ek_controller_setup *s,
                       struct ek_error *e);
 void ek_controller_free(struct ek_controller *c);
-/* Return the current plan, and the desired plan. Valid until the next change. */
+/* Return the current plan, valid until the next change of the controller. */
 const struct ek_plan *ek_controller_plan(const struct ek_controller *c);
+/* Return the desired plan, valid until the next change of the controller. */
 const struct ek_plan *ek_controller_desired(const struct ek_controller *c);
 
 /* Return the decision for the event of a finding. Call after ek_controller_add_finding and
  * ek_controller_update. */
 struct ek_decision ek_controller_decide(const struct ek_controller *c, const struct ek_finding *f);
-/* Update the desired plan by a finding. */
+/* Update the desired plan by an event of a finding: add, change or end its entry. The current plan
+ * changes with the next ek_controller_update. */
 void ek_controller_add_finding(struct ek_controller *c, const struct ek_finding *f,
                                int64_t time_ms);
 /* Update the route budgets by a list and its treatment. Call for lists that the detector has
@@ -107,9 +109,9 @@ void ek_controller_list(struct ek_controller *c, const struct ek_plan_routing *r
 int ek_controller_update(struct ek_controller *c, int64_t time_ms, uint64_t query, bool *changed);
 /* Return the limit that the last update exceeded, which is reported each time, or EK_BOUND_NONE. */
 enum ek_bound ek_controller_reached_limit(const struct ek_controller *c);
-/* Remove the state of a cell that gets another segment value. */
+/* Remove history and rollouts of a cell that gets another segment value. */
 void ek_controller_reset_cell(struct ek_controller *c, int cell);
-/* Return the rollout of a route, or NULL. */
+/* Return the rollout of a feature and cell, valid until the next change, or NULL. */
 const struct ek_rollout *ek_controller_rollout(const struct ek_controller *c, int feature,
                                                int cell);
 
@@ -144,9 +146,10 @@ int ek_controller_each_pin(const struct ek_controller *c, int64_t time_ms,
                            int (*tell)(void *context, const struct ek_order *pin,
                                        enum ek_plan_source by),
                            void *context);
-/* Return whether it is paused. */
+/* Return whether mitigation is paused. */
 bool ek_controller_paused(const struct ek_controller *c);
-/* Set or end the pause. Rollouts do not step while paused. */
+/* Start or end the pause, under which no entry acts. Rollouts do not step while paused. The next
+ * update composes the plan. */
 void ek_controller_pause(struct ek_controller *c, bool paused, int64_t time_ms);
 /* Restart a rolled-back route, or end one that waits for an operator. Return 0, or EK_ESTATE:
  * neither exists. */
@@ -166,36 +169,43 @@ struct ek_controller_memory {
     bool paused;
     int64_t paused_ms;
 };
-/* Return the state as views. */
+/* Return plan, desired plan, rollouts, pins and limits as views, valid until the next change. */
 struct ek_controller_memory ek_controller_memory(const struct ek_controller *c);
-/* Apply plan and state of another controller without reports. Operator state stays. */
+/* Replace plan, desired plan, rollouts and limits by copies of those of *m, without reports. Pins
+ * and pause stay. */
 void ek_controller_apply_record(struct ek_controller *c, const struct ek_controller_memory *m);
-/* Replace pins and pause. Return 0, or EK_ENOMEM; a part may then be replaced. */
+/* Replace pins and pause by copies of those of *m. Return 0, or EK_ENOMEM; a part may then be
+ * replaced. */
 int ek_controller_apply_operators(struct ek_controller *c, const struct ek_controller_memory *m);
 
-/* Read or write checkpoint parts: `plan` is the desired plan, `control` the rest. `features` and
- * `cells` are exclusive upper bounds. Call ek_controller_restored after reading, also without
- * `control`; the next update composes the plan. */
+/* Read or write the checkpoint part `plan`, the desired plan. `features` and `cells` are exclusive
+ * upper bounds. Errors are in s->rc. After reading, call ek_controller_restored. */
 void ek_controller_desired_serialize(struct ek_controller *c, struct ek_serialize *s, int features,
                                      int cells);
+/* Read or write the checkpoint part `control`: rollouts, pins, pause and limits. Bounds, errors and
+ * call after reading as for ek_controller_desired_serialize. */
 void ek_controller_serialize(struct ek_controller *c, struct ek_serialize *s, int features,
                              int cells);
+/* Complete the reading of a checkpoint, with or without the part `control`, at event time time_ms.
+ * The next update composes the plan. */
 void ek_controller_restored(struct ek_controller *c, int64_t time_ms);
 /* Merge another controller; `to` [cells of from] maps its cells. Common entries stay as here,
  * rollouts merge as ek_rollouts_merge, pins are united, and a pause of either is kept. The next
  * update makes the plan. Return 0, or EK_ENOMEM; a part is then merged. */
 int ek_controller_merge(struct ek_controller *into, const struct ek_controller *from,
                         const int16_t *to);
-/* Set the new number of the finding of a route after a merge; 0: no effect. */
+/* Set the new number of the finding of a route after a merge; 0: no effect. No effect without the
+ * route. */
 void ek_controller_set_episode(struct ek_controller *c, int feature, int cell, uint32_t episode);
-/* Set the incident of a route after a restore. */
+/* Set the incident number `cause` of the finding of a route after a restore. No effect without the
+ * route. */
 void ek_controller_set_incident(struct ek_controller *c, int feature, int cell, uint32_t cause);
 /* Add the pins of another controller; `to` as for ek_controller_merge. `from` needs only names and
  * values of its cells. A pin without a cell here is reported as removed. Return 0, or EK_ENOMEM; a
  * part is then added. */
 int ek_controller_copy_pins(struct ek_controller *c, const struct ek_controller *from,
                             const int16_t *to, int64_t time_ms, uint64_t query);
-/* Set the version of the empty plan. */
+/* Set the version of the current plan, which must be empty. */
 void ek_controller_start_at(struct ek_controller *c, uint64_t version);
 
 #endif
