@@ -144,8 +144,11 @@ struct ek_rules {
  * of a file is checked: feature names are not checked, feature rules are dropped, and pins have
  * feature -1. Return 0, EK_ECONFIG or EK_ENOMEM. */
 int ek_rules_default(struct ek_rules **out, const struct ek_manifest *m, struct ek_error *e);
+/* Read a rules file, for a manifest or NULL as above. Return 0, EK_EIO, EK_ECONFIG with a position,
+ * or EK_ENOMEM. The caller frees *out. */
 int ek_rules_load(struct ek_rules **out, const struct ek_manifest *m, const char *path,
                   struct ek_error *e);
+/* As ek_rules_load, for a text in memory; `name` is the file name in errors. */
 int ek_rules_parse(struct ek_rules **out, const struct ek_manifest *m, const char *name,
                    const char *text, size_t length, struct ek_error *e);
 /* Parse rules and continue after errors: `faults` (initialized, may be NULL) lists all by position,
@@ -156,6 +159,7 @@ int ek_rules_parse_all(struct ek_rules **out, const struct ek_manifest *m, const
 /* Build rules from a parsed document. Errors already in `faults` count. Return 0, EK_ECONFIG or
  * EK_ENOMEM. */
 struct ek_yaml;
+/* As ek_rules_parse_all, from a parsed YAML document, which is not kept. */
 int ek_rules_from_tree(struct ek_rules **out, const struct ek_manifest *m, const struct ek_yaml *y,
                        struct ek_error_list *faults, struct ek_error *e);
 void ek_rules_free(struct ek_rules *r);

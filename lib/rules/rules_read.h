@@ -21,24 +21,24 @@ struct ek_rules_context {
     bool injects_nothing;        /* `inject: none` in the test being read */
 };
 
-/* Free the members of a rule. */
+/* Free the members of a rule, not the rule itself. */
 void ek_rules_release_rule(struct ek_feature_rule *rule);
 /* Set the rules of all features to the defaults, except `mode_in`. */
 void ek_rules_set_features(struct ek_rules *r);
 
-/* Return the rules that a key source fills. */
+/* Return the rules that a key source fills. The source does not own them. */
 struct ek_rules *ek_rules_from_node(const struct ek_key_source *s);
-/* Return the manifest of the rules being read; NULL: only the form is checked. */
+/* Return the manifest of the rules being read, or NULL if only the form is checked. */
 const struct ek_manifest *ek_rules_make_manifest(const struct ek_key_source *s);
 /* Set *out to the index in the manifest's `features` of the feature that `n` names; -1 without a
  * manifest. Return 0, or EK_ECONFIG at the value; *out is then unchanged. */
 int ek_rules_read_feature_name(struct ek_key_source *s, const struct ek_node *n, int *out);
-/* Read an action and check that the feature (-1: any) allows it. Return 0, or EK_ECONFIG at the
- * value; *out is then unchanged. */
+/* Read an action into *out and check that the feature (-1: any) allows it. Return 0, or EK_ECONFIG
+ * with the position of the value; *out is then unchanged. */
 int ek_rules_read_action(struct ek_key_source *s, const struct ek_node *n, int feature,
                          enum ek_action *out);
-/* Read `{dimension: value}` with a dimension of `segments` into new strings. Return 0, EK_ECONFIG
- * or EK_ENOMEM. */
+/* Read `{dimension: value}` with a dimension of `segments` into new strings, which the caller frees
+ * also on error; they must be NULL before. Return 0, EK_ECONFIG or EK_ENOMEM. */
 int ek_rules_read_cell(struct ek_key_source *s, const struct ek_node *n, char **dimension,
                        char **value);
 

@@ -6,9 +6,9 @@
 #include "rules/rules.h"
 #include "yaml/yaml.h"
 
-/* Append warnings, sorted by position: pins expired at `now_ms`; keys of features that are not
- * watched; a limit that prevents every action. `r` is built from `y`, with or without a manifest.
- * Return 0 or EK_ENOMEM; warnings beyond EK_ERRORS_MAX are dropped. */
+/* Append warnings to `notes`, sorted by position: pins expired at `now_ms`; keys of features that
+ * are not watched; a limit that prevents every action. `r` is built from `y`, with or without a
+ * manifest. Return 0 or EK_ENOMEM; warnings beyond EK_ERRORS_MAX are dropped. */
 int ek_rules_warnings(const struct ek_rules *r, const struct ek_yaml *y, int64_t now_ms,
                       struct ek_error_list *notes);
 
