@@ -31,9 +31,10 @@ struct ek_mean_evalues {
     uint64_t since[EK_MEAN_EVALUES];
 };
 
-/* 0 < bound < 1. */
+/* Start a test without evidence. `bound`: the mean that the values may have under the null
+ * hypothesis, 0 < bound < 1. */
 void ek_mean_evalues_start(struct ek_mean_evalues *b, double bound);
-/* Add value x with this number. */
+/* Update the evidence by value x, 0 .. 1. `number` identifies it, for ek_mean_evalues_since. */
 void ek_mean_evalues_add(struct ek_mean_evalues *b, double x, uint64_t number);
 /* Add ln e of a value to sum [EK_MEAN_EVALUES], rounded down to units of 2^-EK_MEAN_UNITS. Sums of
  * several sources add up in any order. */
@@ -69,7 +70,7 @@ enum ek_agreement_state {
     EK_AGREEMENT_HOLDS,
     EK_AGREEMENT_DRIFTED
 };
-/* Return the name: "unknown", "holds", "drifted". */
+/* Return the name of a state, a static string: "unknown", "holds", "drifted". */
 const char *ek_agreement_state_name(enum ek_agreement_state s);
 
 struct ek_agreement_view {
@@ -88,14 +89,16 @@ struct ek_agreement_view {
 int ek_agreement_watch_new(struct ek_agreement_watch **out, const struct ek_model *m,
                            uint64_t false_alarms, struct ek_error *e);
 void ek_agreement_watch_free(struct ek_agreement_watch *w);
-/* Count a list. Return whether to compare it. */
+/* Count a list. Return whether to compare it: one list of each group of equal size, chosen at
+ * random. */
 bool ek_agreement_watch_is_due(struct ek_agreement_watch *w);
 /* Add a list to compare. `student` [items]: model scores without a route; `number`: of the list.
  * *changed: the state has changed. Return 0, or EK_ENOMEM; on error the list is ignored. */
 int ek_agreement_watch_list(struct ek_agreement_watch *w, const struct ek_list *q,
                             const double *student, uint64_t number, bool *changed,
                             struct ek_error *e);
-/* Set the view. After a change to drifted, `now` covers the retained lists since it began. */
+/* Set *out to the statistics of the watch. After a change to drifted, `now` covers the retained
+ * lists since it began. */
 void ek_agreement_watch_view(const struct ek_agreement_watch *w, struct ek_agreement_view *out);
 
 /* Return the root mean square fraction of discordant pairs between model and upstream on clean
@@ -104,12 +107,13 @@ void ek_agreement_watch_view(const struct ek_agreement_watch *w, struct ek_agree
  * differences are no error. */
 double ek_agreement_gap(const struct ek_agreement_watch *w);
 
-/* Read or write the state. Read into a new watch; the state of another model or budget is
- * skipped. */
+/* Read or write the state. Read into a new watch; the state of another model or budget is skipped.
+ * Errors are in s->rc. */
 void ek_agreement_watch_serialize(struct ek_agreement_watch *w, struct ek_serialize *s);
 
 struct ek_guard;
-/* Return the watch of a guard. NULL: no model, or a model that always routes the same features. */
+/* Return the agreement watch of a guard, which owns it. NULL: no model, or a model that always
+ * routes the same features. */
 const struct ek_agreement_watch *ek_guard_agreement(const struct ek_guard *g);
 /* Return ek_agreement_gap of the guard's watch, NaN without one. */
 double ek_guard_gap(const struct ek_guard *g);

@@ -25,16 +25,17 @@ struct ek_plan_history {
     uint64_t count;                        /* total */
 };
 
-/* Free all plans. */
+/* Free all plans. The history is then empty and can be used again. */
 void ek_plan_history_release(struct ek_plan_history *p);
-/* Add the plan of a new list; *number gets its number. Return 0, or EK_ENOMEM; on error the history
- * is unchanged. */
+/* Append a copy of the plan of a new list, and set *number to its number. The oldest plan beyond
+ * EK_PLAN_HISTORY is evicted. Return 0, or EK_ENOMEM; on error the history is unchanged. */
 int ek_plan_history_add(struct ek_plan_history *p, const struct ek_plan *plan, uint64_t *number);
-/* Return the plan, or NULL if evicted. Valid until the next ek_plan_history_add. */
+/* Return the plan of this number, or NULL if evicted. Valid until the next ek_plan_history_add. */
 const struct ek_plan *ek_plan_history_find(const struct ek_plan_history *p, uint64_t number);
-/* Remove a cell that gets another segment value. */
+/* Remove the entries of a cell that gets another segment value from all plans. */
 void ek_plan_history_reset_cell(struct ek_plan_history *p, int cell);
-/* Read or write the history; read into an empty one. `features`, `cells`: as ek_plan_serialize. */
+/* Read or write the history; read into an empty one. `features`, `cells`: as ek_plan_serialize.
+ * Errors are in s->rc. */
 void ek_plan_history_serialize(struct ek_plan_history *p, struct ek_serialize *s, int features,
                                int cells);
 
@@ -78,28 +79,30 @@ struct ek_assembly_counts {
 
 struct ek_assembly;
 
-/* Create an assembly; `features`, `query_features`: of its lists. Return 0, or EK_ENOMEM. */
+/* Create an empty assembly of lists with these numbers of features. The limits are copied. Return 0
+ * or EK_ENOMEM. */
 int ek_assembly_new(struct ek_assembly **out, int features, int query_features,
                     const struct ek_assembly_limits *limits, struct ek_error *e);
 void ek_assembly_free(struct ek_assembly *a);
 
-/* Add the item of a message, and its list with plan number `plan` if new. `time_ms`: of the list;
- * `now_ms`: event time. Call ek_assembly_next before and after until *some is false. Return 0, or
- * EK_ENOMEM; on error nothing changes. */
+/* Add a copy of the item of a message, and its list with plan number `plan` if new. `time_ms`: of
+ * the list; `now_ms`: event time. Call ek_assembly_next before and after until *some is false.
+ * Return 0, or EK_ENOMEM; on error nothing changes. */
 int ek_assembly_add(struct ek_assembly *a, const struct ek_list *item, int64_t time_ms,
                     int64_t now_ms, uint64_t plan, struct ek_error *e);
-/* Emit the next due list: set *some and *list, whose strings are valid until the next call.
- * `now_ms`: event time, INT64_MAX at the end of the stream. Return 0, or EK_ENOMEM; the list then
- * stays due. */
+/* Emit the next due list: set *some to true and *list, whose strings are valid until the next call;
+ * *some is false if none is due. `now_ms`: event time, INT64_MAX at the end of the stream. Return
+ * 0, or EK_ENOMEM or EK_ELIMIT; the list then stays due. */
 int ek_assembly_next(struct ek_assembly *a, int64_t now_ms, struct ek_list *list, bool *some,
                      struct ek_error *e);
-/* Set *plan to the plan number of an item's list. Return false if the list is unknown. */
+/* Set *plan to the plan number of an item's list. Return false, with *plan unchanged, if the list
+ * is unknown. */
 bool ek_assembly_plan(const struct ek_assembly *a, const struct ek_list *item, uint64_t *plan);
 
 /* Set the plan number of an item's list, which must be known. */
 void ek_assembly_set_plan(struct ek_assembly *a, const struct ek_list *item, uint64_t plan);
 
-/* Return the counters. */
+/* Return the counters since the start. */
 struct ek_assembly_counts ek_assembly_get_counts(const struct ek_assembly *a);
 /* Return the number of known lists that were not emitted. */
 uint64_t ek_assembly_pending(const struct ek_assembly *a);
@@ -107,10 +110,10 @@ uint64_t ek_assembly_pending(const struct ek_assembly *a);
 size_t ek_assembly_bytes(const struct ek_assembly *a);
 
 /* Read or write the known lists without their items; a restored list continues with later items
- * (docs/dev/formats/state.md). Read into a new assembly. */
+ * (docs/dev/formats/state.md). Read into a new assembly. Errors are in s->rc. */
 void ek_assembly_serialize(struct ek_assembly *a, struct ek_serialize *s);
-/* Add the known lists of another assembly as far as space permits. They have no plan (EK_NO_PLAN)
- * and continue with later items. */
+/* Add the known lists of `from`, which stays unchanged, as far as space permits. They have no plan
+ * (EK_NO_PLAN) and continue with later items. */
 void ek_assembly_merge(struct ek_assembly *into, const struct ek_assembly *from);
 
 #endif

@@ -24,19 +24,21 @@ struct ek_partial_list {
     struct ek_partial_list *next; /* of the reusable lists */
 };
 
-/* Create a list. Return 0, or EK_ENOMEM. */
+/* Create an empty list; call ek_partial_start before items are added. Return 0 or EK_ENOMEM. */
 int ek_partial_new(struct ek_partial_list **out, int query_features);
 void ek_partial_free(struct ek_partial_list *l);
 /* Return the memory of the list in bytes. */
 size_t ek_partial_bytes(const struct ek_partial_list *l, int features, int query_features);
-/* Restart with the list fields of a message. Return 0, or EK_ENOMEM. */
+/* Remove all items and copy the list fields of a message. Return 0, or EK_ENOMEM with the list
+ * unchanged. */
 int ek_partial_start(struct ek_partial_list *l, const struct ek_list *item, int64_t time_ms);
-/* Return whether the list has an item with this id hash; 0: no. */
+/* Return whether the list has an item with this id hash; false for hash 0, an item without id. */
 bool ek_partial_has(const struct ek_partial_list *l, uint64_t id);
-/* Add the item of a message. Return 0, or EK_ENOMEM; on error the list is unchanged. */
+/* Append a copy of the item of a message, with the hash of its id (0: none). Return 0, or
+ * EK_ENOMEM; on error the list is unchanged. */
 int ek_partial_add(struct ek_partial_list *l, const struct ek_list *item, uint64_t id);
-/* Copy the list to *q; its segments are views. `list_items`: as in struct ek_list. Return 0, or
- * EK_ENOMEM. */
+/* Copy the list to *q, which is resized; its segments are views of this list. `list_items`: as in
+ * struct ek_list. Return 0, or EK_ENOMEM or EK_ELIMIT. */
 int ek_partial_get(const struct ek_partial_list *l, int features, int query_features,
                    int list_items, struct ek_list *q);
 

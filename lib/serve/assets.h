@@ -32,14 +32,15 @@ struct ek_assets_report {
 };
 
 /* Load assets as ek_assets_load, with a field mapping and limits (NULL: defaults), and a report
- * (NULL: stop at the first fault). Return 0, or an error if any asset is invalid. */
+ * (NULL: stop at the first fault). Return 0, or an error if any asset is invalid; *out is then
+ * unchanged. Free *out with ek_assets_free. */
 int ek_assets_load_mapped(struct ek_assets **out, const char *manifest, const char *profile,
                           const char *rules, const char *model, const struct ek_mapping *mapping,
                           const struct ek_codec_limits *limits,
                           const struct ek_assets_report *report, struct ek_error *e);
-/* Return the means of mitigation. */
+/* Return the means of mitigation that the assets allow. The profile in it is that of `a`. */
 struct ek_means ek_assets_means(const struct ek_assets *a);
-/* Return whether the model scores lists. */
+/* Return whether the assets have a model that scores lists. */
 static inline bool ek_assets_score(const struct ek_assets *a)
 {
     return a->model && !a->writes_features;

@@ -46,12 +46,15 @@ struct ek_comparison_sums {
 
 struct ek_comparisons;
 
+/* Create empty sums. Return 0 or EK_ENOMEM. */
 int ek_comparisons_new(struct ek_comparisons **out, struct ek_error *e);
 void ek_comparisons_free(struct ek_comparisons *t);
-/* Add a comparison, and the statistics of routed lists, under the current plan. Return 0, or
- * EK_ENOMEM; on error they may not count. */
+/* Add the comparison of one list to the entries of the plan that treat it, and to the totals.
+ * Return 0, or EK_ENOMEM; on error it may not count. */
 int ek_comparisons_add(struct ek_comparisons *t, const struct ek_plan *plan,
                        const struct ek_comparison *trial, struct ek_error *e);
+/* Add statistics of routed lists to the entries of the plan; those of another plan version are
+ * ignored. Return 0, or EK_ENOMEM; on error they may not count. */
 int ek_comparisons_add_routes(struct ek_comparisons *t, const struct ek_plan *plan,
                               const struct ek_route_stats *acts, struct ek_error *e);
 /* Add counts of outputs to the totals. */
@@ -61,14 +64,14 @@ void ek_comparisons_add_output_counts(struct ek_comparisons *t,
 uint64_t ek_comparisons_next_number(struct ek_comparisons *t);
 /* Return the number of comparisons under an outdated plan. */
 uint64_t ek_comparisons_stale_count(const struct ek_comparisons *t);
-/* Return the sums of an entry, or NULL. Valid until the next change. */
+/* Return the sums of a plan entry, or NULL without any. Valid until the next change. */
 const struct ek_comparison_sums *ek_comparisons_get(const struct ek_comparisons *t,
                                                     const struct ek_plan_entry *entry);
-/* Restart the sums of a route and the latency window. */
+/* Restart the sums of the route of a feature and cell, and the latency window. */
 void ek_comparisons_reset(struct ek_comparisons *t, int feature, int cell);
 
-/* Return the next nonempty sums from *at, which starts as 0; NULL at the end. Then totals since the
- * start. */
+/* Return the next nonempty sums from *at, which starts as 0 and is advanced; NULL at the end. Valid
+ * until the next change. */
 const struct ek_comparison_sums *ek_comparisons_next(const struct ek_comparisons *t, int *at);
 struct ek_comparisons_total {
     struct ek_output_counts load;
@@ -77,12 +80,13 @@ struct ek_comparisons_total {
 /* Return the totals over all lists; valid as long as `t`. */
 const struct ek_comparisons_total *ek_comparisons_total(const struct ek_comparisons *t);
 
-/* Add sums; the order does not matter. */
+/* Add `s` to `into`; the order does not matter. */
 void ek_comparison_sums_add(struct ek_comparison_sums *into, const struct ek_comparison_sums *s);
-/* Return the statistics for guardrails, over the recent window (recent_values.h). */
+/* Return the statistics of an entry for guardrails, over the recent window (recent_values.h).
+ * Statistics without data are NaN or 0. */
 struct ek_rollout_stats ek_comparisons_stats(const struct ek_comparisons *t,
                                              const struct ek_plan_entry *entry);
-/* Return the statistics as if all compared lists were routed, for an entry in shadow mode. */
+/* As ek_comparisons_stats, as if all compared lists were routed; for an entry in shadow mode. */
 struct ek_rollout_stats ek_comparisons_would_roll_back(const struct ek_comparisons *t,
                                                        const struct ek_plan_entry *entry);
 

@@ -58,19 +58,21 @@ int ek_context_new_with(struct ek_context **out, const struct ek_assets *assets,
  * scratch objects are shared. Return 0 or EK_ENOMEM. */
 int ek_context_new_paired(struct ek_context **out, const struct ek_context *with,
                           struct ek_error *e);
-/* Set `acting` and `repair` from the routing and its plan. */
+/* Set c->acting and c->repair from the routing in the context and its plan, which is not kept. */
 void ek_context_note_entries(struct ek_context *c, const struct ek_plan *plan);
 /* Return the header ek-repair of the last score, as "price=/100, rating=*2"; NULL if no value
- * changed. */
+ * changed. Valid until the next score. */
 const char *ek_context_repair_note(const struct ek_context *c);
-/* Compute `planned` for trees. Reads no message. Return 0, EK_ESTATE or EK_ENOMEM. */
+/* Compute c->planned: the scores of trees under the desired treatments. Reads no message. Return 0,
+ * EK_ESTATE, EK_ENOMEM, EK_EFORMAT or EK_ELIMIT. */
 int ek_context_plan_scores(struct ek_context *c, struct ek_error *e);
-/* Reserve a score per item. Return 0, or EK_ENOMEM. */
+/* Reserve a score per item of the decoded list. Return 0, or EK_ENOMEM. */
 int ek_context_reserve_scores(struct ek_context *c, struct ek_error *e);
 
-/* Return the bytes for lists, without JSON strings. Free them if they exceed `most`; call between
- * two lists. */
+/* Return the bytes for lists, without JSON strings. */
 size_t ek_context_bytes(const struct ek_context *c);
+/* Free the memory for lists if it exceeds `most` bytes. Call between two lists: a decoded list is
+ * lost. */
 void ek_context_shrink(struct ek_context *c, size_t most);
 
 #endif

@@ -29,8 +29,9 @@ struct ek_feature_list {
     size_t length;
 };
 
-/* Write the message with repaired values to `out`, if any changed. Return 0, EK_ESTATE if the
- * message is not that of the list, or EK_ENOMEM. */
+/* Write the message with repaired values to `out`, which is cleared first and stays empty if no
+ * value changed. Return 0, EK_ESTATE if the message is not that of the list, EK_ENOMEM or
+ * EK_ELIMIT. */
 int ek_feature_writer_write(struct ek_feature_writer *w, const struct ek_feature_list *list,
                             struct ek_buf *out, struct ek_error *e);
 /* Set values [n, F] to all item features after the repair, in the precision of the message; the

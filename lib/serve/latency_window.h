@@ -19,14 +19,16 @@ struct ek_latency_window {
     double p99_ms, before_ms;                    /* of the last closed window and the one before */
 };
 
-/* Return the bin of a latency. */
+/* Return the bin of a latency, 0 .. EK_LATENCY_WINDOW_BINS - 1. */
 int ek_latency_window_bin(uint64_t ns);
-/* Return the start of a bin; 0 for the first. */
+/* Return the start of a bin in milliseconds; 0 for the first. */
 double ek_latency_window_from_ms(int bin);
-/* Add counts per bin; close the window when it is full. */
+/* Add counts per bin; close the window when it is full, and start the next one. */
 void ek_latency_window_add(struct ek_latency_window *l, const uint64_t bin[EK_LATENCY_WINDOW_BINS]);
-/* Return the percentile, NaN without such a window. */
+/* Return the 99th percentile of the last closed window in milliseconds, NaN without one. */
 double ek_latency_window_p99_ms(const struct ek_latency_window *l);
+/* Return the 99th percentile of the closed window before the last one in milliseconds, NaN without
+ * one. */
 double ek_latency_window_before_ms(const struct ek_latency_window *l);
 
 #endif

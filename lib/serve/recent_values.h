@@ -21,13 +21,14 @@ struct ek_recent_values {
     } acts[2];
 };
 
-/* Start the windows. `load`: current output counts. */
+/* Start empty windows. `load`: current output counts. */
 void ek_recent_values_start(struct ek_recent_values *r, const struct ek_output_counts *load);
 /* Start a new window if the current one is full. Call after each change of the sums. If sums have
  * decreased, the windows restart. */
 void ek_recent_values_roll(struct ek_recent_values *r, const struct ek_comparison_sums *s,
                            const struct ek_output_counts *load);
-/* Return the statistics. `tried` and the evidence of harm cover all of *s. */
+/* Return the statistics of both windows up to the sums *s and counts *load. `tried` and the
+ * evidence of harm cover all of *s. */
 struct ek_rollout_stats ek_recent_values_stats(const struct ek_recent_values *r,
                                                const struct ek_comparison_sums *s,
                                                const struct ek_output_counts *load,

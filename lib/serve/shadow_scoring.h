@@ -1,8 +1,9 @@
-/* Statistics of routed lists per plan entry, collected by a scoring thread and passed to the guard
- * (guard/guard_trials.h).
+/* Shadow scoring of single lists: comparison of a list's rankings with and without its treatment,
+ * and statistics of routed lists per plan entry.
  *
- * The statistics are of one plan version and restart with another one. Value type; starts as {0}; 9
- * KiB.
+ * A scoring thread collects the statistics and passes them to the guard (guard/guard_trials.h).
+ * They are of one plan version and restart with another one. Struct ek_route_stats is a value type
+ * of 9 KiB that starts as {0}.
  */
 #ifndef EK_SERVE_SHADOW_SCORING_H
 #define EK_SERVE_SHADOW_SCORING_H
@@ -21,10 +22,10 @@ struct ek_route_stats {
     uint64_t latency[EK_LATENCY_WINDOW_BINS];
 };
 
-/* Add a scored list and its latency. Lists that the plan does not route are ignored, and lists with
- * invalid messages, which are no failure of a route. */
+/* Add a scored list and its latency. Lists that the plan does not route, and lists with invalid
+ * messages, which are no failure of a route, are ignored. */
 void ek_route_stats_add(struct ek_route_stats *a, const struct ek_context *c, uint64_t ns);
-/* Reset the statistics. */
+/* Reset the statistics to zero; the plan version stays. */
 void ek_route_stats_clear(struct ek_route_stats *a);
 
 /* Rank comparison of a list by shadow scoring (score/rank_comparison.h): upstream order and planned
