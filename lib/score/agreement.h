@@ -36,7 +36,7 @@ struct ek_agreement_sums {
     double mean[EK_AGREEMENT_STATISTICS],
         square[EK_AGREEMENT_STATISTICS]; /* squared deviations, summed (Welford 1962) */
 };
-/* Add the statistics of one list. */
+/* Add the statistics of one list to the sums, which start as {0}. */
 void ek_agreement_add(struct ek_agreement_sums *s, const struct ek_agreement *a);
 /* Return mean and standard deviation over the lists; zeros without lists. */
 struct ek_model_agreement ek_agreement_result(const struct ek_agreement_sums *s);

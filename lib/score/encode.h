@@ -41,6 +41,7 @@ struct ek_encoder {
 
 /* Initialize an encoder. The model must outlive it. Return 0 or EK_ENOMEM. */
 int ek_encoder_init(struct ek_encoder *c, const struct ek_model *m);
+/* Free the memory of the encoder. Its last results are no longer valid. */
 void ek_encoder_release(struct ek_encoder *c);
 /* Input of the encoder. x [n, F], query [M]. treatment [K] or NULL, with positive finite values.
  * log_mean [K]: mean ln|x| of the complete list if x is a part of it, NaN without usable values;
@@ -53,9 +54,11 @@ struct ek_encode_list {
     const uint8_t *source;
     int sources; /* at most EK_SOURCES_MAX */
 };
-/* Set `item` and `query`. Return 0 or EK_ENOMEM. */
+/* Set c->item and c->query to the inputs of a list, valid until the next call. Return 0 or
+ * EK_ENOMEM. */
 int ek_encode_list(struct ek_encoder *c, const struct ek_encode_list *list);
-/* Encode a complete list without sources. Return 0 or EK_ENOMEM. */
+/* As ek_encode_list, for a complete list without sources. treatment [K]; NULL: none. Return 0 or
+ * EK_ENOMEM. */
 int ek_encode(struct ek_encoder *c, const float *x, int n, const float *query,
               const struct ek_treatment *treatment);
 

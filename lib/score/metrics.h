@@ -24,16 +24,17 @@ struct ek_metric {
     int cutoff; /* 0: none */
 };
 
-/* Parse "ndcg@10", "ndcg", "map", "p@5", "err@10", "err" or "mrr". Return 0 or EK_EUSAGE. */
+/* Parse "ndcg@10", "ndcg", "map", "p@5", "err@10", "err" or "mrr" into *out. Return 0 or EK_EUSAGE.
+ */
 int ek_metric_parse(const char *text, struct ek_metric *out, struct ek_error *e);
 
-/* Return the score for comparisons: NaN becomes -infinity. */
+/* Return the score as it is compared: NaN becomes -infinity. */
 double ek_score_key(double score);
 /* Set order [n] to the item numbers from best to worst. */
 void ek_rank(const double *scores, int n, int *order);
 
-/* Return the metric of one list. order [n] from ek_rank, label [n], max_label of the data set (ERR
- * only), scratch [n]. */
+/* Return the metric of one list, NaN for an empty one. order [n] from ek_rank, label [n], max_label
+ * of the data set (ERR only), scratch [n]. */
 double ek_metric_compute(struct ek_metric metric, enum ek_gain gain, const int *order,
                          const float *label, int n, double max_label, double *scratch);
 

@@ -38,9 +38,9 @@ struct ek_rank_sums {
     uint64_t bin[EK_CHANGE_BINS];
 };
 
-/* Add the displacement of one list. */
+/* Add the displacement of one list to the sums, which start as {0}. */
 void ek_rank_sums_add(struct ek_rank_sums *s, const struct ek_rank_change *c);
-/* Add the sums of other lists. */
+/* Add the sums `from`, which stay unchanged, to `into`. */
 void ek_rank_sums_merge(struct ek_rank_sums *into, const struct ek_rank_sums *from);
 /* Return the means over lists, NAN without lists. */
 struct ek_rank_change ek_rank_sums_mean(const struct ek_rank_sums *s);

@@ -45,11 +45,12 @@ struct ek_comparison_result {
     double harm;
 };
 
+/* Create the buffers of a comparison. Return 0 or EK_ENOMEM. */
 int ek_rank_comparison_new(struct ek_rank_comparison **out, struct ek_error *e);
 void ek_rank_comparison_free(struct ek_rank_comparison *b);
-/* Compare one list; *valid is set as in score/rank_change.h. harm is absent if the repaired list
- * has no order. Return 0, EK_ESTATE for a score that is not finite, an error of ek_scorer_score, or
- * EK_ENOMEM. */
+/* Compare one list and set *out; if *valid is false (see score/rank_change.h) *out is unchanged.
+ * harm is absent if the repaired list has no order. Return 0, EK_ESTATE for a score that is not
+ * finite, an error of ek_scorer_score, or EK_ENOMEM. */
 int ek_rank_comparison_run(struct ek_rank_comparison *b, struct ek_scorer *scorer,
                            const struct ek_comparison_input *t, struct ek_comparison_result *out,
                            bool *valid, struct ek_error *e);

@@ -11,7 +11,8 @@
 
 /* Return whether scores define an order: two or more, all finite, and not all equal. */
 bool ek_scores_have_order(const double *score, int n);
-/* Return the end of the tie that begins at rank `from` of the order. */
+/* Return the end (exclusive) of the tie that begins at rank `from` of order [n], which sorts by
+ * `score`. */
 int ek_tie_end(const double *score, const int *order, int from, int n);
 /* Return tau-b, -1 .. 1, or 0 if either score has no order. order: ek_rank of `b`. row, merged [n]:
  * scratch. */
@@ -27,9 +28,11 @@ struct ek_ranker {
     double *row, *merged; /* scratch of ek_tau_b */
 };
 
+/* Create a ranker without memory for items. Return 0 or EK_ENOMEM. */
 int ek_ranker_new(struct ek_ranker **out, struct ek_error *e);
 void ek_ranker_free(struct ek_ranker *r);
-/* Set `order` to the rankings of n items by two scores. Return 0 or EK_ENOMEM. */
+/* Set r->order[0] and r->order[1] to the rankings of n items by two scores, valid until the next
+ * call. Return 0 or EK_ENOMEM. */
 int ek_ranker_rank(struct ek_ranker *r, const double *first, const double *second, int n,
                    struct ek_error *e);
 

@@ -24,10 +24,13 @@ struct ek_transformer {
 
 /* Initialize a transformer. The model must outlive it. Return 0 or EK_ENOMEM. */
 int ek_transformer_init(struct ek_transformer *t, const struct ek_model *m);
+/* Free the memory of the transformer. */
 void ek_transformer_release(struct ek_transformer *t);
-/* Transform x [items, F] to rows of y, `stride` floats apart. */
+/* Transform x [items, F] to rows of y, `stride` floats apart. Floats between rows of y stay
+ * unchanged. */
 void ek_transform(struct ek_transformer *t, const float *x, size_t items, float *y, size_t stride);
-/* Compute part [F, EK_TRANSFORM_PARTS] of one item x [F]. The model must be a mixture. */
+/* Compute part [F, EK_TRANSFORM_PARTS], the transforms of one item x [F] before weighting. The
+ * model must be a mixture. */
 void ek_transform_parts(struct ek_transformer *t, const float *x, float *part);
 /* Return the weighted sum of part [EK_TRANSFORM_PARTS] with the weights share
  * [EK_TRANSFORM_PARTS]. */

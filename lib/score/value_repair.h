@@ -57,15 +57,17 @@ enum ek_value_origin {
     EK_ORIGIN_FLOAT32, /* only a float32, or by chance */
     EK_ORIGIN_FLOAT64
 };
+/* Return whether x was probably written as float32, from its bits and decimal digits;
+ * EK_ORIGIN_UNKNOWN if that does not decide. */
 enum ek_value_origin ek_value_origin(double x);
 
 /* Return whether a repair changed a value: a missing value that stays missing has not changed. */
 bool ek_value_changed(double before, double after);
 
-/* Return x rounded to this number of decimal digits. */
+/* Return x rounded to this number of significant decimal digits. */
 double ek_value_round(double x, int digits);
 
-/* Return the nearest known value within a tenth, else x. */
+/* Return the nearest of known [count] within a tenth of x, else x. */
 double ek_value_snap(double x, const float *known, int count);
 
 /* Set p / q to the ratio of the smallest terms below 2^31 that equals `number` within an ulp, else
