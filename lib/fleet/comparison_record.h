@@ -25,8 +25,9 @@ struct ek_fleet_comparison {
     struct ek_comparison_sums is;
 };
 
-/* Append the record to `out`. The caller sets `head` except its dimensions; cells refer to `cells`.
- * Return 0, EK_ENOMEM, or EK_ELIMIT if `out` is full. */
+/* Append the record of the sums `t` to `out`. `drifted`: the model no longer agrees with upstream.
+ * The caller sets `head` except its dimensions; cells refer to `cells`. Return 0, EK_ENOMEM, or
+ * EK_ELIMIT if `out` is full; on error `out` is unchanged. */
 int ek_fleet_comparisons_write(const struct ek_comparisons *t, bool drifted,
                                const struct ek_manifest *m, const struct ek_cells *cells,
                                const struct ek_fleet_head *head, struct ek_buf *out);
@@ -38,10 +39,12 @@ struct ek_fleet_comparisons {
     struct ek_serialize content; /* rest of the record */
 };
 
-/* Open and check a whole record. Return 0, EK_EFORMAT, or EK_ESTATE for another manifest. */
+/* Open and check a whole record, which must outlive *t. Return 0, EK_EFORMAT, or EK_ESTATE for
+ * another manifest; on error *t is undefined. */
 int ek_fleet_comparisons_open(struct ek_fleet_comparisons *t, const void *bytes, size_t length,
                               const struct ek_manifest *m, struct ek_error *e);
-/* Call `route` for each route in order. Return 0, or the first nonzero result of `route`. */
+/* Call `route` for each route in order; strings are views into the record. Return 0, or the first
+ * nonzero result of `route`, which ends the loop. */
 int ek_fleet_comparisons_each(const struct ek_fleet_comparisons *t,
                               int (*route)(void *context, const struct ek_fleet_comparison *trial),
                               void *context);

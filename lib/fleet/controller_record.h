@@ -17,7 +17,7 @@ struct ek_controller_record {
     struct ek_controller_pin pin[EK_PINS_MAX]; /* pins of operators; strings are owned */
 };
 
-/* Remove all content. The record starts as {0}. */
+/* Free all content; the record is then empty and can be used again. It starts as {0}. */
 void ek_controller_record_clear(struct ek_controller_record *s);
 /* Return a view of the record and `plan` for a controller; valid as long as both. */
 struct ek_controller_memory ek_controller_record_memory(const struct ek_controller_record *s,
@@ -43,7 +43,8 @@ struct ek_controller_record_reader {
 int ek_controller_record_read(const struct ek_fleet_plan *record,
                               struct ek_controller_record_reader *r, struct ek_plan *plan,
                               struct ek_controller_record *s);
-/* Write the fields that ek_controller_record_read reads. */
+/* Append the fields that ek_controller_record_read reads to a started record. `names_of` returns
+ * the names of a cell. Errors are in w->rc. */
 void ek_controller_record_write(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                                 const struct ek_manifest *m,
                                 const struct ek_controller_memory *memory,

@@ -17,16 +17,19 @@ enum {
 
 struct ek_fleet_diagnosis;
 
-/* `number`: of the row request. Return 0, EK_ESTATE for a category, or EK_ENOMEM. */
+/* Create the diagnosis of an item feature. `number`: of the row request. The other arguments must
+ * outlive it. Return 0, EK_ESTATE for a category, or EK_ENOMEM. */
 int ek_fleet_diagnosis_new(struct ek_fleet_diagnosis **out, const struct ek_manifest *m,
                            const struct ek_profile *p, const struct ek_rules *rules, int feature,
                            uint32_t number, struct ek_error *e);
 void ek_fleet_diagnosis_free(struct ek_fleet_diagnosis *c);
-/* Return the feature, and the number of the row request. */
+/* Return the number of the feature. */
 int ek_fleet_diagnosis_feature(const struct ek_fleet_diagnosis *c);
+/* Return the number of the row request. */
 uint32_t ek_fleet_diagnosis_number(const struct ek_fleet_diagnosis *c);
 
-/* Add an alarm of the pooled evidence, raised by lists until time_ms. */
+/* Add an alarm of the pooled evidence, which is copied, raised by lists until time_ms. Alarms
+ * beyond a limit are ignored. */
 void ek_fleet_diagnosis_suspect(struct ek_fleet_diagnosis *c, const struct ek_fleet_alarm *a,
                                 int64_t time_ms);
 /* Mark the answer of an instance as complete, with or without rows. `instance`: its number in the
@@ -45,7 +48,9 @@ int ek_fleet_diagnosis_advance(struct ek_fleet_diagnosis *c, const struct ek_fle
  * instances together. Return 0, or EK_ENOMEM. */
 int ek_fleet_diagnosis_check(struct ek_fleet_diagnosis *c, const struct ek_fleet_pool *pool,
                              int instances);
-/* As ek_detector_confirmed; the cell is a cell of the pool. */
+/* Set *out to the next confirmed finding from position `at`, which starts as 0; its cell is a cell
+ * of the pool. Return the next position, or 0 at the end. Strings are valid until the next call
+ * with `c`. */
 int ek_fleet_diagnosis_finding(const struct ek_fleet_diagnosis *c, struct ek_fleet_pool *pool,
                                int at, struct ek_finding *out);
 

@@ -16,11 +16,11 @@
 #include "rules/rules.h"
 #include "schema/manifest.h"
 
-/* Read or write a confirmed finding. Reading does not set cell, strings, units and categories;
- * feature is -1 if the manifest lacks it. */
+/* Read or write the fields of a confirmed finding. Reading does not set cell, strings, units and
+ * categories; feature is -1 if the manifest lacks it. Errors are in w->rc. */
 void ek_fleet_finding_walk(struct ek_serialize *w, const struct ek_manifest *m,
                            struct ek_finding *f);
-/* Set the units that match the factor; records do not have them. */
+/* Set the units of a finding that match its factor, because records do not have them. */
 void ek_fleet_finding_match_units(struct ek_finding *f, const struct ek_rules *rules,
                                   const struct ek_manifest *m);
 
@@ -48,17 +48,19 @@ struct ek_fleet_head {
 void ek_fleet_dimensions_get(struct ek_fleet_dimensions *out, const struct ek_cells *cells);
 /* Return the names of a cell as views. */
 struct ek_fleet_cell ek_fleet_cell_get(const struct ek_cells *cells, int cell);
-/* Read or write the head. */
+/* Read or write the fields of the head. Errors are in w->rc; strings read are views into the
+ * record. */
 void ek_fleet_head_walk(struct ek_serialize *w, struct ek_fleet_head *h);
-/* Open a record and read its head. `what` is its name in messages. Return 0, EK_EFORMAT, or
- * EK_ESTATE for another manifest. A damaged head is reported by ek_record_reader_is_done. */
+/* Open a record and read its head; *w is then behind it. `what` is the name of the record in
+ * messages. Return 0, EK_EFORMAT, or EK_ESTATE for another manifest. A damaged head is an error of
+ * ek_record_reader_is_done only. */
 int ek_fleet_head_open(struct ek_serialize *w, const void *bytes, size_t length,
                        enum ek_fleet_kind kind, const struct ek_manifest *m,
                        struct ek_fleet_head *h, const char *what, struct ek_error *e);
 
 /* Append the report of the detector's evidence sums, which stay unchanged, for at most `cells`
  * cells. The caller sets `head` except its dimensions. Return 0, EK_ENOMEM, or EK_ELIMIT if `out`
- * is full. */
+ * is full; on error `out` is unchanged. */
 int ek_evidence_report_write(const struct ek_detector *d, const struct ek_fleet_head *head,
                              int cells, struct ek_buf *out);
 
@@ -81,10 +83,12 @@ struct ek_evidence_report {
     struct ek_serialize content; /* rest of the record */
 };
 
-/* Open and check a whole record. Return 0, EK_EFORMAT, or EK_ESTATE for another manifest. */
+/* Open and check a whole record, which must outlive *t. Return 0, EK_EFORMAT, or EK_ESTATE for
+ * another manifest; on error *t is undefined. */
 int ek_evidence_report_open(struct ek_evidence_report *t, const void *bytes, size_t length,
                             const struct ek_manifest *m, struct ek_error *e);
-/* Pass the content to the callbacks. Return 0, or the first nonzero result of a callback. */
+/* Pass the content of an open report to the callbacks. Return 0, or the first nonzero result of a
+ * callback, which ends the visit. */
 int ek_evidence_report_visit(const struct ek_evidence_report *t,
                              const struct ek_evidence_report_visitor *callbacks);
 

@@ -18,18 +18,21 @@
 
 struct ek_finding_diff;
 
-/* Return 0, or EK_ENOMEM. */
+/* Create a state without findings. Manifest and rules must outlive it. Return 0 or EK_ENOMEM. */
 int ek_finding_diff_new(struct ek_finding_diff **out, const struct ek_manifest *m,
                         const struct ek_rules *rules);
 void ek_finding_diff_free(struct ek_finding_diff *n);
 
-/* Apply a plan record. Return 0, EK_EFORMAT or EK_ENOMEM; a part may then be reported later. */
+/* Apply a plan record and queue the events that follow from it. Return 0, EK_EFORMAT without a
+ * change, or EK_ENOMEM; a part may then be reported later. */
 int ek_finding_diff_apply(struct ek_finding_diff *n, const void *bytes, size_t length,
                           struct ek_error *e);
-/* Return 1 and the next finding to report, 0: none. It has no cell (-1), time or list. Strings are
- * valid until the next record. Finding numbers are those of the fleet. */
+/* Set *out to the next finding event, oldest first. It has no cell (-1), time or list; its number
+ * is that of the fleet. Strings are valid until the next record. Return 1, or 0 without an event.
+ */
 int ek_finding_diff_next(struct ek_finding_diff *n, struct ek_finding *out);
-/* As ek_detector_members, for the findings of the fleet. */
+/* Write the features of incident `cause` of the fleet to features [most]. Return their number, at
+ * most `most`. */
 int ek_finding_diff_members(const struct ek_finding_diff *n, uint32_t cause, int *features,
                             int most);
 

@@ -22,9 +22,10 @@ struct ek_fleet_accepted_set {
     } about[EK_LEVEL_OFFSETS_MAX];
 };
 
-/* Remove all levels and reset the version. */
+/* Free all levels and reset the version to 0. */
 void ek_fleet_accepted_set_clear(struct ek_fleet_accepted_set *n);
-/* Append an accept of a record for this feature and cell. Return 0, or EK_ENOMEM. */
+/* Append a copy of an accept of a record, for this feature and cell. Return 0, or EK_ENOMEM without
+ * a change. */
 int ek_fleet_accepted_load(struct ek_fleet_accepted_set *n, const struct ek_fleet_accept *a,
                            int feature, int cell);
 /* Return level `i` by names, for a record; strings are views. */
@@ -47,8 +48,8 @@ int ek_fleet_accepted_set_add(struct ek_fleet_accepted_set *n,
                               const struct ek_fleet_accepted_set_tools *t, int feature, int place,
                               struct ek_decision_record *m, struct ek_finding *over,
                               struct ek_error *e);
-/* Remove the accept of this version; *one gets the previous level. Return 0, or EK_ESTATE: unknown
- * version. */
+/* Remove the accept of this version, and set *one to its level; *m gets version and factor. Return
+ * 0, or EK_ESTATE for an unknown version. */
 int ek_fleet_accepted_set_remove(struct ek_fleet_accepted_set *n, uint64_t version,
                                  struct ek_decision_record *m, struct ek_level_offset *one,
                                  struct ek_error *e);

@@ -30,7 +30,8 @@ enum ek_fleet_kind {
     EK_FLEET_REPLY = 'A'
 };
 
-/* Start a record at the end of `buf`. */
+/* Start a record of this kind at the end of `buf`; *w is set. Errors are in w->rc, as for all
+ * functions below. */
 void ek_record_writer_start(struct ek_serialize *w, struct ek_buf *buf, enum ek_fleet_kind kind);
 /* Append the checksum. Return 0 or the error of the record; on error the record is removed. */
 int ek_record_writer_finish(struct ek_serialize *w);
@@ -40,15 +41,17 @@ int ek_record_reader_open(struct ek_serialize *w, const void *bytes, size_t leng
                           enum ek_fleet_kind kind, struct ek_error *e);
 /* Return whether the bytes start as a record of this kind. */
 bool ek_record_has_kind(const void *bytes, size_t length, enum ek_fleet_kind kind);
-/* Return 0, or EK_EFORMAT if a read failed or bytes are left. */
+/* Return 0, or EK_EFORMAT with a message about the record named `what` if a read failed or bytes
+ * are left. */
 int ek_record_reader_is_done(const struct ek_serialize *w, const char *what, struct ek_error *e);
-/* Fail with EK_EFORMAT if reading and not `good`. */
+/* Set EK_EFORMAT in w->rc if reading and not `good`. */
 void ek_record_reader_require(struct ek_serialize *w, bool good);
 
 /* Read or write an unsigned varint; reading fails above `most`. */
 void ek_wire_number(struct ek_serialize *w, uint64_t *v, uint64_t most);
-/* As ek_wire_number, write only or read only. */
+/* Write an unsigned varint; only when writing. */
 void ek_record_write(struct ek_serialize *w, uint64_t v);
+/* Read and return an unsigned varint, only when reading; 0 on error, also above `most`. */
 uint64_t ek_record_get(struct ek_serialize *w, uint64_t most);
 /* As ek_wire_number, for 32 bits. */
 void ek_wire_u32(struct ek_serialize *w, uint32_t *v);
@@ -62,9 +65,11 @@ void ek_wire_signed(struct ek_serialize *w, int64_t *v, int64_t most);
 void ek_wire_time(struct ek_serialize *w, int64_t *ms);
 /* Read or write the four bytes of a float. */
 void ek_wire_f32(struct ek_serialize *w, float *v);
-/* Read or write a string; reading fails above `most` bytes or with a NUL byte. */
+/* Read or write a string; reading fails above `most` bytes or with a NUL byte. A string read is a
+ * view into the record. */
 void ek_wire_text(struct ek_serialize *w, struct ek_text *text, size_t most);
-/* Write a word, or read a word that `parse` knows. Return its number. */
+/* Write `word`, or read a word that `parse` knows, that is, returns a number >= 0 for. Return its
+ * number; 0 after an error. */
 int ek_wire_word(struct ek_serialize *w, const char *word, int (*parse)(const char *word));
 
 /* Cell by its names. */
@@ -79,9 +84,10 @@ struct ek_fleet_dimensions {
     struct ek_text name[EK_DIMENSIONS_MAX];
 };
 
-/* Read or write the dimensions. */
+/* Read or write the segment dimensions; strings read are views into the record. */
 void ek_wire_dimensions(struct ek_serialize *w, struct ek_fleet_dimensions *d);
-/* Read or write a cell. Writing fails with EK_ESTATE if the dimension is not in `d`. */
+/* Read or write a cell by its names. Writing fails with EK_ESTATE if the dimension is not in `d`.
+ */
 void ek_wire_cell(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                   struct ek_fleet_cell *cell);
 

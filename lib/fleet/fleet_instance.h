@@ -20,8 +20,8 @@ struct ek_fleet_instance_setup {
     int cells;                        /* reported cells; 0: EK_FLEET_CELLS_DEFAULT_MAX */
 };
 
-/* Create an instance. The detector joins the fleet with EK_FLEET_SHARE_LOCAL of its false-alarm
- * budget. Return 0 or EK_ENOMEM. */
+/* Create an instance. The detector, which must outlive it, joins the fleet with
+ * EK_FLEET_SHARE_LOCAL of its false-alarm budget. The setup is copied. Return 0 or EK_ENOMEM. */
 int ek_fleet_instance_new(struct ek_fleet_instance **out, struct ek_detector *d,
                           const struct ek_fleet_instance_setup *setup, struct ek_error *e);
 void ek_fleet_instance_free(struct ek_fleet_instance *m);
@@ -33,13 +33,15 @@ void ek_fleet_instance_free(struct ek_fleet_instance *m);
 int ek_fleet_instance_report(struct ek_fleet_instance *m, int64_t stream_ms,
                              int (*write)(void *context, const void *bytes, size_t length),
                              void *context, struct ek_error *e);
-/* Write the comparisons of the routes in the plan, in addition to reports; nothing without
- * comparisons. Return as ek_fleet_instance_report. */
+/* Write the comparisons of the routes in the plan, in addition to reports; no record without
+ * comparisons. `drifted`: the model no longer agrees with upstream, which the record states. Return
+ * as ek_fleet_instance_report. */
 int ek_fleet_instance_comparisons(struct ek_fleet_instance *m, const struct ek_comparisons *t,
                                   bool drifted,
                                   int (*write)(void *context, const void *bytes, size_t length),
                                   void *context, struct ek_error *e);
-/* Notify a finding of the detector, so that its report is not delayed. */
+/* Record that the detector has reported a finding, so that the next report is early. An update of
+ * its statistics is not urgent and has no effect. */
 void ek_fleet_instance_add_finding(struct ek_fleet_instance *m, const struct ek_finding *f);
 /* Return whether the detector has found something since the last report. */
 bool ek_fleet_instance_has_findings(const struct ek_fleet_instance *m);
@@ -50,7 +52,8 @@ bool ek_fleet_instance_is_sampled(const struct ek_fleet_instance *m);
 int ek_fleet_instance_report_early(struct ek_fleet_instance *m, int64_t stream_ms,
                                    int (*write)(void *context, const void *bytes, size_t length),
                                    void *context, struct ek_error *e);
-/* Return the plans of this instance, which receive the plan records. */
+/* Return the plans of this instance, which owns them. The caller passes the plan records to them.
+ */
 struct ek_instance_plans *ek_fleet_instance_plans(struct ek_fleet_instance *m);
 
 #endif

@@ -60,28 +60,33 @@ struct ek_fleet_accept {
     struct ek_text author, reason; /* empty: not given */
 };
 
-/* When reading, the struct must start as {0}. */
+/* Read or write a plan entry. The struct starts as {0} when reading. Errors are in w->rc, as for
+ * all functions below. */
 void ek_fleet_entry_walk(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                          struct ek_fleet_entry *e);
+/* Read or write a mode of `mode_in`. The struct starts as {0} when reading. */
 void ek_fleet_mode_walk(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                         struct ek_fleet_mode *m);
+/* Read or write a rollout. The struct starts as {0} when reading. */
 void ek_fleet_rollout_walk(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                            struct ek_fleet_rollout *r);
-/* Write or read a pin of an operator, or the same fields of another command. `place` has its
- * names. */
+/* Write a pin of an operator, or the same fields of another command. `place` has its names. */
 void ek_fleet_order_walk(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                          const struct ek_fleet_place *place, const struct ek_order *o);
+/* Read the fields of ek_fleet_order_walk into *o, which starts as {0}. */
 void ek_fleet_order_get(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                         struct ek_fleet_order_read *o);
-/* Return the names in a command as views. */
+/* Return the names of feature and segment in a command, as views of its strings. */
 struct ek_fleet_place ek_fleet_order_place(const struct ek_order *o);
-/* Read or write an accepted level, or the limits. */
+/* Read or write an accepted level. The struct starts as {0} when reading. */
 void ek_fleet_accept_walk(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                           struct ek_fleet_accept *a);
+/* Read or write the limits of the controller. The struct starts as {0} when reading. */
 void ek_fleet_limits_walk(struct ek_serialize *w, struct ek_fleet_limits *l);
 
-/* Write the word of the argument, or read a word. Return the value. */
+/* Write the word of `rail`, or read a word. Return the value; the first one after an error. */
 enum ek_guardrail ek_fleet_guardrail_walk(struct ek_serialize *w, enum ek_guardrail rail);
+/* Write the word of `class`, or read a word. Return the value; the first one after an error. */
 enum ek_class ek_fleet_class_walk(struct ek_serialize *w, enum ek_class class);
 
 #endif

@@ -18,6 +18,7 @@ enum { EK_FLEET_COMPARED_MAX = 16384 };
 
 struct ek_fleet_guardrails;
 
+/* Create empty sums. The manifest must outlive them. Return 0 or EK_ENOMEM. */
 int ek_fleet_guardrails_new(struct ek_fleet_guardrails **out,
                             const struct ek_manifest *m); /* Return 0, or EK_ENOMEM. */
 void ek_fleet_guardrails_free(struct ek_fleet_guardrails *r);
@@ -29,8 +30,9 @@ int ek_fleet_guardrails_receive(struct ek_fleet_guardrails *r, const void *bytes
                                 int (*place_of)(void *context, const struct ek_fleet_cell *cell,
                                                 int *place),
                                 void *context, struct ek_error *e);
-/* Set the statistics of an entry of the current plan; its cell is a cell of the pool. Return false
- * without comparisons. */
+/* Set *out to the statistics of an entry of the current plan; its cell is a cell of the pool.
+ * Return false without comparisons; *out is then unchanged. The evidence of harm advances with each
+ * call. */
 bool ek_fleet_guardrails_stats(struct ek_fleet_guardrails *r, const struct ek_plan_entry *entry,
                                int64_t clock_ms, struct ek_rollout_stats *out);
 /* Start a new latency window for the next canary step. */

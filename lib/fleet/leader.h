@@ -44,7 +44,8 @@ struct ek_leader_setup {
 
 struct ek_leader;
 
-/* Create a standby. Return 0, or EK_ENOMEM. */
+/* Create a standby. The setup is copied; its objects must outlive the leader. Return 0 or
+ * EK_ENOMEM. */
 int ek_leader_new(struct ek_leader **out, const struct ek_leader_setup *setup, struct ek_error *e);
 void ek_leader_free(struct ek_leader *d);
 
@@ -61,7 +62,7 @@ int ek_leader_receive(struct ek_leader *d, const void *bytes, size_t length, int
 void ek_leader_start(struct ek_leader *d, int64_t clock_ms);
 /* Stop as leader; the instance is a standby. */
 void ek_leader_stop(struct ek_leader *d);
-/* Return whether it is leader. */
+/* Return whether the instance is leader, and not a standby. */
 bool ek_leader_is_active(const struct ek_leader *d);
 /* Advance one report interval; call about once per second. As leader, append the plan record to
  * `out` once event time is known. Return 0, EK_ENOMEM, or EK_ELIMIT if `out` is full. */
@@ -78,14 +79,16 @@ int ek_leader_write_replies(struct ek_leader *d,
                             int (*write)(void *context, const void *bytes, size_t length),
                             void *context);
 
-/* Return 1 and the next finding, oldest first; 0: none. Finding numbers are those of the fleet, and
- * the cell is a cell of the pool. Strings are valid as long as the leader. The last EK_EPISODES_MAX
- * findings are retained. */
+/* Set *out to the next finding event, oldest first. Finding numbers are those of the fleet, and the
+ * cell is a cell of the pool. Strings are valid as long as the leader. The last EK_EPISODES_MAX
+ * events are retained. Return 1, or 0 without an event. */
 int ek_leader_next(struct ek_leader *d, struct ek_finding *out);
-/* Return the pool of evidence. */
+/* Return the pool of evidence, which the leader owns. */
 const struct ek_fleet_pool *ek_leader_pool(const struct ek_leader *d);
-/* Return the current plan with cells of the pool, and its version in the log. */
+/* Return the current plan with cells of the pool, valid until the next call that changes the
+ * leader. */
 const struct ek_plan *ek_leader_plan(const struct ek_leader *d);
+/* Return the version of the current plan in the log. */
 uint64_t ek_leader_version(const struct ek_leader *d);
 
 #endif

@@ -23,7 +23,8 @@
 #include "plan/plan.h"
 #include "schema/manifest.h"
 
-/* Write a decision; strings are truncated at EK_FLEET_TEXT_MAX bytes. */
+/* Append a decision to a started record; strings are truncated at EK_FLEET_TEXT_MAX bytes. Errors
+ * are in w->rc. */
 void ek_fleet_decision_write(struct ek_serialize *w, const struct ek_decision_record *m);
 
 /* Decoded decision and the strings it refers to; must not be moved. */
@@ -32,7 +33,8 @@ struct ek_fleet_decision {
     char text[7][EK_FLEET_TEXT_MAX + 1];
 };
 
-/* Read a decision. */
+/* Read a decision into *m, whose strings are in *m, so it must not be moved. Errors are in w->rc.
+ */
 void ek_fleet_decision_read(struct ek_serialize *w, struct ek_fleet_decision *m);
 
 enum {
@@ -79,12 +81,12 @@ struct ek_fleet_plan_visitor {
     int (*ask)(void *context, const struct ek_row_request *ask);
 };
 
-/* Start a plan record. Its fields are, each array after its length: head; entries, modes, desired
- * entries, rollouts, pins; limits; accepted levels; decisions; findings (cell and
- * ek_fleet_finding_walk); row requests. */
+/* Start a plan record at the end of `out` and write its head. The caller then writes, each array
+ * after its length: entries, modes, desired entries, rollouts, pins; limits; accepted levels;
+ * decisions; findings (cell and ek_fleet_finding_walk); row requests. */
 void ek_fleet_plan_start(struct ek_serialize *w, struct ek_buf *out,
                          const struct ek_fleet_plan_head *head);
-/* Read or write a row request. */
+/* Read or write a row request; the name read is a view into the record. Errors are in w->rc. */
 void ek_row_request_walk(struct ek_serialize *w, struct ek_row_request *ask);
 
 /* Open record; a view into its bytes. */
@@ -94,10 +96,12 @@ struct ek_fleet_plan {
     struct ek_serialize content; /* rest of the record */
 };
 
-/* Open and check a whole record. Return 0, or EK_EFORMAT. */
+/* Open and check a whole record, which must outlive *p. Return 0, or EK_EFORMAT with *p undefined.
+ */
 int ek_fleet_plan_open(struct ek_fleet_plan *p, const void *bytes, size_t length,
                        const struct ek_manifest *m, struct ek_error *e);
-/* Pass the content to the callbacks. Return 0, or the first nonzero result of a callback. */
+/* Pass the content of an open record to the callbacks. Return 0, or the first nonzero result of a
+ * callback, which ends the visit. */
 int ek_fleet_plan_visit(const struct ek_fleet_plan *p,
                         const struct ek_fleet_plan_visitor *callbacks);
 
@@ -117,16 +121,17 @@ enum ek_record_arrival {
  * if the same, > 0 if later. */
 int ek_fleet_plan_compare(const struct ek_fleet_plan_head *head, uint64_t term,
                           const char *decider);
-/* Classify the next record of the log, and update the position. */
+/* Return the class of the next record of the log, and update the position *o by it. */
 enum ek_record_arrival ek_record_order_check(struct ek_record_order *o,
                                              const struct ek_fleet_plan_head *head);
 
 /* Plans of an instance. They retain the cells of its detector. */
 struct ek_instance_plans;
 
-/* Create plans. `profile`: its hash. Return 0, or EK_ENOMEM. */
+/* Create an empty history of plans for a detector, which must outlive it. `profile`: hash of the
+ * profile. Return 0 or EK_ENOMEM. */
 int ek_instance_plans_new(struct ek_instance_plans **out, struct ek_detector *d, uint64_t profile);
-/* Free before the detector. */
+/* Free the plans, before the detector. NULL is allowed. */
 void ek_instance_plans_free(struct ek_instance_plans *p);
 /* Apply a plan record; its findings become findings of the fleet in the detector. `stream_ms`:
  * current event time. Return 0, EK_EFORMAT or EK_ENOMEM; on error the plans are unchanged. */
@@ -136,13 +141,15 @@ int ek_instance_plans_receive(struct ek_instance_plans *p, const void *bytes, si
  * before all retained plans gets the oldest plan. Valid until the next record. */
 const struct ek_plan *ek_instance_plans_get(const struct ek_instance_plans *p, int64_t time_ms,
                                             int64_t stream_ms);
-/* Return the accepted levels of lists under one of these plans. */
+/* Return the accepted levels of lists under a plan of ek_instance_plans_get. Valid until the next
+ * record. */
 const struct ek_level_offsets *ek_instance_plans_levels(const struct ek_instance_plans *p,
                                                         const struct ek_plan *plan);
 /* Set the accepted levels of the last record in the detector, in place of all others. Call before
  * processing lists or reports after a record. Return whether the detector changed. */
 bool ek_instance_plans_apply_accepted(struct ek_instance_plans *p);
-/* Mark the levels of the detector as unknown, after it took over another state. */
+/* Mark the accepted levels of the detector as unknown, after it took over another state: the next
+ * ek_instance_plans_apply_accepted sets them again. */
 void ek_instance_plans_clear_accepted(struct ek_instance_plans *p);
 /* Return the version of the levels last set in the detector; 0: none yet. */
 uint64_t ek_instance_plans_normal(const struct ek_instance_plans *p);
@@ -150,20 +157,21 @@ uint64_t ek_instance_plans_normal(const struct ek_instance_plans *p);
  * record. */
 struct ek_controller_memory ek_instance_plans_memory(const struct ek_instance_plans *p,
                                                      const struct ek_plan *plan);
-/* Return the number of valid records. */
+/* Return the number of valid records received so far. */
 uint64_t ek_instance_plans_has_version(const struct ek_instance_plans *p);
 /* Return the time since the last valid record in ms; -1: none yet. */
 int64_t ek_instance_plans_age_ms(const struct ek_instance_plans *p, int64_t clock_ms);
-/* Return the number of plans that arrived after their start, and of entries without a known cell or
- * feature. */
+/* Return the number of plans that arrived after their start. */
 uint64_t ek_instance_plans_late_count(const struct ek_instance_plans *p);
+/* Return the number of plan entries without a known cell or feature, over all records. */
 uint64_t ek_instance_plans_unresolved_count(const struct ek_instance_plans *p);
-/* Set the row requests of the leader; `feature` is a name of the manifest. Return their number. */
+/* Copy the row requests of the leader to `ask`; `feature` is a name of the manifest. Return their
+ * number. */
 int ek_instance_plans_row_requests(const struct ek_instance_plans *p,
                                    struct ek_row_request ask[EK_ROW_REQUESTS_MAX]);
 /* Return whether a row request concerns a feature without a finding of the fleet. */
 bool ek_instance_plans_needs_rows(const struct ek_instance_plans *p);
-/* Return the position in the log. */
+/* Return the position in the log, which the plans own. */
 const struct ek_record_order *ek_instance_plans_order(const struct ek_instance_plans *p);
 
 #endif

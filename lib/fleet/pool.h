@@ -31,7 +31,7 @@ int ek_fleet_pool_new(struct ek_fleet_pool **out, const struct ek_manifest *m,
                       int places, struct ek_error *e);
 void ek_fleet_pool_free(struct ek_fleet_pool *p);
 
-/* Return the hash of the profile. */
+/* Return the hash of the profile, which reports must have. */
 uint64_t ek_fleet_pool_profile(const struct ek_fleet_pool *p);
 
 /* Counters of reports and cells. */
@@ -39,7 +39,7 @@ struct ek_fleet_pool_counts {
     uint64_t taken, twice, late, refused; /* reports */
     uint64_t beyond;                      /* reported cells that found no space */
 };
-/* Return the counters. */
+/* Return the counters of received reports since the start. */
 struct ek_fleet_pool_counts ek_fleet_pool_counts(const struct ek_fleet_pool *p);
 
 /* Add an evidence report. Duplicate and late reports are only counted. Return 0, EK_EFORMAT,
@@ -51,9 +51,9 @@ int ek_fleet_pool_add(struct ek_fleet_pool *p, const void *bytes, size_t length,
  * space, or a dimension that the rules lack. Numbers are valid as long as the pool. Return 0, or
  * EK_ENOMEM. */
 int ek_fleet_pool_place(struct ek_fleet_pool *p, const struct ek_fleet_cell *cell, int *place);
-/* Return the number of a cell, -1: unknown. */
+/* Return the number of a named cell, or -1 if the pool does not have it. */
 int ek_fleet_pool_find(const struct ek_fleet_pool *p, const struct ek_fleet_cell *cell);
-/* Return the names of a cell as views. */
+/* Return the names of a cell as views, valid as long as the pool. */
 struct ek_fleet_cell ek_fleet_pool_cell(const struct ek_fleet_pool *p, int place);
 /* Return the number of cells. */
 int ek_fleet_pool_places(const struct ek_fleet_pool *p);
@@ -69,13 +69,15 @@ struct ek_fleet_alarm {
  * they refer to other levels. */
 void ek_fleet_pool_set_accepted_version(struct ek_fleet_pool *p, uint64_t normal);
 
-/* Apply the pending sums. Set the cells that reached the alarm level, at most `most`, and reset
- * them. Return their number. */
+/* Apply the pending sums to the statistic R. Write the cells and features that reached the alarm
+ * level to alarm [most], and reset their evidence. Return their number. */
 int ek_fleet_pool_advance(struct ek_fleet_pool *p, struct ek_fleet_alarm *alarm, int most);
-/* Reset the evidence of a feature in one cell or in all, including pending sums. */
+/* Reset the evidence of a feature in one cell, including pending sums. */
 void ek_fleet_pool_restart(struct ek_fleet_pool *p, int place, int feature);
+/* Reset the evidence of a feature in all cells, including pending sums. */
 void ek_fleet_pool_restart_all(struct ek_fleet_pool *p, int feature);
-/* Return the weighted sum of R, which is compared with the alarm level. */
+/* Return the evidence of a feature in a cell: the weighted sum of R, which is compared with the
+ * alarm level. */
 double ek_fleet_pool_evidence(const struct ek_fleet_pool *p, int place, int feature);
 
 /* Return the number of a known instance, below EK_FLEET_INSTANCES_MAX, or -1. */
@@ -90,9 +92,9 @@ size_t ek_fleet_pool_next_duplicate(const struct ek_fleet_pool *p, size_t at, in
 /* Return the latest event time of the live instances, at most one minute above their median because
  * a clock may be wrong. INT64_MIN: none. Instances without lists report 0 and are skipped. */
 int64_t ek_fleet_pool_time_ms(const struct ek_fleet_pool *p, int64_t clock_ms);
-/* Set the next finding of a live instance, from position `at`; its cell is a cell of the pool.
- * *current: it refers to the current accepted levels. Return the next position, 0 at the end; start
- * with 0. */
+/* Set *out to the next finding of a live instance, from position `at`, and *instance to the number
+ * of the instance; its cell is a cell of the pool. *current: it refers to the current accepted
+ * levels. Return the next position, 0 at the end with *out unchanged; start with 0. */
 size_t ek_fleet_pool_finding(const struct ek_fleet_pool *p, size_t at, int64_t clock_ms,
                              struct ek_finding *out, int *instance, bool *current);
 
@@ -107,16 +109,18 @@ enum ek_fleet_arrival {
     EK_FLEET_LATE
 };
 
+/* Create an empty set of instances. Return 0 or EK_ENOMEM. */
 int ek_pool_instances_new(struct ek_pool_instances **out);
 void ek_pool_instances_free(struct ek_pool_instances *s);
-/* Return the instance of this name. A new instance may replace an expired one. NULL: no space. */
+/* Return the instance of this name, valid as long as the set. A new instance may replace an expired
+ * one. NULL: no space. */
 struct ek_pool_instance *ek_pool_instances_find(struct ek_pool_instances *s, struct ek_text name,
                                                 int64_t clock_ms);
-/* Classify a report by its start and number, and record its arrival. */
+/* Return the class of a report by its start and number, and record its arrival at clock_ms. */
 enum ek_fleet_arrival ek_pool_instance_classify(struct ek_pool_instance *i,
                                                 const struct ek_fleet_head *head, int64_t clock_ms);
 
-/* As ek_fleet_pool_next_duplicate. */
+/* As ek_fleet_pool_next_duplicate, for the instances of a pool. */
 size_t ek_pool_instances_next_duplicate(const struct ek_pool_instances *s, size_t at,
                                         int64_t clock_ms, const char **name);
 

@@ -36,8 +36,8 @@ struct ek_fleet_row_reply {
 
 /* Return whether an answer is due: new rows exist, or no answer was written yet. */
 bool ek_fleet_rows_due(const struct ek_detector *d, const struct ek_fleet_row_reply *answer);
-/* Append a record of the rows since the last answer. `head`: as for ek_evidence_report_write.
- * Return 0, EK_ENOMEM or EK_ELIMIT. */
+/* Append a record of the rows since the last answer, and advance *answer. `head`: as for
+ * ek_evidence_report_write. Return 0, EK_ENOMEM or EK_ELIMIT; on error `out` is unchanged. */
 int ek_fleet_rows_write(const struct ek_detector *d, const struct ek_fleet_head *head,
                         struct ek_fleet_row_reply *answer, struct ek_buf *out);
 
@@ -56,11 +56,12 @@ struct ek_fleet_rows {
     struct ek_serialize content; /* rest of the record */
 };
 
-/* As ek_evidence_report_open. `strata`: of the profile. */
+/* Open and check a whole record, which must outlive *r. `strata`: number of strata of the profile.
+ * Return 0, EK_EFORMAT, or EK_ESTATE for another manifest; on error *r is undefined. */
 int ek_fleet_rows_open(struct ek_fleet_rows *r, const void *bytes, size_t length,
                        const struct ek_manifest *m, int strata, struct ek_error *e);
-/* Pass the rows to the callbacks. Return 0, EK_ENOMEM, or the first nonzero result of a
- * callback. */
+/* Pass the rows of an open record to the callback, in order. Return 0, EK_ENOMEM, or the first
+ * nonzero result of the callback, which ends the visit. */
 int ek_fleet_rows_visit(const struct ek_fleet_rows *r,
                         const struct ek_fleet_rows_visitor *callbacks);
 
