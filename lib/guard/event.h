@@ -134,25 +134,27 @@ struct ek_event {
 
 /* Return a copy, or NULL if out of memory, as all functions that return an event. */
 struct ek_event *ek_event_copy(const struct ek_event *v);
-/* Return an event of a finding and the decision on it, a new plan, or a decision. members [count]:
- * features of the incident. */
+/* Return an event of a finding and the decision on it; members [count]: features of its incident.
+ * NULL if out of memory. */
 struct ek_event *ek_event_from_finding(const struct ek_manifest *m,
                                        const struct ek_finding *finding,
                                        const struct ek_decision *decision, const int *members,
                                        int count);
+/* Return an event of a new plan; `query`: number of the next list. NULL if out of memory. */
 struct ek_event *ek_event_from_plan(const struct ek_manifest *m, const struct ek_cells *cells,
                                     const struct ek_plan *plan, uint64_t query, int64_t time_ms);
+/* Return an event of a decision. NULL if out of memory. */
 struct ek_event *ek_event_from_decision(const struct ek_decision_record *decision);
-/* Return an event of an exceeded limit (most: its value), or of a changed agreement of the model.
- */
+/* Return an event of an exceeded limit; most: its value. NULL if out of memory. */
 struct ek_event *ek_event_from_limit(enum ek_bound bound, int64_t most,
                                      const struct ek_cells *cells, uint64_t query, int64_t time_ms);
+/* Return an event of a changed agreement of the model with upstream. NULL if out of memory. */
 struct ek_event *ek_event_from_model_drift(const struct ek_agreement_view *v, uint64_t query,
                                            int64_t time_ms);
 
-/* Return the name: "finding", "plan", ...; NULL for EK_EVENT_TEXT. */
+/* Return the name of a kind, a static string: "finding", "plan", ...; NULL for EK_EVENT_TEXT. */
 const char *ek_event_kind_name(enum ek_event_kind kind);
-/* Return whether feature, dimension and value are equal. */
+/* Return whether feature, dimension and value are equal; NULL equals only NULL. */
 bool ek_event_same_place(const struct ek_event_place *a, const struct ek_event_place *b);
 /* Write the incident id, such as "c-17", or "" without an incident. Return `text`. */
 const char *ek_event_incident(const struct ek_event_finding *f, char text[EK_EVENT_INCIDENT_BYTES]);

@@ -6,8 +6,8 @@
 #include "plan/policy.h"
 #include "schema/manifest.h"
 
-/* Append the sentence to `out`. Names and values are unescaped. Return 0, EK_ENOMEM or
- * EK_ELIMIT. */
+/* Append the sentence to `out`, without a newline. Names and values are unescaped. Return 0,
+ * EK_ENOMEM or EK_ELIMIT. */
 int ek_finding_text(struct ek_buf *out, const struct ek_manifest *m,
                     const struct ek_finding *finding, const struct ek_decision *decision);
 

@@ -25,15 +25,16 @@ struct ek_event_clock {
     int started;
 };
 
-/* Add a list time; a negative time counts as 0. Return the event time. */
+/* Update the clock by the time of a list; a negative time counts as 0. Return the event time. */
 int64_t ek_event_clock_list(struct ek_event_clock *c, int64_t time_ms);
-/* Advance without a list. More than a day counts as a clock step and is ignored. Return the event
- * time. */
+/* Advance the clock by elapsed_ms without a list. Zero, less, and more than a day, which counts as
+ * a clock step, are ignored. Return the event time. */
 int64_t ek_event_clock_advance(struct ek_event_clock *c, int64_t elapsed_ms);
 /* Restore the ring from now_ms, seen and started, as if all lists had the time now_ms. */
 void ek_event_clock_restored(struct ek_event_clock *c);
 /* Read or write the list times, oldest first, as distances from now_ms, which stay constant without
- * lists. now_ms, seen and started must be those of the written clock. */
+ * lists. When reading, now_ms, seen and started must be those of the written clock. Errors are in
+ * s->rc. */
 void ek_event_clock_serialize(struct ek_event_clock *c, struct ek_serialize *s);
 
 #endif

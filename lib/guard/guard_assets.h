@@ -4,7 +4,8 @@
 
 #include "evenkeel.h"
 
-/* Return the current assets. The guard rejects contexts with other assets. */
+/* Return the current assets, which the guard does not own. It rejects contexts with other assets.
+ */
 const struct ek_assets *ek_guard_assets(const struct ek_guard *g);
 
 #endif

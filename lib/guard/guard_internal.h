@@ -60,41 +60,42 @@ struct ek_guard {
 /* Initialize a zeroed guard; on error nothing remains allocated. Return 0, EK_ESTATE for assets
  * that do not fit, or EK_ENOMEM. */
 int ek_guard_make(struct ek_guard *g, const struct ek_assets *assets, struct ek_error *e);
-/* Free the members of a guard. */
+/* Free the members of a guard, not the guard itself. */
 void ek_guard_release(struct ek_guard *g);
-/* Restore a complete state of the same manifest into a new guard. *fit: completeness of the state;
- * set to the result. On error release the guard. Return 0, EK_ENOMEM, or EK_EFORMAT for a damaged
- * state. */
+/* Restore a complete state of the same manifest into a new guard. *fit is the completeness of the
+ * state, and is set to the result of the restore. Return 0, EK_ENOMEM, or EK_EFORMAT for a damaged
+ * state; on error release the guard. */
 int ek_guard_load_into(struct ek_guard *g, const struct ek_state *state,
                        enum ek_restore_result *fit, struct ek_error *e);
-/* Append an event and take ownership, also on error. A full ring drops the oldest events. Return 0,
+/* Queue an event and take ownership, also on error. A full ring drops the oldest events. Return 0,
  * EK_ENOMEM for NULL, or EK_ELIMIT above EK_EVENT_BYTES_MAX. */
 int ek_guard_emit(struct ek_guard *g, struct ek_event *event);
-/* Report the plan. `query`: number of the next list. Return 0 or EK_ENOMEM. */
+/* Queue an event of the current plan. `query`: number of the next list. Return 0 or EK_ENOMEM. */
 int ek_guard_report_plan(struct ek_guard *g, uint64_t query);
-/* Process and report the findings of the detector, then update the plan. `query`: number of the
- * next list. Return 0, or EK_ENOMEM. */
+/* Process the pending events of the detector: queue them, update the desired plan, then the plan.
+ * `query`: number of the next list. Return 0 or EK_ENOMEM. */
 int ek_guard_process_findings(struct ek_guard *g, uint64_t query);
 /* Update event time by a list or an item; now_ms: clock of the caller at its arrival. */
 void ek_guard_update_clock(struct ek_guard *g, int64_t time_ms, int64_t now_ms);
-/* Reset the state of cells that got another segment value. Call after each possible reuse, before
- * storing by cell. */
+/* Reset plan, sketches and statistics of cells that got another segment value. Call after each
+ * possible reuse, before storing by cell. */
 void ek_guard_reset_reused(struct ek_guard *g);
 /* Process a list in the context: detector, findings, plan. `time_ms`: of the list. Return 0,
  * EK_ESTATE for a list of another manifest, or EK_ENOMEM. */
 int ek_guard_process_list(struct ek_guard *g, struct ek_context *c, int64_t time_ms,
                           struct ek_error *e);
-/* Set the treatment of a list with these cells in the context. */
+/* Set the routing of a list with these cells [count] in the context, by `plan`. */
 void ek_guard_treat(const struct ek_guard *g, struct ek_context *c, const struct ek_plan *plan,
                     const int16_t *cells, int count);
 /* Return the plan for lists of this event time; valid until the next call. */
 const struct ek_plan *ek_guard_plan_at(const struct ek_guard *g, int64_t time_ms);
 /* Return the decision for a finding under the current plan. */
 struct ek_decision ek_guard_decide(const struct ek_guard *g, const struct ek_finding *f);
-/* Report a finding. members [count]: features of its incident. Return 0 or EK_ENOMEM. */
+/* Queue an event of a finding. members [count]: features of its incident. Return 0 or EK_ENOMEM. */
 int ek_guard_report_finding(struct ek_guard *g, const struct ek_finding *f,
                             const struct ek_decision *decision, const int *members, int count);
-/* Apply the current plan of the fleet. Return whether it changed. */
+/* Replace the plan of the controller by the current plan of the fleet. Return 1 if it changed, else
+ * 0. */
 int ek_guard_apply_fleet_plan(struct ek_guard *g);
 
 #endif

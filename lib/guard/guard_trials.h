@@ -7,21 +7,23 @@
 #include "evenkeel.h"
 #include "serve/comparison_sums.h"
 
-/* Add comparisons, and statistics of routed lists. Return 0, or EK_ENOMEM; the remaining ones are
- * then ignored. */
+/* Add `count` comparisons to the statistics. Return 0, or EK_ENOMEM; the remaining ones are then
+ * ignored. */
 int ek_guard_add_comparisons(struct ek_guard *g, const struct ek_comparison *trial, size_t count,
                              struct ek_error *e);
+/* Add statistics of routed lists. Return 0, or EK_ENOMEM; they may then not count. */
 int ek_guard_add_route_stats(struct ek_guard *g, const struct ek_route_stats *acts,
                              struct ek_error *e);
 /* Add output counts; call before each ek_guard_advance. */
 void ek_guard_add_output_counts(struct ek_guard *g, const struct ek_output_counts *load);
-/* Return the context of the last observed message. */
+/* Return the context of the last observed message, which the guard owns. */
 const struct ek_context *ek_guard_context(const struct ek_guard *g);
-/* Compare the list of the last ek_guard_score if needed, and add the result. For callers with one
- * thread. *valid: *out is set. Return 0, EK_ESTATE for a list of another manifest, or EK_ENOMEM. */
+/* Compare the list of the last ek_guard_score if it is due, and add the result. For callers with
+ * one thread. If *valid is false *out is unchanged. Return 0, EK_ESTATE for a list of another
+ * manifest, or EK_ENOMEM. */
 int ek_guard_compare(struct ek_guard *g, struct ek_comparison *out, bool *valid,
                      struct ek_error *e);
-/* As ek_guard_compare, for a list that was processed in `c`. Its scores are then invalid. */
+/* As ek_guard_compare, for a list that was processed in `c`. The scores in `c` are then invalid. */
 int ek_guard_compare_in(struct ek_guard *g, struct ek_context *c, struct ek_comparison *out,
                         bool *valid, struct ek_error *e);
 
@@ -32,8 +34,11 @@ int ek_guard_compare_full(struct ek_guard *g, struct ek_context *c, struct ek_er
 
 /* Return whether the model no longer agrees with upstream. */
 bool ek_guard_has_drifted(const struct ek_guard *g);
-/* Callbacks of struct ek_controller_callbacks; context: the guard. */
+/* Callback figures_of of struct ek_controller_callbacks; context: the guard. Set *out to the
+ * statistics of the plan entry of a feature and cell; return false without such an entry. */
 bool ek_guard_stats_get(void *context, int feature, int cell, struct ek_rollout_stats *out);
+/* Callback figures_begin of struct ek_controller_callbacks; context: the guard. Restart the
+ * statistics of the route of a feature and cell. */
 void ek_guard_stats_reset(void *context, int feature, int cell);
 
 /* Impact of a route. */

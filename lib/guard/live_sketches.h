@@ -1,5 +1,6 @@
 /* Live sketches of the traffic per cell and feature, and the statistics of a feature that they
- * give, compared with training. */
+ * give, compared with training. Statistics are read from the sketches on request; nothing else is
+ * stored. One thread at a time. */
 #ifndef EK_GUARD_LIVE_SKETCHES_H
 #define EK_GUARD_LIVE_SKETCHES_H
 
@@ -51,8 +52,9 @@ struct ek_feature_view {
 /* Return psi minus its expectation by chance for this number of items, for sorting; -inf without
  * items. */
 double ek_feature_view_moved(const struct ek_feature_view *v);
-/* Append a JSON object. Return 0, or EK_ENOMEM. */
+/* Append the statistics as a JSON object. Return 0, EK_ENOMEM or EK_ELIMIT. */
 int ek_values_json(struct ek_buf *out, const struct ek_values *v);
+/* Append the members of the view as a JSON object. Return 0, EK_ENOMEM or EK_ELIMIT. */
 int ek_feature_view_json(struct ek_buf *out, const struct ek_feature_view *v);
 
 /* Live sketches of the traffic per cell and item feature, and their divergence from training.
@@ -66,7 +68,7 @@ int ek_feature_view_json(struct ek_buf *out, const struct ek_feature_view *v);
  */
 /* recent: current and previous window; retained: all windows; life: since the start. */
 enum ek_span { EK_SPAN_RECENT, EK_SPAN_RETAINED, EK_SPAN_LIFE, EK_SPANS };
-/* Return the name: "current", "retained", "lifetime". */
+/* Return the name of a span, a static string: "current", "retained", "lifetime". */
 const char *ek_span_name(enum ek_span span);
 
 /* Memory limit, as an average over cells: per item feature, per closed window of a feature, and per
@@ -82,7 +84,7 @@ size_t ek_live_sketches_max_bytes(int features, const struct ek_window_rule *rul
 
 struct ek_live_sketches;
 
-/* Create empty live sketches. Return 0, or EK_ENOMEM. */
+/* Create empty live sketches. Profile and cells must outlive them. Return 0 or EK_ENOMEM. */
 int ek_live_sketches_new(struct ek_live_sketches **out, const struct ek_profile *p,
                          const struct ek_rules *rules, const struct ek_cells *cells,
                          struct ek_error *e);
@@ -101,32 +103,34 @@ int ek_live_sketches_list(struct ek_live_sketches *t, const int16_t *cells, int 
 size_t ek_live_sketches_bytes(const struct ek_live_sketches *t);
 /* Return how often a cell has lost its sketches to the limit. */
 uint64_t ek_live_sketches_dropped(const struct ek_live_sketches *t);
-/* Advance event time without a list. */
+/* Set the event time, without a list. */
 void ek_live_sketches_time(struct ek_live_sketches *t, int64_t time_ms);
 
 /* Return the number of item features. */
 int ek_live_sketches_features(const struct ek_live_sketches *t);
 /* Return the number of cells that may have sketches. */
 int ek_live_sketches_cells(const struct ek_live_sketches *t);
-/* Set the names of a cell. NULL: all traffic; value NULL: other. */
+/* Set *dimension and *value to the names of a cell, valid until the cell is reused. NULL: all
+ * traffic; value NULL: other. */
 void ek_live_sketches_cell(const struct ek_live_sketches *t, int cell, const char **dimension,
                            const char **value);
-/* Set the statistics of a feature in a cell per span. Return 0 if the cell has no sketches. Takes
- * about 200 microseconds. */
+/* Set out [span] to the statistics of a feature in a cell. Return 1, or 0 if the cell has no
+ * sketches; `out` is then unchanged. Takes about 200 microseconds. */
 int ek_live_sketches_view(struct ek_live_sketches *t, int cell, int feature,
                           struct ek_feature_view out[EK_SPANS]);
-/* Set the histogram of recent values and of training at the accepted level. Return 0 if the cell
- * has no sketches. Takes about 50 microseconds. */
+/* Set *out to the histogram of recent values and of training at the accepted level. Return 1, or 0
+ * if the cell has no sketches; *out is then unchanged. Takes about 50 microseconds. */
 int ek_live_sketches_histogram(struct ek_live_sketches *t, int cell, int feature,
                                struct ek_histogram *out);
 /* Return the training statistics [features]; valid as long as the sketches, for any thread. */
 const struct ek_values *ek_live_sketches_training(const struct ek_live_sketches *t);
 
-/* Access for checkpoints. Return the sketches of a cell, or NULL; ek_live_sketches_open creates
- * them (EK_ENOMEM). Call ek_live_sketches_filled after a change, which counts their memory and may
- * drop the largest, also these. */
+/* Return the sketches of a cell, for checkpoints, or NULL. The live sketches own them. */
 struct ek_windows *ek_live_sketches_windows(const struct ek_live_sketches *t, int cell);
+/* Create empty sketches of a cell, for a restore, unless they exist. Return 0 or EK_ENOMEM. */
 int ek_live_sketches_open(struct ek_live_sketches *t, int cell, struct ek_error *e);
+/* Count the memory of a cell's sketches after the caller changed them. If all exceed their limit
+ * the largest are dropped, also these. */
 void ek_live_sketches_filled(struct ek_live_sketches *t, int cell);
 
 /* Return the live sketches of a guard, which owns them. */

@@ -13,10 +13,11 @@
 
 struct ek_guard;
 
-/* Append a pin as an object to a struct ek_json_writer. Return 0, or EK_ENOMEM. */
+/* Append a pin as an object to `writer`, a struct ek_json_writer; a callback of
+ * ek_controller_each_pin. Return 0 or EK_ENOMEM. */
 int ek_json_add_pin(void *writer, const struct ek_order *p, enum ek_plan_source by);
-/* Append the active pins as a JSON array (docs/run.md), pins of operators first. Return 0,
- * or EK_ENOMEM. */
+/* Append the active pins as a JSON array (docs/run.md), pins of operators first. Return 0 or
+ * EK_ENOMEM. */
 int ek_guard_pins_json(const struct ek_guard *g, struct ek_buf *out);
 
 struct ek_guard;
@@ -29,9 +30,10 @@ struct ek_accepted {
     int64_t time_ms;             /* event time of the accept; -1: unknown */
     const char *author, *reason; /* NULL: not given, or unknown */
 };
-/* Append an accept as an object. */
+/* Append an accept as an object, as an element of an array. */
 void ek_json_add_accepted(struct ek_json_writer *w, const struct ek_accepted *a);
-/* Append the names of the actions to which a feature can be pinned, as a JSON array. */
+/* Append the names of the actions to which a feature can be pinned, as a JSON array; empty for an
+ * unknown feature. Return 0 or EK_ENOMEM. */
 int ek_guard_pin_actions_json(const struct ek_guard *g, const char *feature, struct ek_buf *out);
 /* Return the number of active accepts. */
 int ek_guard_count_accepts(const struct ek_guard *g);
@@ -41,8 +43,8 @@ int ek_guard_accepts_json(const struct ek_guard *g, struct ek_buf *out);
 
 struct ek_guard;
 
-/* Store and report a decision. Fields with value 0 are set: number, event time (before the first
- * list: clock of the caller), next list, plan version. Return 0, or EK_ENOMEM. */
+/* Store a copy of a decision and queue its event. Members that are 0 are set: number, event time
+ * (before the first list: clock of the caller), next list, plan version. Return 0 or EK_ENOMEM. */
 int ek_guard_add_decision(struct ek_guard *g, const struct ek_decision_record *m);
 
 /* Selection of decisions. */

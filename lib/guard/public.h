@@ -1,4 +1,4 @@
-/* Detector of a guard, for its feature traces. Use in the thread of the guard. */
+/* Access to the detector of a guard, for feature traces. Use in the thread of the guard. */
 #ifndef EK_GUARD_PUBLIC_H
 #define EK_GUARD_PUBLIC_H
 

@@ -30,15 +30,15 @@ struct ek_reported_findings {
 
 /* Free all findings; the setting stays. */
 void ek_reported_findings_release(struct ek_reported_findings *r);
-/* Return the open finding of an event, or NULL. */
+/* Return the open finding that an event concerns, valid until the next change, or NULL. */
 struct ek_reported_finding *ek_reported_findings_of(const struct ek_reported_findings *r,
                                                     const struct ek_event *v);
-/* Remove and free a finding. */
+/* Remove and free a finding of the registry; later ones move to its place. */
 void ek_reported_findings_remove(struct ek_reported_findings *r, struct ek_reported_finding *one);
 /* Return whether an event would add a finding. */
 bool ek_reported_findings_grow(const struct ek_reported_findings *r, const struct ek_event *v);
-/* Apply an event about a finding, the model or a limit (a finding without an end). Return 0, or
- * EK_ENOMEM; on error nothing changes. */
+/* Apply an event about a finding, the model or a limit (a finding without an end); the event is
+ * copied. Events of other kinds are ignored. Return 0, or EK_ENOMEM; on error nothing changes. */
 int ek_reported_findings_follow(struct ek_reported_findings *r, const struct ek_event *v);
 
 #endif

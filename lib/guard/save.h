@@ -57,7 +57,7 @@ enum { EK_STATE_PARTS = 16 };
 extern const struct ek_state_part ek_state_parts[EK_STATE_PARTS];
 /* Write the name of a part. Leading zeros make the name order numeric. */
 void ek_state_part_name(char name[EK_PART_NAME], const struct ek_part_at *at);
-/* Return the number of parts, as `count` of the part. */
+/* Return the number of parts that the row of the table has in this guard. */
 int ek_state_part_count(const struct ek_part_at *at);
 /* Return the number of closed windows of a part, 1 for other parts. */
 int ek_state_part_places(const struct ek_part_at *at);
@@ -80,16 +80,18 @@ struct ek_checkpoint_index {
     struct ek_checkpoint_part index; /* the index as a part */
 };
 
-/* Remove all parts; the checkpoint number stays. */
+/* Free all parts; the checkpoint number stays. */
 void ek_checkpoint_index_clear(struct ek_checkpoint_index *x);
-/* Append a part with space for `records` hashes. Return NULL if out of memory. */
+/* Append a part with `records` hashes of 0; the name is copied. Return it, valid until the next
+ * addition, or NULL if out of memory. */
 struct ek_checkpoint_part *ek_checkpoint_index_add(struct ek_checkpoint_index *x, const char *name,
                                                    int records);
-/* Allocate the hashes of a part without any. Return 0, or EK_ENOMEM. */
+/* Set part->hash to a new array of `records` hashes of 0, and part->records. The part must not have
+ * an array. ek_checkpoint_index_clear frees it. Return 0, or EK_ENOMEM with an empty part. */
 int ek_checkpoint_part_reserve(struct ek_checkpoint_part *part, int records);
-/* Write the key of a record. */
+/* Write the key of a record: the name of the part and the number. */
 void ek_checkpoint_key(char key[EK_KEY_BYTES], const char *part, int record);
-/* Read or write names and hashes. */
+/* Read or write names and hashes of all parts; read into an empty index. Errors are in s->rc. */
 void ek_checkpoint_index_serialize(struct ek_checkpoint_index *x, struct ek_serialize *s);
 
 #endif

@@ -22,10 +22,11 @@ enum { EK_RECORD_BYTES_MAX = 256 * 1024, EK_NOTE_MAX = 64 * 1024 };
 struct ek_record_frame {
     uint64_t manifest, base; /* manifest hash; checkpoint that wrote the record */
 };
-/* Open a record; *s is at its body. Return 0, EK_EFORMAT, or EK_ESTATE for another version. */
+/* Read the frame of a record into *frame; *s is then at its body, a view of the bytes. Return 0,
+ * EK_EFORMAT, or EK_ESTATE for another version. */
 int ek_record_open(const void *bytes, size_t length, struct ek_record_frame *frame,
                    struct ek_serialize *s, struct ek_error *e);
-/* Write the frame of a record. */
+/* Write the frame of a record to `s`. Errors are in s->rc. */
 void ek_record_begin(const struct ek_record_frame *frame, struct ek_serialize *s);
 
 struct ek_state_head {
@@ -40,9 +41,9 @@ struct ek_state_head {
     struct ek_checkpoint_part index; /* records of the index part */
 };
 
-/* Free the members of a header that was read. */
+/* Free the members of a header that was read; it is then empty. */
 void ek_state_head_release(struct ek_state_head *h);
-/* Append the whole record with its frame. Return 0, or EK_ENOMEM. */
+/* Append the whole record with its frame and checksum. Return 0 or EK_ENOMEM. */
 int ek_state_head_write(struct ek_state_head *h, struct ek_buf *out);
 /* Read a header; *h starts as {0}. Return 0, EK_EFORMAT, EK_ESTATE or EK_ENOMEM; on error *h is
  * empty. */
@@ -68,8 +69,8 @@ struct ek_state {
     struct ek_checkpoint_index index; /* of the complete checkpoint */
 };
 
-/* Return the bytes of a part of the complete checkpoint; `joined` holds them. rc of the result is
- * EK_EFORMAT if the part is missing. */
+/* Return a reader of a part of the complete checkpoint, which refers to `state` or to `joined`, an
+ * initialized buffer. Its rc is EK_EFORMAT if the part is missing. */
 struct ek_serialize ek_state_part(const struct ek_state *state, const char *name,
                                   struct ek_buf *joined);
 /* Return whether the checkpoint has a part. */
