@@ -23,20 +23,24 @@ struct ek_accept_change {
 /* Return 0 if a shift of all lists of the segment undoes the change, else EK_ESTATE with a
  * message. */
 int ek_accept_check(const struct ek_accept_change *c, struct ek_error *e);
-/* Fill e and return EK_ESTATE, or EK_ELIMIT for too_many. unconfirmed: no confirmed change; `near`
- * names a segment with one, or is NULL. not_found: no entry with this version. */
+/* Fail because no confirmed change is there to accept; `near` names a segment with one, or is NULL.
+ * Return EK_ESTATE. */
 int ek_accept_unconfirmed(const struct ek_accept_place *at, const struct ek_accept_place *near,
                           struct ek_error *e);
+/* Fail because EK_LEVEL_OFFSETS_MAX accepts are active. Return EK_ELIMIT. */
 int ek_accept_too_many(struct ek_error *e);
+/* Fail because no accept has this version; the message lists those of `r`. Return EK_ESTATE. */
 int ek_accept_not_found(const struct ek_level_offsets *r, uint64_t version, struct ek_error *e);
 
 /* Effects of a level offset on findings and evidence, for accepted_shift.c and for merging
  * detectors. */
 /* Return whether `one`, a normal level raised by shift_ln, ends e. If all lists of a confirmed
- * finding are affected, subtract the shift from its level and set *moved. */
+ * finding are affected, subtract the shift from its level and set *moved to true; else *moved is
+ * unchanged. */
 bool ek_accept_is_covering(const struct ek_detector *d, const struct ek_level_offset *one,
                            double shift_ln, struct ek_episode *e, bool *moved);
-/* Apply ek_accept_is_covering to all open findings and report the changes. */
+/* Apply ek_accept_is_covering to all open findings, end those it covers, and queue the changed ones
+ * as findings. */
 void ek_accept_episodes(struct ek_detector *d, const struct ek_level_offset *one, double shift_ln);
 /* Restart the evidence of the feature in every cell that shares lists with `one`. */
 void ek_accept_evidence(struct ek_detector *d, const struct ek_level_offset *one);

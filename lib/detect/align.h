@@ -26,7 +26,7 @@ struct ek_residuals {
     double count[EK_DENSITY_BINS]; /* [bins] */
 };
 
-/* Count the residuals r [count], all finite, per bin. */
+/* Set *h to the counts of the residuals r [count], all finite, per bin. */
 void ek_residuals_get(struct ek_residuals *h, const float *r, int count);
 
 /* Prior knowledge about the lists. */

@@ -23,9 +23,9 @@ struct ek_limit_counters {
     uint64_t count[EK_BOUNDS_ALL];
 };
 
-/* Return the name of a limit: "cells", "changes", ... */
+/* Return the name of a limit, a static string: "cells", "changes", ... */
 const char *ek_bound_name(enum ek_bound b);
-/* Return a one-line description for operators. */
+/* Return a one-line description for operators, a static string. */
 const char *ek_bound_text(enum ek_bound b);
 
 #endif

@@ -1,4 +1,8 @@
-/* Category features: their values in one list, evidence on changed values, and diagnosis. */
+/* Category features: their values in one list, evidence on changed values, and diagnosis.
+ *
+ * struct ek_categories has the evidence and history rows of all category features of a detector.
+ * Not thread-safe.
+ */
 #ifndef EK_DETECT_CATEGORY_H
 #define EK_DETECT_CATEGORY_H
 
@@ -23,8 +27,10 @@ struct ek_category_list {
     int capacity;
 };
 
+/* Free the memory of a list; it is then empty. */
 void ek_category_list_release(struct ek_category_list *l);
-/* Read the values of an item feature of q. Return 0 or EK_ENOMEM. */
+/* Replace *l by the distinct values of an item feature of q with their shares. Return 0, or
+ * EK_ENOMEM with *l undefined. */
 int ek_category_list_read(struct ek_category_list *l, const struct ek_list *q, int feature);
 
 /* Evidence on category features: unknown codes, codes with a much larger share, and frequent codes
@@ -75,8 +81,9 @@ struct ek_category_diagnosis {
  * EK_ENOMEM. */
 int ek_categories_new(struct ek_categories **out, const struct ek_profile *p);
 void ek_categories_free(struct ek_categories *c);
-/* Return the number of category features, and the item number of one of them. */
+/* Return the number of category features. */
 int ek_categories_count(const struct ek_categories *c);
+/* Return the item feature of category feature `number`, 0 .. ek_categories_count - 1. */
 int ek_categories_feature(const struct ek_categories *c, int number);
 /* Grow to `cells` cells; new cells are empty. Return 0, or EK_ENOMEM, which changes nothing. */
 int ek_categories_reserve(struct ek_categories *c, int cells);
@@ -97,8 +104,8 @@ void ek_categories_restart(struct ek_categories *c, int feature, int cell);
 double ek_categories_bet(const struct ek_categories *c, int feature, int cell, int bet,
                          uint64_t row);
 
-/* Diagnose the rows [count], lists of the cell. Return whether any value changed; 0 for a feature
- * that is not a category. */
+/* Diagnose the rows [count], lists of the cell, and set *out. Return whether any value changed; 0
+ * with an empty *out for a feature that is not a category or without rows. */
 int ek_categories_diagnose(const struct ek_categories *c, int feature, int cell,
                            const uint64_t *row, int count, struct ek_category_diagnosis *out);
 /* Return how far the shares of a row moved toward the diagnosis: changes of the named values
@@ -106,21 +113,24 @@ int ek_categories_diagnose(const struct ek_categories *c, int feature, int cell,
  * values. */
 double ek_categories_shift_probability(const struct ek_categories *c, int feature,
                                        const struct ek_category_diagnosis *g, uint64_t row);
-/* Serialize in parts: the category features, the rows first .. end - 1 of the history, and one
- * cell. */
+/* Read or write the number of category features and their tracked values; reading requires the same
+ * features. Errors are in s->rc, also below. */
 void ek_categories_kind_serialize(struct ek_categories *c, struct ek_serialize *s);
+/* Read or write the rows first .. end - 1 of the history. */
 void ek_categories_rows_serialize(struct ek_categories *c, struct ek_serialize *s, uint64_t first,
                                   uint64_t end);
+/* Read or write the evidence of one cell. */
 void ek_categories_cell_serialize(struct ek_categories *c, struct ek_serialize *s, int cell);
-/* Add the evidence of cell `of` of another instance with the same profile. Values beyond the free
- * slots are dropped. */
+/* Add the evidence of cell `of` of another instance with the same profile, which stays unchanged,
+ * to a cell. Values beyond the free slots are dropped. */
 void ek_categories_merge(struct ek_categories *c, int cell, const struct ek_categories *others,
                          int of);
 struct ek_row_order;
 /* Merge the rows of another instance, as ek_history_merge does. After EK_ENOMEM, c is unusable. */
 int ek_categories_merge_rows(struct ek_categories *c, const struct ek_categories *others,
                              const struct ek_row_order *order);
-/* Return "new value", "value share" or "value gone". */
+/* Return the name of a bet of a category feature, a static string: "new value", "value share" or
+ * "value gone". */
 const char *ek_category_bet_name(int bet);
 
 #endif

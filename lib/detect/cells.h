@@ -42,9 +42,11 @@ int ek_cells_new(struct ek_cells **out, char *const *dimensions, int count, int 
 void ek_cells_free(struct ek_cells *c);
 /* Return the number of segment dimensions. */
 int ek_cells_dimensions(const struct ek_cells *c);
-/* Return the number of cells in use; _max the maximum with pools; _limit the maximum without. */
+/* Return the number of cells in use; they are 0 .. count - 1. */
 int ek_cells_count(const struct ek_cells *c);
+/* Return the largest possible number of cells, pools included. */
 int ek_cells_max(const struct ek_cells *c);
+/* Return the largest possible number of cells, pools excluded. */
 int ek_cells_limit(const struct ek_cells *c);
 /* Count a list and look up its cells: ids[0] is 0, ids[1 + d] the cell of dimension d or -1 without
  * a value. Reassign cells only if `may_take`. Return 0, or EK_ENOMEM: ids are undefined and some
@@ -55,32 +57,38 @@ int ek_cells_lookup(struct ek_cells *c, const struct ek_list *q, int may_take,
  * dimension, or -1 if the dimension has none. */
 void ek_cells_find(const struct ek_cells *c, const struct ek_list *q,
                    int16_t ids[EK_CELLS_PER_LIST]);
-/* Return the cells reassigned by the last list; data stored under these numbers belongs to other
- * values. */
+/* Return the cells that the last list reassigned, and set *count; valid until the next list. Data
+ * stored under these numbers belongs to other values. */
 const int16_t *ek_cells_reused(const struct ek_cells *c, int *count);
-/* Return the total number of reassignments, and whether `cell` was reassigned after that total was
- * `ever`. */
+/* Return the total number of reassignments. */
 uint64_t ek_cells_reuse_count(const struct ek_cells *c);
+/* Return whether `cell` was reassigned after ek_cells_reuse_count was `ever`. */
 bool ek_cells_is_reused_since(const struct ek_cells *c, int cell, uint64_t ever);
 /* Set *cell to the cell of a value, by dimension name (text NULL: all traffic; value NULL: the
  * pool). A value without a cell gets one, counted as one list; the least busy one if `may_take` and
  * none is free. *cell is -1 if none is available. Return 0 or EK_ENOMEM. */
 int ek_cells_assign(struct ek_cells *c, struct ek_text dimension, struct ek_text value,
                     int may_take, int *cell);
-/* Protect a cell from reassignment until it was released as often as retained. */
+/* Protect a cell from reassignment until ek_cells_release was called as often. */
 void ek_cells_retain(struct ek_cells *c, int cell);
+/* Undo one ek_cells_retain. */
 void ek_cells_release(struct ek_cells *c, int cell);
-/* Return the dimension of a cell (-1: all traffic), its name and its value (NULL: all traffic or
- * "other"). The value is valid until the cell is reassigned. */
+/* Return the number of the segment dimension of a cell, -1 for all traffic. */
 int ek_cells_dimension(const struct ek_cells *c, int cell);
+/* Return the name of the segment dimension of a cell, valid as long as the registry; NULL for all
+ * traffic. */
 const char *ek_cells_dimension_name(const struct ek_cells *c, int cell);
+/* Return the value of a cell, valid until it is reassigned; NULL for all traffic or "other". */
 const char *ek_cells_value(const struct ek_cells *c, int cell);
+/* Return the statistics of a segment dimension: estimated number of its values, and its lists, also
+ * those without a cell. The name is valid as long as the registry. */
 struct ek_cells_share ek_cells_get_share(const struct ek_cells *c, int dimension);
 /* Merge the counts and values of another registry. A value keeps its cell in `into`, gets a free
  * one or is pooled. to [ek_cells_count(from)] maps the cells, -1 for a dimension unknown to `into`.
  * Candidates are not merged. Return 0, or EK_ENOMEM after a partial merge. */
 int ek_cells_merge(struct ek_cells *into, const struct ek_cells *from, int16_t *to);
-/* Serialize everything except dimension names, retain counts and the cells reassigned last. */
+/* Read or write everything except dimension names, retain counts and the cells reassigned last.
+ * Read into a new registry of the same dimensions. Errors are in s->rc. */
 void ek_cells_serialize(struct ek_cells *c, struct ek_serialize *s);
 
 #endif

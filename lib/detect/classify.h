@@ -46,9 +46,11 @@ int ek_fewer(const struct ek_baseline *b, const struct ek_diagnosis *d);
 /* Return whether the lists suffice to distinguish a shift of all items from one of most of them, or
  * never will because the feature has no levels by item. */
 bool ek_window_shows_items(const struct ek_window *w, double shift_ln);
-/* Compute all of *out except the fit of transformations, which is expensive. */
+/* Set *out to level, spread and shares of the lists in `w`, and to the class of a change of shares.
+ * Transformations are not fitted, which would be expensive. */
 void ek_describe(const struct ek_baseline *b, const float *density, const struct ek_window *w,
                  struct ek_diagnosis *out);
+/* As ek_describe, and set the class of other changes by a fit of transformations. */
 void ek_classify(const struct ek_baseline *b, const float *density, const struct ek_window *w,
                  struct ek_diagnosis *out);
 

@@ -25,14 +25,14 @@ struct ek_dedup {
 /* Return the key of a list by the bits of enum ek_same: its query features and its item ids, in any
  * order. Without ids, the values of the items replace them. */
 uint64_t ek_dedup_key(const struct ek_list *q, unsigned same);
-/* Return how often the key was seen in the EK_REPEAT_LISTS lists before list `number`, and record
- * it. 0: a new list. */
+/* Return how often the key was seen in the EK_REPEAT_LISTS lists before list `number`, 0 for a new
+ * list, and count it as seen. */
 uint32_t ek_dedup_count(struct ek_dedup *r, uint64_t key, uint64_t number);
 /* Merge the keys of another instance, preserving their ages. `there` is the number of its next
  * list, `here` that of r. On a collision the local key stays. */
 void ek_dedup_merge(struct ek_dedup *r, const struct ek_dedup *others, uint64_t here,
                     uint64_t there);
-/* Serialize the slots that still count for list `number`. */
+/* Read or write the slots that still count for list `number`. Errors are in s->rc. */
 void ek_dedup_serialize(struct ek_dedup *r, struct ek_serialize *s, uint64_t number);
 
 /* Return the canary bucket of a list, 0 .. EK_BUCKETS - 1. A canary of P percent acts on buckets

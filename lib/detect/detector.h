@@ -47,10 +47,11 @@ int ek_detector_observe(struct ek_detector *d, const struct ek_list *q, int64_t 
  * rules. Subtracts the accepted shifts from its residuals. Return 0 or EK_ENOMEM. */
 int ek_detector_update(struct ek_detector *d, const struct ek_list *q,
                        struct ek_list_stats_builder *read, int64_t time_ms, struct ek_error *e);
-/* Return the list reader of ek_detector_observe. */
+/* Return the list reader of ek_detector_observe, which the detector owns. */
 struct ek_list_stats_builder *ek_detector_reader(struct ek_detector *d);
-/* Get the next finding, oldest first. Return 1, or 0 if there is none. Its strings are valid until
- * the next list. While findings are queued, no cell is reassigned. */
+/* Set *out to the next queued finding, oldest first. Return 1, or 0 with *out unchanged if there is
+ * none. Its strings are valid until the next list. While findings are queued, no cell is
+ * reassigned. */
 int ek_detector_next(struct ek_detector *d, struct ek_finding *out);
 /* Accept the current level of a feature in a cell as normal. This ends the confirmed finding as
  * accepted, subtracts its shift from the history and restarts the evidence. *out receives the shift
@@ -64,7 +65,7 @@ int ek_detector_revert(struct ek_detector *d, uint64_t version, struct ek_level_
 /* Return the accepted shifts, valid for the lifetime of the detector. */
 const struct ek_level_offsets *ek_detector_offsets(const struct ek_detector *d);
 /* Dismiss open findings on features that the rules do not watch, for example after a change of
- * rules. Return whether there were any. */
+ * rules, and queue them. Return whether there were any. */
 bool ek_detector_dismiss_unwatched(struct ek_detector *d);
 /* Set features [most] to the features with a confirmed finding of this incident, ascending. Return
  * their number. */
@@ -75,7 +76,7 @@ void ek_detector_retain_cells(struct ek_detector *d, const uint8_t *held, int ce
 const int16_t *ek_detector_cells(const struct ek_detector *d, int *count);
 /* Return the segment registry; valid as long as the detector. */
 const struct ek_cells *ek_detector_registry(const struct ek_detector *d);
-/* Return the counters of events beyond the detector's limits. */
+/* Return the counters of events beyond the detector's limits, since the start. */
 struct ek_limit_counters ek_detector_limit_counters(const struct ek_detector *d);
 /* Return the number of lists observed, including repeats. */
 uint64_t ek_detector_list_count(const struct ek_detector *d);
@@ -88,7 +89,7 @@ int ek_detector_diagnosis_count(const struct ek_detector *d);
  * Plain values, NaN if undefined. Takes about 50 ns. Same thread as the detector.
  */
 enum ek_trace_state { EK_TRACE_OK, EK_TRACE_SUSPECTED, EK_TRACE_CONFIRMED };
-/* Return "ok", "suspected" or "confirmed". */
+/* Return the name of a state, a static string: "ok", "suspected" or "confirmed". */
 const char *ek_trace_state_name(enum ek_trace_state s);
 
 struct ek_trace_point {
@@ -100,10 +101,11 @@ struct ek_trace_point {
     float low_ln, high_ln; /* 95% interval of factor_ln */
 };
 
-/* Set *out. Return false before the first list. */
+/* Set *out to evidence and, with an open finding, its factor, for a feature in a cell after the
+ * last list. Return false, with *out unchanged, before the first list and for an unknown cell. */
 bool ek_detector_get_point(const struct ek_detector *d, int feature, int cell,
                            struct ek_trace_point *out);
-/* Return the alarm threshold of evidence_ln. */
+/* Return the alarm threshold: ek_trace_point.evidence_ln at which an alarm is raised. */
 double ek_detector_alarm_ln(const struct ek_detector *d);
 
 #endif

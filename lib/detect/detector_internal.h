@@ -165,7 +165,7 @@ struct ek_detector {
     double *tail;
 };
 
-/* Return the number of tested series: watched features, categories twice. */
+/* Return the number of tested series: one for each watched feature, two for a category. */
 int ek_detector_watch_count(const struct ek_detector *d);
 /* Reset the evidence and history of the cells that the last list reassigned. R = 0 is the state of
  * a value that had the cell from the start, so each list is tested once per dimension and the
@@ -212,6 +212,7 @@ static inline const float *ek_detector_band(const struct ek_detector *d, int cel
     return d->band + (own ? (size_t)stratum * (size_t)d->padded : 0);
 }
 
+/* Return the rule of an item feature; the detector's rules own it. */
 static inline const struct ek_feature_rule *ek_detector_rule(const struct ek_detector *d,
                                                              int feature)
 {
@@ -237,6 +238,7 @@ static inline double ek_query_factor_ln(float value)
     return value > 0 && isfinite(value) ? logf(value) : 0;
 }
 
+/* Return the training density of residual `r`. */
 static inline double ek_density_at(const float *density, double r)
 {
     return density[ek_residual_bin((float)r)];
@@ -258,16 +260,17 @@ bool ek_scheduler_can_recover(struct ek_detector *d, const struct ek_episode *e,
 
 /* Open an episode for an alarm. Return NULL, changing nothing, if all episodes are in use. */
 struct ek_episode *ek_episode_open(struct ek_detector *d, int feature, int cell, int bet);
-/* Set *f to the finding in its current state. `reason` is for EK_DISMISSED. */
+/* Set *f to the finding of an episode, with this state. `reason` is for EK_DISMISSED. Strings are
+ * valid as for ek_detector_next. */
 void ek_episode_finding(const struct ek_detector *d, const struct ek_episode *e,
                         enum ek_finding_state state, const char *reason, struct ek_finding *f);
-/* Update an episode with a list of its cell. residual: relative to the tracked level. query: query
- * features of the list. */
+/* Update an episode with a list of its cell: diagnose, confirm, end or dismiss it when due.
+ * residual: relative to the tracked level. query: query features of the list. */
 void ek_episode_list(struct ek_detector *d, struct ek_episode *e,
                      const struct ek_list_stats *record, float residual, const float *query);
 /* Dismiss the episodes whose cell has no list in the history. */
 void ek_episodes_remove_expired(struct ek_detector *d);
-/* Report an episode as dismissed and close it. */
+/* Queue an episode as dismissed and close it; *e is then unused. */
 void ek_episode_dismiss(struct ek_detector *d, struct ek_episode *e, enum ek_reason why);
 /* Queue a finding EK_UPDATED for a confirmed episode. */
 void ek_episode_report_updated(struct ek_detector *d, const struct ek_episode *e);
@@ -278,7 +281,7 @@ void ek_episode_report_dismissed(struct ek_detector *d, const struct ek_episode 
 struct ek_episode *ek_episode_place(struct ek_detector *d);
 /* Register a filled episode under its feature and cell, and retain the cell. */
 void ek_episode_enter(struct ek_detector *d, const struct ek_episode *e);
-/* Return "explained by a segment", ... */
+/* Return the text of an enum ek_reason, a static string: "explained by a segment", ... */
 const char *ek_reason_text(int reason);
 /* Return whether at least `action_min_fraction` of the newer half of the lists since the alarm are
  * affected, within sampling error (fault_membership.c). */
@@ -291,10 +294,10 @@ void ek_episode_mark_lists(struct ek_detector *d, struct ek_episode *e);
 struct ek_serialize_bounds {
     int features, query_features, cells;
 };
-/* Read or write an episode. */
+/* Read or write an episode; reading fails beyond the bounds. Errors are in s->rc. */
 void ek_episode_serialize(struct ek_episode *e, struct ek_serialize *s,
                           const struct ek_serialize_bounds *b);
-/* Read or write the accepted shifts; reading retains their cells. */
+/* Read or write the accepted shifts; reading retains their cells. Errors are in s->rc. */
 void ek_detector_offsets_serialize(struct ek_detector *d, struct ek_serialize *s);
 
 /* Return the number of unused episodes. */
@@ -305,12 +308,13 @@ void ek_episode_inherit(struct ek_detector *d, struct ek_episode *e, const struc
 
 /* Set the incident of an episode at its confirmation: a shared one or a new one. */
 void ek_incident_assign(struct ek_detector *d, struct ek_episode *e);
-/* Remember a finding that recovers now, so that its incident reopens if the change returns within
- * 24 minimum durations. */
+/* Record a finding that recovers now, so that its incident reopens if the change returns within 24
+ * minimum durations. */
 void ek_incident_remember(struct ek_detector *d, const struct ek_episode *e);
-/* Forget the past findings of a cell that gets another segment value. */
+/* Remove the past findings of a cell that gets another segment value. */
 void ek_incidents_reset_cell(struct ek_detector *d, int cell);
-/* Serialize the past findings. Earlier versions did not write them. */
+/* Read or write the past findings; `cells` is an exclusive upper bound. Earlier versions did not
+ * write them, so reading accepts an empty part. Errors are in s->rc. */
 void ek_incidents_serialize(struct ek_detector *d, struct ek_serialize *s, int cells);
 /* Dismiss the episodes that a confirmed episode explains: suspected ones in other dimensions, and
  * the same change in segments if it now affects all traffic. */
@@ -318,10 +322,11 @@ void ek_incident_dismiss_others(struct ek_detector *d, const struct ek_episode *
 
 /* Return the row at which the change began: the maximum of the tail sums of ln e of the bet. */
 uint64_t ek_change_point(struct ek_detector *d, int feature, int cell, int bet);
-/* Compute the change point from the diagnosed shift, which separates lists better than the bet of
- * the alarm. */
+/* Set the start of the change (e->since_row, since_query, since_ms) to the change point of the
+ * diagnosed shift, which separates lists better than the bet of the alarm. Without a usable list
+ * they stay unchanged. */
 void ek_refine_since(struct ek_detector *d, struct ek_episode *e);
-/* Set the start of the change to a row of the history. */
+/* Set the start of the change (e->since_row, since_query, since_ms) to a row of the history. */
 void ek_episode_begin(struct ek_detector *d, struct ek_episode *e, uint64_t row);
 /* Diagnose the lists since the change. Sets e->diagnosis and *w. Return 1 if the change exceeds
  * report_threshold, 0 if that is undecided, and -1 if it is smaller or there are no lists. */
@@ -330,7 +335,7 @@ int ek_diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w
  * the spread is that of training, and no query feature explains the lists about as well. */
 bool ek_diagnosis_is_plain_scale(struct ek_detector *d, const struct ek_episode *e,
                                  const struct ek_window *w);
-/* Return whether the newest lists agree with the diagnosis of a confirmed episode. Otherwise it
+/* Return 1 if the newest lists agree with the diagnosis of a confirmed episode. Return 0 if it
  * needs ek_diagnose. */
 int ek_diagnosis_is_current(struct ek_detector *d, struct ek_episode *e);
 
@@ -359,21 +364,22 @@ enum ek_localization {
     EK_LOCALIZE_UNDECIDED, /* more lists may decide */
     EK_LOCALIZE_MOVED      /* to episodes of other cells; the caller dismisses this one */
 };
-/* Hand the change over to segments if one dimension explains it better than the episode's cell: the
- * lists from row `since` on moved in some of its values and not in others. */
+/* Replace the episode by episodes of segments if one dimension explains the change better than its
+ * cell: the lists from row `since` on moved in some of its values and not in others. Return the
+ * decision; after EK_LOCALIZE_MOVED the caller dismisses e. */
 enum ek_localization ek_localize(struct ek_detector *d, struct ek_episode *e, uint64_t since);
 /* Convert a confirmed episode to one of all traffic if nearly all recent lists are in segments with
  * the same confirmed change. The episode may be dismissed. */
 void ek_localize_joined(struct ek_detector *d, struct ek_episode *e);
 /* Return whether two episodes are the same change of the same feature, within error. */
 int ek_incident_is_same_change(const struct ek_episode *a, const struct ek_episode *b);
-/* Hand an unclaimed episode of a segment over to all traffic if the other lists moved too. Call
- * before confirming it. */
+/* Replace an unclaimed episode of a segment by one of all traffic if the other lists moved too.
+ * Call before confirming it. Return as ek_localize. */
 enum ek_localization ek_localize_to_all(struct ek_detector *d, struct ek_episode *e);
 struct ek_split;
 /* Open and claim episodes for the hit values of a split. If e is confirmed they are confirmed at
- * once, so that no affected list loses its route. Return 0, changing nothing, if too few episodes
- * are unused. */
+ * once, so that no affected list loses its route. Return 1, or 0, changing nothing, if too few
+ * episodes are unused. */
 int ek_localize_to(struct ek_detector *d, struct ek_episode *e, const struct ek_split *s);
 
 #endif

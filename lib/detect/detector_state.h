@@ -28,16 +28,19 @@ struct ek_detector_kind {
     uint64_t profile;
     int features, query_features, strata, bets, bounds, history, cells, dimensions;
 };
-/* Return the kind of a detector. */
+/* Return the kind of a detector: the sizes and hashes that another detector must share to read its
+ * parts. */
 struct ek_detector_kind ek_detector_get_kind(const struct ek_detector *d);
-/* Serialize the kind. Reading only checks that sizes are not negative. */
+/* Read or write a kind. Reading only checks that sizes are not negative; the caller compares it.
+ * Errors are in s->rc. */
 void ek_detector_kind_serialize(struct ek_detector_kind *k, struct ek_serialize *s);
 
 /* Return the current number of instances of a part. */
 int ek_detector_part_count(const struct ek_detector *d, enum ek_detector_part part);
 /* Return a nonzero mark that differs whenever the part may have changed, or 0 if unknown. */
 uint64_t ek_detector_part_mark(const struct ek_detector *d, enum ek_detector_part part, int number);
-/* Read or write one part. */
+/* Read or write instance `number` of a part; read into a new detector of the same kind. Errors are
+ * in s->rc. */
 void ek_detector_part_serialize(struct ek_detector *d, enum ek_detector_part part, int number,
                                 struct ek_serialize *s);
 

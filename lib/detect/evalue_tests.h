@@ -65,39 +65,44 @@ struct ek_feature_bets {
     float line[2][EK_BET_ROW];                               /* share bets: a + b share */
 };
 
-/* Return Phi(x) and its inverse, to about 1e-12. */
+/* Return Phi(x), the standard normal distribution function, to about 1e-12. */
 double ek_normal_cdf(double x);
+/* Return the inverse of ek_normal_cdf, to about 1e-12. */
 double ek_normal_quantile(double p);
 
-/* Fill all but the tempered tables, which need zeroed memory. */
+/* Compute all tables of *t except the tempered ones, which ek_feature_bets_fill adds. *t must be
+ * zeroed memory. */
 void ek_bet_tables_fill(struct ek_bet_tables *t);
 /* Return the lower bound of y of a table row. */
 double ek_table_y(int row);
 /* Return the row of a p-value, rounded toward smaller bets. */
 uint8_t ek_table_row(double p);
-/* Return the class of tables for a number of training lists. ek_far_p returns the smallest p of a
- * class, at least that of the second largest training list. */
+/* Return the class of tables for a number of training lists. */
 int ek_far_class(uint64_t lists);
+/* Return the smallest p of a class of tables, at least that of the second largest training list. */
 double ek_far_p(int class);
 
-/* Return the lower edge of a bin; bin 0 is unbounded below. */
+/* Return the lower edge of a bin of residuals; bin 0 is unbounded below. */
 double ek_z_edge(int bin);
+/* Return the lower edge of a bin of spreads; bin 0 is unbounded below. */
 double ek_spread_edge(int bin);
 
-/* Fill the bets of a feature, and the tables of its design effects. */
+/* Set the bets of a feature. `t` must be filled by ek_bet_tables_fill and outlive *f, which points
+ * to its tables; tables for the design effects of `b` are added to it. */
 void ek_feature_bets_fill(struct ek_feature_bets *f, struct ek_bet_tables *t,
                           const struct ek_baseline *b);
 /* Return the design effect that a bet is tempered by. */
 double ek_bet_deff(const struct ek_baseline *b, int bet);
 
-/* Set the parameters of a feature for the kernels of num/bet_steps.h. */
+/* Set *law to the parameters of a feature for the kernels of num/bet_steps.h. */
 void ek_evalue_null_init(struct ek_evalue_null *law, const struct ek_feature_bets *f,
                          const struct ek_baseline *b);
 /* Upper bounds of the level bets, and values of the spread bets for an unknown spread. */
 extern const float ek_bet_caps[EK_CAPS][EK_BET_ROW];
 
-/* Compute the bets of one list before calibration, with a dead band of the level (ln). Reference
- * implementation of num/bet_steps.h. e [EK_BETS]. */
+/* Set e [EK_BETS] to the bets of one list before calibration. `residual`: record->r relative to the
+ * tracked level of the cell; unused if the list has no usable value. `band`: dead band of the level
+ * (ln). Reference implementation of num/bet_steps.h. */
 void ek_bets_compute(const struct ek_feature_bets *f, const struct ek_baseline *b, float band,
                      const struct ek_list_stats *record, float residual, float *e);
 
@@ -110,7 +115,7 @@ int ek_bet_delay(const struct ek_baseline *b, double factor);
 bool ek_bet_is_level(int bet);
 /* Return the bet with the largest weighted evidence. r and weight [EK_BETS]. */
 int ek_bet_strongest(const float *r, const float *weight);
-/* Return "level up", "spread down", "missing", ... */
+/* Return the name of a bet, a static string: "level up", "spread down", "missing", ... */
 const char *ek_bet_name(int bet);
 
 #endif

@@ -56,10 +56,12 @@ void ek_evidence_cells_free(struct ek_evidence_cells *s);
 int ek_evidence_cells_reserve(struct ek_evidence_cells *s, int cells);
 /* Reset evidence, level and list counts of a cell. */
 void ek_evidence_cells_reset(struct ek_evidence_cells *s, int cell);
-/* Return R [EK_BETS]. */
+/* Return R [EK_BETS] of a feature in a cell, valid until cells are added. */
 const float *ek_evidence_r(const struct ek_evidence_cells *s, int cell, int feature);
+/* Return the tracked level of a feature in a cell (ln), for a segment relative to all traffic. */
 float ek_evidence_mu(const struct ek_evidence_cells *s, int cell, int feature);
-/* Return the number of counted lists, which is also the weight of the tracked level. */
+/* Return a pointer to the number of counted lists, which is also the weight of the tracked level;
+ * the caller may change it. Valid until cells are added. */
 uint32_t *ek_evidence_list_count(struct ek_evidence_cells *s, int cell, int feature);
 
 /* Update of one cell with one list. */
@@ -75,14 +77,17 @@ struct ek_evidence_list {
     struct ek_evidence_sum *sum; /* also receives the bets, for a fleet; NULL: none */
 };
 
+/* Return 1 if the bit of a feature is set in `evident`, else 0. */
 static inline int ek_is_evident(const uint16_t *evident, int feature)
 {
     return evident[feature / EK_BET_BLOCK] >> feature % EK_BET_BLOCK & 1;
 }
+/* Set the bit of a feature in `evident`. */
 static inline void ek_make_evident(uint16_t *evident, int feature)
 {
     evident[feature / EK_BET_BLOCK] |= (uint16_t)(1 << feature % EK_BET_BLOCK);
 }
+/* Clear the bit of a feature in `evident`. */
 static inline void ek_make_unevident(uint16_t *evident, int feature)
 {
     evident[feature / EK_BET_BLOCK] &= (uint16_t) ~(1 << feature % EK_BET_BLOCK);
@@ -97,17 +102,18 @@ struct ek_alarm {
 int ek_evidence_update(const struct ek_evidence_list *list, const struct ek_alarm_level *level,
                        struct ek_alarm *alarm);
 
-/* Let the level of all traffic move so far from training (ln), if that exceeds EK_TRACK_RANGE_LN.
- */
+/* Set the range (ln) within which the level of all traffic may differ from training, at least
+ * EK_TRACK_RANGE_LN. */
 void ek_evidence_set_range(struct ek_evidence_cells *s, int feature, float range_ln);
 /* Reset R of a feature; the tracked level stays. */
 void ek_evidence_restart(struct ek_evidence_cells *s, int cell, int feature);
-/* Add to the tracked level, within its bounds. */
+/* Add shift_ln to the tracked level of a feature in a cell, within its bounds. */
 void ek_evidence_shift(struct ek_evidence_cells *s, int cell, int feature, float shift_ln);
-/* Merge cell `of` of another instance: R is summed, the level is averaged by lists. */
+/* Merge cell `of` of another instance, which stays unchanged, into a cell: R is summed, the level
+ * is averaged by lists. */
 void ek_evidence_cells_merge(struct ek_evidence_cells *s, int cell,
                              const struct ek_evidence_cells *others, int of);
-/* Read or write the evidence of a cell. */
+/* Read or write the evidence of a cell, which must be reserved. Errors are in snap->rc. */
 void ek_evidence_cells_serialize(struct ek_evidence_cells *s, int cell, struct ek_serialize *snap);
 
 /* Online calibration of the bets in the cells of strata.
@@ -127,7 +133,7 @@ int ek_cell_calibration_new(struct ek_cell_calibration **out, int features);
 void ek_cell_calibration_free(struct ek_cell_calibration *h);
 /* Grow to `cells` cells without lists. Return 0, or EK_ENOMEM, which changes nothing. */
 int ek_cell_calibration_reserve(struct ek_cell_calibration *h, int cells);
-/* Forget the lists of a cell that was reassigned. */
+/* Remove the lists of a cell that was reassigned. */
 void ek_cell_calibration_reset(struct ek_cell_calibration *h, int cell);
 /* Return the factors of the bets [features]: `bet_scale` of the list times those of the cell.
  * Copies the evidence of the cell for ek_cell_calibration_update, which ends the validity of the
@@ -137,10 +143,11 @@ const float (*ek_cell_calibration_get(struct ek_cell_calibration *h, int cell,
 /* Update the calibration after ek_evidence_update. The bets follow from the change of R. */
 void ek_cell_calibration_update(struct ek_cell_calibration *h, int cell,
                                 const struct ek_evidence_list *list);
-/* Add the sums of cell `of` of another instance. */
+/* Add the sums of cell `of` of another instance, which stays unchanged, to a cell. */
 void ek_cell_calibration_merge(struct ek_cell_calibration *h, int cell,
                                const struct ek_cell_calibration *others, int of);
-/* Serialize one cell, between two lists. The cell must be reserved. */
+/* Read or write the sums of one cell, which must be reserved, between two lists. Errors are in
+ * s->rc. */
 void ek_cell_calibration_serialize(struct ek_cell_calibration *h, struct ek_serialize *s, int cell);
 
 #endif

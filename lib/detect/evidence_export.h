@@ -29,7 +29,7 @@ struct ek_evidence_sum_values {
     uint64_t lists;
 };
 
-/* Add the evidence of another part of the traffic. */
+/* Add the evidence `from` of another part of the traffic to `into`. */
 void ek_evidence_sum_merge(struct ek_evidence_sum_values *into,
                            const struct ek_evidence_sum_values *from);
 /* Apply an interval of at least one list to r [EK_BETS]. Return the weighted sum of r. */
@@ -47,16 +47,18 @@ int ek_evidence_sum_reserve(struct ek_evidence_sum *t, int cells);
 void ek_evidence_sum_clear(struct ek_evidence_sum *t);
 /* Reset one cell. */
 void ek_evidence_sum_reset(struct ek_evidence_sum *t, int cell);
-/* Return the number of features. */
+/* Return the number of features of the sums. */
 int ek_evidence_sum_features(const struct ek_evidence_sum *t);
 
 /* Multiply e [EK_BETS], calibrated, into the products of a feature in a cell. */
 void ek_evidence_sum_add(struct ek_evidence_sum *t, int cell, int feature, const float *e);
-/* Return the products of a cell [features], for direct updates by the evidence kernels. */
+/* Return the products of a cell [features], for direct updates by the evidence kernels. Valid until
+ * cells are added. */
 struct ek_bet_product *ek_evidence_sum_products(struct ek_evidence_sum *t, int cell);
 /* Return the lists that count in a product. */
 uint32_t ek_evidence_sum_lists(const struct ek_evidence_sum *t, int cell, int feature);
-/* Set *out to the sums of ln e, rounded down; zeros without lists. */
+/* Set *out to the sums of ln e of a feature in a cell, rounded down; zeros without lists. The
+ * products stay unchanged. */
 void ek_evidence_sum_values(const struct ek_evidence_sum *t, int cell, int feature,
                             struct ek_evidence_sum_values *out);
 
@@ -69,12 +71,12 @@ void ek_evidence_sum_values(const struct ek_evidence_sum *t, int cell, int featu
 /* Also add lists to an evidence sum, and use only `share` of the false-alarm budget for local
  * alarms. Return 0, or EK_ENOMEM, which changes nothing. */
 int ek_detector_join(struct ek_detector *d, double share, struct ek_error *e);
-/* Return the evidence sum, or NULL before ek_detector_join. */
+/* Return the evidence sum, which the detector owns, or NULL before ek_detector_join. */
 struct ek_evidence_sum *ek_detector_evidence_sum(const struct ek_detector *d);
-/* Return the manifest of the detector. */
+/* Return the manifest of the detector, which does not own it. */
 const struct ek_manifest *ek_detector_manifest(const struct ek_detector *d);
-/* Get the first confirmed finding at index `place` or later. Return the next index, or 0 if none is
- * left. Start with 0. Strings are valid as for ek_detector_next. */
+/* Set *out to the first confirmed finding at index `place` or later. Return the next index, or 0 if
+ * none is left. Start with 0. Strings are valid as for ek_detector_next. */
 int ek_detector_confirmed(const struct ek_detector *d, int place, struct ek_finding *out);
 
 /* Retain the cell of a value once, assigning one if necessary. Set *cell to -1, retaining nothing,
@@ -94,13 +96,13 @@ struct ek_pooled_row {
     const int16_t *cell;         /* [1 + dimensions], -1: none */
     const float *query;          /* [query features] */
 };
-/* Return the end of the row numbers in the history and set *first to the oldest. */
+/* Return the end (exclusive) of the row numbers in the history, and set *first to the oldest. */
 uint64_t ek_detector_rows(const struct ek_detector *d, uint64_t *first);
 /* Set *out to the statistics of a feature in a row of the history. Its arrays are valid until the
  * next list. */
 void ek_detector_row(const struct ek_detector *d, uint64_t number, int feature,
                      struct ek_pooled_row *out);
-/* Return the tracked level of all traffic (ln). */
+/* Return the tracked level of a feature in all traffic, relative to its strata in training (ln). */
 float ek_detector_tracked(const struct ek_detector *d, int feature);
 
 /* Set the number of lists behind the tracked level of all traffic, which limits how fast it
@@ -119,7 +121,8 @@ int ek_detector_changes(const struct ek_detector *d);
 struct ek_fleet_claim_item {
     int feature, cell;
 };
-/* Replace the claims by claim [count]. Return 0, or EK_ENOMEM, which leaves no claims. */
+/* Replace the claims of findings by the fleet by copies of claim [count]: its lists are no evidence
+ * for other cells. Return 0, or EK_ENOMEM, which leaves no claims. */
 int ek_detector_set_fleet_findings(struct ek_detector *d, const struct ek_fleet_claim_item *claim,
                                    int count);
 

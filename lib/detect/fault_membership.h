@@ -14,10 +14,12 @@
  * of the lists moved. At the maximum likelihood fraction this equals the fraction times
  * ek_share_bound. Fractions in 0..1, shifts in ln. Pure functions.
  */
-/* Return the probability that a list with residual r moved. density [EK_DENSITY_BINS]. */
+/* Return the probability that a list with residual r moved, if the fraction `share` of lists moved
+ * by shift_ln. density [EK_DENSITY_BINS]. */
 double ek_shift_probability(const float *density, double share, double shift_ln, double r);
 
-/* Return the sure part of a fraction, 0..1; sd: of the residuals in training. */
+/* Return a lower bound, 0..1, of the fraction of shifted lists that holds for any distribution of
+ * them. `share`: the fitted fraction; sd: of the residuals in training. */
 double ek_share_bound(const float *density, double sd, double share, double shift_ln);
 
 /* Membership: how far each list shows a confirmed change (plan/policy.h, plan/route_controller.h).
@@ -31,14 +33,14 @@ double ek_share_bound(const float *density, double sd, double share, double shif
  */
 /* Return whether the list last observed was counted: not a repeat, and not empty. */
 bool ek_detector_has_counted(const struct ek_detector *d);
-/* Return the number of the confirmed episode, or 0. */
+/* Return the number of the confirmed finding of a feature in a cell, or 0. */
 uint32_t ek_detector_finding_number(const struct ek_detector *d, int feature, int cell);
 /* Return the membership of the list last observed and set *episode to the number of the finding.
  * Both are 0 without a confirmed finding, for a list outside it and for a repeat. */
 double ek_detector_membership(const struct ek_detector *d, int feature, int cell,
                               uint32_t *episode);
-/* Return the sum of memberships over the remembered lists of the finding, except the list last
- * observed. */
+/* Return the sum of memberships over the lists in the history that count for the finding of a
+ * feature in a cell, except the list last observed. */
 double ek_detector_mean_membership(const struct ek_detector *d, int feature, int cell);
 
 #endif

@@ -42,9 +42,9 @@ struct ek_finding {
 
 /* Return whether a finding in this state is no longer open: dismissed or recovered. */
 bool ek_finding_is_over(enum ek_finding_state s);
-/* Return "suspected", "confirmed", ... */
+/* Return the name of a state, a static string: "suspected", "confirmed", ... */
 const char *ek_finding_state_name(enum ek_finding_state s);
-/* Return the dismissal reason of an accepted finding. */
+/* Return the dismissal reason of an accepted finding, a static string. */
 const char *ek_finding_accepted(void);
 
 #endif

@@ -39,14 +39,17 @@ struct ek_explanation {
     double share; /* fraction of lists */
 };
 
-/* Compute `inv_sd`, `peak` and `normal` from the other fields. */
+/* Compute the members `inv_sd`, `peak` and `normal` of *t from its other members. Call before the
+ * functions below. */
 void ek_fit_target_prepare(struct ek_fit_target *t);
 
-/* Return the best factor near exp(about_ln). */
+/* Return the best fit of one factor near exp(about_ln). */
 struct ek_explanation ek_explain_scale(const struct ek_fit_target *t, double about_ln);
-/* Return the best exponent, offset or unspecific change of shape. */
+/* Return the best fit of an exponent. */
 struct ek_explanation ek_explain_power(const struct ek_fit_target *t);
+/* Return the best fit of an offset. */
 struct ek_explanation ek_explain_offset(const struct ek_fit_target *t);
+/* Return the best fit of an unspecific change of shape. */
 struct ek_explanation ek_explain_shape(const struct ek_fit_target *t);
 /* Return the best fit of items multiplied by one factor, each with the same probability (`value`).
  * Lists of one size and baseline must have the same `typical` and `sd`. */

@@ -24,7 +24,8 @@ struct ek_history;
 /* Create an empty history. Return 0 or EK_ENOMEM. */
 int ek_history_new(struct ek_history **out, int features, int query_features, int cells_per_query);
 void ek_history_free(struct ek_history *h);
-/* Append a row. The caller fills the row, records [features] and query [query_features]. */
+/* Append a row, which replaces the oldest one of a full ring. Return it, and set *records
+ * [features] and *query [query_features]; the caller fills all three, which are undefined. */
 struct ek_history_row *ek_history_push(struct ek_history *h, struct ek_list_stats **records,
                                        float **query);
 /* Return the number of rows ever appended. Row i is readable while count - EK_HISTORY <= i <
@@ -32,9 +33,11 @@ struct ek_history_row *ek_history_push(struct ek_history *h, struct ek_list_stat
 uint64_t ek_history_count(const struct ek_history *h);
 /* Return the oldest readable row. */
 uint64_t ek_history_first(const struct ek_history *h);
-/* Return a readable row, its records [features] or its query features. */
+/* Return a readable row; it is valid until EK_HISTORY more rows are appended. */
 const struct ek_history_row *ek_history_row(const struct ek_history *h, uint64_t i);
+/* Return the list statistics [features] of a readable row. */
 const struct ek_list_stats *ek_history_records(const struct ek_history *h, uint64_t i);
+/* Return the query features of a readable row. */
 const float *ek_history_query(const struct ek_history *h, uint64_t i);
 /* Return the lists per day according to the times of the rows, or 0 for few rows or constant
  * times. */
@@ -50,9 +53,10 @@ struct ek_row_order;
  * number of the row before it. Return 0, or EK_ENOMEM, which changes nothing. */
 int ek_history_merge(struct ek_history *h, const struct ek_history *there,
                      const struct ek_row_order *order, const int16_t *to);
-/* Serialize the row count; then the rows in slots first .. end - 1 of the ring, all in use. Strata
- * and cells must be below the given counts. */
+/* Read or write the number of rows ever appended. Errors are in s->rc. */
 void ek_history_count_serialize(struct ek_history *h, struct ek_serialize *s);
+/* Read or write the rows in slots first .. end - 1 of the ring, all in use. Reading a stratum >=
+ * `strata` or a cell >= `cells` sets EK_EFORMAT. Errors are in s->rc. */
 void ek_history_cells_serialize(struct ek_history *h, struct ek_serialize *s, int first, int end,
                                 int strata, int cells);
 
@@ -70,7 +74,7 @@ struct ek_row_order {
     struct ek_rows_moved here, there;
 };
 
-/* Compute the merged order, which keeps the last EK_HISTORY rows. */
+/* Set *out to the merged order of two histories by time, which keeps the last EK_HISTORY rows. */
 void ek_row_order(const struct ek_history *here, const struct ek_history *there,
                   struct ek_row_order *out);
 /* Return the new number of a row. A row already overwritten or still to be appended maps to a
