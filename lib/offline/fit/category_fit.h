@@ -17,18 +17,19 @@ struct ek_category_fit;
 /* Create an empty fit. Return 0, or EK_ENOMEM. */
 int ek_category_fit_new(struct ek_category_fit **out);
 void ek_category_fit_free(struct ek_category_fit *fit);
-/* Add a list to `stratum`, 0 .. EK_STRATA_MAX-1. Return 0, or EK_ENOMEM. */
+/* Add a list of `stratum`, 0 .. EK_STRATA_MAX-1. Return 0, or EK_ENOMEM; part of its values may
+ * then count. */
 int ek_category_fit_add(struct ek_category_fit *fit, const struct ek_category_list *l, int stratum);
 /* Add the counts of another fit; number [strata] maps its strata to those of `fit`. Return 0, or
- * EK_ENOMEM. */
+ * EK_ENOMEM; a part is then added. */
 int ek_category_fit_merge(struct ek_category_fit *fit, const struct ek_category_counts *c,
                           const int *number, int strata);
-/* Return the counts by stratum of the profile in `out`, which the profile frees; `number` as below.
- * Return 0, or EK_ENOMEM. */
+/* Set *out to the counts by stratum of the profile, which then owns them; `number` as in
+ * ek_category_fit_finish. Return 0, or EK_ENOMEM. */
 int ek_category_fit_counts(const struct ek_category_fit *fit, const int *number, int strata,
                            struct ek_category_counts *out);
-/* Fill the table; number [strata] maps strata of lists to strata of the profile. Return 0, or
- * EK_ENOMEM with an empty table. */
+/* Set *out to the category table, which the caller frees; number [strata] maps strata of lists to
+ * strata of the profile. The fit stays unchanged. Return 0, or EK_ENOMEM with an empty table. */
 int ek_category_fit_finish(const struct ek_category_fit *fit, const int *number, int strata,
                            struct ek_category_table *out);
 

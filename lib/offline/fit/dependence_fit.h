@@ -18,7 +18,8 @@
 
 /* Return the time from the first to the last list; 0 if a list has none. */
 int64_t ek_training_span(const int64_t *time_ms, size_t queries);
-/* Fit the daily season of the level, if training has days: b->season, and fit->season. */
+/* Set b->season and fit->season to the daily season of the level, if training has days; else to 0.
+ */
 void ek_dependence_fit_season(const struct ek_baseline_fit *fit, const float *level,
                               struct ek_baseline *b);
 
@@ -31,10 +32,11 @@ struct ek_dependence {
         double allowed;         /* as excess, of a wander that the dead-band covers */
     } ratio[EK_RESPECTS][EK_FIT_SLICES][EK_BLOCK_LENGTHS];
 };
-/* Measure the feature whose moments are in `b`. */
+/* Set *out to the dependence of the feature whose moments are in `b`. */
 void ek_dependence_measure(const struct ek_baseline_fit *fit, const float *level,
                            const struct ek_baseline *b, struct ek_dependence *out);
-/* Set the design effects of all features, b [features]. Returns 0 or EK_ENOMEM. */
+/* Set the design effects of all features, b [features], from their measurements `of`. Return 0 or
+ * EK_ENOMEM. */
 int ek_dependence_pool(const struct ek_dependence *of, int features, struct ek_baseline *b);
 /* Fill band, range and wander of `b`, whose moments and design effects are known, and the bands of
  * the strata, band [strata]. */

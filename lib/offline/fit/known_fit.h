@@ -14,9 +14,10 @@ int ek_known_fit_new(struct ek_known_fit **out, const struct ek_manifest *m);
 void ek_known_fit_free(struct ek_known_fit *k);
 /* Add the values of a list. */
 void ek_known_fit_add(struct ek_known_fit *k, const struct ek_list *q);
-/* Add the values of a profile; features without known values have none afterwards. */
+/* Add the values of a profile, which stays unchanged; features without known values have none
+ * afterwards. */
 void ek_known_fit_merge(struct ek_known_fit *k, const struct ek_profile *p);
-/* Store the known values in a profile. */
+/* Store the known values in a profile of the same features; `k` stays unchanged. */
 void ek_known_fit_finish(const struct ek_known_fit *k, struct ek_profile *p);
 
 #endif

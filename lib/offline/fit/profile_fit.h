@@ -22,10 +22,11 @@ int ek_profile_fit_add(struct ek_profile_fit *fit, const struct ek_list *q, stru
  * another field of strata, EK_ELIMIT, or EK_ENOMEM. */
 int ek_profile_fit_merge(struct ek_profile_fit *fit, const struct ek_profile *p,
                          struct ek_error *e);
-/* Store the lists in the profile, so that it can be merged: 16 bytes per list and feature. */
+/* Set that ek_profile_fit_finish stores the lists in the profile, so that it can be merged: 16
+ * bytes per list and feature. */
 void ek_profile_fit_retain_lists(struct ek_profile_fit *fit);
-/* Create the profile. Return 0, EK_ENOMEM, or EK_ESTATE if no list was added or no list had the
- * field of strata. */
+/* Create the profile of the added lists, which the caller frees. The fit can then only be freed.
+ * Return 0, EK_ENOMEM, or EK_ESTATE if no list was added or no list had the field of strata. */
 int ek_profile_fit_finish(struct ek_profile_fit *fit, struct ek_profile **out, struct ek_error *e);
 void ek_profile_fit_free(struct ek_profile_fit *fit);
 
