@@ -27,14 +27,14 @@ struct ek_fold {
     size_t first_tested; /* index in the dataset of the first list of `test` */
 };
 
-/* Split into parts with sizes that differ by at most one, larger ones first. Return 0, or EK_EUSAGE
- * if `parts` is out of range or exceeds the number of lists. */
+/* Set *f to parts of `lists` with sizes that differ by at most one, larger ones first. Return 0, or
+ * EK_EUSAGE if `parts` is out of range or exceeds the number of lists. */
 int ek_folds_split(struct ek_folds *f, size_t lists, int parts, struct ek_error *e);
-/* Split by sizes, lists [parts], for example one file per part. Return 0, or EK_EUSAGE as above or
- * for an empty part. */
+/* Set *f to parts of sizes lists [parts], for example one file per part. Return 0, or EK_EUSAGE if
+ * `parts` is out of range or for an empty part. */
 int ek_folds_from_parts(struct ek_folds *f, const size_t *lists, int parts, struct ek_error *e);
-/* Copy fold `number` from `d`, which must have the lists of `f`. Return 0, or EK_ENOMEM with
- * nothing to release. */
+/* Set *out to copies of the lists of fold `number` of `d`, which must have the lists of `f`.
+ * Release it with ek_fold_release. Return 0, or EK_ENOMEM with nothing to release. */
 int ek_fold_make(struct ek_fold *out, const struct ek_folds *f, const struct ek_dataset *d,
                  int number, struct ek_error *e);
 void ek_fold_release(struct ek_fold *f);
@@ -56,7 +56,7 @@ struct ek_paired_test {
     double t, p;
 };
 
-/* Compare a [n] with b [n]. */
+/* Set *out to the paired t-test of a [n] against b [n]. */
 void ek_paired_test(const double *a, const double *b, size_t n, struct ek_paired_test *out);
 /* Return P(|T| >= |t|) for Student's T with degrees > 0 degrees of freedom, with a relative error
  * below 1e-11. NaN gives NaN. */
@@ -129,14 +129,17 @@ struct ek_crossval_scores {
     double *first; /* [Q], NDCG@1 per list, with the rule for empty ones; NaN: skipped */
 };
 
-/* Set gain exp, empty lists skipped, and the defaults of the ranker. */
+/* Set all members of *o: gain exp, empty lists skipped, the defaults of the ranker, and 0 for the
+ * others. */
 void ek_crossval_defaults(struct ek_crossval_options *o);
-/* Return metric `number`, or its name ("p@1" ... "err") written to `text`. */
+/* Return metric `number`, 0 .. EK_CROSSVAL_METRICS - 1. */
 struct ek_metric ek_crossval_metric(int number);
+/* Write the name of metric `number` to `text`, cut to fit: "p@1" ... "err". Return `text`. */
 const char *ek_crossval_metric_name(int number, char *text, size_t size);
-/* Cross-validate `count` methods into out [count]. Return 0, or EK_EUSAGE if a fold has no pair to
- * train on or no relevant item to validate on, EK_ESTATE, EK_ENOMEM, or an error of `scale`. On
- * error, nothing needs a release. */
+/* Cross-validate the methods of [count] on the folds, and set out [count], which
+ * ek_crossval_scores_release frees. Return 0, EK_EUSAGE if a fold has no pair to train on or no
+ * relevant item to validate on, EK_ESTATE, EK_ENOMEM, or an error of `scale`. On error, nothing
+ * needs a release. */
 int ek_crossval(const struct ek_dataset *d, const struct ek_folds *folds,
                 const struct ek_crossval_result *of, int count, const struct ek_crossval_options *o,
                 struct ek_crossval_scores *out, struct ek_error *e);

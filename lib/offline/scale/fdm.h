@@ -36,9 +36,9 @@ struct ek_fdm {
     bool exact;
 };
 
-/* Classify a feature by its values. */
+/* Set *out to the category of a feature by its values, and to the reason. */
 void ek_fdm(const struct ek_values *v, struct ek_fdm *out);
-/* Return "C1" .. "C4" or "-". */
+/* Return the name of a category, a static string: "C1" .. "C4" or "-". */
 const char *ek_fdm_name(enum ek_fdm_category c);
 /* Write the reason as text: "92% of 812 unique values in the first five of ten intervals". Always
  * terminated. */

@@ -27,7 +27,7 @@ struct ek_osm_options {
     void *context;
 };
 
-/* Set the defaults of the ranker, and empty lists skipped. */
+/* Set all members of *o: the defaults of the ranker, empty lists skipped, and 0 for the others. */
 void ek_osm_defaults(struct ek_osm_options *o);
 /* Select scale [F]: minmax or log, none for a category. map [F + 1], or NULL, receives the MAP with
  * each feature switched (for a category, the best MAP so far), then the MAP of all min-max. Return

@@ -14,7 +14,7 @@
  */
 struct ek_rank_pairs;
 
-/* Create the pairs of a dataset. Return 0, or EK_ENOMEM. */
+/* Create the item pairs of a dataset, which is not kept. Return 0 or EK_ENOMEM. */
 int ek_rank_pairs_new(struct ek_rank_pairs **out, const struct ek_dataset *lists,
                       struct ek_error *e);
 void ek_rank_pairs_free(struct ek_rank_pairs *p);
@@ -44,10 +44,11 @@ struct ek_rank_svm_result {
     uint64_t pairs;
 };
 
-/* Set C 1, epsilon 1e-3, 1000 rounds. */
+/* Set all members of *o: C 1, epsilon 1e-3, 1000 rounds, and 0 for the others. */
 void ek_rank_svm_defaults(struct ek_rank_svm_options *o);
-/* Train w. Return 0, EK_EUSAGE if the lists have no pair or an option is out of range, EK_ESTATE
- * without convergence, or EK_ENOMEM. On error w is unchanged. `result` may be NULL. */
+/* Train w [columns] on x [items, columns], the scaled items of `lists`. Set *result unless NULL.
+ * Return 0, EK_EUSAGE if the lists have no pair or an option is out of range, EK_ESTATE without
+ * convergence, or EK_ENOMEM. On error w is unchanged. */
 int ek_rank_svm(const struct ek_dataset *lists, const float *x, size_t columns,
                 const struct ek_rank_svm_options *o, double *w, struct ek_rank_svm_result *result,
                 struct ek_error *e);

@@ -33,7 +33,7 @@ enum { EK_SCALING_KNOTS = 4096, EK_SCALING_MERGED = 3 };
 
 struct ek_scaling;
 
-/* Create scalings that keep all features unchanged. Return 0, or EK_ENOMEM. */
+/* Create scalings that keep the values of all features unchanged. Return 0 or EK_ENOMEM. */
 int ek_scaling_new(struct ek_scaling **out, int features, struct ek_error *e);
 void ek_scaling_free(struct ek_scaling *s);
 /* Fit one feature and replace its scaling. Return 0, or EK_ENOMEM, which only cdf can cause. */
@@ -45,8 +45,9 @@ int ek_scaling_get(struct ek_scaling **out, const struct ek_dataset *train,
 
 /* Return the number of columns of all features. */
 size_t ek_scaling_columns(const struct ek_scaling *s);
-/* Return the number of columns of one feature, or the scaling of one of these columns. */
+/* Return the number of columns of one feature with this scaling. */
 int ek_scale_columns(enum ek_transform_kind scale);
+/* Return the scaling of one of the columns of a feature. */
 enum ek_transform_kind ek_scaling_part(enum ek_transform_kind scale, int column);
 /* Set the columns of unscaled features in y to 0. Category codes have no meaning for a linear
  * ranker, and unscaled they prevent convergence. scale [F] must be that of the scaling. */

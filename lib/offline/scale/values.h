@@ -42,11 +42,13 @@ struct ek_values {
     bool exact;  /* from a column */
 };
 
-/* Collect x[0], x[stride], ..., `rows` values. The call allocates nearly 24 temporary bytes per
- * row. Return 0, or EK_ENOMEM with nothing to release. */
+/* Set *out to the distinct values of x[0], x[stride], ..., `rows` numbers; release it with
+ * ek_values_release. Allocates nearly 24 temporary bytes per row. Return 0, or EK_ENOMEM with
+ * nothing to release. */
 int ek_values_from_column(struct ek_values *out, const float *x, size_t rows, size_t stride,
                           struct ek_error *e);
-/* Estimate the values of a sketch. Return 0, or EK_ENOMEM with nothing to release. */
+/* Set *out to the estimated values of a sketch; release it with ek_values_release. Return 0, or
+ * EK_ENOMEM with nothing to release. */
 int ek_values_from_sketch(struct ek_values *out, const struct ek_sketch *s, struct ek_error *e);
 void ek_values_release(struct ek_values *v);
 
