@@ -19,10 +19,11 @@ struct ek_merge {
     int size; /* elements in the new cluster */
 };
 
-/* Write merge [n - 1] for distance [n, n], which must be symmetric. Return 0, or EK_ENOMEM. */
+/* Write the merges of a single-linkage clustering to merge [n - 1], nearest first; distance [n, n]
+ * must be symmetric. Return 0 or EK_ENOMEM. */
 int ek_single_linkage(const double *distance, int n, struct ek_merge *merge, struct ek_error *e);
-/* Apply the first n - clusters merges, 1 <= clusters <= n. cluster_of [n] receives numbers 0 ..
- * clusters-1, in the order of the lowest element of each cluster. Return 0, or EK_ENOMEM. */
+/* Apply the first n - clusters merges, 1 <= clusters <= n: set cluster_of [n] to numbers 0 ..
+ * clusters-1, in the order of the lowest element of each cluster. Return 0 or EK_ENOMEM. */
 int ek_linkage_cut(const struct ek_merge *merge, int n, int clusters, int *cluster_of,
                    struct ek_error *e);
 
@@ -46,14 +47,14 @@ struct ek_greedy_select {
 
 #define EK_XGAS_SHARE 0.05
 
-/* Return the number of candidates. */
+/* Return the number of features that may be selected. */
 int ek_greedy_candidates(const struct ek_greedy_select *g);
-/* Write chosen [k] in order of selection; a smaller k gives a prefix. Return 0, EK_ENOMEM, or
- * EK_EUSAGE unless 1 <= k <= candidates and 0 < p <= 1. */
+/* Select k features with XGAS: write chosen [k] in order of selection; a smaller k gives a prefix.
+ * Return 0, EK_ENOMEM, or EK_EUSAGE unless 1 <= k <= candidates and 0 < p <= 1. */
 int ek_xgas(const struct ek_greedy_select *g, double p, int k, int *chosen, struct ek_error *e);
-/* Write chosen [k], the most relevant first. merge [candidates - 1] and cluster_of [F] (-1 for
- * other features) may be NULL. Merges number the candidates from 0 in ascending order. Errors as
- * ek_xgas. */
+/* Select k features with HCAS: write chosen [k], the most relevant first. merge [candidates - 1]
+ * and cluster_of [F] (-1 for other features) may be NULL. Merges number the candidates from 0 in
+ * ascending order. Errors as ek_xgas. */
 int ek_hcas(const struct ek_greedy_select *g, int k, int *chosen, struct ek_merge *merge,
             int *cluster_of, struct ek_error *e);
 

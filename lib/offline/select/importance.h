@@ -19,7 +19,8 @@ struct ek_column {
     size_t feature;
 };
 
-/* Copy a dataset to change `feature`. Return 0, or EK_ENOMEM with nothing to release. */
+/* Set *c to a copy of a dataset in which the caller may change `feature`; release it with
+ * ek_column_release. Return 0, or EK_ENOMEM with nothing to release. */
 int ek_column_copy(struct ek_column *c, const struct ek_dataset *d, size_t feature,
                    struct ek_error *e);
 void ek_column_release(struct ek_column *c);
@@ -56,23 +57,25 @@ struct ek_importance_options {
     void *context;
 };
 
-/* Set NDCG@3, gain 2^y - 1, lists without a positive label skipped, and 5 repeats. */
+/* Set all members of *o: NDCG@3, gain 2^y - 1, lists without a positive label skipped, 5 repeats,
+ * and 0 (no threads, no callbacks) for the others. */
 void ek_importance_defaults(struct ek_importance_options *o);
-/* Measure out [F] and set *whole to the metric of unchanged data. Return 0, EK_ENOMEM, an error of
- * ek_evaluate, or EK_EUSAGE if `repeats` is below 1 or no list counts. */
+/* Set out [F] to the importance of all item features, and *whole to the metric of unchanged data.
+ * Return 0, EK_ENOMEM, an error of ek_evaluate, or EK_EUSAGE if `repeats` is below 1 or no list
+ * counts. */
 int ek_importance_measure(const struct ek_model *m, const struct ek_dataset *d,
                           const struct ek_importance_options *o, double *whole,
                           struct ek_importance *out, struct ek_error *e);
 
 /* Helpers for measures per feature: the metric of a model, and a loop over features that may use
  * threads. Internal to offline/select. */
-/* Compute the metric with a treatment [K] of all lists; NULL means none. of_list [Q], or NULL,
- * receives the metric per list. Errors as ek_evaluate. */
+/* Set *value to the metric with a treatment [K] of all lists; NULL means none. of_list [Q], or
+ * NULL, receives the metric per list. Return 0 or an error of ek_evaluate. */
 int ek_metric_evaluate_model(const struct ek_model *m, const struct ek_dataset *d,
                              const struct ek_importance_options *o,
                              const struct ek_treatment *treatment, double *of_list, double *value,
                              struct ek_error *e);
-/* Compute the metric of unchanged data. Return also EK_EUSAGE if no list counts. */
+/* As ek_metric_evaluate_model, without a treatment. Return also EK_EUSAGE if no list counts. */
 int ek_metric_unchanged(const struct ek_model *m, const struct ek_dataset *d,
                         const struct ek_importance_options *o, double *of_list, double *value,
                         struct ek_error *e);

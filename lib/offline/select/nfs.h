@@ -56,12 +56,12 @@ struct ek_nfs {
     size_t groups, kept; /* number of distinct groups */
 };
 
-/* Set threshold .95, chance .02, 15 epochs of batches of 64 lists, learning rate 1e-3, no patience.
- */
+/* Set all members of *o: threshold .95, chance .02, 15 epochs of batches of 64 lists, learning rate
+ * 1e-3, and 0 for the others: no patience, seed 0, no progress and no threads. */
 void ek_nfs_defaults(struct ek_nfs_options *o);
-/* Train on `train`, keep the best epoch by `vali`, and measure saliency on `train`. Return 0,
- * EK_ENOMEM, EK_EUSAGE for options out of range or without a usable list, or EK_ESTATE for data
- * with other features or a loss that is not finite. */
+/* Train on `train`, keep the best epoch by `vali`, measure saliency on `train`, and set *out, which
+ * ek_nfs_release frees. Return 0, EK_ENOMEM, EK_EUSAGE for options out of range or without a usable
+ * list, or EK_ESTATE for data with other features or a loss that is not finite. */
 int ek_nfs_run(struct ek_nfs *out, const struct ek_manifest *m, const struct ek_dataset *train,
                const struct ek_dataset *vali, const struct ek_nfs_options *o, struct ek_error *e);
 /* Write chosen [k], 1 <= k <= F, the most frequent first. Features without a common group are never
@@ -99,11 +99,13 @@ int ek_nfs_duplicates(const struct ek_dataset *d, int *copy_of, struct ek_error 
  *
  * It is an upper bound of the probability that any such set occurs by chance.
  */
-/* Return ln p(g), or -INFINITY for g < 1 and g >= F. 0 < threshold < 1. */
+/* Return ln p(g), the probability that a random map gives a group of `size` features, or -INFINITY
+ * for size < 1 and size >= features. 0 < threshold < 1. */
 double ek_nfs_ln_probability(uint64_t features, uint64_t size, double threshold);
 /* Return ln P(Binomial(n, p) >= c), with a relative error of about 1e-10. */
 double ek_ln_binomial_tail(uint64_t n, double ln_p, uint64_t c);
-/* Return the expected number above, at most 1e300. */
+/* Return the expected number of groups of `size` features that random maps give at least `seen`
+ * times, at most 1e300. */
 double ek_nfs_null_model(uint64_t features, uint64_t size, double threshold, uint64_t maps,
                          uint64_t seen);
 

@@ -29,8 +29,8 @@ struct ek_nfs_data {
     bool *there;    /* [items, F], usable value */
 };
 
-/* Fill the data with the transform statistics of a fitted EK_TRANSFORM_MIXTURE model. Return 0, or
- * EK_ENOMEM. */
+/* Set *d to the lists of `from`, with the transform statistics of a fitted EK_TRANSFORM_MIXTURE
+ * model; release it with ek_nfs_data_release. Return 0 or EK_ENOMEM. */
 int ek_nfs_data_init(struct ek_nfs_data *d, const struct ek_model *m, const struct ek_dataset *from,
                      struct ek_error *e);
 void ek_nfs_data_release(struct ek_nfs_data *d);
@@ -39,7 +39,7 @@ void ek_nfs_data_release(struct ek_nfs_data *d);
 void ek_nfs_data_measure(const struct ek_nfs_data *d, double *mean, double *scale);
 /* Replace each part by (part - mean) * scale, clamped. */
 void ek_nfs_data_standardize(struct ek_nfs_data *d, const double *mean, const double *scale);
-/* Return a list that points into the data. */
+/* Return a view of a list, valid as long as the data. */
 struct ek_nfs_list ek_nfs_data_list(const struct ek_nfs_data *d, size_t list);
 
 #endif

@@ -19,7 +19,8 @@ struct ek_linear {
     size_t turned;       /* offset in the transposed weights */
 };
 
-/* Assign offsets at the end of both arrays and extend their sizes. */
+/* Set *l to a layer with offsets at the end of both arrays, and add its sizes to *parameters and
+ * *turned. */
 void ek_linear_init(struct ek_linear *l, size_t inputs, size_t outputs, size_t *parameters,
                     size_t *turned);
 /* Initialize the weights of inputs from `first` on, and the biases, uniformly within 1 /
@@ -31,10 +32,11 @@ void ek_linear_transpose(const struct ek_linear *l, const float *parameter, floa
 /* Compute y = x W + b. */
 void ek_linear_forward(const struct ek_linear *l, const float *parameter, const float *x,
                        size_t rows, float *y);
-/* Add the gradient of the layer's parameters, given d loss / d y. */
+/* Add the gradient of the layer's parameters, given d loss / d y in dy, to `gradient`, which has
+ * the layout of the parameters. */
 void ek_linear_backward(const struct ek_linear *l, const float *x, const float *dy, size_t rows,
                         float *gradient);
-/* Write d loss / d x to dx, or add it. */
+/* Write d loss / d x to dx [rows, stride], or add it if `add`. */
 void ek_linear_backward_input(const struct ek_linear *l, const float *turned, const float *dy,
                               size_t rows, bool add, float *dx);
 
@@ -46,7 +48,8 @@ void ek_linear_backward_input(const struct ek_linear *l, const float *turned, co
  * A row of equal elements gives zeros. Sums are in double and in order; results are rounded once.
  * NaN in a row makes the row NaN.
  */
-/* Normalize x [rows, width] to y. scale [rows] receives 1 / sqrt(variance + 1e-5). */
+/* Write x [rows, width], normalized to mean 0 and variance 1 per row, to y. scale [rows] receives 1
+ * / sqrt(variance + 1e-5). */
 void ek_layer_norm(const float *x, size_t rows, size_t width, float *y, float *scale);
 /* Add d loss / d x to dx, given d loss / d y. */
 void ek_layer_norm_backward(const float *y, const float *scale, const float *dy, size_t rows,
@@ -70,11 +73,12 @@ struct ek_attention {
     float *scratch;   /* ek_attention_scratch(n) floats */
 };
 
-/* Return the number of floats of P or of the scratch memory. */
+/* Return the number of floats of P for lists of up to `items` items. */
 size_t ek_attention_weights(size_t items, size_t heads);
+/* Return the number of floats of the scratch memory. */
 size_t ek_attention_scratch(size_t items);
 
-/* Compute P and out [n, w]. */
+/* Compute the attention weights P and the output out [n, w]. */
 void ek_attention_forward(const struct ek_attention *a, float *out);
 /* Compute d loss / d qkv [n, 3 w] from d loss / d O. With `own`, row i of d_out is the gradient of
  * a function of item i alone. Row i of d_qkv is then its gradient with respect to item i's Q, K and

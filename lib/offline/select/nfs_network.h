@@ -53,14 +53,17 @@ struct ek_nfs_pass {
     double *score, *slope; /* [rows]: score of every item; d loss / d score, set by the caller */
 };
 
+/* Set *n to the layout of a network with `features` item features and `queries` query features. No
+ * memory is allocated. */
 void ek_nfs_network_init(struct ek_nfs_network *n, size_t features, size_t queries);
-/* Initialize the parameters. */
+/* Set parameter [n->parameters] to random initial values. */
 void ek_nfs_network_start(const struct ek_nfs_network *n, float *parameter, struct ek_rng *r);
 /* Compute `turned`, which the passes need: transposed weights and mixture fractions. */
 void ek_nfs_network_transpose(const struct ek_nfs_network *n, const float *parameter,
                               float *turned);
 
-/* Create a pass for up to `rows_max` rows. Return 0, or EK_ENOMEM. */
+/* Allocate a pass for up to `rows_max` rows; release it with ek_nfs_pass_release. Return 0, or
+ * EK_ENOMEM with nothing to release. */
 int ek_nfs_pass_init(struct ek_nfs_pass *p, const struct ek_nfs_network *n, size_t rows_max);
 void ek_nfs_pass_release(struct ek_nfs_pass *p);
 /* Remove all lists from the pass. */
@@ -69,12 +72,13 @@ void ek_nfs_pass_clear(struct ek_nfs_pass *p);
 bool ek_nfs_pass_add(struct ek_nfs_pass *p, const struct ek_nfs_network *n, const float *turned,
                      const struct ek_nfs_list *l);
 
-/* Compute the scores of all rows. */
+/* Compute p->score of all rows of the pass. */
 void ek_nfs_forward(const struct ek_nfs_network *n, const float *parameter, struct ek_nfs_pass *p);
-/* Add the gradient for p->slope, and set d_input to d loss / d u. */
+/* Add the gradient of the parameters for p->slope (d loss / d score) to `gradient`, and set
+ * p->d_input to d loss / d u. Call after ek_nfs_forward. */
 void ek_nfs_backward(const struct ek_nfs_network *n, const float *parameter, const float *turned,
                      struct ek_nfs_pass *p, float *gradient);
-/* Set each row of d_input to d score / d u of its item. */
+/* Set each row of p->d_input to d score / d u of its item. Call after ek_nfs_forward. */
 void ek_nfs_item_gradient(const struct ek_nfs_network *n, const float *parameter,
                           const float *turned, struct ek_nfs_pass *p);
 

@@ -26,17 +26,17 @@ struct ek_nfs_groups {
     uint64_t maps;  /* sum of the counts */
 };
 
-/* Compute map [F] and bits [words] from gradient, there and live [F]. Return true if the map has a
- * group. */
+/* Compute the saliency map [F] of an item and the group of its features above `threshold`, bits
+ * [words], from gradient, there and live [F]. Return true if the group is not empty. */
 bool ek_nfs_map(const float *gradient, const bool *there, const bool *live, size_t features,
                 double threshold, double *map, uint64_t *bits);
 
-/* Functions that return int return 0, or EK_ENOMEM without a change of the groups. */
+/* Set *g to an empty set of groups, without allocating. Return 0. */
 int ek_nfs_groups_init(struct ek_nfs_groups *g, size_t features);
 void ek_nfs_groups_release(struct ek_nfs_groups *g);
-/* Count a group `times` times. */
+/* Add `times` to the count of a group. Return 0, or EK_ENOMEM without a change. */
 int ek_nfs_groups_add(struct ek_nfs_groups *g, const uint64_t *bits, uint64_t times);
-/* Add the counts of other groups. */
+/* Add the counts of other groups. Return 0, or EK_ENOMEM; a part is then added. */
 int ek_nfs_groups_merge(struct ek_nfs_groups *g, const struct ek_nfs_groups *other);
 /* Return whether a group has a feature. */
 bool ek_nfs_group_has(const struct ek_nfs_groups *g, size_t group, size_t feature);
@@ -56,7 +56,8 @@ struct ek_nfs_saliency {
     uint64_t items;
 };
 
-/* Measure the saliency of the features in live [F]. Return 0, or EK_ENOMEM. */
+/* Set *out to the saliency of the features in live [F]; release it with ek_nfs_saliency_release.
+ * Return 0, or EK_ENOMEM. */
 int ek_nfs_saliency(struct ek_nfs_saliency *out, const struct ek_nfs_ranker *r,
                     const struct ek_nfs_data *d, const bool *live, const struct ek_nfs_options *o,
                     struct ek_error *e);

@@ -21,7 +21,8 @@ struct ek_nfs_ranker {
     size_t rows_max; /* rows of a pass for the longest list of the data */
 };
 
-/* Train a re-ranker. Return 0, EK_ENOMEM, or EK_ESTATE if the loss is not finite. */
+/* Train a re-ranker and set *out, which ek_nfs_ranker_release frees. Return 0, EK_ENOMEM, or
+ * EK_ESTATE if the loss is not finite. */
 int ek_nfs_train(struct ek_nfs_ranker *out, const struct ek_nfs_data *train,
                  const struct ek_nfs_data *vali, const struct ek_nfs_options *o,
                  struct ek_error *e);

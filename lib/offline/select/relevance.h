@@ -22,11 +22,12 @@ struct ek_relevance {
 
 enum ek_spearman { EK_SPEARMAN_ITEMS, EK_SPEARMAN_LISTS };
 
-/* Measure out [F]; cutoff 0 means none. Return 0, EK_ENOMEM, or EK_EUSAGE if a label exceeds
- * EK_LABEL_MAX. */
+/* Set out [F] to the relevance of each item feature; cutoff 0 means none. Return 0, EK_ENOMEM, or
+ * EK_EUSAGE if a label exceeds EK_LABEL_MAX. */
 int ek_relevance_measure(const struct ek_dataset *d, int cutoff, struct ek_relevance *out,
                          struct ek_error *e);
-/* Measure likeness [F, F], symmetric, 1 on the diagonal. Return 0, or EK_ENOMEM. */
+/* Set likeness [F, F], symmetric, 1 on the diagonal, to the similarity of each pair. Return 0 or
+ * EK_ENOMEM. */
 int ek_similarity_measure(const struct ek_dataset *d, enum ek_spearman how, double *likeness,
                           struct ek_error *e);
 

@@ -58,10 +58,12 @@ enum ek_shift_impact_known {
     EK_HARM_YES,    /* loss of at least two standard errors */
     EK_HARM_UNKNOWN /* undecided or not measured */
 };
-/* Return the conclusion from `unnoticed` and `error`. */
+/* Return whether unmonitored shifts of the feature harm the metric, by the members `unnoticed` and
+ * `error`; unknown if NaN. */
 enum ek_shift_impact_known ek_shift_impact_known(const struct ek_shift_impact *h);
 
-/* Return kind i of the table and set its chance; NULL after the last. */
+/* Return the name of kind i of the table, a static string, and set its *chance; NULL after the
+ * last. */
 const char *ek_shift_impact_kind(int i, double *chance);
 
 /* Set kind, chance and shifts of an item feature. `d` determines the indicators (only 0 and 1).
