@@ -24,8 +24,9 @@ uint32_t ek_fleet_findings_episodes(const struct ek_fleet_findings *t);
 
 /* Start a report interval: no open finding has a proposal yet. */
 void ek_fleet_findings_start(struct ek_fleet_findings *t);
-/* Add a proposal of instance `by`, which is copied: it opens a finding, or updates the open one of
- * the same feature and cell if it has the older statistics. Call between _start and _finish. */
+/* Add a proposal of instance `by`, which is copied, between _start and _finish. It opens a finding,
+ * or supports the open one of the same feature and cell. Statistics are those of the instance that
+ * had them before, else of the oldest proposal. No effect beyond EK_FLEET_FINDINGS_MAX findings. */
 void ek_fleet_findings_propose(struct ek_fleet_findings *t, const struct ek_finding *f, int by);
 /* Finish a report interval: queue events, and call `act` for each open finding. With `settled`,
  * also end findings without a proposal: as dismissed if the feature has a later finding in another

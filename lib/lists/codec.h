@@ -121,8 +121,8 @@ int64_t ek_codec_time(const void *bytes, size_t length);
 /* Return true if the bytes begin like a JSON message. */
 bool ek_codec_is_json(const void *bytes, size_t length);
 
-/* Return an error message if the bytes have the other encoding than expected (the error then has
- * EK_ERR_ENCODING), else NULL. */
+/* Return a static text for an error message if the bytes have the other encoding than expected,
+ * else NULL. The caller sets EK_ERR_ENCODING in its error. */
 const char *ek_codec_other_encoding(enum ek_message_encoding expected, const void *bytes,
                                     size_t length);
 
