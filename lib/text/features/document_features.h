@@ -28,10 +28,11 @@ enum ek_document_feature {
     EK_DOCUMENT_FEATURES = EK_SHARE_OF_FIELD + EK_FIELDS
 };
 
-/* Return the name, formula and source of a feature kind. */
+/* Return the name, formula and source of feature `kind`, 0 .. EK_DOCUMENT_FEATURES - 1; a static
+ * row. */
 const struct ek_feature_kind *ek_document_feature_kind(int kind);
 
-/* Compute the URL features; all NaN for an empty URL. */
+/* Set out [EK_URLS] to the URL features; all NaN for an empty URL. */
 void ek_document_features_url(const char *url, size_t length, double out[EK_URLS]);
 
 /* Stop words and letter counts. `stops` counts all stop words; the index may lack some. */
@@ -42,13 +43,13 @@ struct ek_document_terms {
     void *context;
 };
 
-/* Compute the features from EK_UNIQUE_TERMS on. terms [n] of the whole document; length: tokens per
- * field; scratch [n]. */
+/* Set out from EK_UNIQUE_TERMS on; earlier elements stay unchanged. terms [n] of the whole
+ * document; length: tokens per field; scratch [n]. */
 void ek_document_features_terms(const struct ek_document_terms *w, const uint32_t *terms, size_t n,
                                 const uint32_t length[EK_FIELDS], uint32_t *scratch,
                                 double out[EK_DOCUMENT_FEATURES]);
 
-/* Return English function word i, or NULL after the last. */
+/* Return English function word i, a static string, or NULL after the last. */
 const char *ek_stop_word(size_t i);
 
 #endif

@@ -25,7 +25,7 @@ struct ek_feature_choice {
 
 /* Create the selection of all core features. Return 0 or EK_ENOMEM. */
 int ek_feature_choice_default(struct ek_feature_choice **out, struct ek_error *e);
-/* Load a selection from a file. Return 0, or EK_ECONFIG with the line. */
+/* Load a selection from a file. Return 0, EK_EIO, EK_ENOMEM, or EK_ECONFIG with the line. */
 int ek_feature_choice_load(struct ek_feature_choice **out, const char *path, struct ek_error *e);
 /* Parse a selection; `name` is the file name in errors. Return 0, EK_ECONFIG or EK_ENOMEM. */
 int ek_feature_choice_parse(struct ek_feature_choice **out, const char *name, const char *text,
@@ -34,6 +34,8 @@ void ek_feature_choice_free(struct ek_feature_choice *c);
 /* Format the parameters of a feature that differ from their defaults, as "k1 = 1.2, b = 0.6", or
  * "". */
 enum { EK_CHANGED_BYTES = 128 };
+/* Write the parameters of a feature that differ from the defaults to `text`, such as "k1 1.2, b
+ * 0.75"; "" without any. */
 void ek_feature_choice_changed(const struct ek_feature_choice *c, const struct ek_text_feature *f,
                                char text[EK_CHANGED_BYTES]);
 /* Return whether a feature of this family and kind (-1: any) is selected. */

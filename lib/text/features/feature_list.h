@@ -48,11 +48,12 @@ struct ek_feature_list {
 /* Create the catalog. Return 0 or EK_ENOMEM. */
 int ek_feature_list_new(struct ek_feature_list **out, struct ek_error *e);
 void ek_feature_list_free(struct ek_feature_list *l);
-/* Return the feature, or NULL. */
+/* Return the feature with this name, valid as long as the catalog, or NULL. */
 const struct ek_text_feature *ek_feature_list_find(const struct ek_feature_list *l,
                                                    const char *name);
-/* Return the name of a family, such as "unigram", and a one-line description. */
+/* Return the name of a family, a static string such as "unigram". */
 const char *ek_text_family_name(enum ek_text_family f);
+/* Return a one-line description of a family, a static string. */
 const char *ek_text_family_title(enum ek_text_family f);
 
 #endif

@@ -27,8 +27,9 @@ int ek_text_features_query(struct ek_text_features *f, const char *text, size_t 
  * beyond `room` are omitted. Return the number copied. */
 uint32_t ek_text_features_terms(const struct ek_text_features *f, uint32_t *terms, uint32_t room);
 
-/* Compute x [features] of a document for the last query. stage0: its score as a candidate, or NaN.
- * Return 0, EK_ENOMEM, or EK_EFORMAT for a damaged index. */
+/* Set x [features] to the values of document `number` for the last query. stage0: its score as a
+ * candidate, or NaN. Return 0, EK_ENOMEM, or EK_EFORMAT for a damaged index; on error x is
+ * undefined. */
 int ek_text_features_document(struct ek_text_features *f, uint32_t number, double stage0, float *x,
                               struct ek_error *e);
 /* Return the id of the last document, not terminated, valid until the next one. */

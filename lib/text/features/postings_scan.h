@@ -19,7 +19,8 @@ int ek_postings_scan_new(struct ek_postings_scan **out, const struct ek_index *x
                          const struct ek_unigram_parameters *p, struct ek_error *e);
 void ek_postings_scan_free(struct ek_postings_scan *s);
 
-/* Compute the statistics of a term. Return 0, EK_ENOMEM, or EK_EFORMAT for a damaged index. */
+/* Set *out to the score statistics of a term. Return 0, EK_ENOMEM, or EK_EFORMAT for a damaged
+ * index. */
 int ek_postings_scan_scores(struct ek_postings_scan *s, uint32_t term, struct ek_term_scores *out,
                             struct ek_error *e);
 
@@ -28,14 +29,14 @@ struct ek_pair_counts {
     uint32_t documents;          /* with both terms within 8 tokens */
 };
 
-/* Compute the counts of a pair of terms, and its score statistics unless `scores` is NULL. Return
- * 0, EK_ENOMEM, or EK_EFORMAT for a damaged index. */
+/* Set *out to the counts of a pair of terms, and *scores to its score statistics unless NULL.
+ * Return 0, EK_ENOMEM, or EK_EFORMAT for a damaged index. */
 int ek_postings_scan_pair(struct ek_postings_scan *s, uint32_t a, uint32_t b,
                           struct ek_pair_counts *out, struct ek_term_scores *scores,
                           struct ek_error *e);
 
-/* Count the documents with any of the terms. Return 0, EK_ENOMEM, or EK_EFORMAT for a damaged
- * index. */
+/* Set *documents to the number of documents with any of the terms. Return 0, EK_ENOMEM, or
+ * EK_EFORMAT for a damaged index. */
 int ek_postings_scan_reached(struct ek_postings_scan *s, const uint32_t *term, size_t terms,
                              uint32_t *documents, struct ek_error *e);
 

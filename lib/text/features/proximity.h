@@ -29,16 +29,17 @@ enum ek_proximity {
     EK_PROXIMITIES
 };
 
-/* Return the name, formula and source of a feature kind. */
+/* Return the name, formula and source of a feature kind; a static row. */
 const struct ek_feature_kind *ek_proximity_kind(enum ek_proximity p);
 
 struct ek_place_of_term {
     uint32_t position, term;
 };
 
-/* Return how often b directly follows a. */
+/* Return how often term b directly follows term a in at [n]. */
 uint32_t ek_ordered_pairs(const struct ek_place_of_term *at, size_t n, uint32_t a, uint32_t b);
-/* Return the maximum number of disjoint windows of at most `window` tokens that contain a and b. */
+/* Return the maximum number of disjoint windows of at most `window` tokens in at [n] that contain a
+ * and b. */
 uint32_t ek_unordered_pairs(const struct ek_place_of_term *at, size_t n, uint32_t a, uint32_t b,
                             uint32_t window);
 
@@ -52,7 +53,8 @@ double ek_cover_tokens(const struct ek_place_of_term *at, size_t n, size_t terms
 struct ek_distances {
     double min, mean, max;
 };
-/* Return the distances. scratch [terms * terms + terms]. */
+/* Return the statistics of the distances between different query terms in at [n]; NaN for fewer
+ * than two terms. scratch [terms * terms + terms]. */
 struct ek_distances ek_pair_distances(const struct ek_place_of_term *at, size_t n, size_t terms,
                                       uint32_t *scratch);
 /* Return ln(0.3 + exp(-d)) of the minimum distance (Tao and Zhai 2007), or NAN for NAN. */

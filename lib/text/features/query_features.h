@@ -46,7 +46,7 @@ enum ek_query_kind {
     EK_QUERY_KINDS
 };
 
-/* Return the name, formula and source of a feature kind. */
+/* Return the name, formula and source of a feature kind; a static row. */
 const struct ek_feature_kind *ek_query_kind(enum ek_query_kind k);
 
 struct ek_query_numbers {
@@ -57,7 +57,7 @@ struct ek_query_numbers {
     double reached;           /* documents with any of the terms; NaN: not counted */
 };
 
-/* Compute all query features. scratch [terms]. */
+/* Set out [EK_QUERY_KINDS] to all query features. scratch [terms]. */
 void ek_query_features(const struct ek_query_numbers *q, double *scratch,
                        double out[EK_QUERY_KINDS]);
 

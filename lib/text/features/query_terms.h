@@ -26,13 +26,14 @@ struct ek_query_terms {
     size_t letters_end[EK_QUERY_TOKENS_MAX];
 };
 
+/* Initialize an empty query, without allocating. */
 void ek_query_terms_init(struct ek_query_terms *q);
 void ek_query_terms_release(struct ek_query_terms *q);
-/* Read a query. Return 0, EK_ELIMIT for more than EK_QUERY_TOKENS_MAX terms, or EK_ENOMEM; on error
- * the query is empty. */
+/* Replace *q by the terms of a text, tokenized by `w`, with their numbers in `x`. Return 0,
+ * EK_ELIMIT for more than EK_QUERY_TOKENS_MAX terms, or EK_ENOMEM; on error the query is empty. */
 int ek_query_terms_read(struct ek_query_terms *q, struct ek_words *w, const struct ek_index *x,
                         const char *text, size_t length, struct ek_error *e);
-/* Return the letters of a term, not terminated. */
+/* Return the letters of term t, not terminated, and set *length; valid until the next read. */
 const char *ek_query_terms_text(const struct ek_query_terms *q, uint32_t t, size_t *length);
 /* Return the index of the query term with this number, or -1. */
 int ek_query_terms_find(const struct ek_query_terms *q, uint32_t number);

@@ -30,12 +30,14 @@ struct ek_bm25 {
 
 enum { EK_RETRIEVE_TERMS_MAX = 1024 };
 
+/* Create the memory of a retrieval. The index must outlive it. Return 0, EK_ENOMEM, or EK_EUSAGE
+ * for parameters out of range. */
 int ek_retrieve_new(struct ek_retrieve **out, const struct ek_index *x, struct ek_bm25 settings,
                     struct ek_error *e);
 void ek_retrieve_free(struct ek_retrieve *r);
-/* Retrieve the top k documents. terms [count] are index numbers; EK_NO_TERM is skipped. hits [k];
- * *found of them are set. Return 0, EK_ELIMIT for more than EK_RETRIEVE_TERMS_MAX distinct terms,
- * EK_ENOMEM or EK_EFORMAT. */
+/* Retrieve the top k documents. terms [count] are index numbers; EK_NO_TERM is skipped. Set *found,
+ * at most k, and that many elements of hits [k]. Return 0, EK_ELIMIT for more than
+ * EK_RETRIEVE_TERMS_MAX distinct terms, EK_ENOMEM, or EK_EFORMAT for a damaged index. */
 int ek_retrieve(struct ek_retrieve *r, const uint32_t *terms, uint32_t count, uint32_t k,
                 struct ek_hit *hits, uint32_t *found, struct ek_error *e);
 

@@ -19,10 +19,11 @@ struct ek_stop_words {
     size_t end[EK_STOPS_MAX];
 };
 
-/* Read the stop words. Return 0, EK_ENOMEM or EK_ELIMIT. */
+/* Set *s to the stop words as terms of `w`. Return 0, EK_ENOMEM or EK_ELIMIT. Call
+ * ek_stop_words_release also after an error. */
 int ek_stop_words_read(struct ek_stop_words *s, struct ek_words *w);
 void ek_stop_words_release(struct ek_stop_words *s);
-/* Return stop word i, not terminated. */
+/* Return stop word i, not terminated, and set *length; valid until the release. */
 const char *ek_stop_words_text(const struct ek_stop_words *s, size_t i, size_t *length);
 /* Return whether a term is a stop word. */
 bool ek_stop_words_has(const struct ek_stop_words *s, const char *term, size_t length);

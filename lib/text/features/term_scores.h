@@ -24,21 +24,22 @@ struct ek_term_documents {
     uint64_t cf;
 };
 
-/* Compute the statistics of a term. scratch [n]; `f` describes the collection, its length is
- * ignored. */
+/* Set *out to the statistics of a term's scores. scratch [n]; `f` describes the collection, its
+ * length is ignored. */
 void ek_term_scores_compute(const struct ek_unigram_parameters *p, const struct ek_text_field *f,
                             const struct ek_term_documents *d, double *scratch,
                             struct ek_term_scores *out);
 
 /* Number of known terms; mean, min and max of df and of tf_gmean; EK_SPREAD_FIGURES per model. */
 enum { EK_TERM_STATISTICS = 1 + 3 + 3 + EK_SPREAD_MODELS * EK_SPREAD_FIGURES };
-/* Compute the statistics of n terms. scratch [n]. */
+/* Set out [EK_TERM_STATISTICS] to the statistics over n terms. scratch [n]. */
 void ek_term_statistics_list(const struct ek_term_scores *const *s, size_t n, double *scratch,
                              double out[EK_TERM_STATISTICS]);
 
-/* Format the name of a statistic, such as "terms_bm25_atire_q1_min", and its formula. `what` is
- * "terms" or "pairs". */
+/* Write the name of statistic `figure` to `name`, such as "terms_bm25_atire_q1_min", cut to fit.
+ * `what` is "terms" or "pairs". */
 void ek_term_statistic_name(int figure, const char *what, char *name, size_t size);
+/* Write the formula of statistic `figure` to `text`, cut to fit. `what` is "terms" or "pairs". */
 void ek_term_statistic_formula(int figure, const char *what, char *text, size_t size);
 
 #endif

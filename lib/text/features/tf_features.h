@@ -20,15 +20,16 @@ enum {
     EK_STREAM_MATCHED_SHARE,
     EK_STREAMS
 };
-/* Return the name, formula and source of a feature kind. */
+/* Return the name, formula and source of feature `kind`; a static row. */
 const struct ek_feature_kind *ek_tf_feature_kind(int kind);
-/* Compute the features of a text. scratch [terms]. */
+/* Set out [EK_STREAMS] to the features of a text. scratch [terms]. */
 void ek_tf_features_compute(const struct ek_text_field *f, const struct ek_text_term *t,
                             size_t terms, double *scratch, double out[EK_STREAMS]);
 
-/* Statistics of idf in a field, ln((N + 1) / (df + 0.5)), over the terms that occur in it. They are
- * equal for all documents. scratch [terms]. */
+/* Return the name, formula and source of idf statistic `kind`; a static row. */
 const struct ek_feature_kind *ek_tf_feature_idf_kind(int kind);
+/* Set out [EK_SPREADS] to the statistics of idf in a field, ln((N + 1) / (df + 0.5)), over the
+ * terms that occur in it. They are equal for all documents. scratch [terms]. */
 void ek_tf_feature_idf(const struct ek_text_field *f, const struct ek_text_term *t, size_t terms,
                        double *scratch, double out[EK_SPREADS]);
 

@@ -34,7 +34,7 @@ enum ek_unigram {
     EK_UNIGRAMS
 };
 
-/* Return the name, formula and source of a model. */
+/* Return the name, formula and source of a model; a static row. */
 const struct ek_feature_kind *ek_unigram_kind(enum ek_unigram m);
 
 enum { EK_BM25S = 3 }; /* number of BM25 models, which are first */
