@@ -17,8 +17,8 @@
 struct ek_build;
 
 /* Create a builder for an uncompressed index at `path`. stemmer: as for ek_words_new. Return 0,
- * EK_EUSAGE for standard output, a suffix of a compressed file or an unknown stemmer, or another
- * error. */
+ * EK_EUSAGE for standard output, a suffix of a compressed file or an unknown stemmer, EK_EIO or
+ * EK_ENOMEM. */
 int ek_build_new(struct ek_build **out, const char *path, const char *stemmer,
                  uint64_t memory_bytes, struct ek_error *e);
 /* Free the builder and discard an unfinished index. NULL is allowed. */
@@ -32,8 +32,9 @@ int ek_build_add(struct ek_build *b, const struct ek_record_text *r, const char 
 int ek_build_finish(struct ek_build *b,
                     void (*progress)(void *context, uint64_t done, uint64_t total), void *context,
                     struct ek_error *e);
-/* Return the number of spills, and the bytes of the finished index. */
+/* Return the number of spills to the temporary file so far. */
 uint32_t ek_build_spills(const struct ek_build *b);
+/* Return the bytes of the finished index, 0 before. */
 uint64_t ek_build_bytes(const struct ek_build *b);
 
 #endif

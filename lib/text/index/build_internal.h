@@ -72,11 +72,12 @@ struct ek_build {
 
 /* Free the memory of the collector and leave it empty. */
 void ek_run_writer_release(struct ek_run_writer *g);
-/* Append a number. Return 0 or EK_ENOMEM. */
+/* Append a number. Return 0, or EK_ENOMEM without a change. */
 int ek_numbers_add(struct ek_numbers *n, uint32_t number);
 /* Return the bytes of memory that a spill does not free. */
 uint64_t ek_build_resident_bytes(const struct ek_build *b);
-/* Write the postings section; fill entries and entry_at. Return 0, EK_EIO or EK_ENOMEM. */
+/* Write the postings section, and set b->entries and b->entry_at, which ek_build_dictionary needs.
+ * Return 0, EK_EIO or EK_ENOMEM. */
 int ek_build_merge(struct ek_build *b,
                    void (*progress)(void *context, uint64_t done, uint64_t total), void *context,
                    struct ek_error *e);

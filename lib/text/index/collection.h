@@ -41,14 +41,16 @@ struct ek_collection;
 int ek_collection_open(struct ek_collection **out, const char *path,
                        enum ek_collection_format format, struct ek_error *e);
 void ek_collection_close(struct ek_collection *c);
-/* Read the next document; *more is false after the last. Return 0, EK_EFORMAT or EK_ELIMIT. */
+/* Read the next document; *more is false after the last. Its strings are valid until the next call.
+ * Return 0, EK_EFORMAT, EK_ELIMIT, EK_EIO or EK_ENOMEM; after an error only close it. */
 int ek_collection_next(struct ek_collection *c, struct ek_record_text *r, bool *more,
                        struct ek_error *e);
-/* Return the file name in errors. */
+/* Return the file name in errors, valid as long as the collection. */
 const char *ek_collection_name(const struct ek_collection *c);
-/* Return the number of ignored JSON keys, and the first one ("" for none; may be truncated). */
+/* Return the number of ignored JSON keys, and set *first to the first one ("" for none; may be
+ * truncated), valid as long as the collection. */
 uint64_t ek_collection_unknown(const struct ek_collection *c, const char **first);
-/* Set the position as ek_reader_position does. */
+/* Set *done and *total to the bytes read and the file size, as ek_reader_position. */
 void ek_collection_position(const struct ek_collection *c, uint64_t *done, uint64_t *total);
 
 #endif

@@ -1,4 +1,5 @@
-/* Shared state of the readers of both formats. Internal to lib/text/index/collection*. */
+/* State of a text collection that its readers of JSON lines and of TREC text share. Internal to
+ * lib/text/index/collection*. */
 #ifndef EK_TEXT_INDEX_COLLECTION_INTERNAL_H
 #define EK_TEXT_INDEX_COLLECTION_INTERNAL_H
 
@@ -28,11 +29,12 @@ int ek_collection_line(struct ek_collection *c, struct ek_error *e);
  * the limit of the part, or EK_ENOMEM. */
 int ek_collection_add(struct ek_collection *c, int part, const char *text, size_t length,
                       struct ek_error *e);
-/* Return EK_EFORMAT with the line of the document. */
+/* Fail with the message `what` at the first line of the document. Return EK_EFORMAT. */
 int ek_collection_fault(const struct ek_collection *c, struct ek_error *e, const char *what);
-/* Read the parts of the next document; *more is false after the last. Return 0, EK_EFORMAT with a
- * position, EK_ELIMIT, EK_EIO or EK_ENOMEM. */
+/* Read the parts of the next document of JSON lines into c->part; *more is false after the last.
+ * Return 0, EK_EFORMAT with a position, EK_ELIMIT, EK_EIO or EK_ENOMEM. */
 int ek_collection_json(struct ek_collection *c, bool *more, struct ek_error *e);
+/* As ek_collection_json, for TREC text. */
 int ek_collection_trec(struct ek_collection *c, bool *more, struct ek_error *e);
 
 #endif

@@ -15,7 +15,7 @@ enum ek_field {
     EK_FIELDS_AND_DOCUMENT
 };
 
-/* Return "title", ..., "document". */
+/* Return the name of a field, a static string: "title", ..., "document". */
 const char *ek_field_name(enum ek_field field);
 
 #endif

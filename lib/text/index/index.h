@@ -45,18 +45,20 @@ int ek_index_check(const struct ek_index *x, struct ek_error *e);
 uint32_t ek_index_documents(const struct ek_index *x);
 /* Return the number of terms. */
 uint32_t ek_index_terms(const struct ek_index *x);
-/* Return the stemmer of the index (words.h); queries must use the same. */
+/* Return the stemmer of the index (words.h), valid as long as the index; queries must use the same.
+ */
 const char *ek_index_stemmer(const struct ek_index *x);
 /* Return the statistics of a field, or of whole documents. */
 struct ek_field_statistics ek_index_field(const struct ek_index *x, enum ek_field field);
 /* Return the number of a folded and stemmed term, or EK_NO_TERM. */
 uint32_t ek_index_find(const struct ek_index *x, const char *term, size_t length);
-/* Return the text of a term: *length bytes, not terminated, valid as long as the index. */
+/* Return the text of a term, not terminated, and set *length; valid as long as the index. A damaged
+ * entry gives an empty text. */
 const char *ek_index_term(const struct ek_index *x, uint32_t term, size_t *length);
 /* Return the statistics of a term in a field; zeros if the field lacks it. */
 struct ek_term_statistics ek_index_statistics(const struct ek_index *x, uint32_t term,
                                               enum ek_field field);
-/* Return the number of the document with this id, or -1. */
+/* Return the number of the document with this id, or -1 if there is none. */
 int64_t ek_index_document(const struct ek_index *x, const char *id, size_t length);
 
 /* A document. Arrays and strings are valid until it is read again or released. */
@@ -72,14 +74,15 @@ struct ek_document {
     size_t capacity;
 };
 
-/* Initialize an empty document; release frees its arrays. */
+/* Initialize an empty document, without allocating. */
 void ek_document_init(struct ek_document *d);
+/* Free the arrays of a document; it is then empty. */
 void ek_document_release(struct ek_document *d);
 /* Read document `number`, 0 .. documents - 1, into `d`, which must be initialized and may be used
  * again. Return 0, EK_ENOMEM, or EK_EFORMAT for a damaged index; `d` is then undefined. */
 int ek_index_read(const struct ek_index *x, uint32_t number, struct ek_document *d,
                   struct ek_error *e);
-/* Return the tokens of a document's field. */
+/* Return the number of tokens of a document's field; 0 if the index is damaged there. */
 uint32_t ek_index_length(const struct ek_index *x, uint32_t number, enum ek_field field);
 
 /* Cursor over the documents of a term in one field, ascending. For EK_FIELD_DOCUMENT, positions
@@ -90,12 +93,12 @@ struct ek_postings {
     void *memory;
 };
 
-/* Begin before the first document of a term. `positions`: also decode positions. Return 0,
- * EK_ENOMEM, or EK_EFORMAT for a damaged index. End with ek_postings_end. */
+/* Begin a cursor before the first document of a term. `positions`: also decode positions. End it
+ * with ek_postings_end. Return 0, EK_ENOMEM, or EK_EFORMAT for a damaged index. */
 int ek_postings_begin(struct ek_postings *p, const struct ek_index *x, uint32_t term,
                       enum ek_field field, bool positions, struct ek_error *e);
-/* Advance to the next document; *more is false after the last. Return 0, or EK_EFORMAT for a
- * damaged index. */
+/* Advance to the next document and set the members of *p; *more is false after the last. Return 0,
+ * EK_ENOMEM, or EK_EFORMAT for a damaged index. */
 int ek_postings_next(struct ek_postings *p, bool *more, struct ek_error *e);
 /* Free the cursor, also after an error. */
 void ek_postings_end(struct ek_postings *p);

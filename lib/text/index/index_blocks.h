@@ -22,7 +22,8 @@ struct ek_blocks {
     size_t position_count, position_room;
 };
 
-/* Begin before the first block of a term. Return 0, or EK_EFORMAT for a damaged index. */
+/* Begin before the first block of a term; end with ek_blocks_end. Return 0, or EK_EFORMAT for a
+ * damaged index. */
 int ek_blocks_begin(struct ek_blocks *b, const struct ek_index *x, uint32_t term,
                     struct ek_error *e);
 /* Free the cursor. */
@@ -30,8 +31,8 @@ void ek_blocks_end(struct ek_blocks *b);
 /* Read the header of the next block; count is 0 after the last. Documents stay encoded. Return 0,
  * or EK_EFORMAT for a damaged index. */
 int ek_blocks_next(struct ek_blocks *b, struct ek_error *e);
-/* Decode the documents and counts of this block. Required before the next block if this one has no
- * summary. Return 0, or EK_EFORMAT for a damaged index. */
+/* Decode the documents and counts of this block into *b. Required before the next block if this one
+ * has no summary. Return 0, or EK_EFORMAT for a damaged index. */
 int ek_blocks_documents(struct ek_blocks *b, struct ek_error *e);
 /* Decode the positions of this block, after its documents. Return 0, EK_EFORMAT for a damaged
  * index, or EK_ENOMEM. */

@@ -25,14 +25,17 @@ struct ek_index_entry {
     uint64_t postings, postings_bytes;
 };
 
-/* Return the bytes of a section from offset `from`, or none beyond its end. */
+/* Return the bytes of a section from offset `from`, which point into the map; beyond its end there
+ * are none, and `bad` is set. */
 struct ek_bytes ek_index_section(const struct ek_index *x, enum ek_section section, uint64_t from);
-/* Read an entry. Return false if it is damaged. */
+/* Set *entry to the dictionary entry of a term; its text points into the map. Return false, with
+ * *entry undefined, if it is damaged. */
 bool ek_index_entry(const struct ek_index *x, uint32_t term, struct ek_index_entry *entry);
-/* Set the range of a field in the terms of a document. Return false if the row is damaged. */
+/* Set *begin and *end to the range of a field in the terms of a document. Return false if the row
+ * is damaged. */
 bool ek_index_bounds(const struct ek_index *x, uint32_t number, enum ek_field field,
                      uint32_t *begin, uint32_t *end);
-/* Return EK_EFORMAT with the damage `what` and the path. */
+/* Fail with the damage `what` and the path of the index. Return EK_EFORMAT. */
 int ek_index_damaged(const struct ek_index *x, const char *what, struct ek_error *e);
 
 #endif

@@ -26,13 +26,15 @@ struct ek_lexicon {
     size_t slot_count, length, capacity;
 };
 
+/* Initialize an empty lexicon, without allocating. */
 void ek_lexicon_init(struct ek_lexicon *n);
+/* Free the memory; the lexicon is then empty. */
 void ek_lexicon_release(struct ek_lexicon *n);
-/* Add a string if it is new and set its number. Return 0, or EK_ENOMEM or EK_ELIMIT, which change
- * nothing. */
+/* Add a copy of a string if it is new; set *number to its number and *added to whether it is new.
+ * Return 0, or EK_ENOMEM or EK_ELIMIT, which change nothing. */
 int ek_lexicon_add(struct ek_lexicon *n, const char *bytes, size_t length, uint32_t *number,
                    bool *added);
-/* Return a string, not terminated, valid until the next addition. */
+/* Return string `number`, not terminated, and set *length; valid until the next addition. */
 const char *ek_lexicon_text(const struct ek_lexicon *n, uint32_t number, size_t *length);
 /* Return the allocated bytes. */
 uint64_t ek_lexicon_memory(const struct ek_lexicon *n);

@@ -18,7 +18,8 @@ enum ek_pack { EK_PACK_WIDE, EK_PACK_SMALL };
 
 /* Return the bytes that ek_pack_encode needs for `count` numbers, with padding. */
 size_t ek_pack_max_bytes(uint32_t count);
-/* Encode `count` numbers. Return the bytes written. */
+/* Encode `count` numbers to `out`, which needs ek_pack_max_bytes. Return the bytes written, without
+ * padding. */
 size_t ek_pack_encode(enum ek_pack kind, const uint32_t *numbers, uint32_t count, uint8_t *out);
 /* Decode `count` numbers from the beginning of `size` bytes and set *used to the bytes consumed.
  * Return false if they exceed `size`. */

@@ -15,6 +15,7 @@ struct ek_spill_file;
 
 /* Create a spill file in the folder of `path`, which errors name. Return 0, EK_EIO or EK_ENOMEM. */
 int ek_spill_file_open(struct ek_spill_file **out, const char *path, struct ek_error *e);
+/* Close the file, which disappears, and free `s`. NULL is allowed. */
 void ek_spill_file_close(struct ek_spill_file *s);
 /* Append bytes. Return 0 or EK_EIO. */
 int ek_spill_file_add(struct ek_spill_file *s, const void *bytes, size_t length,

@@ -25,6 +25,7 @@ struct ek_bytes {
     bool bad;
 };
 
+/* Read a value and advance b; a damaged or truncated one sets b->bad and returns 0. */
 static inline uint64_t ek_varint_get(struct ek_bytes *b)
 {
     uint64_t value = 0;
@@ -39,7 +40,7 @@ static inline uint64_t ek_varint_get(struct ek_bytes *b)
     return 0;
 }
 
-/* Read a value of at most `most`; a larger one sets `bad`. */
+/* As ek_varint_get; a value above `most` sets b->bad, too. */
 static inline uint64_t ek_varint_get_bounded(struct ek_bytes *b, uint64_t most)
 {
     uint64_t value = ek_varint_get(b);
@@ -50,7 +51,8 @@ static inline uint64_t ek_varint_get_bounded(struct ek_bytes *b, uint64_t most)
     return 0;
 }
 
-/* Return the next `length` bytes, or NULL and set `bad` if fewer are left. */
+/* Return the next `length` bytes, in place, and advance b. Return NULL and set b->bad if fewer are
+ * left. */
 static inline const uint8_t *ek_bytes_read(struct ek_bytes *b, uint64_t length)
 {
     const uint8_t *at = b->at;
