@@ -23,14 +23,14 @@ struct ek_upstream_scores {
     size_t count, capacity;
 };
 
-/* Append the scores of a list. Return 0, or EK_ENOMEM. */
+/* Append the scores of a list. Return 0, or EK_ENOMEM without a change. */
 int ek_upstream_scores_add(struct ek_upstream_scores *s, const struct ek_list *q);
 void ek_upstream_scores_release(struct ek_upstream_scores *s);
 
-/* Score every list of `d` and compare with `upstream`, which must have a score for each item.
- * treatment [K]; NULL means the fixed routing of training, if any, else none. Lists without
- * information (agreement.h) are skipped. Return 0, EK_ENOMEM, or EK_ESTATE if the model is for
- * other features. */
+/* Score every list of `d`, compare with `upstream`, which must have a score for each item, and set
+ * *out to the mean agreement. treatment [K]; NULL means the fixed routing of training, if any, else
+ * none. Lists without information (agreement.h) are skipped. Return 0, EK_ENOMEM, or EK_ESTATE if
+ * the model is for other features. */
 int ek_model_agreement_measure(const struct ek_model *m, const struct ek_dataset *d,
                                const struct ek_upstream_scores *upstream,
                                const struct ek_treatment *treatment, struct ek_model_agreement *out,

@@ -19,14 +19,15 @@ struct ek_encoded {
     float *part;                      /* [N, F, EK_TRANSFORM_PARTS] for a mixture, else NULL */
 };
 
-/* Encode all lists with the transforms of `m`. Return 0, or EK_ENOMEM. */
+/* Set *c to the encoded lists of `d` with the transforms of `m`; release it with
+ * ek_encoded_release. Return 0, or EK_ENOMEM with nothing to release. */
 int ek_encoded_init(struct ek_encoded *c, const struct ek_model *m, const struct ek_dataset *d,
                     struct ek_error *e);
 void ek_encoded_release(struct ek_encoded *c);
 /* Compute part [items, F, EK_TRANSFORM_PARTS] of x [items, F] for the mixture model of the encoder.
  * The call uses its scratch memory. */
 void ek_encoded_parts(struct ek_encoder *encoder, const float *x, size_t items, float *part);
-/* Return list q with a mask [K], which must outlive the result. */
+/* Return a view of list q with a mask [K]; mask and *c must outlive it. */
 struct ek_network_list ek_encoded_list(const struct ek_encoded *c, size_t q, const float *mask);
 
 /* Inputs of a network that vary in training; internal to training. The weights of a constant input
@@ -40,7 +41,8 @@ struct ek_input_usage {
     float *item, *query, *log, *zero; /* [F], [M], [K], [K] */
 };
 
-/* Determine the usage for a model with the statistics of `d`. Return 0, or EK_ENOMEM. */
+/* Set *v to the inputs that vary in `d`, for a model with the statistics of `d`; release it with
+ * ek_input_usage_release. Return 0, or EK_ENOMEM with nothing to release. */
 int ek_input_usage_find(struct ek_input_usage *v, const struct ek_model *m,
                         const struct ek_dataset *d, struct ek_error *e);
 void ek_input_usage_release(struct ek_input_usage *v);

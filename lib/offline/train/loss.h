@@ -33,14 +33,14 @@ struct ek_list_loss {
     int cutoff;      /* ApproxNDCG only; 0: none */
 };
 
-/* Return the command-line name, for example "listmle". */
+/* Return the command-line name of a loss, a static string, for example "listmle". */
 const char *ek_loss_name(enum ek_loss loss);
 
-/* Return the loss of a list and write its gradient. */
+/* Return the loss of a list and write its gradient to the array in *list. */
 double ek_loss_compute(enum ek_loss loss, const struct ek_list_loss *list);
 
-/* Return the stochastic ApproxNDCG over `samples` samples and write its gradient; shifted, sum [n]
- * are scratch. */
+/* Return the stochastic ApproxNDCG over `samples` samples and write its gradient to the array in
+ * *list; shifted, sum [n] are scratch. */
 double ek_loss_stochastic(const struct ek_list_loss *list, int samples, struct ek_rng *r,
                           double *shifted, double *sum);
 

@@ -43,17 +43,18 @@ struct ek_network_options {
     double dropout; /* 0 <= dropout < 1 */
 };
 
-/* Lay out the parameters for a model, which must outlive the network. */
+/* Set *n to the layout of the parameters of a model, which must outlive it. No memory is allocated.
+ */
 void ek_network_init(struct ek_network *n, const struct ek_model *m,
                      const struct ek_network_options *o);
-/* Initialize as PyTorch's linear layers: weights and biases uniform within 1 / sqrt(inputs); slope
- * and zero 0. */
+/* Set parameter [n->parameters] to initial values as those of PyTorch's linear layers: weights and
+ * biases uniform within 1 / sqrt(inputs); slope and zero 0. */
 void ek_network_start(const struct ek_network *n, float *parameter, struct ek_rng *r);
 /* Compute part `part` of `parts` of the transposed weights and mixture fractions. Parts may run in
  * parallel. */
 void ek_network_transpose(const struct ek_network *n, const float *parameter, float *turned,
                           int part, int parts);
-/* Write the parameters to a model, with unused inputs set to 0. */
+/* Copy the parameters to a model, with unused inputs set to 0. */
 void ek_network_export(const struct ek_network *n, const float *parameter, struct ek_model *m);
 
 /* Inputs of one list: item [n, F + 2 K] in the layout of encode.h, query [M], mask [K] of 0 and 1.
@@ -78,7 +79,8 @@ struct ek_pass {
     double *column[2];            /* [widest stride], sums over the rows */
 };
 
-/* Create a pass. Return 0, or EK_ENOMEM. */
+/* Allocate a pass of up to `rows` rows; release it with ek_pass_release. Return 0, or EK_ENOMEM
+ * with nothing to release. */
 int ek_pass_init(struct ek_pass *p, const struct ek_network *n, size_t rows);
 void ek_pass_release(struct ek_pass *p);
 
@@ -88,11 +90,13 @@ void ek_network_load(const struct ek_network *n, const float *turned, struct ek_
 /* Run `rows` loaded rows through the deep part, without normalization and dropout. */
 void ek_network_forward(const struct ek_network *n, const float *parameter, const float *turned,
                         struct ek_pass *p, size_t rows);
-/* Run one layer. With `trains` it reads the normalized inputs. */
+/* Run one layer over `rows` rows, from its inputs to those of the next layer. With `trains` it
+ * reads the normalized inputs. */
 void ek_network_forward_layer(const struct ek_network *n, const float *parameter,
                               const float *turned, struct ek_pass *p, size_t rows, int layer,
                               bool trains);
-/* Compute the scores of a list with rows from `row` on: deep part plus wide part. */
+/* Set score [items of l] to the scores of a list with rows from `row` on: deep part plus wide part.
+ * Call after ek_network_forward. */
 void ek_network_score(const struct ek_network *n, const float *parameter, struct ek_pass *p,
                       size_t row, const struct ek_network_list *l, double *score);
 /* Process d loss / d score of a list: add the gradient of the wide part, and store that of the deep
@@ -112,7 +116,8 @@ float *ek_pass_input_gradient(const struct ek_pass *p, int layer);
 void ek_network_backward_relu(const struct ek_network *n, struct ek_pass *p, size_t rows,
                               int layer);
 
-/* Add the mixture gradient of a loaded list. Call after the backward pass of the first layer. */
+/* Add the mixture gradient of a loaded list to `gradient`. Call after the backward pass of the
+ * first layer. */
 void ek_network_backward_mixture(const struct ek_network *n, const float *turned, struct ek_pass *p,
                                  size_t row, const struct ek_network_list *l, float *gradient);
 

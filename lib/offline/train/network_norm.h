@@ -21,34 +21,39 @@ struct ek_norm {
     double *merged[2];   /* [widest stride], scratch */
 };
 
-/* Create the state, empty without batch normalization. Return 0, or EK_ENOMEM. */
+/* Allocate the state; empty if the network has no batch normalization. Return 0, or EK_ENOMEM with
+ * nothing to release. */
 int ek_norm_init(struct ek_norm *b, const struct ek_network *n);
 void ek_norm_release(struct ek_norm *b);
 
-/* Compute means and sums of squared differences of the input columns of `layer` into p->column. */
+/* Compute means and sums of squared differences of the input columns of `layer` over `rows` rows
+ * into p->column. */
 void ek_norm_measure(const struct ek_network *n, struct ek_pass *p, size_t rows, int layer);
-/* Merge the measurements of `count` passes over rows[i] rows each. The running statistics in the
- * parameters become `old` times their value plus 1 - old times the batch. */
+/* Merge the measurements of `count` passes over rows[i] rows each into *b. The running statistics
+ * in `parameter` become `old` times their value plus 1 - old times the batch. */
 void ek_norm_merge(const struct ek_network *n, struct ek_norm *b, struct ek_pass *const *passes,
                    const size_t *rows, int count, int layer, float *parameter, double old);
-/* Compute p->fed[layer] from the outputs of the layer below and p->keep. */
+/* Compute p->fed[layer], the normalized inputs with dropout, from the outputs of the layer below
+ * and p->keep. */
 void ek_norm_forward(const struct ek_network *n, const struct ek_norm *b, struct ek_pass *p,
                      size_t rows, int layer);
 
-/* Backward pass from ek_pass_input_gradient, if any, after ek_network_backward_layer.
- * ek_norm_backward reverts dropout and sums the columns of d, alone and times the normalized input,
- * into p->column. ek_norm_merge_backward merges the passes. ek_norm_finish converts d loss / d
- * input to d loss / d output of the layer below. */
+/* Begin the backward pass of a layer, after ek_network_backward_layer: revert dropout in
+ * ek_pass_input_gradient, and sum its columns, alone and times the normalized input, into
+ * p->column. */
 void ek_norm_backward(const struct ek_network *n, const struct ek_norm *b, struct ek_pass *p,
                       size_t rows, int layer);
+/* Merge the sums of ek_norm_backward of `count` passes over rows[i] rows each into *b. */
 void ek_norm_merge_backward(const struct ek_network *n, struct ek_norm *b,
                             struct ek_pass *const *passes, const size_t *rows, int count,
                             int layer);
+/* Convert d loss / d input of a layer to d loss / d output of the layer below, in place, after
+ * ek_norm_merge_backward. */
 void ek_norm_finish(const struct ek_network *n, const struct ek_norm *b, struct ek_pass *p,
                     size_t rows, int layer);
 
-/* Write parameters of the same network without normalization: weights and biases include the
- * running statistics. Without normalization this is a copy. */
+/* Set folded [n->parameters] to the parameters of the same network without normalization: weights
+ * and biases include the running statistics. Without normalization this is a copy. */
 void ek_norm_fold(const struct ek_network *n, const float *parameter, float *folded);
 
 #endif

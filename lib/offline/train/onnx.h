@@ -12,10 +12,11 @@
 #include "base/buf.h"
 #include "offline/train/onnx_graph.h"
 
-/* Append the file to `out`, or write it to `path`. Return 0, EK_ENOMEM, or EK_ELIMIT for a network
- * beyond 2 GiB (the limit of the format) or beyond the limit of `out`. ek_model_onnx_write returns
- * file errors too. */
+/* Append the file to `out`. Return 0, EK_ENOMEM, or EK_ELIMIT for a network beyond 2 GiB (the limit
+ * of the format) or beyond the limit of `out`; on error part may be appended. */
 int ek_model_onnx(const struct ek_model *m, struct ek_buf *out, struct ek_error *e);
+/* Write the file to `path`. Return 0, EK_EIO, or an error of ek_model_onnx; on error an existing
+ * file stays unchanged. */
 int ek_model_onnx_write(const struct ek_model *m, const char *path, struct ek_error *e);
 
 #endif

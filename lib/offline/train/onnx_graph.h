@@ -23,11 +23,15 @@ struct ek_onnx {
     int code;
 };
 
+/* Initialize an empty graph; release it with ek_onnx_release. */
 void ek_onnx_init(struct ek_onnx *g);
+/* Free the memory of the graph. */
 void ek_onnx_release(struct ek_onnx *g);
 
-/* Add a graph input or output: float vector or matrix; columns < 0: a vector of `rows`. */
+/* Add an input of the graph with a description: float matrix [rows, columns]; columns < 0: a vector
+ * of `rows`. */
 void ek_onnx_input(struct ek_onnx *g, const char *name, int rows, int columns, const char *doc);
+/* Add an output of the graph, as ek_onnx_input. */
 void ek_onnx_output(struct ek_onnx *g, const char *name, int rows, int columns, const char *doc);
 
 /* Add a constant and copy its values; columns < 0: a vector, rows < 0: a scalar. */
@@ -51,8 +55,8 @@ void ek_onnx_node_with(struct ek_onnx *g, const char *op, const char *const *inp
 /* Add a type conversion. */
 void ek_onnx_cast(struct ek_onnx *g, const char *from, const char *to, enum ek_onnx_type type);
 
-/* Append the file to `out`, with `text` under `key` in its metadata. Return 0, or the first error.
- */
+/* Append the file to `out`, with `text` under `key` in its metadata. Return 0, or the first error
+ * of any call: EK_ENOMEM or EK_ELIMIT. */
 int ek_onnx_finish(struct ek_onnx *g, const char *key, const char *text, struct ek_buf *out);
 
 /* Protocol Buffers writer. A field is a key (number and kind as one varint) and a varint, or a
@@ -61,11 +65,12 @@ int ek_onnx_finish(struct ek_onnx *g, const char *key, const char *text, struct 
 /* Largest Protocol Buffers file. */
 enum { EK_PROTOBUF_BYTES_MAX = 0x7fffffff };
 
-/* Append a varint field. */
+/* Append a varint field. Return 0, EK_ENOMEM or EK_ELIMIT. */
 int ek_protobuf_int(struct ek_buf *b, unsigned field, uint64_t value);
-/* Append a length-delimited field: bytes or an embedded message. */
+/* Append a length-delimited field: bytes or an embedded message. Return 0, EK_ENOMEM or EK_ELIMIT.
+ */
 int ek_protobuf_bytes(struct ek_buf *b, unsigned field, const void *bytes, size_t length);
-/* Append a string field. */
+/* Append a nul-terminated string as a field. Return 0, EK_ENOMEM or EK_ELIMIT. */
 int ek_protobuf_text(struct ek_buf *b, unsigned field, const char *text);
 
 #endif

@@ -20,11 +20,12 @@ struct ek_optimizer {
     uint64_t step;
 };
 
-/* Create an optimizer of `count` parameters. Return 0, or EK_ENOMEM. */
+/* Set *o to an optimizer of `count` parameters before its first step; release it with
+ * ek_optimizer_release. Return 0, or EK_ENOMEM with nothing to release. */
 int ek_optimizer_init(struct ek_optimizer *o, enum ek_optimizer_kind kind, size_t count);
 void ek_optimizer_release(struct ek_optimizer *o);
-/* Apply one step. AdamW: p <- p (1 - rate decay) - rate m / (sqrt(v) + epsilon), bias-corrected;
- * AdaGrad: p <- p (1 - rate decay) - rate g / (sqrt(v) + epsilon). */
+/* Apply one step to parameter [count]. AdamW: p <- p (1 - rate decay) - rate m / (sqrt(v) +
+ * epsilon), bias-corrected; AdaGrad: p <- p (1 - rate decay) - rate g / (sqrt(v) + epsilon). */
 void ek_optimizer_step(struct ek_optimizer *o, float *parameter, const float *gradient, double rate,
                        double decay);
 

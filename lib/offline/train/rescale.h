@@ -13,9 +13,9 @@
  * EK_ENOMEM. */
 int ek_ln_median(const struct ek_dataset *d, int item, double *out, struct ek_error *e);
 
-/* Divide an item feature by one factor per arm. arm [Q] < arms; NULL with arms 1 means one factor
- * for all lists. factor [arms] receives the divisors, 1 if an arm or the reference has no usable
- * value. Return 0, or EK_ENOMEM. */
+/* Divide an item feature of `d` by one factor per arm, in place. arm [Q] < arms; NULL with arms 1
+ * means one factor for all lists. factor [arms] receives the divisors, 1 if an arm or the reference
+ * has no usable value. Return 0, or EK_ENOMEM. */
 int ek_rescale_fit(struct ek_dataset *d, int item, double reference_ln_median, const int *arm,
                    int arms, double *factor, struct ek_error *e);
 

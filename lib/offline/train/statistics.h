@@ -21,11 +21,11 @@
 
 #define EK_SD_UNREAD 1e30f
 
-/* Compute log_mean and log_sd of one item feature. Return the number of values; 0 gives mean 0 and
- * deviation 1. A constant feature has the smallest deviation. */
+/* Set *mean and *sd to log_mean and log_sd of one item feature. Return the number of values; 0
+ * gives mean 0 and deviation 1. A constant feature has the smallest deviation. */
 size_t ek_log_statistics(const struct ek_dataset *d, size_t feature, double *mean, double *sd);
 
-/* Fit the statistics of a model for the features of `d`. Return 0, or EK_ENOMEM. */
+/* Set the training statistics of a model for the features of `d`. Return 0 or EK_ENOMEM. */
 int ek_statistics_fit(struct ek_model *m, const struct ek_dataset *d, struct ek_error *e);
 
 #endif

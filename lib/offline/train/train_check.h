@@ -14,7 +14,7 @@
 /* Largest fraction of item features that may be absent before the manifest is rejected. */
 #define EK_TRAIN_ABSENT_MAX 0.5
 
-/* Return 0, or EK_EUSAGE naming the first option out of range. */
+/* Check the options. Return 0, or EK_EUSAGE naming the first option out of range. */
 int ek_train_check_options(const struct ek_manifest *m, const struct ek_train_options *o,
                            struct ek_error *e);
 /* Check the "training" or "validation" data (`name`). Return 0, or EK_EUSAGE if no list is useful

@@ -69,24 +69,28 @@ struct ek_train_shard {
     struct ek_metric_mean ndcg;    /* of the validation */
 };
 
-/* Create a shard for lists of at most `longest` items. The shared state must outlive it. Return 0,
- * or EK_ENOMEM. */
+/* Set *s to an empty shard for lists of at most `longest` items; release it with
+ * ek_train_shard_release. The shared state must outlive it. Return 0 or EK_ENOMEM. */
 int ek_train_shard_init(struct ek_train_shard *s, const struct ek_train_shared *shared,
                         size_t longest);
 void ek_train_shard_release(struct ek_train_shard *s);
-/* Reserve memory for a run of that many items and lists. Return 0, or EK_ENOMEM. */
+/* Reserve memory for a run of `rows` items and `lists` lists. Return 0 or EK_ENOMEM. */
 int ek_train_shard_reserve(struct ek_train_shard *s, size_t rows, size_t lists);
-/* Compute loss and gradient of the part, without batch normalization. */
+/* Set s->loss and s->gradient to those of the lists in s->part, without batch normalization. */
 void ek_train_shard_train(struct ek_train_shard *s);
-/* The same in steps, for statistics of the whole batch. `open` loads the part, which must fit into
- * one run, and measures the inputs of the first layer. `forward` measures the inputs of the next
- * layer; after the last one it computes the loss. Call `backward` and `close` from the last layer
- * to the first. Merge the sums of the shards between the steps (network_norm.h). */
+/* Begin the steps of ek_train_shard_train with statistics of the whole batch: load the part, which
+ * must fit into one run, and measure the inputs of the first layer. Then call forward for each
+ * layer, backward and close from the last layer to the first, and merge the sums of the shards
+ * between the steps (network_norm.h). */
 void ek_train_shard_open(struct ek_train_shard *s);
+/* Run a layer and measure the inputs of the next one; after the last layer compute loss and d loss
+ * / d score. */
 void ek_train_shard_forward(struct ek_train_shard *s, int layer);
+/* Add the gradient of a layer to s->gradient, and sum the columns for the normalization. */
 void ek_train_shard_backward(struct ek_train_shard *s, int layer);
+/* Finish a layer after the sums were merged: compute d loss / d output of the layer below. */
 void ek_train_shard_close(struct ek_train_shard *s, int layer);
-/* Compute NDCG@10 of the part. */
+/* Set the sums of NDCG@10 in *s to those of the part. */
 void ek_train_shard_validate(struct ek_train_shard *s);
 
 #endif

@@ -23,13 +23,13 @@ struct ek_train_state {
     double epoch_loss; /* sum over the steps of the epoch */
 };
 
-/* Create a state of `count` parameters; the optimizer changes the first `learned`. Return 0, or
- * EK_ENOMEM. */
+/* Set *s to the state of `count` parameters before the first epoch; the optimizer changes the first
+ * `learned`. Release it with ek_train_state_release. Return 0, or EK_ENOMEM. */
 int ek_train_state_init(struct ek_train_state *s, enum ek_optimizer_kind kind, size_t count,
                         size_t learned, size_t lists);
 void ek_train_state_release(struct ek_train_state *s);
 
-/* Append the lines that identify a run, and a terminator. Return 0, or EK_ENOMEM. */
+/* Append the lines that identify a run, and a nul, to `to`. Return 0 or EK_ENOMEM. */
 int ek_train_identity(struct ek_buf *to, const struct ek_manifest *m,
                       const struct ek_train_options *o, const struct ek_dataset *train,
                       const struct ek_dataset *vali);
@@ -37,8 +37,8 @@ int ek_train_identity(struct ek_buf *to, const struct ek_manifest *m,
 int ek_train_state_save(const struct ek_train_state *s, const char *identity, const char *path,
                         struct ek_error *e);
 /* Load a checkpoint into an initialized state of the same run. Return 0, EK_EUSAGE naming the first
- * difference if it is from another run, or EK_EFORMAT if the file is no checkpoint. On error the
- * state is undefined. */
+ * difference if it is from another run, EK_EFORMAT if the file is no checkpoint, EK_EIO, EK_ELIMIT
+ * or EK_ENOMEM. On error the state is undefined. */
 int ek_train_state_load(struct ek_train_state *s, const char *identity, const char *path,
                         struct ek_error *e);
 
