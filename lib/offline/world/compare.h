@@ -89,10 +89,13 @@ struct ek_comparison_run;
 int ek_comparison_run_new(struct ek_comparison_run **out, const struct ek_assets *a,
                           const struct ek_assets *b, struct ek_error *e);
 void ek_comparison_run_free(struct ek_comparison_run *c);
-/* Process one message on both sides. On error, as of ek_guard_observe, nothing is counted. */
+/* Process one message on both sides. Return 0 or an error of ek_guard_observe, after which nothing
+ * is counted. */
 int ek_comparison_run_add(struct ek_comparison_run *c, const void *message, size_t length,
                           int64_t now_ms, struct ek_error *e);
-/* End the stream and return the result, which is valid as long as the comparison. */
+/* End the stream and set *out to the result, which is valid as long as the comparison. Return 0,
+ * EK_ENOMEM or an error of the guards; then there is no result, and the comparison can only be
+ * freed. */
 int ek_comparison_run_finish(struct ek_comparison_run *c, const struct ek_compared **out,
                              struct ek_error *e);
 

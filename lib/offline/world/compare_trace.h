@@ -16,13 +16,15 @@ struct ek_compare_trace {
     uint64_t left;        /* beyond EK_COMPARED_MAX */
 };
 
+/* Free the memory of the summary; it is then empty. */
 void ek_compare_trace_release(struct ek_compare_trace *s);
-/* Add an event of the guard. Only findings, plans, limits, decisions and model drift have an
- * effect. Return 0, or EK_ENOMEM. */
+/* Add a copy of an event of the guard. Only findings, plans, limits, decisions and model drift have
+ * an effect. Return 0 or EK_ENOMEM. */
 int ek_compare_trace_event(struct ek_compare_trace *s, const struct ek_event *v,
                            struct ek_error *e);
 
-/* Fill `finding` from the reported findings. Return 0, or EK_ENOMEM. */
+/* Set s->finding and s->findings from the reported findings, once after the last event. Return 0 or
+ * EK_ENOMEM. */
 int ek_compare_trace_end(struct ek_compare_trace *s);
 
 /* Return true if both plans have equal entries. */

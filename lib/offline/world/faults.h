@@ -63,22 +63,23 @@ struct ek_fault {
     struct ek_codes *codes; /* [item_count] for EK_FAULT_RECODE, set by ek_fault_fit */
 };
 
-/* Parse a fault. Return 0, EK_ENOMEM, or EK_EUSAGE with a message that begins with the spec. */
+/* Parse a fault into *out; release it with ek_fault_release. Return 0, EK_ENOMEM, or EK_EUSAGE with
+ * a message that begins with the spec; on error nothing needs a release. */
 int ek_fault_parse(struct ek_fault *out, const struct ek_manifest *m, const char *spec,
                    struct ek_error *e);
 void ek_fault_release(struct ek_fault *f);
 /* Return true if the fault depends on the data, so that ek_fault_fit is required. */
 bool ek_fault_needs_fit(const struct ek_fault *f);
-/* Compute medians or codes from a dataset if the fault needs them. A feature without finite values
- * has median 0. Return 0, EK_ENOMEM, or EK_EUSAGE for more than EK_FAULT_CODES_MAX codes. */
+/* Set the medians or codes of the fault from a dataset if it needs them. A feature without finite
+ * values has median 0. Return 0, EK_ENOMEM, or EK_EUSAGE for more than EK_FAULT_CODES_MAX codes. */
 int ek_fault_fit(struct ek_fault *f, const struct ek_dataset *d, struct ek_error *e);
-/* Return true if list `number` is affected. */
+/* Return true if the fault affects list `number`. */
 bool ek_fault_hits(const struct ek_fault *f, const struct ek_list *q, uint64_t number,
                    uint64_t seed);
 /* Return the arm of a list: 0 not affected, 1 affected; with EK_FAULT_CURRENCY 1 + the index of the
  * rate. */
 int ek_fault_arm(const struct ek_fault *f, const struct ek_list *q, uint64_t number, uint64_t seed);
-/* Change q->x in place if the list is affected. Return true if so. */
+/* Change q->x in place if the fault affects the list of this number. Return true if so. */
 bool ek_fault_apply(const struct ek_fault *f, struct ek_list *q, uint64_t number, uint64_t seed);
 
 #endif

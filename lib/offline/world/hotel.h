@@ -31,7 +31,7 @@ enum {
 /* Create a generator. Return 0, or EK_ENOMEM. */
 int ek_hotel_new(struct ek_hotel **out, uint64_t seed, struct ek_error *e);
 void ek_hotel_free(struct ek_hotel *h);
-/* Return the manifest of these lists as YAML. */
+/* Return the manifest of these lists as YAML, a static string. */
 const char *ek_hotel_manifest(void);
 /* Return the request time of list i. */
 int64_t ek_hotel_time_ms(uint64_t i);

@@ -22,9 +22,9 @@ enum { EK_SETTLED_BYTES = 60 };
 
 /* Return true if the finding is in this segment; NULL, NULL: in all traffic. */
 bool ek_finding_is_in(const struct ek_finding *f, const char *dimension, const char *value);
-/* Change action and mode of a decision of ek_decide. `feature` is its index in the manifest,
- * `now_ms` is event time. by [EK_SETTLED_BYTES] receives " by the pin at 9:5", or "" without a
- * change. */
+/* Change action and mode of *d, a decision of ek_decide, to those that pins and modes give.
+ * `feature` is its index in the manifest, `now_ms` is event time. by [EK_SETTLED_BYTES] receives "
+ * by the pin at 9:5", or "" without a change. */
 void ek_rules_resolve(const struct ek_rules *rules, int feature, const struct ek_finding *f,
                       int64_t now_ms, struct ek_decision *d, char *by);
 
@@ -51,14 +51,15 @@ struct ek_rules_outcome {
     uint64_t queries; /* from the first faulty list to the finding; 0: none */
 };
 
-/* Run one test. Return 0, EK_ENOMEM or an error of `next`; on error `out` is undefined. */
+/* Run one test and set *out to its findings and decisions. Return 0, EK_ENOMEM or an error of
+ * `next`; on error `out` is undefined. */
 int ek_rules_test_run(const struct ek_rules *rules, const struct ek_manifest *m,
                       const struct ek_rules_test *t, const struct ek_healthy_lists *from,
                       struct ek_rules_outcome *out, struct ek_error *e);
 
 /* Run all tests of a file on the lists of `from`, or on synthetic lists if NULL. Failures are
  * appended to `faults` as `test 'NAME': REASON` with their position in `file`. Return 0 if all
- * tests could run. */
+ * tests could run, else the error that prevented one. */
 int ek_rules_tests_run(const struct ek_rules *rules, const struct ek_manifest *m, const char *file,
                        const struct ek_healthy_lists *from, struct ek_error_list *faults,
                        struct ek_error *e);

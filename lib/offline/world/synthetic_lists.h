@@ -36,15 +36,16 @@ void ek_synthetic_lists_free(struct ek_synthetic_lists *w);
  * undefined but releasable. */
 int ek_synthetic_lists_list(struct ek_synthetic_lists *w, uint64_t i, struct ek_list *q,
                             struct ek_error *e);
-/* Create the profile of healthy lists, by the strata of the rules. Return 0, EK_ESTATE, EK_EUSAGE
- * or EK_ENOMEM. */
+/* Create the profile of healthy lists, by the strata of the rules; the caller frees it. Return 0,
+ * EK_ESTATE, EK_EUSAGE or EK_ENOMEM. */
 int ek_synthetic_lists_profile(struct ek_synthetic_lists *w, struct ek_profile **out,
                                struct ek_error *e);
 
 /* Random sources for items without one, as from two suppliers or two arms. Sources are numbered
  * from 0 with equal probability. A hash of seed, list number and position selects the source,
  * independently of fault shares. */
-/* Fill source [items]; 0 < sources <= EK_SOURCES_MAX. */
+/* Set source [items] to random sources 0 .. sources - 1 of list `number`; 0 < sources <=
+ * EK_SOURCES_MAX. */
 void ek_sources_draw(uint8_t *source, int items, int sources, uint64_t number, uint64_t seed);
 
 #endif
