@@ -62,12 +62,14 @@ struct ek_alert {
     char action[EK_ALERT_TEXT_BYTES];   /* action taken */
 };
 
-/* Return the name, which is also the anchor in the runbook: "drift", "route-rolled-back", ... */
+/* Return the name of a kind, a static string, which is also the anchor in the runbook: "drift",
+ * "route-rolled-back", ... */
 const char *ek_alert_kind_name(enum ek_alert_kind kind);
-/* Return the name for Alertmanager: "EvenkeelDrift", ... */
+/* Return the name of a kind for Alertmanager, a static string: "EvenkeelDrift", ... */
 const char *ek_alert_title(enum ek_alert_kind kind);
+/* Return the name of a severity, a static string: "info", "warning" or "critical". */
 const char *ek_alert_severity_name(enum ek_alert_severity severity);
-/* Return the severity. It depends on the identity only, since it is a label. */
+/* Return the severity of an alert. It depends on the identity only, since it is a label. */
 enum ek_alert_severity ek_alert_get_severity(const struct ek_alert *a);
 
 /* Return true if both have the same identity. */
@@ -76,14 +78,14 @@ bool ek_alert_same(const struct ek_alert *a, const struct ek_alert *b);
  * becomes %2F; a key that is too long is cut and ends with a hash. */
 void ek_alert_key(const struct ek_alert *a, const char *service, char out[EK_ALERT_KEY_BYTES]);
 
-/* Write features, if any, and summary as one sentence. */
+/* Write features, if any, and summary as one sentence, cut to fit. */
 void ek_alert_sentence(const struct ek_alert *a, char out[EK_ALERT_SENTENCE_BYTES]);
 
-/* Copy a string, cut between characters to fit `size` bytes. */
+/* Copy a string to `out`, cut between characters to fit `size` bytes with the nul. */
 void ek_alert_copy(char *out, size_t size, const char *text);
 
-/* Set summary, evidence and action of another kind. detail: the evidence, appended to the summary.
- */
+/* Set summary, evidence and action of an alert that is of another kind than a drift or a route.
+ * detail: the evidence, which the summary ends with. */
 void ek_alert_format_other(struct ek_alert *a, const char *detail);
 
 /* Effect of a guard event on alerts. */
@@ -103,7 +105,7 @@ struct ek_alert_update {
     char limit[EK_ALERT_NAME_TEXT_BYTES];
 };
 
-/* Set *out from an event. Strings that are too long are cut. */
+/* Set *out to the update that an event makes to the alerts. Strings that are too long are cut. */
 void ek_alert_update_read(struct ek_alert_update *out, const struct ek_event *v);
 
 #endif

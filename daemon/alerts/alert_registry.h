@@ -44,30 +44,32 @@ struct ek_alert_times {
 
 struct ek_alert_registry;
 
+/* Create an empty registry of at most `limit` alerts. Return NULL if memory runs out. */
 struct ek_alert_registry *ek_alert_registry_new(size_t limit);
 void ek_alert_registry_free(struct ek_alert_registry *b);
 
-/* Apply the update of an event. ours: this instance sends it. recalled: the state was open before a
- * restart. Return 0, or EK_ENOMEM if the alert is dropped. */
+/* Apply the update of an event, which is copied. ours: this instance sends it. replayed: the state
+ * was open before a restart. Return 0, or EK_ENOMEM if the alert is dropped. */
 int ek_alert_registry_add(struct ek_alert_registry *b, const struct ek_alert_update *n, bool ours,
                           bool replayed, struct ek_alert_times when);
-/* Send all alerts from this instance. The previous leader may be gone without sending their ends.
- */
+/* Mark all alerts as sent by this instance. The previous leader may be gone without sending their
+ * ends. */
 void ek_alert_registry_become_leader(struct ek_alert_registry *b);
-/* Start and stop the replay of all open findings. Findings that are not replayed have ended; a
- * limit that blocks a replayed finding continues. */
+/* Start the replay of all open findings by ek_alert_registry_add. */
 void ek_alert_registry_start_replay(struct ek_alert_registry *b);
+/* Stop the replay. Findings that were not replayed have ended; a limit that blocks a replayed
+ * finding continues. */
 void ek_alert_registry_stop_replay(struct ek_alert_registry *b, struct ek_alert_times when);
 /* End all alerts of the guard, because it was reset. */
 void ek_alert_registry_reset(struct ek_alert_registry *b, struct ek_alert_times when);
-/* End expired alerts that have no end event. */
+/* End alerts without an end event EK_ALERT_BRIEF_MS after their last event. */
 void ek_alert_registry_age(struct ek_alert_registry *b, struct ek_alert_times when);
 
 /* Return the number of stored alerts. */
 size_t ek_alert_registry_count(const struct ek_alert_registry *b);
 /* Return alert `number`, 0 .. count - 1. Valid until the next change of the registry. */
 struct ek_alert_entry *ek_alert_registry_get(struct ek_alert_registry *b, size_t number);
-/* Remove an alert that is not busy; the last one gets its number. */
+/* Remove and free alert `number`, which must not be busy; the last one gets its number. */
 void ek_alert_registry_remove(struct ek_alert_registry *b, size_t number);
 /* Return the number of evicted alerts, without dropped new ones. */
 uint64_t ek_alert_registry_dropped_count(const struct ek_alert_registry *b);

@@ -25,7 +25,7 @@ struct ek_alerts;
 struct ek_event;
 struct ek_log;
 
-/* Create the service; sets *out to NULL if there are no sinks. Events are queued until
+/* Create the service, or set *out to NULL if there are no sinks. Events are queued until
  * ek_alerts_start. Return 0 or EK_ENOMEM. */
 int ek_alerts_new(struct ek_alerts **out, const struct ek_config *c, struct ek_log *log,
                   struct ek_error *e);
@@ -39,9 +39,11 @@ void ek_alerts_finish(struct ek_alerts *a);
 /* Stop, and wait until all alerts are sent, for at most EK_ALERTS_DRAIN_MS and until
  * service.shutdown_timeout after ek_alerts_finish. Later events are not sent. */
 void ek_alerts_stop(struct ek_alerts *a);
+/* Free the service, after ek_alerts_stop. NULL is allowed. */
 void ek_alerts_free(struct ek_alerts *a);
 
-/* Queue an event. ours: this instance sends its alert. */
+/* Queue a copy of an event, without waiting. ours: this instance sends its alert. Events without an
+ * alert are ignored. */
 void ek_alerts_receive(struct ek_alerts *a, const struct ek_event *v, bool ours);
 /* Begin a replay of the open findings of a checkpoint. Alerts keep their state until it ends. */
 void ek_alerts_start_replay(struct ek_alerts *a);

@@ -17,7 +17,8 @@ struct ek_alert_rule ek_alert_get_rule(const struct ek_alert_sink *s);
  * Return 0 or EK_ENOMEM. */
 int ek_alert_send(struct ek_http *h, const struct ek_config *c, size_t sink,
                   const struct ek_alert *a, int64_t wall_ms);
-/* Return FAILED, to retry, for no response, 408, 429 and 5xx; REFUSED for other errors. */
+/* Return the result of a delivery: SENT for 2xx; FAILED, to retry, for no response, 408, 429 and
+ * 5xx; REFUSED for other statuses. */
 enum ek_alert_result ek_alert_check_response(const struct ek_http_response *response);
 /* Write a response for the log, as one line. Its text is replaced if it contains a secret of the
  * sink. */
