@@ -18,7 +18,8 @@ struct ek_cli_slot {
     int key;
     size_t offset;
 };
-/* Store the value of an option in `arguments`. Return true if the table has its key. */
+/* Store the value of the option `key` in the member of `arguments` that `slots` assigns to it:
+ * `arg` itself, which is not copied, or true without one. Return true if the table has the key. */
 bool ek_cli_store(const struct ek_cli_slot *slots, int key, char *arg, void *arguments);
 
 /* Return the integer value of an option; exits with a usage error if it is not in low .. high. */

@@ -4,8 +4,9 @@
 
 #include <stdint.h>
 
-/* Return the monotonic time in milliseconds or nanoseconds, from an unspecified start. */
+/* Return the monotonic time in milliseconds, from an unspecified start. */
 int64_t ek_now_ms(void);
+/* Return the monotonic time in nanoseconds, from the same start. */
 uint64_t ek_now_ns(void);
 /* Return the time since 1970-01-01 UTC in milliseconds. It jumps when the clock is set. */
 int64_t ek_wall_ms(void);

@@ -39,7 +39,8 @@ struct ek_command {
 /* Print `evenkeel: file:line:col: message` and return the exit status of the error. Print nothing
  * if the reader of stdout has closed it (`| head`). */
 int ek_cli_fail(const struct ek_error *e);
-/* Return the exit status after a signal `number` (0: none): 128 + number, unless `status` is 0. */
+/* Return the exit status after signal `number`: 128 + number. Return `status` if it is 0 or
+ * `number` is 0. */
 int ek_cli_stopped(int number, int status);
 /* Change the code of an error in a configuration or a file that it names to EK_ECONFIG, since a
  * restart does not help. EK_ENOMEM, and EK_EIO unless of a path, stay. Return the code. */
@@ -54,10 +55,10 @@ struct ek_progress {
     bool terminal, shown;
     int64_t started_ms, last_ms;
 };
-/* Start the progress of a task. `label` must outlive it. */
+/* Start the progress of a task, without output. `label` must outlive it. */
 void ek_progress_start(struct ek_progress *p, const char *label);
-/* Show progress. total 0: unknown; note: short text after the bar, such as "validation NDCG@10
- * 0.6152"; may be NULL. */
+/* Show `done` of `total`, as a bar on a terminal, else as a line now and then. total 0: unknown;
+ * note: short text after the bar, such as "validation NDCG@10 0.6152"; may be NULL. */
 void ek_progress_update(struct ek_progress *p, uint64_t done, uint64_t total, const char *note);
 /* Show the last state and end the line. note: as in ek_progress_update. */
 void ek_progress_finish(struct ek_progress *p, const char *note);
@@ -66,23 +67,40 @@ void ek_progress_finish(struct ek_progress *p, const char *note);
 void ek_progress_line(char *line, size_t size, int columns, const char *label, double share,
                       double seconds_left, const char *note);
 
-/* Subcommands. */
+/* Run a subcommand with its arguments; argv[0] is its name. Return an exit status. So do all
+ * functions below. */
 int ek_cmd_run(int argc, char **argv);
+/* Fit a profile to training lists, or merge profiles. */
 int ek_cmd_profile(int argc, char **argv);
+/* Train a routable model. */
 int ek_cmd_train(int argc, char **argv);
+/* Measure the ranking quality of a model under faults and mitigations. */
 int ek_cmd_eval(int argc, char **argv);
+/* Process recorded messages offline and print findings. */
 int ek_cmd_replay(int argc, char **argv);
+/* Write the messages of a topic to a capture file. */
 int ek_cmd_capture(int argc, char **argv);
+/* Check the topics of a configuration, or create them. */
 int ek_cmd_topics(int argc, char **argv);
+/* Print the contents of a file. */
 int ek_cmd_inspect(int argc, char **argv);
+/* Validate files. */
 int ek_cmd_check(int argc, char **argv);
+/* Generate synthetic lists. */
 int ek_cmd_generate(int argc, char **argv);
+/* Convert lists between formats. */
 int ek_cmd_convert(int argc, char **argv);
+/* Export a model to ONNX. */
 int ek_cmd_export(int argc, char **argv);
+/* Run the demo with an embedded broker. */
 int ek_cmd_demo(int argc, char **argv);
+/* Send a request to the HTTP API of a running instance and print the response. */
 int ek_cmd_client(int argc, char **argv); /* status ... unpin */
+/* Choose the normalization of features. */
 int ek_cmd_normalize(int argc, char **argv);
+/* Select features. */
 int ek_cmd_select(int argc, char **argv);
+/* Compute features of text collections. */
 int ek_cmd_extract(int argc, char **argv);
 
 /* Program with subcommands: help, version and dispatch. */

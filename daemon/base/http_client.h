@@ -19,9 +19,9 @@ enum { EK_HTTP_START_BYTES = 300 };
 
 struct ek_http;
 
-/* Create a client. Return 0 or EK_ENOMEM. */
+/* Create a client with `slots` free slots. Return 0 or EK_ENOMEM. */
 int ek_http_new(struct ek_http **out, size_t slots, struct ek_error *e);
-/* Abandon all requests in flight. */
+/* Abandon all requests in flight and free the client. NULL is allowed. */
 void ek_http_free(struct ek_http *h);
 
 struct ek_http_request {
@@ -32,7 +32,8 @@ struct ek_http_request {
     int idle_s;              /* for the connection, and between two bytes; 0: none */
     struct ek_buf *body_out; /* receives the body, up to its limit; NULL: only the start */
 };
-/* Start a request in a free slot. Return false if memory runs out. */
+/* Start a request, which is copied, in a free slot. Return false, with the slot free, if memory
+ * runs out. */
 bool ek_http_begin(struct ek_http *h, size_t slot, const struct ek_http_request *r);
 
 enum ek_http_fault {
@@ -53,7 +54,8 @@ struct ek_http_response {
 };
 /* Wait for a response or ek_http_wake, at most wait_ms. */
 void ek_http_wait(struct ek_http *h, int wait_ms);
-/* Set *out to a finished request and free its slot. Return false if there is none. */
+/* Set *out to the response of a finished request, valid until its slot is used again, and free the
+ * slot. Return false if there is none. */
 bool ek_http_next(struct ek_http *h, struct ek_http_response *out);
 /* Interrupt ek_http_wait. Any thread. */
 void ek_http_wake(struct ek_http *h);

@@ -29,7 +29,8 @@ struct ek_log *ek_log_new(FILE *to, enum ek_log_level level);
 int ek_log_start(struct ek_log *l, struct ek_error *e);
 /* Return the number of dropped lines. */
 uint64_t ek_log_dropped(struct ek_log *l);
-/* Reports suppressed lines and waits at most a second for unwritten ones. */
+/* Write the counts of suppressed lines, wait at most a second for unwritten ones, and free the log.
+ * NULL is allowed. */
 void ek_log_free(struct ek_log *l);
 /* Set the lowest level that is written. */
 void ek_log_set_level(struct ek_log *l, enum ek_log_level level);
@@ -38,7 +39,7 @@ void ek_log_set_level(struct ek_log *l, enum ek_log_level level);
  * that need no quotes, or "". */
 void ek_log_write(struct ek_log *l, enum ek_log_level level, const char *event, const char *format,
                   ...) __attribute__((format(printf, 4, 5)));
-/* Write a line with any text, quoted as message="...". */
+/* Write a line with any text, quoted as message="...", with escapes. */
 void ek_log_text(struct ek_log *l, enum ek_log_level level, const char *event, const char *text);
 /* Write a line with pairs, each preceded by a space (" a=1 b=2"). Never suppressed. */
 void ek_log_pairs(struct ek_log *l, enum ek_log_level level, const char *event, const char *pairs);

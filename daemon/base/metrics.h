@@ -102,7 +102,7 @@ struct ek_lag {
     int64_t messages; /* -1: unknown, not exported */
 };
 
-/* Create it. Return NULL if memory runs out. */
+/* Create metrics with all values 0. Return NULL if memory runs out. */
 struct ek_metrics *ek_metrics_new(void);
 void ek_metrics_free(struct ek_metrics *m);
 
@@ -118,20 +118,23 @@ uint64_t ek_metrics_gauge_value(const struct ek_metrics *m, enum ek_gauge which)
 /* Add a duration to a histogram. */
 void ek_metrics_time_ns(struct ek_metrics *m, enum ek_time which, uint64_t ns);
 
-/* Replace the consumer lags. Return 0, or EK_ENOMEM without replacing them. */
+/* Replace the consumer lags by copies of lags [count]. Return 0, or EK_ENOMEM without replacing
+ * them. */
 int ek_metrics_lags(struct ek_metrics *m, const struct ek_lag *lags, size_t count);
-/* Return the sum of the lags; -1: one is unknown. */
+/* Return the sum of the lags; -1 if one is unknown or there are none. */
 int64_t ek_metrics_lag_sum(struct ek_metrics *m);
 
-/* Append all metrics of this object. */
+/* Append all metrics of this object. Return 0 or EK_ENOMEM. */
 int ek_metrics_write(struct ek_metrics *m, struct ek_buf *out);
 
 /* Append a label value: backslash, quote and line feed are escaped, invalid UTF-8 is replaced by
- * U+FFFD. */
+ * U+FFFD. Return 0 or EK_ENOMEM. */
 int ek_metrics_label(const char *text, struct ek_buf *out);
-/* Append a segment as a label value: `all`, or dimension=value; value NULL: (other). */
+/* Append a segment as a label value: `all`, or dimension=value; value NULL: (other). Return 0 or
+ * EK_ENOMEM. */
 int ek_metrics_segment(const char *dimension, const char *value, struct ek_buf *out);
-/* Append a family of one sample without labels. */
+/* Append the family `name` with one sample without labels. Return 0, EK_ENOMEM, or EK_EUSAGE for an
+ * unknown family. */
 int ek_metrics_single(const char *name, double value, struct ek_buf *out);
 
 #endif

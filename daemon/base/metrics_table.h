@@ -29,13 +29,13 @@ struct ek_family {
 
 /* Return a family in the order of the page; NULL after the last. */
 const struct ek_family *ek_family_at(size_t i);
-/* Return a family by its name, or NULL. */
+/* Return the family with this name, or NULL. */
 const struct ek_family *ek_family_find(const char *name);
-/* Return the type for TYPE lines: "counter", "gauge", "histogram". */
+/* Return the type for TYPE lines, a static string: "counter", "gauge", "histogram" or "summary". */
 const char *ek_family_type_name(enum ek_family_type type);
 
-/* Append the HELP and TYPE lines of a family. Returns 0, or EK_EUSAGE, kept in the buffer, for an
- * unknown name. */
+/* Append the HELP and TYPE lines of a family. Return 0, EK_ENOMEM, or EK_EUSAGE, kept in the
+ * buffer, for an unknown name. */
 int ek_metrics_head(const char *name, struct ek_buf *out);
 
 #endif

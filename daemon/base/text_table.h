@@ -18,21 +18,22 @@ struct ek_text_table *ek_text_table_new(const char *const *titles, int count);
 void ek_text_table_free(struct ek_text_table *c);
 /* Add a row of copied strings, one per title. Return 0, or EK_ENOMEM without adding it. */
 int ek_text_table_add(struct ek_text_table *c, const char *const *texts);
+/* Print the titles and all rows. */
 void ek_text_table_print(const struct ek_text_table *c, FILE *to);
 /* Remaining size of a screen. */
 struct ek_row_limit {
     int columns, lines;
 };
-/* Print within `limit`, apart from the titles, and subtract the lines from it. If rows are omitted,
- * the last line has their number. If the last column would be too narrow, rows are folded: the
- * columns that do not fit follow on separate lines. */
+/* Print the titles and as many rows as fit into `limit`, and subtract their lines from it. If rows
+ * are omitted, the last line has their number. If the last column would be too narrow, rows are
+ * folded: the columns that do not fit follow on separate lines. */
 void ek_text_table_fit(const struct ek_text_table *c, struct ek_row_limit *limit, FILE *to);
 
-/* Print safe text, word-wrapped to `columns`, with a final line feed. Return the number of lines.
- */
+/* Print untrusted text, made safe and word-wrapped to `columns`, with a final line feed. Return the
+ * number of lines. */
 int ek_print_wrapped(const char *text, int columns, FILE *to);
 
-/* Print safe text on one line. */
+/* Print untrusted text, made safe, on one line, without a line feed. */
 void ek_print_safe(const char *text, FILE *to);
 /* Make a text safe in place; it does not become longer. */
 void ek_make_safe(char *text);
@@ -44,7 +45,7 @@ struct ek_paragraph {
     int indent, column;
 };
 
-/* Start a paragraph with an indentation. */
+/* Print an indentation and return a paragraph that begins there. End it with ek_paragraph_end. */
 struct ek_paragraph ek_paragraph_start(FILE *to, int indent);
 /* Append words, separated by single spaces. There is no line break before the first. */
 void ek_paragraph_add(struct ek_paragraph *p, const char *text);
@@ -58,7 +59,8 @@ enum { EK_TERMINAL_COLUMNS = 80, EK_TERMINAL_ROWS = 24 };
 bool ek_terminal_live(FILE *to);
 /* Return true if colors can also be used: NO_COLOR is unset or empty. */
 bool ek_terminal_color(FILE *to);
-/* Get the size of the stream's terminal; if unknown from COLUMNS and LINES, otherwise 80 and 24. */
+/* Set *columns and *rows to the size of the stream's terminal; if unknown from COLUMNS and LINES,
+ * otherwise 80 and 24. */
 void ek_terminal_size(FILE *to, int *columns, int *rows);
 /* Return true if the locale is UTF-8: the first of LC_ALL, LC_CTYPE and LANG that is set. */
 bool ek_terminal_utf8(void);

@@ -13,15 +13,17 @@
 
 enum { EK_URL_REDACTED_BYTES = 320 };
 
-/* Check for http:// or https://, a host, an optional port; only visible ASCII, at most 2,000
- * bytes. Return 0, EK_EFORMAT or EK_ENOMEM. */
+/* Check an address: http:// or https://, a host, an optional port; only visible ASCII, at most
+ * 2,000 bytes. Return 0, EK_EFORMAT or EK_ENOMEM. */
 int ek_url_check(const char *url);
-/* Return whether the host is this machine: localhost, 127.0.0.0/8 or [::1]. */
+/* Return whether the host is this machine: localhost, 127.0.0.0/8 or [::1]. False for an invalid
+ * address. */
 bool ek_url_is_loopback(const char *url);
 /* Write scheme, host and port, with stars for a path, query or user. Return 0, EK_EFORMAT or
  * EK_ENOMEM; on failure `out` has only stars. */
 int ek_url_redact(const char *url, char out[EK_URL_REDACTED_BYTES]);
-/* Write text with everything except letters, digits and -._~ as %XX; cut before `size`. */
+/* Write text to `out` with everything except letters, digits and -._~ as %XX; cut before `size`,
+ * nul-terminated. */
 void ek_url_escape(const char *text, char *out, size_t size);
 
 /* Listening addresses and broker lists are parsed without name resolution; errors are EK_ECONFIG
@@ -29,11 +31,11 @@ void ek_url_escape(const char *text, char *out, size_t size);
 enum { EK_HOST_BYTES = 256 };
 
 /* Split "host:port" or "[host]:port". `host` has EK_HOST_BYTES bytes and may become empty; *port
- * points into `text`. Port 0 means any. Return 0 or EK_ECONFIG. */
+ * points into `text`. Port 0 means any. `key` is named in errors. Return 0 or EK_ECONFIG. */
 int ek_address_split(const char *key, const char *text, char *host, const char **port,
                      struct ek_error *e);
 /* Check a comma-separated list of "host", "host:port" or "[host]:port", each with an optional
- * protocol ("SSL://"). Ports are 1 to 65535. Return 0 or EK_ECONFIG. */
+ * protocol ("SSL://"). Ports are 1 to 65535. `key` is named in errors. Return 0 or EK_ECONFIG. */
 int ek_brokers_check(const char *key, const char *text, struct ek_error *e);
 
 #endif
