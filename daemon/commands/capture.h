@@ -16,8 +16,9 @@ struct ek_record_stats {
     int64_t first_ms, last_ms;         /* -1: none has a time */
 };
 
+/* Set *t to the statistics of no records. */
 void ek_record_stats_init(struct ek_record_stats *t);
-/* length: bytes of the record; time_ms < 0: no time. */
+/* Add a record. length: its bytes; time_ms < 0: no time. */
 void ek_record_stats_add(struct ek_record_stats *t, size_t length, int64_t time_ms);
 
 /* Dead letters among the records of a topic: a count for each class, the latest record of each, and
@@ -33,10 +34,11 @@ struct ek_dead_letters {
     } of[EK_DEAD_CLASSES];
 };
 
-/* Count a record with the header `ek-error-class` and no later `ek-action`, which marks a record
- * that was sent again successfully. Of long header lists only the last EK_HEADERS_MAX are read. */
+/* Count the record if it is a dead letter: it has the header `ek-error-class` and no later
+ * `ek-action`, which marks a record that was sent again successfully. Of long header lists only the
+ * last EK_HEADERS_MAX are read. */
 void ek_dead_letters_add(struct ek_dead_letters *d, const struct ek_kafka_record *r);
-/* Print a line for each class with records. Returns 0 or EK_ENOMEM. */
+/* Print a line for each error class with records. Return 0 or EK_ENOMEM. */
 int ek_dead_letters_print(const struct ek_dead_letters *d, FILE *to);
 
 #endif

@@ -34,11 +34,11 @@ ek_client_printer ek_client_print_reload;
 ek_client_printer ek_client_print_impact;
 ek_client_printer ek_client_print_decision, ek_client_print_history;
 
-/* Return a positive number of the response, such as "order"; 0: missing. */
+/* Return the positive number under `key` of the response, such as "order"; 0 if it is missing. */
 uint64_t ek_client_number(yyjson_val *o, const char *key);
 
 enum ek_reload_state { EK_RELOAD_RUNNING, EK_RELOAD_DONE, EK_RELOAD_REFUSED };
-/* Return the state of reload `number`, or of a later one. */
+/* Return the state of reload `number`, or of a later one; running if the response has neither. */
 enum ek_reload_state ek_client_get_reload_state(yyjson_val *o, uint64_t number);
 
 enum ek_command_state {
@@ -47,11 +47,12 @@ enum ek_command_state {
     EK_COMMAND_APPLIED,
     EK_COMMAND_REJECTED
 };
-/* Return the state of a command of /api/v1/commands and, if it was rejected, the reason in `why`,
- * else "". */
+/* Return the state of command `number` in a response of /api/v1/commands. Write the reason of a
+ * rejection to why [size], else "". */
 enum ek_command_state ek_client_get_command_state(yyjson_val *o, uint64_t number, char *why,
                                                   size_t size);
-/* Print the decision and its actor. Return false if the command is not applied. */
+/* Print the decision of command `number` and its actor. Return false, without output, if the
+ * command is not applied. */
 bool ek_client_print_command(yyjson_val *o, uint64_t number, FILE *to);
 
 #endif

@@ -14,10 +14,12 @@
 
 enum ek_inspect_form { EK_INSPECT_TABLE, EK_INSPECT_JSON };
 
-/* Print a profile or model. Returns 0 or EK_ENOMEM. */
+/* Print the contents of a profile to `to`. Return 0 or EK_ENOMEM. */
 int ek_inspect_profile(const struct ek_profile *p, enum ek_inspect_form form, FILE *to);
+/* Print the contents of a model to `to`. Return 0 or EK_ENOMEM. */
+int ek_inspect_model(const struct ek_model *m, enum ek_inspect_form form, FILE *to);
 /* Draw the training distribution of a feature's |values| on a log scale in at most 79 columns,
- * with block characters in a UTF-8 locale, else ASCII. Returns 0, or EK_EUSAGE for an unknown
+ * with block characters in a UTF-8 locale, else ASCII. Return 0, or EK_EUSAGE for an unknown
  * feature. */
 int ek_inspect_plot(const struct ek_profile *p, const char *feature, FILE *to, struct ek_error *e);
 struct ek_inspect_comparison {
@@ -33,6 +35,5 @@ int ek_inspect_plot_messages(const char *path, const struct ek_inspect_compariso
  * reading. */
 int ek_inspect_coverage(const char *path, const struct ek_field_mapping *dialect, FILE *to,
                         struct ek_error *e);
-int ek_inspect_model(const struct ek_model *m, enum ek_inspect_form form, FILE *to);
 
 #endif

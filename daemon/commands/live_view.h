@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Print lines of `text` as a screen. Long lines and the number of omitted lines are marked. Exposed
- * for tests. */
+/* Print lines of `text` as a screen of columns x rows. Long lines and the number of omitted lines
+ * are marked. Exposed for tests. */
 void ek_live_view_draw(const char *text, int columns, int rows, bool color, FILE *to);
 
 /* Print the status of a response in one line, without a limit of columns. per_second: messages, or
@@ -33,8 +33,8 @@ struct ek_live_view {
     yyjson_doc *const *doc;
 };
 
-/* Run until it is ended. Fails if the first request fails. Return 0, EK_ENOMEM, or the error of the
- * first request. */
+/* Show the status until the user, a signal or a closed pipe ends it. Return 0, EK_ENOMEM, or the
+ * error of the first request; later errors are shown. */
 int ek_live_view_run(const struct ek_live_view *watch, struct ek_error *e);
 
 #endif

@@ -18,9 +18,10 @@ struct ek_fit_target {
     uint64_t more; /* confirmed, but not kept */
 };
 
-/* Add an event; only confirmed findings and model drift have an effect. Returns 0 or EK_ENOMEM. */
+/* Add a copy of an event; only confirmed findings and model drift have an effect. Return 0 or
+ * EK_ENOMEM. */
 int ek_replay_findings_add(struct ek_fit_target *t, const struct ek_event *v);
-/* Print indented paragraphs of at most 79 columns; nothing without findings. */
+/* Print the findings as indented paragraphs of at most 79 columns; nothing without findings. */
 void ek_replay_findings_print(const struct ek_fit_target *t, FILE *to);
 
 #endif

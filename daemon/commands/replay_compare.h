@@ -23,9 +23,9 @@ struct ek_replay_compare {
     bool json;
 };
 
-/* Print the comparison to standard output and set *differ. Skips and counts unreadable messages and
- * reports the first on standard error. Return 0, EK_ENOMEM, or an error of the files or of a guard.
- */
+/* Process the messages with both rule sets, print the comparison to standard output, and set
+ * *differ to whether they differ. Unreadable messages are skipped and counted, and the first is
+ * reported on standard error. Return 0, EK_ENOMEM, or an error of the files or of a guard. */
 int ek_replay_compare(const struct ek_replay_compare *r, bool *differ, struct ek_error *e);
 
 #endif
