@@ -16,19 +16,19 @@ enum { EK_TOKEN_MIN = 16, EK_TOKEN_MAX = 200, EK_TOKENS_MAX = 64 };
 
 struct ek_tokens;
 
-/* Return 0, EK_EIO if the file cannot be read, or EK_ECONFIG with a position if it is invalid or
- * has no token. */
+/* Read a file of tokens; free *out with ek_tokens_free. Return 0, EK_EIO if the file cannot be
+ * read, EK_ENOMEM, or EK_ECONFIG with a position if it is invalid or has no token. */
 int ek_tokens_load(struct ek_tokens **out, const char *path, struct ek_error *e);
-/* NULL is a no-op. */
+/* Overwrite and free the tokens. NULL is allowed. */
 void ek_tokens_free(struct ek_tokens *t);
 
 /* Replace the tokens of `t` by those of `with`, which may then only be freed. */
 void ek_tokens_replace(struct ek_tokens *t, struct ek_tokens *with);
 
-/* Return true if the token exists, and its name, "" if it has none. The duration does not depend on
- * the difference. */
+/* Return true if the token exists, and write its name, "" if it has none; else `name` is "". The
+ * duration does not depend on the difference. */
 bool ek_tokens_find(struct ek_tokens *t, const char *given, char name[EK_AUTHOR_BYTES + 1]);
-/* Return the first token, for use by a client. */
+/* Return the first token, for use by a client; valid until the tokens are replaced or freed. */
 const char *ek_tokens_first(const struct ek_tokens *t);
 
 #endif

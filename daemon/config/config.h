@@ -118,13 +118,13 @@ struct ek_config {
     int64_t event_history, max_feature_segments;
 };
 
-/* Return a configuration of defaults, or EK_ENOMEM. */
+/* Create a configuration of defaults; free *out with ek_config_free. Return 0 or EK_ENOMEM. */
 int ek_config_new(struct ek_config **out, struct ek_error *e);
 void ek_config_free(struct ek_config *c);
 
 /* Set a key by its path ("input.brokers") to a value written as in the file. Appends to lists;
- * `input.librdkafka` takes "name=value". Returns 0, or EK_ECONFIG for an unknown key or an invalid
- * or unavailable value. */
+ * `input.librdkafka` takes "name=value". Return 0, EK_ENOMEM, or EK_ECONFIG for an unknown key or
+ * an invalid or unavailable value; the key is then unchanged. */
 int ek_config_set(struct ek_config *c, const char *key, const char *text, struct ek_error *e);
 
 /* Add the librdkafka property `name=value` for all clients, with `${...}` expanded as in a file,
@@ -136,17 +136,19 @@ int ek_config_set_property(struct ek_config *c, const char *text, struct ek_erro
  * last ek_config_set; the loaders below include it. Return 0, or EK_ECONFIG at the first invalid
  * key. */
 int ek_config_finish(const struct ek_config *c, struct ek_error *e);
-/* Check the same, but add all errors to `faults` and return 0. */
+/* As ek_config_finish, but add all errors to `faults`, unless it is NULL, and return 0. Return
+ * EK_ENOMEM, or the first error without `faults`. */
 int ek_config_finish_all(const struct ek_config *c, struct ek_error_list *faults,
                          struct ek_error *e);
 /* Check librdkafka properties. Returns 0, or EK_ECONFIG with the position of the first invalid one.
  * With `faults`, adds all errors there and returns 0. */
 typedef int ek_config_property_check(const struct ek_config *c, struct ek_error_list *faults,
                                      struct ek_error *e);
-/* Set the check that ek_config_finish calls last. daemon/kafka calls this before main(), so that
- * reading a configuration does not depend on librdkafka. */
+/* Set the check of librdkafka properties that ek_config_finish calls last. daemon/kafka calls this
+ * before main(), so that reading a configuration does not depend on librdkafka. */
 void ek_config_set_property_check(ek_config_property_check *check);
-/* Return EK_ECONFIG, without a position, for a property that may lose acknowledged outputs. */
+/* Return 0, or EK_ECONFIG, without a position, for a property that may lose acknowledged outputs.
+ */
 int ek_config_reject_property(const struct ek_property *p, struct ek_error *e);
 /* Return the number of workers: `pipeline.workers`, or derived from the CPUs. */
 int ek_config_workers(const struct ek_config *c);
@@ -155,9 +157,11 @@ size_t ek_config_topic(const struct ek_config *c, const char *topic);
 /* Return the milliseconds between commits: `input.commit_interval`, or derived from the
  * delivery. */
 int64_t ek_config_commit_interval_ms(const struct ek_config *c);
-/* Write the topic of evidence reports: `fleet.evidence_topic`, or derived from `fleet.topic`. */
+/* Write the name of the topic of evidence reports: `fleet.evidence_topic`, or derived from
+ * `fleet.topic`. */
 void ek_config_evidence_topic(const struct ek_config *c, char topic[EK_FLEET_TOPIC_BYTES]);
-/* Set the position of an error to that of `key` in the file, or at least to the file. */
+/* Set the position of an error to that of `key` in the file, or to the file alone; no effect
+ * without a file or if the error has a position. */
 void ek_config_place(const struct ek_config *c, const char *key, struct ek_error *e);
 
 /* Return true if two lists have the same sinks with the same settings. */
@@ -167,11 +171,12 @@ bool ek_config_sinks_same(const struct ek_alert_sinks *a, const struct ek_alert_
  * secret by its name or was read from a file. */
 bool ek_config_has_secret(const struct ek_config *c);
 
-/* Read a file, or text: `name` appears in errors, and its folder is the base of relative paths. In
- * values, `${NAME}` is an environment variable, `${file:PATH}` the contents of a file, `$${` means
- * `${`. Errors have a position. *out is unchanged on failure. Return 0, EK_EIO, EK_ENOMEM, or
- * EK_ECONFIG with a position. */
+/* Read a file. Relative paths in it are relative to its folder. In values, `${NAME}` is an
+ * environment variable, `${file:PATH}` the contents of a file, `$${` means `${`. Return 0, EK_EIO,
+ * EK_ENOMEM, or EK_ECONFIG with a position; *out is then unchanged. The caller frees *out. */
 int ek_config_load(struct ek_config **out, const char *path, struct ek_error *e);
+/* As ek_config_load, for a text in memory. `name` appears in errors, and its folder is the base of
+ * relative paths. */
 int ek_config_parse(struct ek_config **out, const char *name, const char *text, size_t length,
                     struct ek_error *e);
 
@@ -182,24 +187,30 @@ int ek_config_parse(struct ek_config **out, const char *name, const char *text, 
 int ek_config_load_part(struct ek_config **out, const char *path, const char *const *uses,
                         struct ek_error *e);
 
-/* Like ek_config_parse, but continue after errors and add all to `faults`; `e` is the first one. */
+/* As ek_config_parse, but continue after errors and add all to `faults`; `e` is the first one.
+ * Return 0, EK_ECONFIG or EK_ENOMEM. */
 int ek_config_parse_all(struct ek_config **out, const char *name, const char *text, size_t length,
                         struct ek_error_list *faults, struct ek_error *e);
 /* Like ek_config_parse_all, for a parsed file. Errors of the parser in `faults` count. */
 struct ek_yaml;
+/* As ek_config_parse_all, for a parsed file, which is not kept. */
 int ek_config_from_tree(struct ek_config **out, const struct ek_yaml *yaml,
                         struct ek_error_list *faults, struct ek_error *e);
-/* Like ek_config_load_part, for a parsed file; stops at the first error. */
+/* As ek_config_load_part, for a parsed file, which is not kept. Return 0, EK_ECONFIG for the first
+ * error, or EK_ENOMEM. */
 int ek_config_part_from_tree(struct ek_config **out, const struct ek_yaml *yaml,
                              const char *const *uses, struct ek_error *e);
 
-/* Load the assets that the configuration names, with its field names and limits. Errors in an asset
- * are EK_ECONFIG at the key of the file. `faults` as in ek_config_parse_all. */
+/* Load the assets that the configuration names, with its field names and limits; free *out with
+ * ek_assets_free. `faults` as in ek_config_parse_all. Return 0, EK_ECONFIG at the key of the file
+ * for an error in an asset, EK_EIO or EK_ENOMEM. */
 int ek_config_assets(struct ek_assets **out, const struct ek_config *c,
                      struct ek_error_list *faults, struct ek_error *e);
 /* Load `http.token_file`; *out is NULL if the key is unset. Errors as above; `e` is required. out
  * NULL: only check the file. */
 struct ek_tokens;
+/* Load the tokens of `http.token_file`; *out is NULL without one. out NULL: only check them. Return
+ * 0, EK_ENOMEM, or EK_ECONFIG at the key of the file. */
 int ek_config_tokens(struct ek_tokens **out, const struct ek_config *c, struct ek_error *e);
 /* Append the configuration as YAML that ek_config_parse can read, with secrets as "***". Return 0
  * or EK_ENOMEM. */

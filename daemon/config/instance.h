@@ -11,7 +11,7 @@ enum {
     EK_TRANSACTIONAL_ID_BYTES = sizeof "evenkeel-255--" + EK_GROUP_BYTES_MAX + EK_INSTANCE_BYTES
 };
 
-/* Write `service.instance`, or a new unique name. Returns EK_EIO if no random numbers are
+/* Write `service.instance`, or a new unique name. Return 0, or EK_EIO if no random numbers are
  * available. */
 int ek_instance_name(const struct ek_config *c, char name[EK_INSTANCE_BYTES], struct ek_error *e);
 
