@@ -28,7 +28,8 @@ struct ek_demo_stop {
 };
 
 /* Generate lists, make the profile and train both models in parallel, with progress on stderr.
- * Return EK_ESTATE if canceled. On failure the folder is removed. */
+ * Return 0, EK_ESTATE if canceled, EK_EIO, EK_ENOMEM, or an error of training. On failure the
+ * folder is removed. */
 int ek_demo_assets_make(struct ek_demo_assets *a, uint64_t seed, struct ek_demo_stop stop,
                         struct ek_error *e);
 /* Delete the folder and free the paths. */

@@ -49,17 +49,19 @@ struct ek_demo_report {
     double seconds, per_second; /* set by the caller */
 };
 
+/* Set *s to an empty report. */
 void ek_demo_report_init(struct ek_demo_report *s);
 void ek_demo_report_release(struct ek_demo_report *s);
-/* Add an event; only findings and plans have an effect. Return 0 or EK_ENOMEM. */
+/* Add a copy of an event; only findings and plans have an effect. Return 0 or EK_ENOMEM. */
 int ek_demo_report_event(struct ek_demo_report *s, const struct ek_event *v);
-/* Add an output message with its expected outcome. */
+/* Add the evaluation of an output message. */
 void ek_demo_report_result(struct ek_demo_report *s, const struct ek_demo_result *r);
-/* Return the latest finding of the injected fault, or NULL. */
+/* Return the latest finding of the injected fault that was not dismissed, valid until the next
+ * event, or NULL. */
 const struct ek_reported_finding *ek_demo_report_finding(const struct ek_demo_report *s);
-/* Return the last reported values of a finding. */
+/* Return the last reported values of a finding, valid as long as it. */
 const struct ek_event_finding *ek_demo_finding(const struct ek_reported_finding *f);
-/* Return NULL if the result is as expected, else the difference. */
+/* Return NULL if the result is as expected, else the difference as a static text. */
 const char *ek_demo_report_fault(const struct ek_demo_report *s);
 
 /* Display of the demo: a table redrawn in place on a terminal, or lines in a log, and a final
@@ -74,11 +76,11 @@ struct ek_demo_view {
     int64_t drawn_ms; /* time of the last drawing */
 };
 
-/* Set live and color by `to` and the environment. */
+/* Set *d to a view that prints to `to`; `live` and `color` follow from `to` and the environment. */
 void ek_demo_view_init(struct ek_demo_view *d, FILE *to);
 /* Print the introduction. */
 void ek_demo_view_start(struct ek_demo_view *d);
-/* Draw if the interval has passed or `force` is set. */
+/* Draw the report if the interval has passed since the last time, or `force` is set. */
 void ek_demo_view_draw(struct ek_demo_view *d, const struct ek_demo_report *s, int64_t now_ms,
                        bool force);
 /* Print the final table; its last line is the verdict. */

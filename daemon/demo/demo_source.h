@@ -14,17 +14,19 @@
 
 struct ek_demo_source;
 
-/* model: path of the upstream model. Return 0, EK_ENOMEM, or the error of the model. */
+/* Create a source. model: path of the upstream model. The manifest must outlive it. Return 0,
+ * EK_ENOMEM, or the error of the model. */
 int ek_demo_source_new(struct ek_demo_source **out, const struct ek_manifest *m, const char *model,
                        uint64_t seed, struct ek_error *e);
 void ek_demo_source_free(struct ek_demo_source *f);
 
-/* Make the next message, valid until the next call. faulty: arm B has the price of the whole stay.
- * now_ms: time of the list. Return 0 or EK_ENOMEM. */
+/* Make the next message: *bytes and *length, valid until the next call. faulty: arm B has the price
+ * of the whole stay. now_ms: time of the list. Return 0 or EK_ENOMEM. */
 int ek_demo_source_next(struct ek_demo_source *f, bool faulty, int64_t now_ms, const void **bytes,
                         size_t *length, struct ek_error *e);
 
-/* Evaluate an output message. Return EK_EFORMAT for a message that was not sent. */
+/* Set *out to the evaluation of an output message. routed: its header says that scores were
+ * replaced. Return 0, EK_ENOMEM, or EK_EFORMAT for a message that was not sent. */
 int ek_demo_source_evaluate(struct ek_demo_source *f, const void *bytes, size_t length, bool routed,
                             struct ek_demo_result *out, struct ek_error *e);
 
