@@ -28,9 +28,9 @@ struct ek_field_mapping {
             "Configuration of `run`, with the encoding and field names of messages", 0             \
     }
 
-/* config: path of a configuration, or NULL. With a configuration only its encoding is accepted;
- * without one the encoding is detected. Returns errors of ek_config_load, and then needs no
- * release. */
+/* Load the field names of a configuration, by its path, or the default names for NULL. With a
+ * configuration only its encoding is accepted; without one the encoding is detected. Return 0, or
+ * an error of ek_config_load, and then no release is needed. */
 int ek_field_mapping_load(struct ek_field_mapping *d, const char *config, struct ek_error *e);
 void ek_field_mapping_release(struct ek_field_mapping *d);
 /* Options of a command that name assets; NULL members: the command has no such option. */
@@ -38,17 +38,19 @@ struct ek_asset_options {
     const char **manifest, **profile, **rules, **model;
 };
 /* Set each option that was not given to the path in `assets` of a configuration; config NULL: set
- * none. *owner keeps the paths; free it with ek_config_free. Returns errors of ek_config_load. */
+ * none. *owner keeps the paths; free it with ek_config_free. Return 0 or an error of
+ * ek_config_load. */
 int ek_asset_options_load(struct ek_config **owner, const char *config,
                           const struct ek_asset_options *o, struct ek_error *e);
-/* Return EK_EUSAGE, naming `path`, if each message is an item. */
+/* Return 0, or EK_EUSAGE, naming `path`, if each message is an item. */
 int ek_field_mapping_needs_lists(const struct ek_field_mapping *d, const char *path,
                                  struct ek_error *e);
 /* Append the remedy to an error: for EK_ERR_FIELD without a configuration, the option that sets
- * field names; for EK_ERR_ENCODING, the key that sets the encoding. Returns the code. */
+ * field names; for EK_ERR_ENCODING, the key that sets the encoding. Return the code of the error.
+ */
 int ek_field_mapping_hint(const struct ek_field_mapping *d, struct ek_error *e);
 
-/* Parse "list" or "item". Returns 0 or EK_EUSAGE. */
+/* Parse "list" or "item" into *out. Return 0, or EK_EUSAGE with *out unchanged. */
 int ek_layout_parse(const char *text, enum ek_message_layout *out, struct ek_error *e);
 
 /* Iteration over the lists of a message file or capture. */
@@ -56,9 +58,9 @@ int ek_layout_parse(const char *text, enum ek_message_layout *out, struct ek_err
 typedef int ek_list_fn(void *context, struct ek_list *q, uint64_t number, struct ek_error *e);
 
 /* Decode `path` (a capture or bare messages; "-" for standard input) and call `process` for each
- * list. Stops at the first error, which names the file and the message, from 1. Returns EK_EUSAGE
- * for item messages (message.layout). Warns on standard error if the configuration expects scores
- * and no list has any. */
+ * list. Return 0, or the first error, also of `process`, which names the file and the message, from
+ * 1; EK_EUSAGE for item messages (message.layout). Warn on standard error if the configuration
+ * expects scores and no list has any. */
 int ek_message_for_each(const struct ek_manifest *m, const struct ek_field_mapping *field_mapping,
                         const char *path, ek_list_fn *process, void *context, struct ek_error *e);
 
@@ -76,13 +78,15 @@ struct ek_score_check {
 bool ek_time_expected(const struct ek_config *c);
 /* Return whether the configuration expects upstream scores. */
 bool ek_score_check_expected(const struct ek_config *c);
-/* Check a decoded list. Returns the number of lists so far if none has had a score, else 0. */
+/* Count a decoded list. Return the number of lists so far if none has had a score, else 0. Any
+ * thread. */
 unsigned long ek_score_check_missing(struct ek_score_check *s, const struct ek_list *q);
-/* Describe the problem and the keys to check. */
+/* Write the problem, that `lists` lists had no score, and the keys to check to `text`, cut to fit.
+ */
 void ek_score_check_text(const struct ek_config *c, unsigned long lists, char *text, size_t size);
 
-/* Warn on standard error if scores are expected, lists were read and none had a score. c NULL: no
- * warning. */
+/* Print a warning on standard error if scores are expected, lists were read and none had a score. c
+ * NULL: no warning. */
 void ek_score_check_add(const struct ek_score_check *s, const struct ek_config *c);
 
 #endif

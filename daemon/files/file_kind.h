@@ -46,22 +46,23 @@ struct ek_check_tests {
     const struct ek_field_mapping *field_mapping; /* of all checked messages */
 };
 
-/* Return the name of a kind for messages: "manifest", "rules", ... */
+/* Return the name of a kind for messages, a static string: "manifest", "rules", ... */
 const char *ek_kind_name(enum ek_kind kind);
 /* Improve the error of a reader that expected another kind (EK_KIND_UNKNOWN: a kind that `inspect`
  * prints): name the file and, if detected, its kind. Errors of the system, of memory and of other
- * files stay unchanged. Returns the code. */
+ * files stay unchanged. Return the code of the error. */
 int ek_kind_explain(const char *path, enum ek_kind desired, struct ek_error *e);
-/* Read enough to detect the kind; on failure `valid` is false. */
+/* Set *c to a file and read enough to detect its kind; on failure c->valid is false and c->faults
+ * has the error. Release it with ek_checked_release. */
 void ek_checked_open(struct ek_checked *c, const char *path);
-/* Add an error, with the file's name if it has no position, and set `valid` to false. */
+/* Add a copy of an error, with the file's name if it has no position, and set c->valid to false. */
 void ek_checked_fail(struct ek_checked *c, struct ek_error *e);
 /* Return the manifest, read once and owned by `c`; NULL, with the file invalid, on errors. */
 const struct ek_manifest *ek_checked_manifest(struct ek_checked *c);
 void ek_checked_release(struct ek_checked *c);
-/* Validate the whole file, against the manifest unless it is NULL. Runs the tests of valid rules as
- * in `tests`; without a manifest they use the features that the rules name. now_ms: wall time, for
- * the expiry of pins. No effect on an invalid file. */
+/* Validate the whole file, against the manifest unless it is NULL; errors are added to c->faults.
+ * Runs the tests of valid rules as in `tests`; without a manifest they use the features that the
+ * rules name. now_ms: wall time, for the expiry of pins. No effect on an invalid file. */
 void ek_checked_run(struct ek_checked *c, const struct ek_manifest *m,
                     const struct ek_check_tests *tests, int64_t now_ms);
 

@@ -15,7 +15,7 @@ struct ek_files {
     int count;
 };
 
-/* Return EK_EUSAGE for too many files. */
+/* Append a path, which is not copied. Return 0, or EK_EUSAGE beyond EK_FILES_MAX files. */
 int ek_files_add(struct ek_files *f, const char *path, struct ek_error *e);
 /* Read all files into `d`, which is initialized here; release it even on failure. Return 0,
  * EK_EFORMAT, EK_ESTATE for lists of another manifest, EK_ELIMIT, EK_ENOMEM or EK_EIO. */
@@ -30,24 +30,26 @@ int ek_files_read_relabeled(const struct ek_files *f, const struct ek_manifest *
                             const char *config, struct ek_dataset *d,
                             struct ek_upstream_scores *upstream, struct ek_error *e);
 
-/* Set *out to the index of an item feature, or return EK_EUSAGE with the most similar name. */
+/* Set *out to the number of the item feature `name`. Return 0, or EK_EUSAGE with the most similar
+ * name; *out is then -1. */
 int ek_item_number(const struct ek_manifest *m, const char *name, int *out, struct ek_error *e);
-/* Parse "price,taxes" into routable indices. Returns 0, or EK_EUSAGE for a feature that is
- * unknown (with the most similar name), not routable or a duplicate. `out` has room for K of
- * the manifest. */
+/* Parse "price,taxes" into routable indices out [K of the manifest], and set *count. Return 0, or
+ * EK_EUSAGE for a feature that is unknown (with the most similar name), not routable or a
+ * duplicate. */
 int ek_routable_list(const struct ek_manifest *m, const char *text, int *out, int *count,
                      struct ek_error *e);
 
 struct argp_state;
-/* Return the index of `arg` in `words`, or end the program with argp_error. */
+/* Return the index of `arg` in words [count], or end the program with argp_error about option
+ * `name`. */
 int ek_is_any_of(struct argp_state *state, const char *name, const char *arg,
                  const char *const *words, int count);
 
 /* Return the N of --sources, or end the program with argp_error. */
 int ek_sources_number(struct argp_state *state, const char *arg);
 
-/* Split `text` at commas: return the next part in *piece and *length, or false at the end. Start
- * with *at = text. */
+/* Split a text at commas: set *piece and *length to the next part, and advance *at, which starts as
+ * the text. Return false at the end. */
 bool ek_next_field(const char **at, const char **piece, size_t *length);
 
 #endif

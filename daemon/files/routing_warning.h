@@ -14,9 +14,11 @@ void ek_routing_warn(const char *path, const struct ek_model *m, const struct ek
                      struct ek_log *log);
 
 /* Agreement of `train --teacher` and `eval --teacher`. */
-/* Print the agreement. lists: number of lists, including those without information. */
+/* Print the agreement of a model with the upstream scorer as text. lists: number of lists,
+ * including those without information. */
 void ek_routing_agreement_print(const struct ek_model_agreement *f, size_t lists, FILE *to);
-/* Print a JSON object without a newline. Statistics are null if no list was compared. */
+/* Print the agreement as a JSON object without a newline. Statistics are null if no list was
+ * compared. */
 void ek_routing_agreement_print_json(const struct ek_model_agreement *f, FILE *to);
 
 #endif

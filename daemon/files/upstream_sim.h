@@ -21,9 +21,9 @@ struct ek_upstream_sim_options {
     uint64_t seed; /* selects the lists of faults with a fraction */
 };
 
-/* Warns on stderr if the model always routes features, which is not done here. Returns 0, EK_EUSAGE
- * for an invalid specification, EK_ESTATE for a model with other features, EK_ENOMEM, or an error
- * of the model reader. */
+/* Create a simulator; the options are not kept. Warn on stderr if the model always routes features,
+ * which is not done here. Return 0, EK_EUSAGE for an invalid specification, EK_ESTATE for a model
+ * with other features, EK_ENOMEM, or an error of the model reader. */
 int ek_upstream_sim_new(struct ek_upstream_sim **out, const struct ek_upstream_sim_options *o,
                         struct ek_error *e);
 void ek_upstream_sim_free(struct ek_upstream_sim *u);
@@ -37,7 +37,7 @@ int ek_upstream_sim_fit(struct ek_upstream_sim *u, const struct ek_dataset *d, s
  * model does not fit the list. */
 int ek_upstream_sim_apply(struct ek_upstream_sim *u, struct ek_list *q, uint64_t number,
                           struct ek_error *e);
-/* Return the number of lists changed by fault i. */
+/* Return the number of lists that fault i has changed. */
 uint64_t ek_upstream_sim_matches(const struct ek_upstream_sim *u, size_t i);
 
 #endif
