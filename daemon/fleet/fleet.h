@@ -1,4 +1,5 @@
-/* Fleet membership of this instance: evidence reports, plans, leadership, operator commands. */
+/* Fleet membership of this instance: evidence reports, plans, leadership, operator commands. A
+ * thread of its own runs it. */
 #ifndef EK_DAEMON_FLEET_FLEET_H
 #define EK_DAEMON_FLEET_FLEET_H
 
@@ -20,11 +21,11 @@ struct ek_rate_limiter {
 
 enum ek_rate_limiter_event { EK_RATE_WAIT, EK_RATE_EARLY, EK_RATE_REPORT };
 
-/* Request an early run. */
+/* Request an early run: it is due gap_ms after the last one. */
 void ek_rate_limiter_request(struct ek_rate_limiter *p);
-/* Return the time until the next run; 0: due. */
+/* Return the milliseconds until the next run; 0 if one is due. */
 int64_t ek_rate_limiter_wait_ms(const struct ek_rate_limiter *p, int64_t now_ms);
-/* Return the run that is due and count it as done; EK_RATE_WAIT: none. */
+/* Return the run that is due and count it as done at now_ms; EK_RATE_WAIT if none is due. */
 enum ek_rate_limiter_event ek_rate_limiter_next(struct ek_rate_limiter *p, int64_t now_ms);
 
 /* Reports the evidence of this instance, receives plans, and leads the fleet while it owns the
@@ -45,25 +46,29 @@ struct ek_fleet_tools {
     struct ek_log *log;
 };
 
-/* Create it and join the guard to the fleet. Return 0, EK_ENOMEM, or EK_ECONFIG for invalid
- * properties of clients. */
+/* Create the membership and join the guard to the fleet. The tools are copied; their objects must
+ * outlive it. Return 0, EK_ENOMEM, or EK_ECONFIG for invalid properties of clients. */
 int ek_fleet_new(struct ek_fleet **out, const struct ek_fleet_tools *tools, struct ek_error *e);
-/* As ek_output_prepare, for the topics of the fleet. */
+/* Connect and check the topics of the fleet for at most wait_ms, as ek_output_prepare; *ready is
+ * true when done. Return 0, EK_EIO or EK_ESTATE. */
 int ek_fleet_prepare(struct ek_fleet *f, int wait_ms, bool *ready, struct ek_error *e);
 /* Start the thread. Return 0, or EK_EIO if it does not start. */
 int ek_fleet_start(struct ek_fleet *f, struct ek_error *e);
-/* Return true after the plan topic was read to its end. */
+/* Return true after the plan topic was read to its end. Any thread. */
 bool ek_fleet_has_read_plan(const struct ek_fleet *f);
 /* Set whether this instance owns the first partition of the first input topic. */
 void ek_fleet_set_candidate(struct ek_fleet *f, bool own);
-/* Stage new assets for the leader; then commit or discard them. A leader with new assets continues
- * from the last plan record, as a new leader does. Staging returns 0 or EK_ENOMEM. */
+/* Stage new assets for the leader, then commit or discard them. The fleet retains `assets`. Return
+ * 0, or EK_ENOMEM with nothing staged. */
 int ek_fleet_stage_assets(struct ek_fleet *f, struct ek_asset_ref *assets, struct ek_error *e);
+/* Switch the leader to the staged assets. A leader with new assets continues from the last plan
+ * record, as a new leader does. */
 void ek_fleet_commit_assets(struct ek_fleet *f);
+/* Discard the staged assets, if any. */
 void ek_fleet_discard_assets(struct ek_fleet *f);
 /* Stop the thread and wait for it, less than a second. */
 void ek_fleet_stop(struct ek_fleet *f);
-/* NULL is allowed. */
+/* Free the membership, after ek_fleet_stop. NULL is allowed. */
 void ek_fleet_free(struct ek_fleet *f);
 /* Return the name of this instance; valid as long as `f`. */
 const char *ek_fleet_name(const struct ek_fleet *f);
@@ -72,13 +77,16 @@ const char *ek_fleet_name(const struct ek_fleet *f);
  * Return 0, EK_EUSAGE or EK_ESTATE for an invalid command, or EK_ENOMEM. Any thread. */
 int ek_fleet_submit_command(struct ek_fleet *f, const struct ek_order *o, uint64_t *number,
                             struct ek_error *e);
-/* Append a JSON array: results of the last commands submitted here; pins of operators and accepted
- * shifts of the plan. Return 0 or EK_ENOMEM. Any thread. */
+/* Append the results of the last commands submitted here as a JSON array. Return 0 or EK_ENOMEM.
+ * Any thread. */
 int ek_fleet_command_results(struct ek_fleet *f, struct ek_buf *out);
+/* Append the pins of operators in the plan as a JSON array. Return 0 or EK_ENOMEM. Any thread. */
 int ek_fleet_pins(struct ek_fleet *f, struct ek_buf *out);
+/* Append the accepted shifts of the plan as a JSON array. Return 0 or EK_ENOMEM. Any thread. */
 int ek_fleet_accepts(struct ek_fleet *f, struct ek_buf *out);
-/* Append the object of the status, or the metric families. Return 0 or EK_ENOMEM. */
+/* Append the status as a JSON object. Return 0 or EK_ENOMEM. Any thread. */
 int ek_fleet_status(struct ek_fleet *f, struct ek_buf *out);
+/* Append the metric families. Return 0 or EK_ENOMEM. Any thread. */
 int ek_fleet_metrics(struct ek_fleet *f, struct ek_buf *out);
 
 #endif

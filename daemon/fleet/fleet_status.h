@@ -25,7 +25,8 @@ enum ek_fleet_change {
     EK_CHANGE_INSTANCE_UNIQUE
 };
 
-/* Report an event (docs/format/events.md) of an instance. A dropped event is logged. */
+/* Pass an event (docs/format/events.md) about an instance to the sink. A dropped event is logged.
+ */
 void ek_fleet_report_change(const struct ek_fleet_event_sink *m, const char *instance,
                             enum ek_fleet_change change);
 
@@ -38,9 +39,9 @@ struct ek_fleet_names {
     int64_t warned_ms;
 };
 
-/* Check for duplicates. pool: of the leader; NULL: this instance is not. Each name is logged, once
- * a minute; one at a time has an event, which ends when the name was no duplicate for
- * EK_FLEET_EXPIRED_MS, since a new pool has not received both processes yet. */
+/* Check the pool of the leader for duplicate names; pool NULL: this instance is no leader. Each
+ * name is logged, once a minute; one at a time has an event, which ends when the name was no
+ * duplicate for EK_FLEET_EXPIRED_MS, since a new pool has not received both processes yet. */
 void ek_fleet_names_check(struct ek_fleet_names *n, const struct ek_fleet_pool *pool,
                           int64_t now_ms, const struct ek_fleet_event_sink *m);
 
@@ -55,15 +56,17 @@ struct ek_fleet_metrics_values {
     struct ek_fleet_traffic traffic;
 };
 
-/* Append the object of the status. Return 0 or EK_ENOMEM. */
+/* Append the status as a JSON object. Return 0 or EK_ENOMEM. */
 int ek_fleet_metrics_json(const struct ek_fleet_metrics_values *f, struct ek_buf *out);
 /* Append the metric families. Return 0 or EK_ENOMEM. */
 int ek_fleet_metrics_write(const struct ek_fleet_metrics_values *f, struct ek_buf *out);
 
-/* Append the pins, or the accepted shifts, of a plan record as a JSON array, as ek_guard_pins_json
- * and ek_guard_accepts_json. Return 0, EK_EFORMAT or EK_ENOMEM. */
+/* Append the pins of a plan record as a JSON array, as ek_guard_pins_json. Return 0, EK_EFORMAT or
+ * EK_ENOMEM. */
 int ek_fleet_pins_json(const void *bytes, size_t length, const struct ek_manifest *m,
                        struct ek_buf *out);
+/* Append the accepted shifts of a plan record as a JSON array, as ek_guard_accepts_json. Return 0,
+ * EK_EFORMAT or EK_ENOMEM. */
 int ek_fleet_accepts_json(const void *bytes, size_t length, const struct ek_manifest *m,
                           struct ek_buf *out);
 

@@ -27,10 +27,11 @@ struct ek_leader_election_view {
 
 enum ek_leader_election_action { EK_ELECTION_NONE, EK_ELECTION_START, EK_ELECTION_RESIGN };
 
-/* Return the action to take; EK_ELECTION_START until ek_leader_election_started. */
+/* Update the election by the view of this instance, and return the action to take;
+ * EK_ELECTION_START until ek_leader_election_started. */
 enum ek_leader_election_action ek_leader_election_step(struct ek_leader_election *d,
                                                        const struct ek_leader_election_view *v);
-/* Report that this instance leads. */
+/* Record that this instance leads, after EK_ELECTION_START. */
 void ek_leader_election_started(struct ek_leader_election *d);
 
 #endif
