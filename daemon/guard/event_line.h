@@ -5,7 +5,7 @@
 #include "daemon/base/log.h"
 #include "guard/event.h"
 
-/* Write the event, or `event_dropped` if memory runs out. Never suppressed. Reload and fleet events
+/* Log an event, or `event_dropped` if memory runs out. Never suppressed. Reload and fleet events
  * are not written: their sources log them. */
 void ek_event_line_write(struct ek_log *log, const struct ek_event *v);
 
