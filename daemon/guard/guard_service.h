@@ -1,4 +1,8 @@
-/* Guard service: one guard behind a mutex for all workers, and the fleet plans it received. */
+/* Guard service: one guard behind a mutex for all workers, and the fleet plans it received.
+ *
+ * Functions without another note may be called from any thread; they wait for the mutex. Event log,
+ * metrics and log must outlive the service.
+ */
 #ifndef EK_DAEMON_GUARD_GUARD_SERVICE_H
 #define EK_DAEMON_GUARD_GUARD_SERVICE_H
 
@@ -24,6 +28,7 @@ struct ek_plan_cache {
     int64_t received_ms;                  /* time of the last record */
 };
 
+/* Free the records. The cache starts as {0}. */
 void ek_plan_cache_release(struct ek_plan_cache *l);
 /* Add a copy of a record; it replaces a record of the same version. Return 0, or EK_ENOMEM without
  * storing it. */
@@ -31,7 +36,7 @@ int ek_plan_cache_add(struct ek_plan_cache *l, uint64_t version, const void *byt
                       int64_t now_ms);
 /* Return the number of records. */
 int ek_plan_cache_count(const struct ek_plan_cache *l);
-/* Return record `i`, oldest first. */
+/* Return record `i`, 0 .. count - 1, oldest first; valid until the next addition. */
 const struct ek_buf *ek_plan_cache_get(const struct ek_plan_cache *l, int i);
 
 /* Processes the lists of all workers one by one, in order of arrival. Events go to log, event log,
@@ -55,6 +60,8 @@ struct ek_guard_service_list {
     const struct ek_inflight *inflight; /* its message */
 };
 
+/* Create a service with a new guard of these assets, which must outlive it. Return 0, EK_ENOMEM, or
+ * EK_ESTATE for assets that do not fit. */
 int ek_guard_service_new(struct ek_guard_service **out, const struct ek_assets *assets,
                          struct ek_event_log *event_log, struct ek_metrics *metrics,
                          struct ek_log *log, struct ek_error *e);
@@ -63,11 +70,12 @@ void ek_guard_service_free(struct ek_guard_service *s);
 /* Set the outputs of events; each may be NULL. Call before the first list. */
 void ek_guard_service_set_outputs(struct ek_guard_service *s, struct ek_output *output,
                                   struct ek_alerts *alerts);
-/* Set a callback for each event; it is called with the guard locked. Call before the first list. */
+/* Set a callback for each event; it is called with the guard locked and must not call the service.
+ * Call before the first list. */
 void ek_guard_service_set_listener(struct ek_guard_service *s,
                                    void (*receive)(void *context, const struct ek_event *v),
                                    void *context);
-/* Return the alert service; NULL: none. */
+/* Return the alert service that ek_guard_service_set_outputs set; NULL: none. */
 struct ek_alerts *ek_guard_service_alerts(const struct ek_guard_service *s);
 /* Call ek_guard_update for each valid list, in order and without other lists in between; for a list
  * that was already counted, or of a revoked partition, ek_guard_peek. Pending results of shadow
@@ -75,7 +83,7 @@ struct ek_alerts *ek_guard_service_alerts(const struct ek_guard_service *s);
  * the guard has other assets: decode the lists again. */
 bool ek_guard_service_update(struct ek_guard_service *s, struct ek_guard_service_list *lists,
                              size_t count, int64_t now_ms, struct ek_shadow_scorer *shadow);
-/* Add pending results of shadow scoring. */
+/* Move the pending results of shadow scoring of a worker to the guard. */
 void ek_guard_service_add_comparisons(struct ek_guard_service *s, struct ek_shadow_scorer *shadow);
 /* Set the kill switch, which must outlive the guard. A replacement guard that was saved while
  * paused turns it on. Call before the first list. */
@@ -92,17 +100,19 @@ int ek_guard_service_add_decision(struct ek_guard_service *s, const struct ek_de
 int ek_guard_service_add_fleet_decision(struct ek_guard_service *s,
                                         const struct ek_decision_record *m);
 struct ek_order;
-/* As ek_guard_check_order; sets *manifest to the hash of the guard's manifest. */
+/* Validate a command, as ek_guard_check_order, and set *manifest to the hash of the guard's
+ * manifest. Return 0, EK_EUSAGE or EK_ESTATE. */
 int ek_guard_service_check_command(struct ek_guard_service *s, const struct ek_order *o,
                                    uint64_t *manifest, struct ek_error *e);
-/* As ek_guard_history. */
+/* Append decisions as a JSON array, as ek_guard_history. Return 0, EK_ENOMEM or EK_EUSAGE. */
 int ek_guard_service_history(struct ek_guard_service *s, const struct ek_history_request *w,
                              struct ek_buf *out, struct ek_error *e);
-/* As ek_guard_pins_json. */
+/* Append the active pins as a JSON array, as ek_guard_pins_json. Return 0 or EK_ENOMEM. */
 int ek_guard_service_pins(struct ek_guard_service *s, struct ek_buf *out);
-/* As ek_guard_accepts_json. */
+/* Append the active accepts as a JSON array, as ek_guard_accepts_json. Return 0 or EK_ENOMEM. */
 int ek_guard_service_accepts(struct ek_guard_service *s, struct ek_buf *out);
-/* As ek_guard_pin_actions_json. */
+/* Append the actions to which a feature can be pinned as a JSON array, as
+ * ek_guard_pin_actions_json. Return 0 or EK_ENOMEM. */
 int ek_guard_service_pin_actions(struct ek_guard_service *s, const char *feature,
                                  struct ek_buf *out);
 /* Call `work` with the guard locked, and report its events. It may replace the guard, and then
@@ -111,8 +121,9 @@ int ek_guard_service_with_guard(struct ek_guard_service *s,
                                 int (*work)(void *context, struct ek_guard **guard,
                                             struct ek_error *e),
                                 void *context, struct ek_error *e);
-/* As ek_guard_service_with_guard, for an operator command: also calls `write` with each resulting
- * decision of that kind. Return EK_ENOMEM if `write` fails; the command is executed. */
+/* As ek_guard_service_with_guard, for an operator command: also call `write` with each resulting
+ * decision of kind `what`. Return the error of `work`, or EK_ENOMEM if `write` fails; the command
+ * is then executed. */
 int ek_guard_service_run_command(struct ek_guard_service *s, enum ek_decision_kind what,
                                  int (*work)(void *context, struct ek_guard **guard,
                                              struct ek_error *e),
@@ -127,7 +138,8 @@ struct ek_guard_service_assets {
     void (*on_switch)(void *context); /* called before the first list with the new assets */
     void *context;
 };
-/* As ek_guard_set_assets, and report its events. Nothing changes on failure. */
+/* Switch the guard to other assets, as ek_guard_set_assets, and report its events. Set *fit. Return
+ * 0, or an error of ek_guard_set_assets, which changes nothing. */
 int ek_guard_service_set_assets(struct ek_guard_service *s,
                                 const struct ek_guard_service_assets *next,
                                 enum ek_restore_result *fit, struct ek_error *e);
@@ -136,16 +148,18 @@ int ek_guard_service_set_assets(struct ek_guard_service *s,
 const struct ek_assets *ek_guard_service_lock_assets(struct ek_guard_service *s);
 /* End ek_guard_service_lock_assets. */
 void ek_guard_service_unlock_assets(struct ek_guard_service *s);
-/* Report an external event. */
+/* Report an event from outside the guard: log it, and pass it to outputs and listener. */
 void ek_guard_service_add_event(struct ek_guard_service *s, const struct ek_event *v);
 /* Return the time to pass as now_ms: wall time at creation, advanced monotonically. */
 int64_t ek_guard_service_clock_ms(const struct ek_guard_service *s);
-/* As ek_guard_advance, and update the metrics and the agreement cache. */
+/* Advance the guard by the time since the last call, as ek_guard_advance, and update the metrics
+ * and the agreement cache. Return 0 or an error of ek_guard_advance. */
 int ek_guard_service_advance(struct ek_guard_service *s, struct ek_agreement_cache *agreement,
                              struct ek_error *e);
-/* As ek_feature_stats_update, with the guard locked. */
+/* Update some statistics, as ek_feature_stats_update, with the guard locked. Return 0 or EK_ENOMEM.
+ */
 int ek_guard_service_update_stats(struct ek_guard_service *s, struct ek_feature_stats *board);
-/* As ek_feature_history_step of the guard. */
+/* Add a sample of each track, as ek_feature_history_step, with the guard locked. */
 void ek_guard_service_update_history(struct ek_guard_service *s,
                                      struct ek_feature_history *history);
 /* Membership in a fleet. */
@@ -160,14 +174,16 @@ struct ek_guard_service_member {
  * first list. Return 0 or EK_ENOMEM; on error the guard is unchanged. */
 int ek_guard_service_join(struct ek_guard_service *s, const struct ek_guard_service_member *member,
                           struct ek_error *e);
-/* As ek_guard_write_report; `write` must not block. */
+/* Write a report, as ek_guard_write_report; `write` is called with the guard locked and must not
+ * block. Return 0, EK_ENOMEM, EK_ELIMIT or the error of `write`. */
 int ek_guard_service_write_report(struct ek_guard_service *s, bool early,
                                   int (*write)(void *context, const void *bytes, size_t length),
                                   void *context, struct ek_error *e);
-/* As ek_guard_is_sampled. */
+/* Return whether the leader requests rows, as ek_guard_is_sampled. */
 bool ek_guard_service_is_sampled(struct ek_guard_service *s);
-/* As ek_guard_receive_plan. This instance sends alerts of findings and plans if it is the leader
- * and wrote the current plan. Sets *counts if term and version are not obsolete. */
+/* Apply a plan record, as ek_guard_receive_plan. This instance sends alerts of findings and plans
+ * if it is the leader and wrote the current plan. Set *counts to whether term and version are not
+ * obsolete. Return 0, EK_EFORMAT or EK_ENOMEM. */
 int ek_guard_service_receive_plan(struct ek_guard_service *s, const void *bytes, size_t length,
                                   int64_t now_ms, bool is_leader, bool *counts, struct ek_error *e);
 /* Status of the fleet's plan on this instance. */
@@ -179,7 +195,7 @@ struct ek_guard_service_fleet {
 /* Set *out to the status of the plan at the monotonic time now_ms. Any thread. */
 void ek_guard_service_fleet_state(struct ek_guard_service *s, int64_t now_ms,
                                   struct ek_guard_service_fleet *out);
-/* Return the guard, not locked; for creating views of it. */
+/* Return the guard, not locked, for creating views of it; valid until the guard is replaced. */
 struct ek_guard *ek_guard_service_guard(struct ek_guard_service *s);
 /* Return the number of lists that the guard has observed. Any thread. */
 uint64_t ek_guard_service_list_count(struct ek_guard_service *s);

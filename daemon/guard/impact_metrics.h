@@ -11,16 +11,16 @@
 
 enum { EK_IMPACT_ROUTES = 64 }; /* on /metrics: the first routes of the plan */
 
-/* Append the routes of one feature as a JSON array. */
+/* Append the routes of one feature as a JSON array. Return 0 or EK_ENOMEM. */
 int ek_impact_json(struct ek_guard_service *guard, const char *feature, struct ek_buf *out);
-/* Append the response of /api/v1/impact. */
+/* Append the response of /api/v1/impact. Return 0 or EK_ENOMEM. */
 int ek_impact_page(struct ek_guard_service *guard, struct ek_buf *out);
-/* Append the metric families. */
+/* Append the metric families. Return 0 or EK_ENOMEM. */
 int ek_impact_metrics(struct ek_guard_service *guard, struct ek_buf *out);
 
-/* Add the members of an object; statistics are null without lists. */
+/* Append the means as members of the open object; statistics are null without lists. */
 void ek_json_add_rank_sums(struct ek_json_writer *w, const struct ek_rank_sums *s);
-/* Add the guardrail of a route; null unless `present`. */
+/* Append the guardrail of a route, its value and its limit under `key`; null unless `present`. */
 void ek_json_add_guardrail(struct ek_json_writer *w, const char *key,
                            const struct ek_impact_view *v, bool present);
 

@@ -19,7 +19,7 @@ struct ek_pause;
 struct ek_pause *ek_pause_new(void);
 void ek_pause_free(struct ek_pause *p);
 
-/* Return the state; cheap, for each message. */
+/* Return true if the switch is on; cheap, for each message. */
 bool ek_pause_is_on(const struct ek_pause *p);
 /* Turn on or off. since_ms: wall time. `actor` and `reason` may be NULL and are cut to the limits
  * above. Return false, without effect, if it already has this state. */
@@ -27,9 +27,9 @@ bool ek_pause_set(struct ek_pause *p, bool on, int64_t since_ms, const char *act
                   const char *reason);
 /* Turn on from a checkpoint, which stores the event time of the pause, not the wall time. */
 void ek_pause_restore(struct ek_pause *p, int64_t stream_ms, const char *actor, const char *reason);
-/* Set actor and reason, if it is on without them. */
+/* Set actor and reason if the switch is on without them; no effect otherwise. */
 void ek_pause_set_actor(struct ek_pause *p, const char *actor, const char *reason);
-/* Return the state and set *since_ms. */
+/* Return true if the switch is on, and set *since_ms to the time of the last change. */
 bool ek_pause_since(struct ek_pause *p, int64_t *since_ms);
 /* Append null, or an object with start, clock ("wall", or "stream" if restored), actor and reason.
  * Return 0 or EK_ENOMEM. */

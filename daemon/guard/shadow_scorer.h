@@ -32,7 +32,7 @@ struct ek_shadow_scorer {
     struct ek_metrics *metrics;
 };
 
-/* Initialize; percent: 0 .. 100. */
+/* Initialize with a full budget; percent of CPU time: 0 .. 100. */
 void ek_shadow_scorer_init(struct ek_shadow_scorer *t, int percent, uint64_t now_ns,
                            struct ek_metrics *metrics);
 /* Return true if a list may be scored now; otherwise count it as skipped. behind: the worker is. */
@@ -40,6 +40,7 @@ bool ek_shadow_scorer_is_due(struct ek_shadow_scorer *t, bool behind, uint64_t n
 /* Score a list. A list without a result, or with too little memory, is skipped. Charge the time
  * with ek_shadow_scorer_add_time. */
 void ek_shadow_scorer_score(struct ek_shadow_scorer *t, struct ek_context *c);
+/* Subtract the time that scoring took from the budget. */
 void ek_shadow_scorer_add_time(struct ek_shadow_scorer *t, uint64_t ns);
 /* Return true if results are pending. */
 bool ek_shadow_scorer_has_results(const struct ek_shadow_scorer *t);
