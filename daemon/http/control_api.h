@@ -37,9 +37,9 @@ struct ek_api_body {
     void *body;        /* parsed JSON; owns the strings */
 };
 
-/* Parse a body; an empty one has no keys. A segment is {"arm": "B"}, or null for all traffic.
- * knows, needs: allowed and required keys, of enum ek_api_key. Return 0, EK_ENOMEM, or EK_EUSAGE
- * with error and remedy. Release it in any case. */
+/* Parse a body into *w, whose strings are views of it; an empty one has no keys. A segment is
+ * {"arm": "B"}, or null for all traffic. knows, needs: allowed and required keys, of enum
+ * ek_api_key. Return 0, EK_ENOMEM, or EK_EUSAGE with error and remedy. Release *w in any case. */
 int ek_api_body_read(struct ek_api_body *w, const void *body, size_t length, unsigned knows,
                      unsigned needs, struct ek_error *e);
 void ek_api_body_release(struct ek_api_body *w);
@@ -68,7 +68,7 @@ unsigned ek_api_post(const struct ek_api *api, const struct ek_api_request *r, s
 /* Append the result of the last call of a path. Return 200, 405 if it has none, 409 or 500. Any
  * thread. */
 unsigned ek_api_get(const struct ek_api *api, const char *path, struct ek_buf *out);
-/* Return the methods of a path for the Allow header; NULL: not a call. */
+/* Return the methods of a path for the Allow header, a static string; NULL: not a call. */
 const char *ek_api_methods(const char *path);
 
 /* Host and Origin checks, against DNS rebinding: a foreign name resolves to this server, so its

@@ -34,7 +34,8 @@ struct ek_event_stream {
 bool ek_event_stream_init(struct ek_event_stream *s, struct ek_stage *stage, int64_t started_ms,
                           const char *last);
 void ek_event_stream_release(struct ek_event_stream *s);
-/* Append the data that is due, if any. Return 0 or EK_ENOMEM. */
+/* Append the data that is due at now_ms: events, status, or a keep-alive line; nothing otherwise.
+ * Return 0 or EK_ENOMEM. */
 int ek_event_stream_next(struct ek_event_stream *s, int64_t now_ms, struct ek_buf *out);
 
 /* Deadlines of connections. An idle timeout does not stop a client that sends a byte now and then,
@@ -45,17 +46,19 @@ struct ek_http_timeout;
 
 #define EK_TIMEOUT_NEVER INT64_MAX
 
-/* Create it. Return NULL if memory runs out. */
+/* Create a table of deadlines without connections. Return NULL if memory runs out. */
 struct ek_http_timeouts *ek_http_timeouts_new(void);
-/* Free it after all connections have stopped. NULL is allowed. */
+/* Free the table after all connections have stopped. NULL is allowed. */
 void ek_http_timeouts_free(struct ek_http_timeouts *w);
 
-/* Add a connection. Return NULL if memory runs out. */
+/* Add a connection, which is shut down at until_ms. Return its entry, or NULL if memory runs out.
+ */
 struct ek_http_timeout *ek_http_timeouts_start(struct ek_http_timeouts *w, int fd,
                                                int64_t until_ms);
-/* Change a deadline, or remove a connection. `one` may be NULL. */
+/* Change the deadline of a connection. `one` may be NULL. */
 void ek_http_timeouts_until(struct ek_http_timeouts *w, struct ek_http_timeout *one,
                             int64_t until_ms);
+/* Remove a connection and free its entry. `one` may be NULL. */
 void ek_http_timeouts_stop(struct ek_http_timeouts *w, struct ek_http_timeout *one);
 /* Set the time since which a connection has no complete request; EK_TIMEOUT_NEVER: it has one.
  * `one` may be NULL. */
@@ -74,13 +77,14 @@ size_t ek_http_timeouts_expire(struct ek_http_timeouts *w, int64_t now_ms);
  * belongs to the server's thread, _wake and _close to others. */
 struct ek_http_streams;
 
-/* Create it, for at most `max` streams. Return NULL if memory runs out. */
+/* Create a set of at most `max` streams. The timeouts must outlive it. Return NULL if memory runs
+ * out. */
 struct ek_http_streams *ek_http_streams_new(size_t max, struct ek_http_timeouts *timeouts);
-/* Free it after all streams have ended. NULL is allowed. */
+/* Free the set after all streams have ended. NULL is allowed. */
 void ek_http_streams_free(struct ek_http_streams *s);
 
-/* Queue a streaming response, or an error if there are too many streams or `last` is invalid. Sets
- * *status to its status. */
+/* Queue a streaming response, or an error if there are too many streams or `last` is invalid, and
+ * set *status to its status. Return the result of libmicrohttpd. */
 enum MHD_Result ek_http_streams_open(struct ek_http_streams *s, struct MHD_Connection *connection,
                                      struct ek_stage *stage, const char *last,
                                      struct ek_http_timeout *timeout, unsigned *status);

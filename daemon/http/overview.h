@@ -24,7 +24,7 @@ struct ek_overview_sources {
     int accepts; /* accepted levels in force */
 };
 
-/* Append a JSON object. Return 0 or EK_ENOMEM. */
+/* Append the overview as a JSON object. Return 0 or EK_ENOMEM. */
 int ek_overview_write(const struct ek_overview_sources *in, struct ek_buf *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* HTTP server of a stage: health, metrics, API and pages (the only user of libmicrohttpd besides
- * event_stream.h). */
+ * event_stream.h). It runs on threads of its own. */
 #ifndef EK_DAEMON_HTTP_SERVER_H
 #define EK_DAEMON_HTTP_SERVER_H
 
@@ -11,17 +11,19 @@
 
 #include <microhttpd.h>
 
-/* Add the headers of all responses except static files: no caching, no content sniffing, no
- * framing, no subresources. Server thread. */
+/* Add to a response the headers of all responses except static files: content type, no caching, no
+ * content sniffing, no framing, no subresources. Server thread. */
 void ek_http_headers(struct MHD_Response *response, const char *type);
 enum { EK_HTTP_SMALL_BYTES = 64 << 10, EK_HTTP_LOAD_BYTES_MAX = 32 << 20 };
 /* Queue a response; takes the memory of `body`. allow: methods of the path, for 405. *load counts
  * the bytes of large responses in flight; a body above EK_HTTP_SMALL_BYTES that would raise it
- * above EK_HTTP_LOAD_BYTES_MAX is replaced by a 503 error, and *status set. Server thread. */
+ * above EK_HTTP_LOAD_BYTES_MAX is replaced by a 503 error, and *status set. Return the result of
+ * libmicrohttpd. Server thread. */
 enum MHD_Result ek_http_respond(struct MHD_Connection *connection, unsigned *status,
                                 const char *type, const char *allow, struct ek_buf *body,
                                 size_t *load);
-/* Queue the response {"error": why}. Server thread. */
+/* Queue the response {"error": why} with this status. Return the result of libmicrohttpd. Server
+ * thread. */
 enum MHD_Result ek_http_reject(struct MHD_Connection *connection, unsigned status, const char *why);
 
 /* GET and HEAD: /ping /ready /version /metrics /api/v1/status ... (daemon/http/pages.h) and static
@@ -43,16 +45,17 @@ struct ek_http_limits {
     const struct ek_text_list *hosts; /* NULL: none; must outlive the server */
 };
 
-/* Check that a server could listen there, before work that takes long. Errors as ek_http_start. */
+/* Check that a server could listen at `listen` now, before work that takes long. Return as
+ * ek_http_start. */
 int ek_http_check_address(const char *listen, struct ek_error *e);
 /* Start a server. listen: "127.0.0.1:9464", "[::1]:9464", "localhost:9464"; port 0: any free port.
  * limits: NULL: defaults. api: copied. Return 0, EK_ENOMEM, EK_ECONFIG for an invalid address, or
  * EK_EIO if it is not available; a port is never shared with another process. */
 int ek_http_start(struct ek_http **out, const char *listen, const struct ek_http_limits *limits,
                   const struct ek_api *api, struct ek_log *log, struct ek_error *e);
-/* Return the port. */
+/* Return the port that the server listens at, also if port 0 was requested. */
 int ek_http_port(const struct ek_http *h);
-/* NULL is allowed. */
+/* End all connections, stop the server and free it. NULL is allowed. */
 void ek_http_stop(struct ek_http *h);
 
 #endif

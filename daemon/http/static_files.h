@@ -14,7 +14,7 @@ struct ek_static_file {
     size_t plain_bytes, packed_bytes;
 };
 
-/* Return the file of a path; NULL: none. */
+/* Return the file of a path, a constant, or NULL if there is none. */
 const struct ek_static_file *ek_static_file_find(const char *path);
 
 #endif
