@@ -27,6 +27,7 @@ enum { EK_HEADERS_READ = 100000, EK_MESSAGE_HEADERS_MAX = EK_HEADERS_READ - 10 }
 int ek_kafka_headers_get(rd_kafka_message_t *m, rd_kafka_headers_t **headers);
 /* Return true if the message has headers, readable or not. */
 bool ek_kafka_has_headers(rd_kafka_message_t *m);
+/* Append a copy of a header with a nul-terminated value; no effect if out of memory. */
 void ek_kafka_add_header(rd_kafka_headers_t *headers, const char *name, const char *value);
 
 /* Client for command-line tools, which logs nothing. The caller ends it with rd_kafka_destroy. */
@@ -46,7 +47,8 @@ int ek_kafka_client(rd_kafka_t **out, rd_kafka_type_t type, const struct ek_brok
                     struct ek_error *e);
 
 /* Create a client and take ownership of `conf`, also on failure. A consumer receives all events by
- * rd_kafka_consumer_poll. Return 0, or `code` with an error that begins with `what`. */
+ * rd_kafka_consumer_poll. Return 0, or `code` with an error that begins with `what`. Destroy *out
+ * with rd_kafka_destroy. */
 int ek_kafka_make(rd_kafka_t **out, rd_kafka_type_t type, rd_kafka_conf_t *conf, enum ek_code code,
                   const char *what, struct ek_error *e);
 

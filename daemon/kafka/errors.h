@@ -42,10 +42,12 @@ enum ek_kafka_where {
     EK_KAFKA_ADMIN, /* topic metadata and creation; an error that is not retriable is final */
 };
 
+/* Return the class of an error that occurred in this kind of call. */
 enum ek_kafka_class ek_kafka_classify(rd_kafka_resp_err_t err, enum ek_kafka_where where);
 /* Return the operator-fixable category of an error. `reason` is librdkafka's text or NULL. It is
  * needed because under TLS 1.3 a rejected client certificate appears as a transport error. */
 enum ek_kafka_topic_of_error ek_kafka_topic_of_error(rd_kafka_resp_err_t err, const char *reason);
+/* Return the name of a class, a static string: "retriable", "message", "abortable" or "fatal". */
 const char *ek_kafka_class_name(enum ek_kafka_class class);
 
 /* State shared by the callbacks of one client; its opaque pointer. */
@@ -83,19 +85,20 @@ void ek_kafka_report_fatal(struct ek_kafka_watch *w, rd_kafka_t *client, const c
 void ek_kafka_report_class(struct ek_kafka_watch *w, rd_kafka_resp_err_t err,
                            enum ek_kafka_class class, const char *reason);
 
-/* ek_kafka_fail stores a fatal error unless one is already stored. ek_kafka_failure copies the
- * stored error to *e (may be NULL) and returns its code, or 0. Thread-safe. ek_kafka_reset_failure
- * removes the error when its client is replaced, while no other thread uses the watch. */
+/* Remove the stored error when its client is replaced, while no other thread uses the watch. */
 void ek_kafka_reset_failure(struct ek_kafka_watch *w);
+/* Store a copy of a fatal error, unless one is already stored. Any thread. */
 void ek_kafka_fail(struct ek_kafka_watch *w, const struct ek_error *e);
+/* Copy the stored error to *e (may be NULL) and return its code, or 0 if there is none. Any thread.
+ */
 int ek_kafka_failure(const struct ek_kafka_watch *w, struct ek_error *e);
 
 /* If the client is marked unhealthy, request metadata and clear the mark if a broker responds.
  * Blocks for less than a second. */
 void ek_kafka_probe(rd_kafka_t *client, struct ek_kafka_watch *w);
 
-/* Format an error message. Errors an operator can fix include a remedy; others use `reason`.
- * `topic` and `reason` may be NULL. */
+/* Write an error message to `out`, cut to fit. Errors an operator can fix include a remedy; others
+ * use `reason`. `topic` and `reason` may be NULL. */
 void ek_kafka_errmsg(char *out, size_t size, const struct ek_kafka_watch *w,
                      rd_kafka_resp_err_t err, enum ek_kafka_where where, const char *topic,
                      const char *reason);

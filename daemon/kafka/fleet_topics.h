@@ -22,22 +22,25 @@ struct ek_fleet_traffic {
     uint64_t sent[EK_TOPIC_NONE], lost[EK_TOPIC_NONE]; /* numbers of records */
 };
 
+/* Create consumer and producer, without waiting for a broker. Return 0, EK_ENOMEM, or EK_ECONFIG
+ * for invalid properties of clients. */
 int ek_fleet_link_new(struct ek_fleet_link **out, const struct ek_config *c,
                       struct ek_metrics *metrics, struct ek_log *log, struct ek_error *e);
 void ek_fleet_link_free(struct ek_fleet_link *l);
 
-/* Check brokers and topics, waiting up to wait_ms for each topic. Set *ready if both can be used.
- * Return a fatal error if a topic stays missing, has more than one partition or lacks permission.
- * Wrong topic properties are only logged. */
+/* Check brokers and topics, waiting up to wait_ms for each topic. Set *ready to whether both can be
+ * used. Return 0, or a fatal error if a topic stays missing, has more than one partition or lacks
+ * permission. Wrong topic properties are only logged. */
 int ek_fleet_link_prepare(struct ek_fleet_link *l, int wait_ms, bool *ready, struct ek_error *e);
 
-/* Return the topic of the next record, or EK_TOPIC_NONE after wait_ms. The bytes are valid until
- * the next call. */
+/* Wait at most wait_ms for a record, and set *bytes and *length, valid until the next call. Return
+ * its topic, or EK_TOPIC_NONE without a record. */
 enum ek_fleet_topic ek_fleet_link_next(struct ek_fleet_link *l, int wait_ms, const void **bytes,
                                        size_t *length);
 /* Interrupt the current or next wait in ek_fleet_link_next. Any thread. */
 void ek_fleet_link_wake(struct ek_fleet_link *l);
-/* Start or stop reading evidence reports; reading starts at the end of the topic. */
+/* Start or stop reading evidence reports; reading starts at the end of the topic. No effect if
+ * unchanged. */
 void ek_fleet_link_set_reports(struct ek_fleet_link *l, bool hear);
 /* Return true if the plan log is read up to its current end. Queries a broker for at most
  * wait_ms. */

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-/* Return the version of librdkafka at run time, "2.0.2". */
+/* Return the version of librdkafka at run time, a static string: "2.0.2". */
 const char *ek_kafka_version(void);
 
 #endif

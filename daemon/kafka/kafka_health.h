@@ -31,7 +31,8 @@ struct ek_kafka_health;
 struct ek_kafka_health *ek_kafka_health_new(void);
 void ek_kafka_health_free(struct ek_kafka_health *t);
 
-/* Set the error. EK_KAFKA_HEALTH_NO_BROKER does not replace a more specific error. */
+/* Set the error, its copied text, and, if there was none, its start. EK_KAFKA_HEALTH_NO_BROKER does
+ * not replace a more specific error. */
 void ek_kafka_health_report(struct ek_kafka_health *t, enum ek_kafka_health_kind kind,
                             const char *text);
 /* Clear the error after a broker responds. */
@@ -39,7 +40,8 @@ void ek_kafka_health_clear(struct ek_kafka_health *t);
 /* Copy the state to *out and return its kind. */
 enum ek_kafka_health_kind ek_kafka_health_get(struct ek_kafka_health *t,
                                               struct ek_kafka_health_state *out);
-/* Return "none", "no_broker", "credentials", "tls", "authorization" or "state". */
+/* Return the name of a kind, a static string: "none", "no_broker", "credentials", "tls",
+ * "authorization" or "state". */
 const char *ek_kafka_health_name(enum ek_kafka_health_kind kind);
 
 #endif

@@ -33,9 +33,10 @@ void ek_mock_refuse_offsets(struct ek_mock *m, int transactions);
 void ek_mock_forbid_offsets(struct ek_mock *m);
 /* Reject the next transaction for missing write permission. */
 void ek_mock_forbid(struct ek_mock *m);
-/* Stop the broker, or start it again. */
+/* Stop the broker if `away`, else start it again. */
 void ek_mock_away(struct ek_mock *m, bool away);
-/* Remove or restore the leader of partition 0 of a topic. Records for it wait meanwhile. */
+/* Restore the leader of partition 0 of a topic if `lead`, else remove it. Records for it wait
+ * meanwhile. */
 void ek_mock_lead(struct ek_mock *m, const char *topic, bool lead);
 /* Free the cluster after all its clients have closed. NULL is allowed. */
 void ek_mock_stop(struct ek_mock *m);

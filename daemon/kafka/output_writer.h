@@ -28,17 +28,20 @@ struct ek_hold_queue_hooks {
     bool (*enough)(void *context);
 };
 
-/* Create a closed queue. Return 0 or EK_ENOMEM. */
+/* Create a closed queue. The hooks are copied. Return 0 or EK_ENOMEM. */
 int ek_hold_queue_new(struct ek_hold_queue **out, const struct ek_hold_queue_hooks *hooks,
                       struct ek_error *e);
 /* Free the queue and its buffered items. */
 void ek_hold_queue_free(struct ek_hold_queue *g);
 
-/* Forward the item, or buffer it while closed. Return 0, EK_ENOMEM or the error of `pass`. */
+/* Forward the item, or buffer a copy by the hook `keep` while closed. Return 0, EK_ENOMEM or the
+ * error of `pass`. The caller keeps the item. */
 int ek_hold_queue_add(struct ek_hold_queue *g, void *item, struct ek_error *e);
+/* Close the queue: later items are buffered. When it returns, no `pass` is running. */
 void ek_hold_queue_close(struct ek_hold_queue *g);
 /* Forward the buffered items and open. The queue stays closed if `enough` ends this early. If
- * `pass` fails, that item is freed, the others stay buffered and the queue stays closed. */
+ * `pass` fails, that item is freed, the others stay buffered and the queue stays closed. Return 0,
+ * or the error of `pass`. */
 int ek_hold_queue_open(struct ek_hold_queue *g, struct ek_error *e);
 
 #endif

@@ -86,6 +86,7 @@ struct ek_inflight {
     struct ek_inflight *back; /* next in a list of unsent or finished messages */
 };
 
+/* Create an empty table. Return NULL if out of memory. */
 struct ek_partition_offsets *ek_partition_offsets_new(void);
 /* Free the table with its in-flight messages. Their consumed messages must already be destroyed. */
 void ek_partition_offsets_free(struct ek_partition_offsets *l);
@@ -93,10 +94,10 @@ void ek_partition_offsets_free(struct ek_partition_offsets *l);
 /* Open (or reopen) a partition at position `next`. Return NULL if out of memory. */
 struct ek_partition *ek_partition_offsets_open(struct ek_partition_offsets *l, const char *topic,
                                                int partition, int64_t next);
-/* Return an open partition, or NULL. */
+/* Return an open partition, owned by the table, or NULL. */
 struct ek_partition *ek_partition_offsets_find(struct ek_partition_offsets *l, const char *topic,
                                                int partition);
-/* Return a partition, open or closed, or NULL. */
+/* Return a partition, open or closed, owned by the table, or NULL. */
 struct ek_partition *ek_partition_offsets_known(struct ek_partition_offsets *l, const char *topic,
                                                 int partition);
 /* Close a partition and revoke its in-flight messages. */
@@ -118,11 +119,11 @@ int ek_partition_set_checkpoint(struct ek_partition *assignment, const char *poi
 struct ek_partition *ek_partition_offsets_each(struct ek_partition_offsets *l,
                                                struct ek_partition *after);
 
-/* Set the fingerprint of the newest in-flight message. */
+/* Set the fingerprint of the newest in-flight message of a partition. */
 void ek_partition_offsets_set_print(struct ek_partition *assignment, struct ek_inflight *t,
                                     uint64_t print);
 /* Add an in-flight message at `offset`, above all others of the partition. It sets an unknown
- * position. Return NULL if out of memory. */
+ * position. Return the message, owned by the table, or NULL if out of memory. */
 struct ek_inflight *ek_partition_offsets_start(struct ek_partition_offsets *l,
                                                struct ek_partition *assignment, int64_t offset);
 /* Set the bytes that the message counts as in flight. */
@@ -133,8 +134,9 @@ bool ek_inflight_is_revoked(const struct ek_inflight *t);
 /* Mark a message as acknowledged. The caller must not use it afterwards. */
 void ek_partition_offsets_finish(struct ek_partition_offsets *l, struct ek_inflight *t);
 
-/* Return the number of unfinished messages, revoked ones included, and their bytes. */
+/* Return the number of unfinished messages, revoked ones included. */
 size_t ek_partition_offsets_in_flight(const struct ek_partition_offsets *l);
+/* Return the bytes of the unfinished messages, revoked ones included. */
 size_t ek_partition_offsets_bytes(const struct ek_partition_offsets *l);
 /* Return true if the partitions with a pending revocation have no unfinished message. */
 bool ek_partition_offsets_is_drained(struct ek_partition_offsets *l);

@@ -28,8 +28,8 @@ int ek_output_new(struct ek_output **out, const struct ek_config *c,
                   struct ek_partition_offsets *partitions, struct ek_metrics *metrics,
                   struct ek_log *log, const struct ek_wakeup *wakeup, struct ek_error *e);
 
-/* Check brokers and output topics for at most wait_ms; set *ready if all exist. Return a fatal
- * error if a topic stays missing. */
+/* Check brokers and output topics for at most wait_ms; set *ready to whether all exist. Return 0,
+ * or a fatal error if a topic stays missing. */
 int ek_output_prepare(struct ek_output *o, int wait_ms, bool *ready, struct ek_error *e);
 /* Return 1 if the output has as many partitions as `topic`, 0 if not, -1 without a response. Sends
  * up to two requests of at most wait_ms each. */
@@ -37,11 +37,13 @@ int ek_output_has_same_partitions(struct ek_output *o, const char *topic, int wa
 
 /* Output of one thread. The producer must outlive it. */
 struct ek_output_writer;
+/* Create a writer for one sending thread. The producer must outlive it. Return 0, EK_ENOMEM or
+ * EK_ELIMIT for too many writers. */
 int ek_output_writer_new(struct ek_output_writer **out, struct ek_output *o, struct ek_error *e);
 void ek_output_writer_free(struct ek_output_writer *t);
-/* Send `bytes` in place of the message's value, with `word` in header ek-action. The message's
- * value is not copied but kept until acknowledgment. An error is fatal and leaves the in-flight
- * message with the caller; so does ek_output_writer_dead_letter. Return 0, or a fatal error. */
+/* Send `bytes` in place of the message's value, with `word` in header ek-action and `plan` in
+ * ek-plan-version. The message's value is not copied but kept until acknowledgment. Return 0, or a
+ * fatal error, which leaves the in-flight message with the caller. */
 int ek_output_writer_forward(struct ek_output_writer *o, struct ek_inflight *t, const void *bytes,
                              size_t length, uint64_t plan, enum ek_list_outcome word,
                              struct ek_error *e);
@@ -53,7 +55,8 @@ int ek_output_writer_forward_undecodable(struct ek_output_writer *o, struct ek_i
                                          uint64_t plan, enum ek_code code, const char *reason,
                                          struct ek_error *e);
 /* Send the source message to the dead-letter topic with the error in headers. Parts that the topic
- * rejects are omitted. Return 0, or a fatal error. */
+ * rejects are omitted. Return 0, or a fatal error, which leaves the in-flight message with the
+ * caller. */
 int ek_output_writer_dead_letter(struct ek_output_writer *o, struct ek_inflight *t,
                                  enum ek_code code, const char *reason, struct ek_error *e);
 /* Finish a message that has no output. */
@@ -73,16 +76,20 @@ struct ek_output_record {
     size_t key_length, length;
     int64_t time_ms;
 };
-/* Return whether brokers have the state topic, and update its partitions. */
+/* Return whether brokers report the state topic within wait_ms, and update the number of its
+ * partitions. */
 bool ek_output_has_state_topic(struct ek_output *o, int wait_ms);
 /* Return the number of partitions that ek_output_has_state_topic found; 0: none yet. */
 int ek_output_state_partitions(const struct ek_output *o);
+/* Send a checkpoint record, which is copied, within the transaction if there is one. Return false
+ * if the client rejects it. */
 bool ek_output_send_state(struct ek_output *o, const struct ek_output_record *r);
 /* At least once: return the number of unacknowledged checkpoint records. If 0, set *refused to
  * whether one was rejected since the last 0. */
 size_t ek_output_state_unacked(struct ek_output *o, bool *refused);
 
-/* Request topic size limits again. A later ek_output_poll receives the response. */
+/* Request the size limits of the topics again, without waiting. A later ek_output_poll receives the
+ * response. */
 void ek_output_request_limits(struct ek_output *o);
 
 /* Exactly once (daemon/stage/transactions.h): writers send while a transaction is open and buffer
@@ -99,35 +106,39 @@ struct ek_txn_batch {
 };
 /* Return the size of the current transaction. */
 struct ek_txn_batch_size ek_output_in_batch(struct ek_output *o);
-/* Stop sending until ek_output_open. The caller takes over the sent in-flight messages. */
+/* Stop sending until ek_output_open, and set *out to the sent batch. The caller takes over its
+ * in-flight messages. */
 void ek_output_close_batch(struct ek_output *o, struct ek_txn_batch *out);
 /* Send buffered outputs, then new ones. Call it on the thread that opened the transaction. Return
  * 0, or a fatal error. */
 int ek_output_open(struct ek_output *o, struct ek_error *e);
-/* ek_output_send_records sends pending alerts into the transaction; it returns false if the client
- * rejects one. ek_output_finish_records frees committed alerts and queues the others again. */
+/* Send pending alerts into the open transaction. Return false if the client rejects one. */
 bool ek_output_send_records(struct ek_output *o);
+/* Free the alerts of the transaction if it was committed, else queue them again. */
 void ek_output_finish_records(struct ek_output *o, bool committed);
 /* Return true if the client has lost its transaction and rejects every call. Then close the batch,
- * end the transaction thread and call ek_output_replace_client: it drops the records of the batch
- * and creates a client with the same transactional id. */
+ * end the transaction thread and call ek_output_replace_client. */
 bool ek_output_is_lost(struct ek_output *o);
 /* Return true if the client makes larger batches than a topic takes since its limit was lowered:
  * librdkafka fixes their size at creation. */
 bool ek_output_exceeds_limits(const struct ek_output *o);
+/* Drop the records of the batch and create a client with the same transactional id, after
+ * ek_output_is_lost or ek_output_exceeds_limits. Return 0, or EK_ECONFIG or EK_EIO. */
 int ek_output_replace_client(struct ek_output *o, struct ek_error *e);
-/* Finish a message of a closed batch. */
+/* Finish a message of a closed batch: its offset advances if `committed`, else it is abandoned as
+ * by ek_output_abandon. */
 void ek_output_finish(struct ek_output *o, struct ek_inflight *t, bool committed);
 /* Finish messages that were not sent because their partition was revoked. */
 void ek_output_finish_dropped(struct ek_output *o);
-/* Pass on unfinished messages, which ek_output_free finishes. */
+/* Pass on a list of unfinished messages, which ek_output_free finishes. */
 void ek_output_adopt_unfinished(struct ek_output *o, struct ek_inflight *first);
 
-/* Serve acknowledgments, waiting up to wait_ms for the first. Any error is fatal. */
+/* Serve acknowledgments, waiting up to wait_ms for the first. Return 0, or an error, which is
+ * fatal. */
 int ek_output_poll(struct ek_output *o, int wait_ms, struct ek_error *e);
-/* ek_output_health returns the connectivity state; any thread. ek_output_probe checks for recovery
- * if it is unhealthy. */
+/* Return the connectivity state, which the producer owns. Any thread. */
 struct ek_kafka_health *ek_output_health(struct ek_output *o);
+/* Check for recovery if the client is unhealthy, which may block for less than a second. */
 void ek_output_probe(struct ek_output *o);
 /* Send queued records and serve acknowledgments, for at most wait_ms. */
 void ek_output_flush(struct ek_output *o, int wait_ms);

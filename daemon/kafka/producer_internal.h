@@ -80,7 +80,7 @@ struct ek_output {
 rd_kafka_t *ek_output_client(struct ek_output *o);
 /* Return the watch of delivery errors; it belongs to the producer. */
 struct ek_kafka_watch *ek_output_delivery_watch(struct ek_output *o);
-/* Return the output timestamp; 0: now. */
+/* Return the timestamp of the output of a message; 0: the time of sending. */
 int64_t ek_output_timestamp(const struct ek_inflight *t);
 /* Return 0, or EK_ELIMIT if the record exceeds the topic's limit: the broker would reject its batch
  * or transaction. */
@@ -89,6 +89,7 @@ int ek_outbound_check(const struct ek_output *o, const struct ek_outbound *p, st
  * message, unless it was dropped. */
 int ek_outbound_send(struct ek_output *o, struct ek_output_writer *output_writer,
                      struct ek_outbound *p, struct ek_error *e);
+/* Free headers, bytes and copy of a record as far as it owns them, not the record itself. */
 void ek_outbound_release(struct ek_outbound *p);
 
 /* Send a dead letter, truncated to the topic's limit, by the writer unless NULL. An error is fatal
@@ -96,14 +97,17 @@ void ek_outbound_release(struct ek_outbound *p);
 int ek_output_send_dead_letter(struct ek_output *o, struct ek_output_writer *output_writer,
                                struct ek_inflight *t, enum ek_code code, const char *reason,
                                struct ek_error *e);
-/* Copy an undecodable message to the dead-letter topic. A copy that the topic does not take is
- * logged and left out. At least once, ek_output_copy sends it after the message was acknowledged
- * and returns false if there is no copy to wait for. Exactly once, ek_output_make_copy returns the
- * record to send with the message, or NULL. */
+/* At least once: send a copy of an undecodable message to the dead-letter topic, after the message
+ * was acknowledged. Return false if there is no copy to wait for: the topic does not take it, which
+ * is logged. */
 bool ek_output_copy(struct ek_output *o, struct ek_inflight *t);
+/* Exactly once: return the copy of an undecodable message for the dead-letter topic, to send with
+ * the message, or NULL if the topic does not take it, which is logged. The caller releases and
+ * frees it. */
 struct ek_outbound *ek_output_make_copy(struct ek_output *o, struct ek_inflight *t,
                                         enum ek_code code, const char *reason);
-/* At least once: send a rejected dead letter again with fewer parts. Errors as above. */
+/* At least once: send a rejected dead letter again with fewer parts. Return as
+ * ek_output_send_dead_letter. */
 int ek_output_resend_truncated(struct ek_output *o, struct ek_inflight *t,
                                const rd_kafka_message_t *report, struct ek_error *e);
 

@@ -25,7 +25,8 @@ struct ek_cloud_event {
     char time[EK_RFC3339_BYTES];        /* event time */
 };
 
-/* Set the attributes of an event. now_ms is the time of an event without one. */
+/* Set *out to the attributes of an event with its JSON, which is not copied. now_ms is the time of
+ * an event without one. */
 void ek_cloud_event_init(struct ek_cloud_event *out, const char *service, const struct ek_event *v,
                          const char *json, int64_t now_ms);
 
@@ -45,11 +46,12 @@ enum { EK_RECORDS_MAX = 4096 };
 
 struct ek_txn_records;
 
+/* Create an empty queue of records. Return NULL if out of memory. */
 struct ek_txn_records *ek_txn_records_new(void);
 void ek_txn_records_free(struct ek_txn_records *r);
 
 /* Queue a record; key and value are copied. Takes ownership of `headers` (may be NULL) unless it
- * returns EK_ENOMEM. */
+ * returns EK_ENOMEM. Return 0 or EK_ENOMEM. A full queue drops its oldest record. */
 int ek_txn_records_add(struct ek_txn_records *r, const void *key, size_t key_length,
                        const void *value, size_t length, rd_kafka_headers_t *headers);
 /* Return true if records wait for a transaction. */

@@ -19,11 +19,11 @@ struct ek_state_topic_facts {
     int input_partitions; /* of the largest input; 0: no input exists */
 };
 
-/* Return a topic handle with the best compression codec of the client, or NULL with EK_EIO in
- * `e`. */
+/* Return a topic handle with the best compression codec of the client, or NULL with EK_EIO in `e`.
+ * Destroy it with rd_kafka_topic_destroy. */
 rd_kafka_topic_t *ek_state_topic_new(rd_kafka_t *client, const struct ek_config *c,
                                      struct ek_error *e);
-/* Return 0, or fatal EK_ESTATE with a remedy. */
+/* Check the properties of the topic. Return 0, or fatal EK_ESTATE with a remedy. */
 int ek_state_topic_check(const struct ek_config *c, const struct ek_state_topic_facts *facts,
                          struct ek_error *e);
 

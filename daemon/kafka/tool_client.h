@@ -46,13 +46,16 @@ int ek_kafka_create_topic(const char *brokers, const char *topic, int partitions
 /* Records arrive once and in order within a partition. If a broker loses acknowledged records,
  * sending fails from then on. Without the flag, retries may duplicate or reorder records. */
 enum { EK_TOOL_PRODUCER_ORDERED = 1 };
+/* Create a producer of one topic. flags: 0 or EK_TOOL_PRODUCER_ORDERED. Return 0, EK_ECONFIG,
+ * EK_EIO or EK_ENOMEM. */
 int ek_tool_producer_new(struct ek_tool_producer **out, const char *brokers, const char *topic,
                          unsigned flags, struct ek_error *e);
 /* Queue a copy of a record; wait while the queue is full. Return 0, or EK_EIO if it cannot be
  * sent. */
 int ek_tool_producer_send(struct ek_tool_producer *s, const struct ek_kafka_record *record,
                           struct ek_error *e);
-/* Wait until all records are acknowledged. Return 0, or EK_EIO with the number of lost records. */
+/* Wait at most wait_ms until all records are acknowledged. Return 0, or EK_EIO with the number of
+ * lost records. */
 int ek_tool_producer_flush(struct ek_tool_producer *s, int wait_ms, struct ek_error *e);
 void ek_tool_producer_free(struct ek_tool_producer *s);
 
@@ -63,14 +66,9 @@ enum ek_merged_consumer_flag {
     EK_MERGED_CONSUMER_VERBOSE = 4,   /* warn on standard error about a long wait for a broker */
 };
 
-/* Create a consumer of all partitions of a topic, without a group, merged by record time.
- *
- * The oldest of the partitions' next records is returned first; order within a partition is kept.
- * With EK_MERGED_CONSUMER_UNTIL_END each partition is awaited until its end. Without it, a
- * partition silent for 500 ms (5 s if it has a backlog) is skipped. Waits up to `wait_ms` for a
- * broker, and up to 3 s of that for the topic. Return 0 or EK_EIO; the message distinguishes a
- * missing topic from unreachable brokers.
- */
+/* Create a consumer of all partitions of a topic, without a group, merged by record time. Waits up
+ * to `wait_ms` for a broker, and up to 3 s of that for the topic. Return 0, EK_ENOMEM, or EK_EIO;
+ * the message distinguishes a missing topic from unreachable brokers. */
 int ek_merged_consumer_new(struct ek_merged_consumer **out, const char *brokers, const char *topic,
                            unsigned flags, int wait_ms, struct ek_error *e);
 /* Create a consumer with client properties; `brokers` may be freed afterwards. Errors of
@@ -80,7 +78,9 @@ int ek_merged_consumer_new(struct ek_merged_consumer **out, const char *brokers,
 int ek_merged_consumer_open(struct ek_merged_consumer **out, const struct ek_brokers *brokers,
                             const char *topic, unsigned flags, int64_t since_ms, int wait_ms,
                             struct ek_error *e);
-/* Read the next message within wait_ms; *got = 0 if none arrived. Return 0 or EK_EIO. */
+/* Read the next message within wait_ms: the oldest of the partitions' next records; *got = 0 if
+ * none arrived. Its bytes are valid until the next call. Without EK_MERGED_CONSUMER_UNTIL_END a
+ * partition silent for 500 ms (5 s if it has a backlog) is skipped. Return 0 or EK_EIO. */
 int ek_merged_consumer_next(struct ek_merged_consumer *t, struct ek_kafka_record *record,
                             int wait_ms, int *got, struct ek_error *e);
 /* Return true if every partition was read to its end offset at creation. */

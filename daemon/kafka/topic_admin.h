@@ -22,16 +22,18 @@ struct ek_topic_need {
     } setting[4]; /* name NULL: no more */
 };
 
-/* Return 0, EK_ECONFIG for an invalid property, or EK_EIO. */
+/* Create a client; `brokers` may be freed afterwards. Later calls wait at most wait_ms each. Return
+ * 0, EK_ENOMEM, EK_ECONFIG for an invalid property, or EK_EIO. */
 int ek_topic_admin_open(struct ek_topic_admin **out, const struct ek_brokers *brokers, int wait_ms,
                         struct ek_error *e);
 void ek_topic_admin_free(struct ek_topic_admin *a);
 
-/* Set *partitions, 0 for a missing topic. Return 0, or EK_EIO with a remedy for wrong credentials,
- * TLS and permissions. */
+/* Set *partitions to the number of partitions, 0 for a missing topic. Return 0, or EK_EIO with a
+ * remedy for wrong credentials, TLS and permissions. */
 int ek_topic_admin_find(struct ek_topic_admin *a, const char *topic, int *partitions,
                         struct ek_error *e);
-/* Get a property; return false if brokers do not report it. */
+/* Write a property of a topic to value [size]. Return false, with `value` undefined, if brokers do
+ * not report it. */
 bool ek_topic_admin_get(struct ek_topic_admin *a, const char *topic, const char *property,
                         char *value, size_t size);
 /* Create a topic with the brokers' replication factor; an existing topic is no error. Return 0 or

@@ -30,11 +30,12 @@ void ek_topic_limits_free(struct ek_topic_limits *l);
 void ek_topic_limits_request(struct ek_topic_limits *l, rd_kafka_t *client, int broker);
 /* Drop the request in flight, if any. Call before its client is freed. */
 void ek_topic_limits_cancel(struct ek_topic_limits *l);
-/* Receive the response within wait_ms. Return true once limits are known or known to be
- * unavailable. */
+/* Receive the response to a request within wait_ms. Return true once limits are known or known to
+ * be unavailable. */
 bool ek_topic_limits_poll(struct ek_topic_limits *l, int wait_ms);
-/* Return the limit of one topic, and the smallest limit. */
+/* Return the limit of topic `number` in bytes. Any thread. */
 size_t ek_topic_limits_get(const struct ek_topic_limits *l, size_t number);
+/* Return the smallest limit of all topics in bytes. Any thread. */
 size_t ek_topic_limits_min(const struct ek_topic_limits *l);
 
 /* Return 1 if topic `number` is compacted, 0 if not, -1 if unknown. */

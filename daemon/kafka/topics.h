@@ -15,15 +15,15 @@ struct ek_topic_info {
     int broker; /* a live broker, -1: none */
 };
 
-/* Get the partition count of a topic. Return 0 or the error:
- * RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART if it does not exist. */
+/* Set *out to the partition count of a topic and whether a broker responded, within wait_ms. Return
+ * 0 or the error: RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART if the topic does not exist. */
 rd_kafka_resp_err_t ek_kafka_get_topic(rd_kafka_t *client, const char *topic, int wait_ms,
                                        struct ek_topic_info *out);
-/* Refresh the partition leaders. librdkafka 2.0.2 keeps using a cached leader, even after a
- * timeout. */
+/* Request the partition leaders of a topic within wait_ms. librdkafka 2.0.2 keeps using a cached
+ * leader, even after a timeout. */
 void ek_kafka_refresh_leaders(rd_kafka_t *client, const char *topic, int wait_ms);
-/* Get a topic property. Return false without a response (no DescribeConfigs permission,
- * timeout). */
+/* Write a topic property to value [size], within wait_ms. Return false, with `value` undefined,
+ * without a response (no DescribeConfigs permission, timeout). */
 bool ek_kafka_get_topic_property(rd_kafka_t *client, const char *topic, const char *name,
                                  int wait_ms, char *value, size_t size);
 
@@ -35,7 +35,8 @@ bool ek_kafka_get_topic_property(rd_kafka_t *client, const char *topic, const ch
  */
 struct ek_topics;
 
-/* Return a new object, or NULL if out of memory. */
+/* Create a watch of topics, all assumed to exist. `names` and `log` must outlive it. Return NULL if
+ * out of memory. */
 struct ek_topics *ek_topics_new(const struct ek_text_list *names, struct ek_log *log);
 void ek_topics_free(struct ek_topics *t);
 
@@ -50,6 +51,8 @@ bool ek_topics_missing(const struct ek_topics *t, size_t number);
 /* Return true while a missing topic may still appear: a new topic is not known to all brokers at
  * once. The first call logs the topic and sets *since_ms, which must be 0 before. */
 enum { EK_TOPIC_WAIT_MS = 15000 };
+/* Return true while a missing topic may still appear: for EK_TOPIC_WAIT_MS since the first call,
+ * which logs it and sets *since_ms (0 before). */
 bool ek_topic_is_awaited(int64_t *since_ms, const char *topic, struct ek_log *log);
 
 #endif

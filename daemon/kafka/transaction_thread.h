@@ -45,13 +45,15 @@ struct ek_txn_tools {
     int (*opened)(void *context, struct ek_error *e);
 };
 
-/* If the error means that this producer has lost its transactional id or transaction, set a fatal
- * message in *e and return true. */
+/* Return true if the error means that this producer has lost its transactional id or transaction,
+ * and set a fatal message in *e; else *e is unchanged. */
 bool ek_txn_is_fenced(rd_kafka_resp_err_t err, const char *text, struct ek_error *e);
 /* Return true if a fatal error of a client concerns its transactional id, epoch or sequence
  * numbers: a new client gets new ones, and brokers abort the open transaction. */
 bool ek_txn_is_recoverable(rd_kafka_resp_err_t err);
 
+/* Create the thread's state; ek_txn_start starts the thread. The tools are copied. Return 0 or
+ * EK_ENOMEM. */
 int ek_txn_new(struct ek_txn **out, const struct ek_txn_tools *tools, struct ek_error *e);
 /* Start the thread, register with the coordinator and open a transaction. Return 0, or EK_EIO if
  * the thread cannot start. */
@@ -64,20 +66,21 @@ enum ek_txn_state ek_txn_state(struct ek_txn *t, struct ek_error *e);
 /* Return true if the error of EK_TXN_BROKEN is recoverable by a new client. */
 bool ek_txn_is_lost(struct ek_txn *t);
 
-/* Commit the open transaction. Takes ownership of `offsets` (may be NULL or empty) and `group`. */
+/* Start the commit of the open transaction, without waiting; ek_txn_state reports the result. Takes
+ * ownership of `offsets` (may be NULL or empty) and `group`. */
 void ek_txn_commit(struct ek_txn *t, rd_kafka_topic_partition_list_t *offsets,
                    rd_kafka_consumer_group_metadata_t *group);
-/* Abort the open transaction; the result is reported as for ek_txn_commit. */
+/* Start the abort of the open transaction, without waiting; ek_txn_state reports the result. */
 void ek_txn_abort(struct ek_txn *t);
 /* Return the error that caused the last abort; 0 if the caller requested it. */
 rd_kafka_resp_err_t ek_txn_abort_reason(struct ek_txn *t);
-/* Open the next transaction after EK_TXN_ABORTED. */
+/* Start to open the next transaction after EK_TXN_ABORTED, without waiting. */
 void ek_txn_reopen(struct ek_txn *t);
 
 /* Abort the open transaction and end the thread within wait_ms. Return false if a client call still
  * blocks, which only a broker response can end. */
 bool ek_txn_stop(struct ek_txn *t, int64_t wait_ms);
-/* Wait for the thread without a limit and free it. */
+/* Wait for the thread without a limit and free it. NULL is allowed. */
 void ek_txn_free(struct ek_txn *t);
 
 #endif
