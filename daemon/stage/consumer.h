@@ -55,10 +55,11 @@ int ek_input_new(struct ek_input **out, const struct ek_input_tools *tools,
 int ek_input_subscribe(struct ek_input *in, struct ek_error *e);
 
 /* Serve client events, mainly rebalances, without waiting. Call it more often than
- * `max.poll.interval.ms`. Any error is fatal. */
+ * `max.poll.interval.ms`. Return 0, or an error, which is fatal. */
 int ek_input_serve(struct ek_input *in, struct ek_error *e);
-/* Read up to `most` messages of a reader without waiting, in order within each partition. Finish
- * each with ek_partition_offsets_finish. Any error is fatal. */
+/* Read up to `most` messages of a reader without waiting, in order within each partition, and set
+ * *count. Finish each with ek_partition_offsets_finish. Return 0, or an error, which is fatal;
+ * messages read before it are set. */
 int ek_input_read(struct ek_input *in, int reader, struct ek_inflight **inflights, size_t most,
                   size_t *count, struct ek_error *e);
 
@@ -70,24 +71,25 @@ void ek_input_add_offset(struct rd_kafka_topic_partition_list_s *list,
                          const char *pointer);
 /* Return the group metadata for a transaction. The caller destroys it. */
 struct rd_kafka_consumer_group_metadata_s *ek_input_group(struct ek_input *in);
-/* Seek back to the committed offsets and revoke in-flight messages. Any error is fatal. */
+/* Seek back to the committed offsets and revoke in-flight messages. Return 0, or an error, which is
+ * fatal. */
 int ek_input_rewind(struct ek_input *in, struct ek_error *e);
 /* After a transaction whose result is unknown: get the committed offsets from brokers, and continue
- * there. No message may be in flight. Waits for brokers. Any error is fatal. */
+ * there. No message may be in flight. Waits for brokers. Return 0, or an error, which is fatal. */
 int ek_input_refresh_committed(struct ek_input *in, struct ek_error *e);
-/* At intervals, check for missing input topics and, if unhealthy, for recovery of the
- * connection. */
+/* Check for missing input topics, and for recovery of the connection if it is unhealthy. Call it in
+ * each step: it keeps the intervals itself, and blocks for at most about a second per check. */
 void ek_input_poll_topics(struct ek_input *in);
 /* Return true if topic `number` was missing at the last check. Any thread. */
 bool ek_input_topic_missing(const struct ek_input *in, size_t number);
 /* Return whether a broker answers within wait_ms. Any thread, until ek_input_close. */
 bool ek_input_answers(struct ek_input *in, int wait_ms);
-/* Return the connectivity state. Any thread. */
+/* Return the connectivity state, which the consumer owns. Any thread. */
 struct ek_kafka_health *ek_input_health(struct ek_input *in);
-/* Update the lag metrics. */
+/* Set the lag metrics of the assigned partitions. */
 void ek_input_lags(struct ek_input *in);
 
-/* Leave the group within wait_ms; drains and commits first. */
+/* Leave the group within wait_ms, after the drain hook and a commit. */
 void ek_input_close(struct ek_input *in, int64_t wait_ms);
 void ek_input_free(struct ek_input *in);
 

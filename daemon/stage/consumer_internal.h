@@ -26,18 +26,21 @@ struct ek_input {
     bool cooperative; /* cooperative rebalance protocol */
 };
 
-/* Callbacks of the client; their opaque is its watch. */
+/* Callback of the client, with its watch as opaque: assign or revoke partitions. */
 void ek_input_on_rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t err,
                            rd_kafka_topic_partition_list_t *parts, void *opaque);
+/* Callback of the client, with its watch as opaque: report errors of a commit, and update the
+ * committed offsets. */
 void ek_input_on_commit(rd_kafka_t *rk, rd_kafka_resp_err_t err,
                         rd_kafka_topic_partition_list_t *offsets, void *opaque);
 
 /* `opaque` of a resolved position whose preceding message is not in the log. */
 #define EK_INPUT_NO_PROBE ((void *)1)
-/* Forward a partition's queue to its reader, or undo that. Return false if out of memory. */
+/* Forward a partition's queue to its reader, or back to the client. Return false if out of memory.
+ */
 bool ek_input_forward(struct ek_input *in, const rd_kafka_topic_partition_t *p, bool to_reader);
-/* Return the committed offsets; retry until they are known, because positions depend on them. NULL
- * if the stage is stopping or the error is fatal. */
+/* Return the committed offsets of `parts`, which the caller destroys; retry until they are known,
+ * because positions depend on them. NULL if the stage is stopping or the error is fatal. */
 rd_kafka_topic_partition_list_t *ek_input_committed(struct ek_input *in,
                                                     const rd_kafka_topic_partition_list_t *parts);
 /* Replace committed offsets by the positions to begin at, and commit those that differ. Wait for
@@ -57,7 +60,7 @@ bool ek_input_is_probe(struct ek_input *in, struct ek_partition *assignment, int
 int ek_input_find_partition(const struct ek_input *in, const char *topic, int partition);
 /* Return the number of assigned partitions. */
 int ek_input_open_count(struct ek_input *in);
-/* Commit and wait for the result, at most wait_ms. */
+/* Commit changed positions and wait for the result, at most wait_ms. */
 void ek_input_commit_now(struct ek_input *in, int64_t wait_ms);
 
 #endif

@@ -62,19 +62,19 @@ struct ek_flow_progress {
 
 struct ek_flow_monitor;
 
-/* Return "undecodable", "silent", "stalled", "unreachable", "messages_lost", "degraded" or
- * "unmapped". */
+/* Return the name of a condition, a static string: "undecodable", "silent", "stalled",
+ * "unreachable", "messages_lost", "degraded" or "unmapped". */
 const char *ek_flow_condition_name(enum ek_flow_condition which);
 
-/* silence_ms: time without a message that counts as silence; 0: by the usual gap. copies_to: topic
- * of the copies of undecodable messages, or NULL; it must outlive the monitor. Return NULL if out
- * of memory. */
+/* Create a monitor in which no condition holds. silence_ms: time without a message that counts as
+ * silence; 0: by the usual gap. copies_to: topic of the copies of undecodable messages, or NULL; it
+ * must outlive the monitor. Return NULL if out of memory. */
 struct ek_flow_monitor *ek_flow_monitor_new(int64_t silence_ms, const char *copies_to,
                                             int64_t now_ms);
 void ek_flow_monitor_free(struct ek_flow_monitor *m);
 
-/* Set the fields that messages should have: the dimensions that the rules name, time, scores. Also
- * after a reload; known fields stay known. */
+/* Set the fields that messages should have: the dimensions that the rules name, time, scores. Call
+ * it also after a reload; known fields stay known. */
 void ek_flow_monitor_expect(struct ek_flow_monitor *m, const struct ek_rules *rules, bool time,
                             bool scores);
 
@@ -83,10 +83,11 @@ void ek_flow_monitor_add_list(struct ek_flow_monitor *m, const struct ek_list *q
 /* Count an undecodable message; the first reason is stored. */
 void ek_flow_monitor_add_undecodable(struct ek_flow_monitor *m, const char *topic, int partition,
                                      int64_t offset, const char *reason);
-/* Report offsets from .. to - 1 as gone before they were read. */
+/* Count offsets from .. to - 1 of a partition as gone before they were read. */
 void ek_flow_monitor_add_loss(struct ek_flow_monitor *m, const char *topic, int partition,
                               int64_t from, int64_t to, int64_t now_ms);
-/* Set a condition that others observe (unreachable, degraded), or clear it (text NULL). */
+/* Set a condition that others observe (unreachable, degraded) with its copied text, or clear it
+ * (text NULL). */
 void ek_flow_monitor_set(struct ek_flow_monitor *m, enum ek_flow_condition which, const char *text,
                          int64_t now_ms);
 /* Add the progress. The reading thread calls it in each step. */
@@ -100,8 +101,9 @@ void ek_flow_monitor_get(struct ek_flow_monitor *m, int64_t now_ms, struct ek_fl
 /* Return whether a segment dimension that the rules name was in no list yet. */
 bool ek_flow_monitor_lacks_segment(const struct ek_flow_monitor *m);
 
-/* Append the view as a JSON object, and the metrics. Return 0 or EK_ENOMEM. */
+/* Append the current view as a JSON object. Return 0 or EK_ENOMEM. */
 int ek_flow_monitor_json(struct ek_flow_monitor *m, int64_t now_ms, struct ek_buf *out);
+/* Append the metric families. Return 0 or EK_ENOMEM. */
 int ek_flow_monitor_metrics(struct ek_flow_monitor *m, int64_t now_ms, struct ek_buf *out);
 
 #endif

@@ -14,10 +14,11 @@
 
 struct ek_spsc_queue;
 
-/* Create a queue. capacity is at least 1 and rounded up to a power of two. `room` must outlive
- * it. */
+/* Create a queue. capacity is at least 1 and rounded up to a power of two. `room` must outlive it.
+ * Return 0, EK_EIO without a file descriptor, or EK_ENOMEM. */
 int ek_spsc_queue_new(struct ek_spsc_queue **out, size_t capacity, const struct ek_wakeup *room,
                       struct ek_error *e);
+/* Free the queue, not its items. */
 void ek_spsc_queue_free(struct ek_spsc_queue *r);
 
 /* Producer thread: */
@@ -31,11 +32,11 @@ void ek_spsc_queue_publish(struct ek_spsc_queue *r);
 /* Publish and close; no push may follow. */
 void ek_spsc_queue_close(struct ek_spsc_queue *r);
 
-/* Consumer thread: remove up to `most` items, waiting for the first. Return 0 if closed and
- * empty. */
+/* Remove up to `most` items into items [most], waiting for the first. Consumer thread. Return their
+ * number, 0 if the queue is closed and empty. */
 size_t ek_spsc_queue_pop(struct ek_spsc_queue *r, void **items, size_t most);
 
-/* Any thread: return the number of published items in the queue. */
+/* Return the number of published items in the queue. Any thread. */
 size_t ek_spsc_queue_depth(const struct ek_spsc_queue *r);
 
 #endif

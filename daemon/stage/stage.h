@@ -47,7 +47,7 @@ int ek_stage_run(struct ek_stage *s, struct ek_error *e);
  * run. */
 void ek_stage_stop(struct ek_stage *s);
 
-/* Return the fleet, or NULL without one. */
+/* Return the fleet, which the stage owns, or NULL without one. */
 struct ek_fleet *ek_stage_fleet(struct ek_stage *s);
 /* Return the guard service; valid as long as the stage. */
 struct ek_guard_service *ek_stage_guard(struct ek_stage *s);
@@ -63,8 +63,8 @@ bool ek_stage_has_durable_state(const struct ek_stage *s);
 
 /* Switch to other assets of the same manifest between two lists. Lists decoded with the old assets
  * are decoded again; lists already counted are scored with the old. *fit is the result of
- * ek_guard_set_assets. Adds a decision of the actor (may be NULL). An error changes nothing. One
- * thread at a time; also before ek_stage_run. */
+ * ek_guard_set_assets. Adds a decision of the actor (may be NULL). Return 0, or an error, which
+ * changes nothing. One thread at a time; also before ek_stage_run. */
 int ek_stage_reload(struct ek_stage *s, struct ek_asset_ref *assets, const char *who,
                     enum ek_restore_result *fit, struct ek_error *e);
 /* Return the current assets; for the thread that calls ek_stage_reload. */
@@ -97,10 +97,10 @@ void ek_stage_stats(struct ek_stage *s, struct ek_stage_stats *out);
  * after 10 s. */
 enum ek_kafka_health_kind ek_stage_health(struct ek_stage *s, struct ek_kafka_health_state *out);
 
-/* Return the reason that the stage is not ready, or NULL. */
+/* Return the reason that the stage is not ready, a static string, or NULL if it is ready. */
 const char *ek_stage_reason(struct ek_stage *s);
 
-/* Copy the conditions of the flow (daemon/stage/flow_monitor.h). */
+/* Set *out to the current conditions of the flow (daemon/stage/flow_monitor.h). */
 void ek_stage_flow(struct ek_stage *s, struct ek_flow_view *out);
 
 /* Set *good to readiness and append JSON members: `ready`, `partitions`, `missing_topics`,
@@ -112,11 +112,15 @@ int ek_stage_readiness(struct ek_stage *s, bool *good, struct ek_buf *out);
  */
 int ek_stage_events(struct ek_stage *s, uint64_t *after, struct ek_buf *out);
 
-/* Data for the HTTP API, valid as long as the stage. */
+/* Return the metrics, for the HTTP API; valid as long as the stage. So are the next four. */
 struct ek_metrics *ek_stage_metrics(struct ek_stage *s);
+/* Return the event log. */
 struct ek_event_log *ek_stage_event_log(struct ek_stage *s);
+/* Return the cache of feature statistics. */
 struct ek_feature_stats *ek_stage_feature_stats(struct ek_stage *s);
+/* Return the feature history. */
 struct ek_feature_history *ek_stage_feature_history(struct ek_stage *s);
+/* Return the rank samples. */
 struct ek_rank_samples *ek_stage_samples(struct ek_stage *s);
 /* Append the shadow scoring results of each route as a JSON object (docs/http.md). Return 0 or
  * EK_ENOMEM. */

@@ -33,22 +33,26 @@ struct ek_txn_coordinator_tools {
     const struct ek_wakeup *wakeup;
 };
 
+/* Create a coordinator and start its transaction thread, which opens the first transaction. Return
+ * 0, EK_EIO or EK_ENOMEM. */
 int ek_txn_coordinator_new(struct ek_txn_coordinator **out,
                            const struct ek_txn_coordinator_tools *tools, struct ek_error *e);
 
 /* Finish a committed or aborted transaction, and end the open one if due or `now`. Never waits for
- * a broker. Any error is fatal. */
+ * a broker. Return 0, or an error, which is fatal. */
 int ek_txn_coordinator_step(struct ek_txn_coordinator *t, bool now, struct ek_error *e);
 /* Return false while the committed offsets are unknown: then no message may be read. */
 bool ek_txn_coordinator_may_read(const struct ek_txn_coordinator *t);
 /* Return the limit of messages in flight during the search for a rejected message; 0: no limit. */
 size_t ek_txn_coordinator_inflight_max(const struct ek_txn_coordinator *t);
-/* Return the time until the next transaction is due, at most `most`. */
+/* Return the milliseconds until the next transaction is due, at most `most`. */
 int ek_txn_coordinator_wait_ms(const struct ek_txn_coordinator *t, int most);
 
 /* Abort the open transaction and stop within wait_ms. Return false if a client call still blocks;
  * then ek_txn_coordinator_free waits until a broker responds. */
 bool ek_txn_coordinator_stop(struct ek_txn_coordinator *t, int64_t wait_ms);
+/* Free the coordinator, after ek_txn_coordinator_stop; unfinished messages pass to the producer.
+ * NULL is allowed. */
 void ek_txn_coordinator_free(struct ek_txn_coordinator *t);
 
 #endif

@@ -21,16 +21,17 @@ enum {
     EK_DECODE_BATCH_LIST = 4 * EK_DECODE_BATCH_MESSAGE /* decoded size that ends a batch */
 };
 
-/* Return how many of the messages may be decoded together, at least one. */
+/* Return how many of the messages [count] may be decoded together, at least one: large ones are
+ * decoded alone. */
 size_t ek_decode_batch_context(struct ek_inflight *const *inflights, size_t count);
-/* Decode messages into `lists`; each needs a context. Return the number decoded: a large list
- * ends the batch. */
+/* Decode messages [count] into `lists` by calls of `read`; each needs a context. Return the number
+ * decoded: a large list ends the batch. */
 size_t ek_decode_batch_read(struct ek_guard_service_list *lists,
                             struct ek_inflight *const *inflights, size_t count,
                             void (*read)(void *context, const struct ek_inflight *t,
                                          struct ek_guard_service_list *l),
                             void *context);
-/* Shrink the contexts after use. */
+/* Shrink the contexts of lists [count] after use, except the first. */
 void ek_decode_batch_finish(struct ek_guard_service_list *lists, size_t count);
 
 /* Worker pool: threads that decode, update the guard, score and send, each with its own queue.
@@ -60,6 +61,8 @@ struct ek_worker_pool_tools {
     struct ek_flow_monitor *flow;
 };
 
+/* Create a pool with queues and contexts; ek_worker_pool_start starts the threads. The objects in
+ * `tools` must outlive it. Return 0, EK_ENOMEM, EK_EIO or EK_ESTATE. */
 int ek_worker_pool_new(struct ek_worker_pool **out, const struct ek_worker_pool_tools *tools,
                        struct ek_error *e);
 /* Stop the pool if needed and free it. */
@@ -89,9 +92,10 @@ void ek_worker_pool_commit_assets(struct ek_worker_pool *c);
 /* Free the staged assets if the guard has not switched. */
 void ek_worker_pool_discard_assets(struct ek_worker_pool *c);
 
-/* Return the next returned message, or NULL. */
+/* Return the next message that workers return because it has no output, which the caller finishes,
+ * or NULL. */
 struct ek_inflight *ek_worker_pool_next_finished(struct ek_worker_pool *c);
-/* Return the error that ended the pool, or 0. */
+/* Return the code of the error that ended the pool and copy it to *e, or return 0. */
 int ek_worker_pool_failure(struct ek_worker_pool *c, struct ek_error *e);
 
 #endif
