@@ -1,5 +1,5 @@
-/* Checkpoint store of an instance, as its writer (checkpoint_store.c) and its reader
- * (checkpoint_restore.c) share it. For the reading thread. */
+/* Checkpoint store of an instance: its state, shared by the writer (checkpoint_store.c) and the
+ * restore (checkpoint_restore.c). For the reading thread. */
 #ifndef EK_DAEMON_STATE_CHECKPOINT_INTERNAL_H
 #define EK_DAEMON_STATE_CHECKPOINT_INTERNAL_H
 
@@ -43,7 +43,7 @@ struct ek_checkpoint_store {
     bool disabled;                 /* a restore failed: its checkpoint must not be overwritten */
 };
 
-/* Schedule the next regular checkpoint, and note the lists and events of this one. */
+/* Schedule the next regular checkpoint, and record the numbers of lists and events of this one. */
 void ek_checkpoint_store_remaining(struct ek_checkpoint_store *k);
 
 #endif

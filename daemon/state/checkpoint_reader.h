@@ -37,13 +37,14 @@ struct ek_checkpoint_read_job {
                      * reached */
 };
 
-/* Create a reader. `config` must outlive it. Return 0, EK_ECONFIG or EK_ENOMEM. */
+/* Create a reader. `config` and `log` must outlive it. Return 0, EK_ECONFIG or EK_ENOMEM. */
 int ek_checkpoint_reader_new(struct ek_checkpoint_reader **out, const struct ek_config *config,
                              struct ek_log *log, struct ek_error *e);
 void ek_checkpoint_reader_free(struct ek_checkpoint_reader *r);
 
-/* Read the checkpoints; missing ones leave `found` false. Retries while brokers do not respond.
- * Return 0, EK_ENOMEM, or fatal EK_EIO for an error that waiting does not fix. */
+/* Read the checkpoints of jobs [count] into their states; missing ones leave `found` false. Retries
+ * while brokers do not respond, unless the waiter cancels. Return 0, EK_ENOMEM, or fatal EK_EIO for
+ * an error that waiting does not fix. */
 int ek_checkpoint_reader_read(struct ek_checkpoint_reader *r, struct ek_checkpoint_read_job *jobs,
                               size_t count, const struct ek_checkpoint_read_waiter *w,
                               struct ek_error *e);
@@ -55,6 +56,8 @@ int64_t ek_checkpoint_reader_low(struct ek_checkpoint_reader *r, const char *top
 
 /* Format the record key SHARD:NAME. Return its length, or 0 if it does not fit. */
 enum { EK_STATE_KEY_BYTES = 400 };
+/* Write the key of a record of a shard, "TOPIC/PARTITION:NAME", to out [size]. Return its length,
+ * or 0 if it does not fit. */
 size_t ek_checkpoint_state_key(char *out, size_t size, const char *topic, int partition,
                                const char *name);
 

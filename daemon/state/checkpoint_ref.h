@@ -15,7 +15,8 @@
  * One line per partition, `scored/0 480`: the offset after the last counted list. Partitions that
  * do not fit resume at their committed offset.
  */
-/* Append a line. Return 0, or EK_ENOMEM or EK_ELIMIT with the buffer unchanged. */
+/* Append the line of a partition, whose lists below offset `seen` the checkpoint contains. Return
+ * 0, or EK_ENOMEM or EK_ELIMIT with the buffer unchanged. */
 int ek_checkpoint_note_add(struct ek_buf *note, const char *topic, int partition, int64_t seen);
 /* Return the offset of a partition, or -1 if the note does not contain it. */
 int64_t ek_checkpoint_note_get_offset(const void *note, size_t length, const char *topic,
@@ -50,7 +51,7 @@ enum ek_checkpoint_ref_kind {
 
 /* Format a reference as a nul-terminated string. */
 void ek_checkpoint_ref_write(const struct ek_checkpoint_ref *p, char text[EK_CHECKPOINT_REF_BYTES]);
-/* Parse a reference; `text` may be NULL with length 0. *out stays unchanged unless
+/* Parse a reference; `text` may be NULL with length 0. Return its kind; *out stays unchanged unless
  * EK_CHECKPOINT_REF_READ is returned. */
 enum ek_checkpoint_ref_kind ek_checkpoint_ref_read(const char *text, size_t length,
                                                    struct ek_checkpoint_ref *out);
@@ -58,7 +59,10 @@ enum ek_checkpoint_ref_kind ek_checkpoint_ref_read(const char *text, size_t leng
  * `;print=0123456789abcdef` behind a reference, or `ek1p;print=...` without one. Write at most
  * EK_PRINT_TEXT_BYTES, or "" for 0; read returns 0 if there is none. */
 enum { EK_PRINT_TEXT_BYTES = 28 };
+/* Write a fingerprint of a message as text: behind a reference if `reference`, else as metadata of
+ * its own. "" for 0. */
 void ek_print_write(uint64_t print, bool reference, char text[EK_PRINT_TEXT_BYTES]);
+/* Return the fingerprint at the end of the metadata of an offset, or 0 if there is none. */
 uint64_t ek_print_read(const char *text, size_t length);
 
 /* Return true if the home of the reference is this partition. */

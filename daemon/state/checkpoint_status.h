@@ -18,7 +18,7 @@ enum ek_state_loss {
 
 struct ek_checkpoint_status;
 
-/* Return a new status, or NULL if out of memory. */
+/* Return a new status, or NULL if out of memory. `topic` must outlive it. */
 struct ek_checkpoint_status *ek_checkpoint_status_new(const char *topic);
 void ek_checkpoint_status_free(struct ek_checkpoint_status *r);
 
@@ -30,10 +30,11 @@ void ek_checkpoint_status_restored(struct ek_checkpoint_status *r, double second
 /* Count a loss of state. */
 void ek_checkpoint_status_gap(struct ek_checkpoint_status *r, enum ek_state_loss gap);
 
-/* Append Prometheus text, including the time a restore has been waiting; append a JSON object.
- * Return 0 or EK_ENOMEM. */
+/* Append the metric families. waiting_ms: time that a restore has been waiting, 0: none. Return 0
+ * or EK_ENOMEM. */
 int ek_checkpoint_status_metrics(struct ek_checkpoint_status *r, int64_t waiting_ms, int64_t now_ms,
                                  struct ek_buf *out);
+/* Append the status as a JSON object. Return 0 or EK_ENOMEM. */
 int ek_checkpoint_status_json(struct ek_checkpoint_status *r, int64_t now_ms, struct ek_buf *out);
 
 #endif

@@ -41,6 +41,7 @@ struct ek_checkpoint_store_tools {
     void (*degraded)(void *context, const char *text);
 };
 
+/* Create a store without a checkpoint. Return 0, EK_ECONFIG or EK_ENOMEM. */
 int ek_checkpoint_store_new(struct ek_checkpoint_store **out,
                             const struct ek_checkpoint_store_tools *tools, struct ek_error *e);
 void ek_checkpoint_store_free(struct ek_checkpoint_store *k);
@@ -52,18 +53,18 @@ bool ek_checkpoint_store_is_due(const struct ek_checkpoint_store *k);
 /* Send a checkpoint. Return false if the client rejects part of it, which voids an open
  * transaction. Other errors are logged and retried later. */
 bool ek_checkpoint_store_save(struct ek_checkpoint_store *k);
-/* The state topic does not take checkpoints: continue without them, and retry with a growing pause.
- * ek_checkpoint_store_is_sent returns whether one was sent and has no result. */
+/* Continue without checkpoints, because the state topic does not take them (`why` is logged), and
+ * retry with a growing pause. */
 void ek_checkpoint_store_suspend(struct ek_checkpoint_store *k, const char *why);
-/* Return true while a checkpoint waits for acknowledgments. */
+/* Return true if a checkpoint was sent and has no result yet. */
 bool ek_checkpoint_store_is_sent(const struct ek_checkpoint_store *k);
-/* Set the result of the sent checkpoint: stored or lost. No effect without one. */
+/* Set the result of the sent checkpoint: stored if `kept`, else lost. No effect without one. */
 void ek_checkpoint_store_finish(struct ek_checkpoint_store *k, bool kept);
 /* At least once: finish the sent checkpoint if acknowledged or rejected. Return true if it was
  * acknowledged; offsets must then be committed. */
 bool ek_checkpoint_store_poll(struct ek_checkpoint_store *k);
 /* Return the reference to commit with a partition's offset, of the sent checkpoint if it covers the
- * partition; NULL: none. May use `text`. */
+ * partition; NULL: none. It is in `text` or belongs to the partition. */
 const char *ek_checkpoint_store_ref(const struct ek_checkpoint_store *k,
                                     const struct ek_partition *assignment,
                                     char text[EK_CHECKPOINT_REF_BYTES]);
@@ -81,7 +82,8 @@ bool ek_checkpoint_store_blocks_commit(const struct ek_checkpoint_store *k,
 void ek_checkpoint_store_start_drain(struct ek_checkpoint_store *k);
 /* Return true if the requested checkpoint is acknowledged or was given up. */
 bool ek_checkpoint_store_is_drained(const struct ek_checkpoint_store *k);
-/* Prepare for closing the revoked partitions. lost: another member may already own them. */
+/* Prepare for closing the partitions being revoked: give up a pending checkpoint, and report state
+ * that was not stored. lost: another member may already own them. */
 void ek_checkpoint_store_remove_closed(struct ek_checkpoint_store *k, bool lost);
 
 /* Restore the checkpoints of opened partitions, given their committed offsets and metadata, before
@@ -90,17 +92,19 @@ void ek_checkpoint_store_remove_closed(struct ek_checkpoint_store *k, bool lost)
  * needed, or EK_EIO for a missing permission; errors are fatal. */
 int ek_checkpoint_store_restore(struct ek_checkpoint_store *k,
                                 struct rd_kafka_topic_partition_list_s *parts, struct ek_error *e);
-/* Report that a restore waits for brokers (log, /ready, metric); NULL clears it. Return false if
- * the restore is canceled. */
+/* Report that a restore waits for brokers, for the reason `why`, in log, /ready and metric; NULL
+ * clears it. Return false if the restore is canceled. */
 bool ek_checkpoint_store_retry_restore(struct ek_checkpoint_store *k, const char *why);
-/* Return the offset counted by the guard; the partition's messages must be revoked. */
+/* Return the end of the offsets that the guard has counted in a partition, whose messages must be
+ * revoked; -1 if unknown. */
 int64_t ek_checkpoint_store_last_seen(struct ek_checkpoint_store *k,
                                       const struct ek_partition *assignment);
 
 /* Return the connectivity state of the store's clients; valid as long as the store. Any thread. */
 struct ek_kafka_health *ek_checkpoint_store_health(struct ek_checkpoint_store *k);
-/* Append the metric families, or a JSON object. Return 0 or EK_ENOMEM. Any thread. */
+/* Append the metric families. Return 0 or EK_ENOMEM. Any thread. */
 int ek_checkpoint_store_metrics(struct ek_checkpoint_store *k, struct ek_buf *out);
+/* Append the status as a JSON object. Return 0 or EK_ENOMEM. Any thread. */
 int ek_checkpoint_store_json(struct ek_checkpoint_store *k, struct ek_buf *out);
 
 #endif
