@@ -24,11 +24,12 @@ struct ek_segment_sampler {
     int count;
 };
 
-/* Parse `NAME=V1,V2...`. Returns 0, EK_EUSAGE or EK_ENOMEM. */
+/* Parse `NAME=V1,V2...` and add the segment dimension. *d starts as {0}. Return 0, EK_EUSAGE or
+ * EK_ENOMEM. */
 int ek_segment_sampler_add(struct ek_segment_sampler *d, const char *spec, struct ek_error *e);
 void ek_segment_sampler_release(struct ek_segment_sampler *d);
-/* Add the segments to a list; their strings live as long as `d`. Returns 0, or EK_ELIMIT if the
- * list has too many segments. */
+/* Add a random value of each dimension to list `number`; the strings live as long as `d`. Return 0,
+ * or EK_ELIMIT if the list has too many segments. */
 int ek_segment_sampler_apply(const struct ek_segment_sampler *d, struct ek_list *q, uint64_t number,
                              uint64_t seed, struct ek_error *e);
 
@@ -47,22 +48,24 @@ struct ek_list_writer_options {
     enum ek_message_layout layout;
 };
 
-/* Return errors of ek_upstream_sim_new and of the file. The options and their pointers must
- * outlive it. */
+/* Create a writer; end with ek_list_writer_close or ek_list_writer_abort. The options and their
+ * pointers must outlive it. Return 0, or an error of ek_upstream_sim_new or of the file. */
 int ek_list_writer_open(struct ek_list_writer **out, const struct ek_list_writer_options *o,
                         struct ek_error *e);
-/* Return the simulator, to be fitted. */
+/* Return the simulator, which the writer owns, to be fitted before the first list. */
 struct ek_upstream_sim *ek_list_writer_upstream(struct ek_list_writer *s);
-/* Apply faults and scores to `q`, and write it. Return 0, EK_EIO or EK_ENOMEM. */
+/* Apply faults and scores to `q`, which changes it, and write it. Return 0, EK_EIO, EK_ENOMEM, or
+ * EK_ESTATE if the model does not fit the list. */
 int ek_list_writer_write(struct ek_list_writer *s, struct ek_list *q, uint64_t number,
                          struct ek_error *e);
-/* Complete the file. Warns on stderr of faults that changed no list; with `json`, prints the counts
- * to stdout. Always frees. Return 0, EK_EIO or EK_ENOMEM. */
+/* Complete the file and free the writer, always. Warns on stderr of faults that changed no list;
+ * with `json`, prints the counts to stdout. Return 0, EK_EIO or EK_ENOMEM. */
 int ek_list_writer_close(struct ek_list_writer *s, struct ek_error *e);
 /* Discard the file and free the writer. NULL is allowed. */
 void ek_list_writer_abort(struct ek_list_writer *s);
 
-/* Parse "array", "bin", "map", "json" or "json-map". Returns 0 or EK_EUSAGE. */
+/* Parse "array", "bin", "map", "json" or "json-map" into *out. Return 0, or EK_EUSAGE with *out
+ * unchanged. */
 int ek_encoding_parse(const char *text, enum ek_feature_encoding *out, struct ek_error *e);
 
 #endif

@@ -29,12 +29,13 @@ struct ek_trec_pair {
 
 struct ek_trec_pairs;
 
-/* Return 0, EK_EFORMAT with a position, EK_ELIMIT, EK_ENOMEM or EK_EIO. */
+/* Read a TREC run or judgments; free *out with ek_trec_pairs_free. Return 0, EK_EFORMAT with a
+ * position, EK_ELIMIT, EK_ENOMEM or EK_EIO. */
 int ek_trec_pairs_read(struct ek_trec_pairs **out, const char *path, enum ek_trec_kind kind,
                        struct ek_error *e);
 void ek_trec_pairs_free(struct ek_trec_pairs *p);
-/* Return the pairs of a query: a run's in file order, judgments by document. *n = 0: none, and the
- * result may be NULL. */
+/* Return the pairs of a query and set *n: a run's in file order, judgments by document; valid as
+ * long as `p`. *n = 0: none, and the result may be NULL. */
 const struct ek_trec_pair *ek_trec_pairs_get(const struct ek_trec_pairs *p, const char *query,
                                              size_t *n);
 /* Return the label of a document; 0 without a judgment. `p` may be NULL. */
@@ -48,13 +49,14 @@ struct ek_candidate {
     double score; /* NaN: not given */
 };
 
-/* path NULL: the best `top` by BM25. The index must outlive the object. Return 0, EK_EIO,
- * EK_EFORMAT or EK_ENOMEM. */
+/* Create the candidates: those of the TREC run at `path`, or for NULL the best `top` by BM25. The
+ * index must outlive them. Return 0, EK_EIO, EK_EFORMAT or EK_ENOMEM. */
 int ek_extract_candidates_new(struct ek_extract_candidates **out, const struct ek_index *x,
                               const char *path, uint32_t top, struct ek_error *e);
 void ek_extract_candidates_free(struct ek_extract_candidates *c);
-/* Return the candidates of the last query of `f`, in file order or by rank. *at lives until the
- * next call. *unknown: documents of the run that are not in the index. */
+/* Set *at and *n to the candidates of the last query of `f`, in file order or by rank; valid until
+ * the next call. Set *unknown to the number of documents of the run that are not in the index.
+ * Return 0, EK_ENOMEM, EK_ELIMIT, or EK_EFORMAT for a damaged index. */
 int ek_extract_candidates_get(struct ek_extract_candidates *c, const char *query,
                               const struct ek_text_features *f, const struct ek_candidate **at,
                               size_t *n, size_t *unknown, struct ek_error *e);

@@ -20,7 +20,8 @@ struct ek_extract_row {
     const float *x;
 };
 
-/* path NULL: standard output, not for NPZ. Return 0, EK_EIO or EK_ENOMEM. */
+/* Create a writer of `format` to `path`; NULL: standard output, not for NPZ. The choice must
+ * outlive it. Return 0, EK_EIO or EK_ENOMEM. */
 int ek_extract_write_open(struct ek_extract_write **out, enum ek_extract_format format,
                           const char *path, const struct ek_feature_choice *c, struct ek_error *e);
 /* Append a row. Return 0, EK_EIO, EK_ELIMIT or EK_ENOMEM. */

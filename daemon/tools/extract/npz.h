@@ -24,9 +24,11 @@ int ek_npz_open(struct ek_npz **out, const char *path, struct ek_error *e);
  * without ".npy". Return 0, EK_EIO, or EK_ELIMIT for too many arrays. */
 int ek_npz_array(struct ek_npz *z, const char *name, enum ek_npz_type type, size_t columns,
                  int *array, struct ek_error *e);
-/* Append a row of 4-byte numbers, or a string (NumPy type S, as wide as the longest). Return 0,
- * EK_EIO, or EK_ELIMIT for a string that is too long. */
+/* Append a row of 4-byte numbers, as many as the array has columns, at least one. Return 0 or
+ * EK_EIO. */
 int ek_npz_numbers(struct ek_npz *z, int array, const void *row, struct ek_error *e);
+/* Append a string to an array of strings (NumPy type S, as wide as the longest). Return 0, EK_EIO,
+ * or EK_ELIMIT for a string that is too long. */
 int ek_npz_text(struct ek_npz *z, int array, const char *text, size_t length, struct ek_error *e);
 /* Complete the file. Always frees `z`. Return 0, EK_EIO or EK_ENOMEM. */
 int ek_npz_close(struct ek_npz *z, struct ek_error *e);

@@ -51,21 +51,21 @@ struct ek_choices {
     uint64_t lists, items;
 };
 
-/* Ends the program on a usage error. */
+/* Set *a from the options. Ends the program on --help and on a usage error. */
 void ek_normalize_parse(struct ek_normalize_args *a, int argc, char **argv);
-/* Read LETOR files into `d`, which is initialized here; release it even on failure. Return 0, or
- * EK_ELIMIT beyond EK_NORMALIZE_VALUES_MAX. */
+/* Read LETOR files into `d`, which is initialized here; release it even on failure. Return 0,
+ * EK_ELIMIT beyond EK_NORMALIZE_VALUES_MAX, EK_EFORMAT, EK_ESTATE for lists of another manifest,
+ * EK_ENOMEM or EK_EIO. */
 int ek_normalize_read(const struct ek_files *files, const struct ek_manifest *m,
                       struct ek_dataset *d, struct ek_error *e);
-/* Also set lists [files->count] to the number of lists of each file. Return 0, EK_EFORMAT,
- * EK_ESTATE for lists of another manifest, EK_ELIMIT, EK_ENOMEM or EK_EIO. */
+/* As ek_normalize_read, and set lists [files->count] to the number of lists of each file. */
 int ek_normalize_read_parts(const struct ek_files *files, const struct ek_manifest *m,
                             struct ek_dataset *d, size_t *lists, struct ek_error *e);
-/* Set mask [F] for category features, which no method scales. */
+/* Set every element of mask [F]: true for category features, which no method scales, false for
+ * others. */
 void ek_normalize_categories(const struct ek_manifest *m, bool *mask);
-/* Choose transforms from exactly one of profile and train. Release `c`, which is initialized here,
- * even on failure. vali: for osm; NULL: the last fifth of the lists. Return 0, EK_EUSAGE or
- * EK_ENOMEM. */
+/* Set *c to transforms chosen from exactly one of profile and train; release it even on failure.
+ * vali: for osm; NULL: the last fifth of the lists. Return 0, EK_EUSAGE, EK_ESTATE or EK_ENOMEM. */
 int ek_choices_make(struct ek_choices *c, const struct ek_normalize_args *a,
                     const struct ek_manifest *m, const struct ek_profile *profile,
                     const struct ek_dataset *train, const struct ek_dataset *vali,
@@ -76,9 +76,10 @@ void ek_choices_release(struct ek_choices *c);
  * EK_EIO or EK_ENOMEM; on error no file is replaced. */
 int ek_normalize_write_manifest(const struct ek_choices *c, const char *from,
                                 const struct ek_buf *old, const char *to, struct ek_error *e);
-/* Print the choices as a table or as JSON. Return 0, EK_EIO or EK_ENOMEM. */
+/* Draw the values of each feature before and after scaling, and write the picture as SVG to `path`.
+ * Return 0, EK_EIO or EK_ENOMEM; on error no file is replaced. */
 int ek_normalize_report(const struct ek_choices *c, const char *path, struct ek_error *e);
-/* Return EK_EUSAGE if a column of merge would have an invalid name. */
+/* Return 0, or EK_EUSAGE if a column of merge would have an invalid name. */
 int ek_normalize_check_merge(const struct ek_manifest *m, struct ek_error *e);
 /* Write the lists of --apply as --output-data, and their manifest as --output-manifest. Return 0,
  * EK_ECONFIG, EK_EIO or EK_ENOMEM; on error no file is replaced. */

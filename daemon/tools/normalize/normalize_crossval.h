@@ -26,8 +26,9 @@ struct ek_crossval_report {
  * Five files are the five parts; any other number is read as one and split into five. Called by one
  * thread; uses as many as there are CPUs.
  */
-/* methods: names separated by commas; NULL: all. Prints to standard output. Returns 0, EK_EUSAGE
- * for an unknown or duplicate name, or an error of the files or the cross-validation. */
+/* Cross-validate methods on the files and print the report to standard output. methods: names
+ * separated by commas; NULL: all. Return 0, EK_EUSAGE for an unknown or duplicate name, or an error
+ * of the files or the cross-validation. */
 int ek_normalize_crossval(const struct ek_files *letor, const struct ek_manifest *m,
                           const char *methods, enum ek_empty empty, bool json, struct ek_error *e);
 

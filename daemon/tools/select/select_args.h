@@ -17,7 +17,7 @@ enum ek_select_method {
     EK_SELECT_RANDOM,
     EK_SELECT_METHODS
 };
-/* Return the name of a method on the command line. */
+/* Return the name of a method on the command line, a static string. */
 const char *ek_select_method_name(enum ek_select_method m);
 
 struct ek_select_args {

@@ -21,10 +21,13 @@ struct ek_select_progress {
     int done;
 };
 
-/* Start the progress. pool: for ek_select_run; NULL: one thread. */
+/* Initialize *p without output. pool: for ek_select_run, not owned; NULL: one thread. The caller
+ * shows p->progress with ek_progress_start and ek_progress_finish. Nothing needs a release. */
 void ek_select_progress_start(struct ek_select_progress *p, struct ek_pool *pool);
-/* Callbacks `run` and `done`; their context is the struct. */
+/* Callback `run` of the options; context: the progress. Run the tasks in its pool. */
 void ek_select_run(void *context, void (*task)(void *arg, int i), void *arg, int count);
+/* Callback `done` of the options; context: the progress. Count a feature of `count` as measured and
+ * show it. Any thread. */
 void ek_select_progress_add(void *context, int count);
 
 /* Measurements and selected feature sets of `select`.
@@ -62,8 +65,8 @@ struct ek_select_data {
     struct ek_pool *pool;
 };
 
-/* Fill `s`; release it even on failure. Shows progress. Return 0, EK_EUSAGE, EK_ESTATE or
- * EK_ENOMEM. */
+/* Measure and select features, and set *s; release it even on failure. Shows progress. Return 0,
+ * EK_EUSAGE, EK_ESTATE or EK_ENOMEM, with the error in *a. */
 int ek_selection_make(struct ek_selection *s, struct ek_select_args *a,
                       const struct ek_select_data *d);
 void ek_selection_release(struct ek_selection *s);

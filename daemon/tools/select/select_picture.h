@@ -20,16 +20,18 @@ struct ek_svg {
 
 enum ek_anchor { EK_ANCHOR_START, EK_ANCHOR_MIDDLE, EK_ANCHOR_END };
 
-/* title: for screen readers. */
+/* Begin a picture of this size. title: for screen readers. End it with ek_svg_end. */
 void ek_svg_begin(struct ek_svg *s, double width, double height, const char *title);
-/* Draw a rectangle, or a line. Shapes with numbers that are not finite are omitted. */
+/* Draw a rectangle with a CSS class; omitted if a number is not finite. */
 void ek_svg_box(struct ek_svg *s, const char *class, double x, double y, double width,
                 double height);
+/* Draw a line with a CSS class; omitted if a number is not finite. */
 void ek_svg_line(struct ek_svg *s, const char *class, double x1, double y1, double x2, double y2);
-/* hint: tooltip; may be NULL. */
+/* Draw a text with a CSS class, escaped; omitted if a number is not finite. */
 void ek_svg_text(struct ek_svg *s, const char *class, double x, double y, enum ek_anchor anchor,
                  const char *text);
-/* Write the file and release. Return 0, EK_ENOMEM or an error of the file. */
+/* Write the file and free the picture, always. Return 0, EK_ENOMEM or EK_EIO; on error no file is
+ * replaced. */
 int ek_svg_end(struct ek_svg *s, const char *path, struct ek_error *e);
 
 /* Pictures of a selection, as SVG. */

@@ -12,9 +12,9 @@
 #include "schema/manifest.h"
 #include "yaml/yaml.h"
 
-/* keep [F]: at least one. text: contents of the file of `m`. Appends to `out`. *reason: why
- * the text was not kept, or NULL. Return 0, EK_ENOMEM, or EK_ECONFIG if the result does not parse
- * as expected. */
+/* Set `out`, which must be initialized, to the reduced manifest. keep [F]: at least one is true.
+ * text: contents of the file of `m`. Set *reason to a static text why its comments were not kept,
+ * or NULL. Return 0, EK_ENOMEM, or EK_ECONFIG if the result does not parse as expected. */
 int ek_manifest_reduce(const struct ek_manifest *m, const struct ek_buf *text, const bool *keep,
                        struct ek_buf *out, const char **reason, struct ek_error *e);
 
