@@ -26,7 +26,7 @@ struct ek_eval_args {
     struct ek_error e;
 };
 
-/* Ends the program on a usage error. */
+/* Set *a from the options. Ends the program on --help and on a usage error. */
 void ek_eval_parse(struct ek_eval_args *a, int argc, char **argv);
 
 #endif

@@ -14,7 +14,7 @@ struct ek_pool;
 
 enum { EK_POOL_THREADS_MAX = 64 };
 
-/* threads includes the caller: 1 starts none. Return NULL if out of memory. */
+/* Create a pool. threads includes the caller: 1 starts none. Return NULL if out of memory. */
 struct ek_pool *ek_pool_new(int threads);
 void ek_pool_free(struct ek_pool *p);
 /* Call task(arg, i) for i = 0 .. count-1 and wait for all. `p` may be NULL. */
@@ -36,7 +36,7 @@ struct ek_train_args {
     struct ek_error e;
 };
 
-/* Set the defaults, then parse the options. Ends the program on --help and on errors that do not
+/* Set *a to the defaults, then to the options. Ends the program on --help and on errors that do not
  * depend on the manifest. */
 void ek_train_args_parse(struct ek_train_args *a, int argc, char **argv);
 /* Apply the manifest's hints, and resolve the routed features in `routed`, which has room for K
