@@ -10,7 +10,7 @@ struct ek_agreement_cache;
 /* Create an empty cache. Return NULL if memory runs out. */
 struct ek_agreement_cache *ek_agreement_cache_new(void);
 void ek_agreement_cache_free(struct ek_agreement_cache *b);
-/* Copy the current values. NULL (the guard has no watch) has no effect. */
+/* Copy the current values of a watch. NULL (the guard has no watch) has no effect. */
 void ek_agreement_cache_set(struct ek_agreement_cache *b, const struct ek_agreement_watch *w);
 /* Make the cache empty. */
 void ek_agreement_cache_clear(struct ek_agreement_cache *b);

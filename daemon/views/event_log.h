@@ -26,30 +26,36 @@ struct ek_event_log_change {
     enum ek_guardrail rolled_back; /* guardrail that rolled back a route; or none */
 };
 
+/* Create an empty log that retains at most `keep` events. Return NULL if memory runs out. */
 struct ek_event_log *ek_event_log_new(size_t keep);
 void ek_event_log_free(struct ek_event_log *j);
 
-/* Add copies of an event and its JSON; sets *change. now_ms: monotonic. Return 0, or EK_ENOMEM
- * without adding it. */
+/* Add copies of an event and its JSON; set *change to its effect on the open findings. now_ms:
+ * monotonic. Return 0, or EK_ENOMEM without adding it. */
 int ek_event_log_add(struct ek_event_log *j, const struct ek_event *v, const char *json,
                      int64_t now_ms, struct ek_event_log_change *change);
 
 /* Remove the open findings and the plan. The events stay. */
 void ek_event_log_reset(struct ek_event_log *j);
 
-/* Append the events after number *after as lines and advance it. The first event has number 1. */
+/* Append the events after number *after as lines, and set *after to the number of the last one.
+ * Events that were removed are skipped. The first event has number 1. Return 0, or EK_ENOMEM with
+ * *after unchanged. */
 int ek_event_log_since(struct ek_event_log *j, uint64_t *after, struct ek_buf *out);
-/* Append them as server-sent events, about `most` bytes but at least one, after the number of
- * events that were removed. Ids are STARTED_MS-NUMBER, unique across restarts. */
+/* As ek_event_log_since, as server-sent events of about `most` bytes in total, but at least one
+ * event. If events after *after were removed, their count comes first. Ids are STARTED_MS-NUMBER,
+ * unique across restarts. Return 0, or EK_ENOMEM with *after unchanged. */
 int ek_event_log_stream(struct ek_event_log *j, int64_t started_ms, uint64_t *after, size_t most,
                         struct ek_buf *out);
 /* Return the number of events so far. */
 uint64_t ek_event_log_count(struct ek_event_log *j);
-/* Append the last n events as a JSON array, oldest first. */
+/* Append the last n events as a JSON array, oldest first. Return 0 or EK_ENOMEM. */
 int ek_event_log_last(struct ek_event_log *j, size_t n, struct ek_buf *out);
-/* Append the open findings of a feature (NULL: of all) as a JSON array, oldest first. */
+/* Append the open findings of a feature (NULL: of all) as a JSON array, oldest first. Return 0 or
+ * EK_ENOMEM. */
 int ek_event_log_findings(struct ek_event_log *j, const char *feature, struct ek_buf *out);
-/* Append the current plan as a JSON object; version 0 without entries before the first. */
+/* Append the current plan as a JSON object; version 0 without entries before the first. Return 0 or
+ * EK_ENOMEM. */
 int ek_event_log_plan(struct ek_event_log *j, struct ek_buf *out);
 
 /* Open findings and plan; valid during the call. */
@@ -59,7 +65,7 @@ struct ek_event_log_state {
     size_t findings;
     const struct ek_event *plan; /* NULL: none yet */
 };
-/* Call `visit` with the log locked. Return its result. */
+/* Call `visit` with a view of the log, which is locked meanwhile. Return its result. */
 int ek_event_log_view(struct ek_event_log *j,
                       int (*visit)(void *context, const struct ek_event_log_state *v),
                       void *context);
@@ -67,7 +73,7 @@ int ek_event_log_view(struct ek_event_log *j,
 size_t ek_event_log_open(struct ek_event_log *j);
 
 /* Append the metrics of open findings (by class and state, age of the oldest) and of plan entries.
- * now_ms: by the clock of ek_event_log_add. */
+ * now_ms: by the clock of ek_event_log_add. Return 0 or EK_ENOMEM. */
 int ek_finding_metrics(struct ek_event_log *j, int64_t now_ms, struct ek_buf *out);
 
 #endif

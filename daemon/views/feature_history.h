@@ -19,7 +19,7 @@ enum {
 
 struct ek_feature_history;
 
-/* Create it. Return NULL if memory runs out. */
+/* Create a history without tracks. Return NULL if memory runs out. */
 struct ek_feature_history *ek_feature_history_new(void);
 void ek_feature_history_free(struct ek_feature_history *t);
 /* Remove all tracks. */
@@ -27,8 +27,8 @@ void ek_feature_history_clear(struct ek_feature_history *t);
 /* Add a sample to each track, and start tracks; some are skipped if memory runs out. */
 void ek_feature_history_step(struct ek_feature_history *t, const struct ek_detector *d,
                              int features);
-/* Append a track as a JSON object (docs/http.md), or null if there is none. dimension
- * NULL: all traffic. Return 0 or EK_ENOMEM. */
+/* Append the track of a feature in a segment as a JSON object (docs/http.md), or null if there is
+ * none. dimension NULL: all traffic. Return 0 or EK_ENOMEM. */
 int ek_feature_history_json(struct ek_feature_history *t, int feature, const char *dimension,
                             const char *value, struct ek_buf *out);
 

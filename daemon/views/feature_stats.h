@@ -19,7 +19,8 @@ enum { EK_FEATURE_STATS_STEP = 4 }; /* features per step: less than a millisecon
 struct ek_feature_stats;
 struct ek_feature_history;
 
-/* Create it; manifest, rules and traffic must outlive it. Return NULL if memory runs out. */
+/* Create a cache without statistics; manifest, rules and traffic must outlive it. Return NULL if
+ * memory runs out. */
 struct ek_feature_stats *ek_feature_stats_new(const struct ek_manifest *m,
                                               const struct ek_rules *rules,
                                               struct ek_live_sketches *traffic);
@@ -29,7 +30,7 @@ int ek_feature_stats_reserve(struct ek_feature_stats *b, int cells);
 /* Switch to other traffic, rules and manifest, and remove all statistics. */
 void ek_feature_stats_set_assets(struct ek_feature_stats *b, const struct ek_manifest *m,
                                  const struct ek_rules *rules, struct ek_live_sketches *traffic);
-/* Update the next features. Return 0, or EK_ENOMEM without updating them. */
+/* Update the statistics of the next few features. Return 0, or EK_ENOMEM without updating them. */
 int ek_feature_stats_update(struct ek_feature_stats *b);
 
 struct ek_feature_stats_cell {
@@ -39,7 +40,7 @@ struct ek_feature_stats_cell {
     struct ek_histogram *histograms;           /* [features] */
 };
 
-/* Lock the cache and return its cells, readable until ek_feature_stats_unlock. */
+/* Lock the cache, set *count and return its cells, readable until ek_feature_stats_unlock. */
 const struct ek_feature_stats_cell *ek_feature_stats_lock(struct ek_feature_stats *b, int *count);
 /* End ek_feature_stats_lock. */
 void ek_feature_stats_unlock(struct ek_feature_stats *b);
@@ -47,7 +48,7 @@ void ek_feature_stats_unlock(struct ek_feature_stats *b);
 /* Return the number of features, which is constant. */
 int ek_feature_stats_count(const struct ek_feature_stats *b);
 
-/* Append the response of /api/v1/features. */
+/* Append the response of /api/v1/features. Return 0 or EK_ENOMEM. */
 int ek_feature_stats_features(struct ek_feature_stats *b, struct ek_buf *out);
 /* Further content of a feature's response. */
 struct ek_feature_stats_more {
@@ -58,10 +59,11 @@ struct ek_feature_stats_more {
  * unknown feature, with a JSON object of the error appended. */
 int ek_feature_stats_feature(struct ek_feature_stats *b, const char *name,
                              const struct ek_feature_stats_more *more, struct ek_buf *out);
-/* Return the index of a feature, or -1 for an unknown one, with that object appended. */
+/* Return the number of the item feature with this name, or -1 for an unknown one, with a JSON
+ * object of the error appended to `out`. */
 int ek_feature_stats_find(struct ek_feature_stats *b, const char *name, struct ek_buf *out);
 /* Append the metrics of the `cells` cells with the most lists, which include all traffic. The state
- * of features is from the event log. */
+ * of features is from the event log. Return 0 or EK_ENOMEM. */
 int ek_feature_stats_metrics(struct ek_feature_stats *b, struct ek_event_log *j, int cells,
                              struct ek_buf *out);
 

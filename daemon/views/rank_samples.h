@@ -25,7 +25,7 @@ enum {
 struct ek_rank_samples;
 struct ek_rank_sample;
 
-/* Create it. Return NULL if memory runs out. */
+/* Create an empty set of samples. Return NULL if memory runs out. */
 struct ek_rank_samples *ek_rank_samples_new(void);
 void ek_rank_samples_free(struct ek_rank_samples *s);
 
