@@ -36,18 +36,18 @@ struct ek_item_levels {
 
 /* Return the key of an item id, never 0. */
 uint64_t ek_item_key(struct ek_text id);
-/* Allocate a table of zeros. The caller fills feature, key and value, then calls _index. Returns 0
- * or EK_ENOMEM. */
+/* Allocate a table of zeros. The caller fills feature, key and value, then calls
+ * ek_item_levels_index. Return 0 or EK_ENOMEM. */
 int ek_item_levels_new(struct ek_item_levels **out, size_t items, int features);
 /* Free a table. NULL is allowed. */
 void ek_item_levels_free(struct ek_item_levels *t);
-/* Build the hash table and `gaps` from keys and values. */
+/* Build the hash table and `gaps` from keys and values, in place. Call once. */
 void ek_item_levels_index(struct ek_item_levels *t);
 /* Return whether a feature is in the table. NULL: false. */
 bool ek_item_levels_has(const struct ek_item_levels *t, int feature);
 /* Return the usual own spread of a feature; sd 0 without levels by item. NULL is allowed. */
 struct ek_own_spread ek_item_levels_spread(const struct ek_item_levels *t, int feature);
-/* Return the levels [A] of an item, or NULL if training did not contain it. */
+/* Return the levels [A] of an item, owned by the table, or NULL if training did not contain it. */
 const float *ek_item_levels_find(const struct ek_item_levels *t, struct ek_text id);
 /* Return a hash of the table, from `seed`. NULL: seed. */
 uint64_t ek_item_levels_hash(const struct ek_item_levels *t, uint64_t seed);
@@ -77,6 +77,7 @@ struct ek_item_levels_scratch {
     struct ek_list_stats *record; /* [F] */
 };
 
+/* Free the memory of the scratch; it starts as {0} and is so again. */
 void ek_item_levels_scratch_release(struct ek_item_levels_scratch *s);
 /* Make r of the table's features in record [F] relative to the levels of the items: the mean over
  * the items that have one. A list in which fewer than half of the usable values are of such items

@@ -27,7 +27,7 @@ enum ek_agreement_statistic {
     EK_AGREEMENT_STATISTICS
 };
 
-/* Return "tau", "ndcg@10" or "top1". */
+/* Return the name of a statistic, a static string: "tau", "ndcg@10" or "top1". */
 const char *ek_agreement_statistic_name(enum ek_agreement_statistic f);
 /* Return the minimum of the statistic: -1 or 0. */
 double ek_agreement_statistic_low(enum ek_agreement_statistic f);
@@ -115,33 +115,35 @@ struct ek_model_shape {
     enum ek_transform transform;
 };
 
-/* Create a model of zeros for the features of a manifest. Return 0, EK_ENOMEM, or EK_EUSAGE for an
- * invalid shape or for list_free with log inputs. */
+/* Create a model of zeros for the features of a manifest, whose names are copied. Return 0,
+ * EK_ENOMEM, or EK_EUSAGE for an invalid shape or for list_free with log inputs. */
 int ek_model_new(struct ek_model **out, const struct ek_manifest *m,
                  const struct ek_model_shape *shape, struct ek_error *e);
 void ek_model_free(struct ek_model *m);
-/* Read a model file: a network, or trees of LightGBM or XGBoost. Return 0, EK_EIO, EK_EFORMAT,
- * EK_ELIMIT or EK_ENOMEM. */
+/* Read a model file: a network, or trees of LightGBM or XGBoost. The caller frees *out. Return 0,
+ * EK_EIO, EK_EFORMAT, EK_ELIMIT or EK_ENOMEM. */
 int ek_model_load(struct ek_model **out, const char *path, struct ek_error *e);
 /* Create a model from tensors, which it frees, also on error. `name` is the file name in errors.
  * Return 0, EK_EFORMAT or EK_ENOMEM. */
 int ek_model_from_tensors(struct ek_model **out, struct ek_tensors *t, const char *name,
                           struct ek_error *e);
-/* Update the JSON description in `storage`. Return 0 or EK_ENOMEM. */
+/* Set the JSON description in m->storage from the members of the model. Return 0 or EK_ENOMEM. */
 int ek_model_describe(const struct ek_model *m, struct ek_error *e);
-/* Update the description and write the file. Return 0, EK_EIO or EK_ENOMEM. */
+/* Update the description and write the file. Return 0, EK_EIO or EK_ENOMEM; on error an existing
+ * file stays unchanged. */
 int ek_model_save(const struct ek_model *m, const char *path, struct ek_error *e);
 /* Check the features against the manifest, and bind trees to them. Return 0, EK_ENOMEM, or
  * EK_ESTATE naming the first difference. */
 int ek_model_check(struct ek_model *m, const struct ek_manifest *manifest, struct ek_error *e);
-/* Return 0 for a network, or EK_EUSAGE: `purpose` needs one ("export needs"). */
+/* Return 0 for a network, or EK_EUSAGE for trees, with the message that `purpose` needs a network
+ * ("export needs"). */
 int ek_model_require_network(const struct ek_model *m, const char *path, const char *purpose,
                              struct ek_error *e);
-/* Return "log1p", "raw", "zscore", "cdf" or "mixture". */
+/* Return the name of a transform, a static string: "log1p", "raw", "zscore", "cdf" or "mixture". */
 const char *ek_transform_name(enum ek_transform t);
 /* Return the transform, or -1 for an unknown name. */
 int ek_transform_parse(const char *name);
-/* Return "random", "none" or "static". */
+/* Return the name of a routing, a static string: "random", "none" or "static". */
 const char *ek_routing_name(enum ek_routing r);
 /* Return whether a model trained with one fixed routing would score with another. `text` then
  * receives the problem and the remedy, to follow the model's name. Treatments [K]; NULL: not known
@@ -152,9 +154,10 @@ bool ek_model_routing_warning(const struct ek_model *m, const struct ek_treatmen
 int ek_model_routable(const struct ek_model *m, const char *name);
 
 /* Key `agreement` of the model description, for model_file.c. */
-/* Append the member `agreement`. */
+/* Append the member `agreement` to the open object. Errors are in w->rc. */
 void ek_model_agreement_write(const struct ek_model_agreement *f, struct ek_json_writer *w);
-/* Read the member from a description; lists is 0 if absent. Return 0 or EK_EFORMAT. */
+/* Set *out to the member `agreement` of a description; its lists are 0 if absent. Return 0 or
+ * EK_EFORMAT. */
 int ek_model_agreement_read(yyjson_val *description, struct ek_model_agreement *out,
                             struct ek_error *e);
 

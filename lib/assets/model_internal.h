@@ -19,14 +19,15 @@ struct ek_model_array {
 
 enum { EK_MODEL_ARRAYS_MAX = 2 * EK_LAYERS_MAX + 15, EK_MODEL_STATISTICS = 7 };
 
-/* Fill arrays [EK_MODEL_ARRAYS_MAX] for a model with its dimensions set. Return their number. The
- * last EK_MODEL_STATISTICS are the training statistics. */
+/* Set arrays [EK_MODEL_ARRAYS_MAX] to the arrays of a model with its dimensions set: names, shapes
+ * and members. Return their number. The last EK_MODEL_STATISTICS are the training statistics. */
 int ek_model_arrays(struct ek_model *m, struct ek_model_array *arrays);
-/* Check the dimensions and set deep_inputs. Return 0, or `code` with a message. */
+/* Check the dimensions and set m->deep_inputs. Return 0, or `code` with a message. */
 int ek_model_shape_check(struct ek_model *m, enum ek_code code, struct ek_error *e);
 
-/* Return "none", "routed" or "always"; _parse the enum ek_log_input, or -1 if unknown. */
+/* Return the name of a log input, a static string: "none", "routed" or "always". */
 const char *ek_log_input_name(enum ek_log_input l);
+/* Return the enum ek_log_input with this name, or -1. */
 int ek_log_input_parse(const char *name);
 
 #endif

@@ -34,8 +34,9 @@ struct ek_category_table {
                         * values    that training did not contain (Good 1953) */
 };
 
-/* Allocate a table of zeros. Return 0 or EK_ENOMEM. */
+/* Allocate a table of zeros for `count` values. Return 0 or EK_ENOMEM. */
 int ek_category_table_init(struct ek_category_table *t, int count, int strata);
+/* Free the memory of a table; it is then empty. */
 void ek_category_table_release(struct ek_category_table *t);
 /* Return the index of a value, or -1 if it is unknown. */
 int ek_category_find(const struct ek_category_table *t, float value);
@@ -96,11 +97,12 @@ static inline float ek_baseline_inv_sd(const struct ek_baseline *b, int usable)
     return b->inv_sd[usable < EK_SD_SIZES ? usable : EK_SD_SIZES - 1];
 }
 
-/* Return a dead-band of the level (ln), at least 2%. */
+/* Return the dead-band `band` of a level (ln), at least 2%. */
 static inline float ek_band_least(float band)
 {
     return band > EK_DEAD_BAND_LEVEL_LN ? band : EK_DEAD_BAND_LEVEL_LN;
 }
+/* Return the dead-band of the level of a baseline (ln), at least 2%. */
 static inline float ek_baseline_band(const struct ek_baseline *b)
 {
     return ek_band_least(b->band);
@@ -148,20 +150,22 @@ static inline bool ek_profile_has_days(const struct ek_profile *p)
     return p->span_ms >= EK_DAYS_MS;
 }
 
-/* Create an empty profile. Names are copied from the manifest. Return 0 or EK_ENOMEM. */
+/* Create an empty profile. Names are copied from the manifest; `field` is the field of the strata
+ * or NULL, copied. Return 0 or EK_ENOMEM. */
 int ek_profile_new(struct ek_profile **out, const struct ek_manifest *m, int strata,
                    const char *field, struct ek_error *e);
 void ek_profile_free(struct ek_profile *p);
-/* Load a profile without its lists. Return 0, EK_EIO, EK_ENOMEM, or EK_EFORMAT, also for values
- * that are not finite, out of range or out of order. */
+/* Load a profile without its lists; the caller frees *out. Return 0, EK_EIO, EK_ENOMEM, or
+ * EK_EFORMAT, also for values that are not finite, out of range or out of order. */
 int ek_profile_load(struct ek_profile **out, const char *path, struct ek_error *e);
-/* As ek_profile_load, with the training lists. Return EK_ESTATE if the file has none. */
+/* As ek_profile_load, with the training lists. Return also EK_ESTATE if the file has none. */
 int ek_profile_load_lists(struct ek_profile **out, const char *path, struct ek_error *e);
-/* Write the profile, with its lists if present. Return 0, EK_EIO or EK_ENOMEM. */
+/* Write the profile, with its lists if present. Return 0, EK_EIO or EK_ENOMEM; on error an existing
+ * file stays unchanged. */
 int ek_profile_save(const struct ek_profile *p, const char *path, struct ek_error *e);
 /* Return 0, or EK_ESTATE if the profile belongs to a manifest with other features or types. */
 int ek_profile_check(const struct ek_profile *p, const struct ek_manifest *m, struct ek_error *e);
-/* Return the density [EK_DENSITY_BINS] of the residual of one feature. */
+/* Return the density [EK_DENSITY_BINS] of the residual of one feature; the profile owns it. */
 const float *ek_profile_density(const struct ek_profile *p, int feature);
 /* Return the index of a stratum, 0 if training did not contain it. */
 int ek_profile_stratum(const struct ek_profile *p, const char *name, size_t length);

@@ -35,13 +35,13 @@ struct ek_tensors;
 /* Create an empty file in memory. Return 0 or EK_ENOMEM. */
 int ek_tensors_new(struct ek_tensors **out);
 void ek_tensors_free(struct ek_tensors *t);
-/* Append an array of zeros with shape [dims]. Return NULL if out of memory, if the name is taken,
- * empty or too long, or if dims or the size exceed their limits. */
+/* Append an array of zeros with shape [dims]. Return it, owned by `t`, or NULL if out of memory, if
+ * the name is taken, empty or too long, or if dims or the size exceed their limits. */
 struct ek_tensor *ek_tensors_add(struct ek_tensors *t, const char *name, enum ek_dtype dtype,
                                  int dims, const size_t *shape);
-/* Set, or return, the string under a key of __metadata__. _set copies its arguments; the getter
- * returns NULL if absent. */
+/* Set the string under a key of __metadata__; key and text are copied. Return 0 or EK_ENOMEM. */
 int ek_tensors_set_text(struct ek_tensors *t, const char *key, const char *text);
+/* Return the string under a key of __metadata__, valid until it is set again, or NULL if absent. */
 const char *ek_tensors_text(const struct ek_tensors *t, const char *key);
 
 /* Return whether bytes look like a safetensors file. EK_TENSORS_HEAD bytes suffice. */
@@ -52,18 +52,20 @@ int ek_tensors_parse(struct ek_tensors **out, const char *name, const void *byte
                      struct ek_error *e);
 /* Append the bytes of the file to `out`. Return 0, EK_ENOMEM or EK_ELIMIT. */
 int ek_tensors_format(const struct ek_tensors *t, struct ek_buf *out, struct ek_error *e);
-/* Read or write a file. Return 0, EK_EIO, or an error of _parse or _format. */
+/* Read a file; the caller frees *out. Return 0, EK_EIO, or an error of ek_tensors_parse. */
 int ek_tensors_read(struct ek_tensors **out, const char *path, struct ek_error *e);
+/* Write a file. Return 0, EK_EIO, or an error of ek_tensors_format; on error an existing file stays
+ * unchanged. */
 int ek_tensors_write(const struct ek_tensors *t, const char *path, struct ek_error *e);
 
 /* Return the number of arrays. */
 size_t ek_tensors_count(const struct ek_tensors *t);
 /* Return array i, in the order of addition. Valid until the next addition. */
 const struct ek_tensor *ek_tensors_at(const struct ek_tensors *t, size_t i);
-/* Return the array, or NULL. */
+/* Return the array with this name, owned by `t`, or NULL. */
 const struct ek_tensor *ek_tensors_find(const struct ek_tensors *t, const char *name);
-/* Find an array with exactly this type and shape. Return 0, or EK_EFORMAT with the expected and the
- * actual type and shape. */
+/* Set *out to the array with this name, which must have exactly this type and shape. Return 0, or
+ * EK_EFORMAT with the expected and the actual type and shape. */
 int ek_tensors_expect(const struct ek_tensors *t, const char *name, enum ek_dtype dtype, int dims,
                       const size_t *shape, const struct ek_tensor **out, struct ek_error *e);
 

@@ -20,7 +20,7 @@ struct ek_dtype_row {
     size_t size; /* bytes */
 };
 
-/* Return the name and size of a type. */
+/* Return the name and size of a type, a static row. */
 const struct ek_dtype_row *ek_dtype_row(enum ek_dtype d);
 
 #endif

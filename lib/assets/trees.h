@@ -75,15 +75,18 @@ enum { EK_TREES_HEAD = 64 };
 /* Return whether a file begins like a tree model, including forms that ek_trees_load rejects with a
  * remedy. At least EK_TREES_HEAD bytes, unless the file is shorter. */
 bool ek_trees_begins(const void *bytes, size_t length);
-/* Read a model file. Return 0, EK_EIO, EK_EFORMAT, EK_ELIMIT, or EK_ENOMEM. */
+/* Read a model file; the caller frees *out. Return 0, EK_EIO, EK_EFORMAT, EK_ELIMIT or EK_ENOMEM.
+ */
 int ek_trees_load(struct ek_trees **out, const char *path, struct ek_error *e);
-/* Read a model; `name` is the file name in errors. */
+/* Read a model from memory; `name` is the file name in errors. Return 0, EK_EFORMAT, EK_ELIMIT or
+ * EK_ENOMEM. */
 int ek_trees_parse(struct ek_trees **out, const char *name, const char *text, size_t length,
                    struct ek_error *e);
 void ek_trees_free(struct ek_trees *t);
 
-/* Find the features of the manifest that are the columns: by name, or by position if the file has
- * no names. Return 0, EK_ESTATE with both lists if a column is no feature, or EK_ENOMEM. */
+/* Set t->feature to the item features of the manifest that are the columns: by name, or by position
+ * if the file has no names. Return 0, EK_ESTATE with both lists if a column is no feature, or
+ * EK_ENOMEM. */
 int ek_trees_bind(struct ek_trees *t, const struct ek_manifest *m, struct ek_error *e);
 /* Return "LightGBM" or "XGBoost". */
 const char *ek_tree_library_name(enum ek_tree_library library);

@@ -22,7 +22,7 @@ struct ek_trees_builder {
     struct ek_error *e;
 };
 
-/* Reserve `raw` for a tree. Return 0 or EK_ENOMEM. */
+/* Reserve b->raw for a tree of `nodes` nodes. Return 0 or EK_ENOMEM. */
 int ek_trees_builder_reserve(struct ek_trees_builder *b, size_t nodes);
 /* Append the tree in `raw`. with_unused: nodes that the root does not reach are allowed. Return 0,
  * EK_EFORMAT if it is no tree or has a value that is not finite or a column out of range,
@@ -32,13 +32,15 @@ int ek_trees_add(struct ek_trees_builder *b, size_t nodes, bool with_unused);
 int64_t ek_trees_add_set(struct ek_trees_builder *b);
 /* Append a word to the last category set. Return 0 or EK_ENOMEM. */
 int ek_trees_add_word(struct ek_trees_builder *b, uint32_t word);
-/* Set the column names. Returns 0 or EK_ENOMEM. */
+/* Set the name of a column to a copy of `length` bytes. Return 0 or EK_ENOMEM. */
 int ek_trees_name_column(struct ek_trees *t, int column, const char *name, size_t length);
 /* Remove names that a library made up: `prefix` and the number of the column. */
 void ek_trees_drop_default_names(struct ek_trees *t, const char *prefix);
 
-/* Read a file into `b->trees`. Return 0, EK_EFORMAT, EK_ELIMIT, or EK_ENOMEM. */
+/* Read a text file of LightGBM into b->trees. Return 0, EK_EFORMAT, EK_ELIMIT or EK_ENOMEM, with a
+ * message in the builder's error. */
 int ek_trees_read_lightgbm(struct ek_trees_builder *b, const char *text, size_t length);
+/* As ek_trees_read_lightgbm, for a JSON file of XGBoost. */
 int ek_trees_read_xgboost(struct ek_trees_builder *b, const char *text, size_t length);
 
 #endif
