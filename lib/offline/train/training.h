@@ -59,12 +59,12 @@ struct ek_train_options {
     void *context;
 };
 
-/* Set the recipe of docs/training.md. */
+/* Set all members of *o to the recipe of docs/training.md, without callbacks. */
 void ek_train_defaults(struct ek_train_options *o);
-/* Train on `train` and return the epoch with the best NDCG@10 on `vali`, the earlier of equals.
- * `last`, unless NULL, receives the final progress. Return 0, EK_ENOMEM, EK_EUSAGE for unusable
- * options or data or a checkpoint of another run, EK_ESTATE if the loss is not finite, or EK_EIO or
- * EK_EFORMAT for checkpoints. */
+/* Train on `train` and set *out, which the caller frees, to the model of the epoch with the best
+ * NDCG@10 on `vali`, the earlier of equals. `last`, unless NULL, receives the final progress.
+ * Return 0, EK_ENOMEM, EK_EUSAGE for unusable options or data or a checkpoint of another run,
+ * EK_ESTATE if the loss is not finite, or EK_EIO or EK_EFORMAT for checkpoints. */
 int ek_train(struct ek_model **out, const struct ek_manifest *m, const struct ek_dataset *train,
              const struct ek_dataset *vali, const struct ek_train_options *o,
              struct ek_train_progress *last, struct ek_error *e);

@@ -32,7 +32,7 @@ enum ek_compared_in {
     EK_OTHER_END = 64    /* list or reason of the end */
 };
 enum { EK_OTHERS = 7 };
-/* Return "class", "factor", ... by bit number. */
+/* Return the name of a difference by its bit number, a static string: "class", "factor", ... */
 const char *ek_compared_in_name(int bit);
 
 struct ek_compared_finding {
