@@ -64,7 +64,7 @@ static const double POSITIVE = .005; /* fraction of negative values up to which 
 static const double SPREAD_TEST = 4, SPREAD_MOVE = .04;
 /* Spread around the levels of the items: move (ln), standard errors, and fraction of the items that
  * moved if not all did. */
-static const double OWN_SPREAD_MOVE = .1, APART_ERRORS = 2.5, APART_ITEMS = .8;
+static const double OWN_SPREAD_MOVE = .2, APART_ERRORS = 2.5, APART_ITEMS = .8;
 static const double MIX_INCOHERENT = .04, MIX_MOVE = .05, MIX_SHARE = .97;
 static const double SCALE_GAIN = 6, SCALE_SHIFT = .04;
 /* A shift that no bound explains: ln, and standard deviations of the level of a list. */

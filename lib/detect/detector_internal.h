@@ -63,7 +63,8 @@ struct ek_episode {
     uint32_t lists, due; /* lists of the cell since the alarm, now and at the next diagnosis */
     double level_error;  /* standard error of the level before the change (ln) */
     double before_ln;    /* level before the change, relative to training */
-    double wider;        /* own spread before the change, beyond that of training (ln) */
+    double wider;        /* own spread before the change, beyond that of training (ln); -1: unknown,
+                          * as the history has no list before the change */
     int gradual;         /* the level moved little by little, as no change of unit does */
     struct ek_diagnosis diagnosis;
     struct ek_category_diagnosis category; /* for EK_NEW_CATEGORY */

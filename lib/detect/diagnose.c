@@ -3,6 +3,7 @@
  */
 #include "detect/classify.h"
 #include "detect/detector_internal.h"
+#include "num/ln.h"
 
 #include <math.h>
 
@@ -215,6 +216,7 @@ static const double SINCE_SHARE = .99; /* a single list may be an exception */
 /* Standard deviations (ln): error of the tracked level, and drift of healthy traffic over a full
  * history. */
 static const double TRACKED_ERROR = .05, WANDER = .01;
+static const double BEFORE_LOST = -1; /* own spread of lists that the history lost */
 static const double BEFORE_SD =
     .5; /* of levels before a change, relative to the tracked one (ln) */
 
@@ -324,7 +326,10 @@ static void set_level_before(struct ek_detector *d, struct ek_episode *e)
     ek_detector_window(d, e->feature, e->cell, from, &w);
     while (w.count && d->window_row[w.count - 1] >= e->since_row)
         w.count--;
-    e->wider = own_spread_beyond(&w, ek_item_levels_spread(d->profile->item_levels, e->feature));
+    bool lost = e->since_row > 0 && e->since_row <= ek_history_first(d->history);
+    e->wider =
+        lost ? BEFORE_LOST
+             : own_spread_beyond(&w, ek_item_levels_spread(d->profile->item_levels, e->feature));
     int n = collect_residuals(&w, w.count > BEFORE ? w.count - BEFORE : 0);
     ek_residuals_get(&h, w.scratch, n);
     double far = wander(d, e), known = far / 2;
@@ -433,8 +438,9 @@ static double mean_shift(const struct ek_alignment *level)
     return level->share * level->shift_ln;
 }
 
-/* Update whether the change is gradual: the lists before it had moved by half as much already, and
- * no shift beyond the action threshold came since between two diagnoses. */
+/* Update whether the change is gradual: the lists before it had moved by half as much already, or
+ * it is small and took longer than the history to be noticed; and no shift beyond the action
+ * threshold came since between two diagnoses. */
 static void update_gradual(const struct ek_detector *d, struct ek_episode *e,
                            const struct ek_diagnosis *was)
 {
@@ -443,7 +449,9 @@ static void update_gradual(const struct ek_detector *d, struct ek_episode *e,
     double shift = mean_shift(&e->diagnosis.level);
     double all = shift + (double)ek_detector_level(d, e->cell, e->feature);
     if (e->phase != EK_PHASE_CONFIRMED || was->class != EK_SCALE)
-        e->gradual = copysign(1, all) * e->before_ln > fmax(fabs(all), least) / 2;
+        e->gradual = e->wider == BEFORE_LOST
+                         ? fabs(all) < EK_LN_2
+                         : copysign(1, all) * e->before_ln > fmax(fabs(all), least) / 2;
     else if (fabs(shift - mean_shift(&was->level)) >= act)
         e->gradual = 0;
 }
@@ -462,6 +470,7 @@ int ek_diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w
     w->known = get_prior(d, e);
     w->own = ek_item_levels_spread(d->profile->item_levels, e->feature);
     w->own.mean += (float)e->wider;
+    w->own.sd = e->wider == BEFORE_LOST ? 0 : w->own.sd;
     classify(d, e, w);
     e->query_feature = -1;
     if (e->diagnosis.class == EK_SCALE) {

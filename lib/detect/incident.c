@@ -74,10 +74,17 @@ static bool are_both_vague(int feature, enum ek_class class, int other_feature,
     return feature == other_feature && is_vague(class) && is_vague(other_class);
 }
 
+/* Return whether both are levels that moved little by little: drift has no common start. */
+static bool are_both_gradual(const struct ek_episode *a, const struct ek_episode *b)
+{
+    return a->gradual && b->gradual && ek_episode_has_level(a) && ek_episode_has_level(b);
+}
+
 static int is_same_incident(const struct ek_episode *a, const struct ek_episode *b)
 {
     return (a->handed_from && a->handed_from == b->handed_from) ||
            ek_incident_is_same_change(a, b) || (nested(a, b) && overlap(a, b)) ||
+           are_both_gradual(a, b) ||
            are_both_vague(a->feature, a->diagnosis.class, b->feature, b->diagnosis.class);
 }
 

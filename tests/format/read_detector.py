@@ -86,7 +86,7 @@ def row(r, size, cell_count):
     query, time_ms = r.take("Qq")
     stratum = r.one("i", 0, size["strata"] - 1)
     of = [r.one("h", 0 if i == 0 else -1, cell_count - 1) for i in range(1 + size["dimensions"])]
-    records = [r.take("ff4BH") for _ in range(size["features"])]
+    records = [r.take("ff4BHh") for _ in range(size["features"])]
     return {"query": query, "time_ms": time_ms, "stratum": stratum, "cells": of, "records": records,
             "features": r.take(f"{size['query_features']}f")}
 
@@ -108,7 +108,9 @@ def episode(r):
     bet, claimed, _quiet, _tried, _looks, _waits = r.take("6i")
     r.take("IIi")
     _alarm, _row, since_query, since_ms, _first, _last, lists_since, _due = r.take("QQQqQQII")
-    r.take("3dQiI")
+    r.take("3d")
+    r.one("i", 0, 1)
+    r.take("ddQiI")
     class_number = r.one("i", 0, 11)
     shift_ln, share = r.take("11d")[:2]
     r.take("9d")

@@ -606,23 +606,6 @@ START_TEST(the_golden_file_is_what_this_version_writes)
 }
 END_TEST
 
-START_TEST(a_route_of_a_state_from_before_there_were_accounts_goes_on)
-{
-    struct bench *b = bench_of(150);
-    enum ek_restore_result fit;
-    struct ek_state *state = state_capture_read("tests/format/golden/state-uncounted-1.ekc");
-    struct ek_guard *read = load(state, &b->assets, &fit);
-    ck_assert_int_eq(fit, EK_RESTORE_FULL);
-    ck_assert_int_gt(ek_controller_plan(read->control)->count, 0);
-    const struct ek_plan_entry *e = &ek_controller_plan(read->control)->entry[0];
-    ck_assert_double_eq(ek_controller_rollout(read->control, e->feature, e->cell)->credit,
-                        EK_BUDGET_UNKNOWN);
-    ek_guard_free(read);
-    ek_state_free(state);
-    bench_free(b);
-}
-END_TEST
-
 Suite *suite_state(void)
 {
     return ek_suite(
@@ -639,6 +622,5 @@ Suite *suite_state(void)
         a_loaded_guard_can_say_what_is_open_without_telling_it_again,
         a_change_that_another_guard_has_open_goes_on_here, a_change_that_both_have_found_is_one,
         two_guards_together_remember_the_lists_that_one_would,
-        the_golden_file_is_what_this_version_writes,
-        a_route_of_a_state_from_before_there_were_accounts_goes_on);
+        the_golden_file_is_what_this_version_writes);
 }

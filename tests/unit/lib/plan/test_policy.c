@@ -23,7 +23,7 @@ static void teardown(struct bench *b)
 }
 
 /* Return the action on a price change by a factor in a fraction of the lists. */
-static enum ek_action done_about(struct bench *b, double factor, double share)
+static enum ek_action done_about_gradual(struct bench *b, double factor, double share, int gradual)
 {
     struct ek_finding f = {.state = EK_CONFIRMED,
                            .class = EK_SCALE,
@@ -31,10 +31,26 @@ static enum ek_action done_about(struct bench *b, double factor, double share)
                            .factor_low = factor / 1.05,
                            .factor_high = factor * 1.05,
                            .share = share,
+                           .gradual = gradual,
                            .query_feature = -1};
     static const struct ek_means means = {.model = true};
     return ek_decide(b->rules, b->manifest, &means, &f).treatment.action;
 }
+
+static enum ek_action done_about(struct bench *b, double factor, double share)
+{
+    return done_about_gradual(b, factor, share, 0);
+}
+
+START_TEST(a_gradual_factor_is_not_acted_on)
+{
+    struct bench b;
+    setup(&b, "version: 1\n");
+    ck_assert_int_eq(done_about_gradual(&b, 1.4, 1, 1), EK_ACT_ALERT);
+    ck_assert_int_eq(done_about_gradual(&b, 1.4, 1, 0), EK_ACT_ROUTE);
+    teardown(&b);
+}
+END_TEST
 
 START_TEST(a_large_factor_of_many_lists_is_routed)
 {
@@ -73,5 +89,5 @@ Suite *suite_policy(void)
 {
     return ek_suite("policy", a_large_factor_of_many_lists_is_routed,
                     a_small_factor_without_a_listed_unit_is_told_only,
-                    for_a_few_lists_all_are_not_routed);
+                    for_a_few_lists_all_are_not_routed, a_gradual_factor_is_not_acted_on);
 }

@@ -27,6 +27,7 @@ struct world {
     struct ek_list q;
     char id[ITEMS][ID];
     double factor; /* of the prices */
+    int sale;      /* items, of every five, with the factor; 0: all */
     int town;      /* of all lists; -1: any */
     bool new_ids;  /* that never return */
     int lists;
@@ -57,10 +58,11 @@ static struct ek_list *next(struct world *w)
     for (int i = 0; i < ITEMS; i++) {
         int item = town * PER_TOWN + (int)ek_rng_uniform_int(&w->rng, PER_TOWN);
         double dear = .1 * town + .05 * (item % PER_TOWN), days = 1 + item % 7 + w->lists / 1000.;
+        double factor = w->sale && item % 5 >= w->sale ? 1 : w->factor;
         float *x = q->x + (size_t)i * FEATURES;
         snprintf(w->id[i], ID, "i%d", w->new_ids ? w->lists * ITEMS + i : item);
         q->item_id[i] = ek_text_from(w->id[i]);
-        x[PRICE] = (float)(50 * w->factor * exp(dear + .05 * ek_rng_normal(&w->rng)));
+        x[PRICE] = (float)(50 * factor * exp(dear + .05 * ek_rng_normal(&w->rng)));
         x[AGE] = (float)days;
         x[MATCH] = (float)exp(match + .1 * ek_rng_normal(&w->rng));
     }
@@ -158,6 +160,42 @@ START_TEST(a_small_factor_is_found_within_a_hundred_lists)
     int found = lists_until_confirmed(&w, p, 3000);
     ck_assert_int_gt(found, 0);
     ck_assert_int_le(found, 100);
+    ek_profile_free(p);
+    end(&w);
+}
+END_TEST
+
+/* Return the class of the price when it is confirmed. */
+static enum ek_class class_of(struct world *w, const struct ek_profile *p)
+{
+    struct ek_rules *rules = NULL;
+    struct ek_detector *d = NULL;
+    struct ek_finding f = {.class = EK_CLASS_NONE};
+    bool found = false;
+    ck_assert_int_eq(ek_rules_parse(&rules, w->m, "rules", RULES, strlen(RULES), NULL), EK_OK);
+    ck_assert_int_eq(ek_detector_new(&d, w->m, p, rules, NULL), EK_OK);
+    for (int i = 0; i < 1000 && !found; i++) {
+        ck_assert_int_eq(ek_detector_observe(d, next(w), i, NULL), EK_OK);
+        while (!found && ek_detector_next(d, &f))
+            found = f.state == EK_CONFIRMED && f.feature == PRICE;
+    }
+    ck_assert(found);
+    ek_detector_free(d);
+    ek_rules_free(rules);
+    return f.class;
+}
+
+START_TEST(a_sale_of_most_items_is_no_change_of_the_scale)
+{
+    struct world w;
+    begin(&w);
+    struct ek_profile *p = train(&w);
+    w.factor = .7;
+    ck_assert_int_eq(class_of(&w, p), EK_SCALE);
+    w.sale = 4;
+    ck_assert_int_eq(class_of(&w, p), EK_ITEMS);
+    w.factor = 100;
+    ck_assert_int_eq(class_of(&w, p), EK_ITEMS);
     ek_profile_free(p);
     end(&w);
 }
@@ -275,6 +313,10 @@ START_TEST(levels_survive_the_file_and_damaged_ones_are_refused)
     ck_assert_int_eq(ek_profile_load(&read, f.path, &e), EK_EFORMAT);
     ck_assert_ptr_nonnull(strstr(e.message, "item levels"));
     p->item_levels->value[1] = 1;
+    p->item_levels->spread[0].sd = -1;
+    ck_assert_int_eq(ek_profile_save(p, f.path, NULL), EK_OK);
+    ck_assert_int_eq(ek_profile_load(&read, f.path, &e), EK_EFORMAT);
+    p->item_levels->spread[0].sd = 1;
     p->item_levels->key[1] = p->item_levels->key[0];
     ck_assert_int_eq(ek_profile_save(p, f.path, NULL), EK_OK);
     ck_assert_int_eq(ek_profile_load(&read, f.path, &e), EK_EFORMAT);
@@ -293,6 +335,7 @@ Suite *suite_item_level_fit(void)
         "item_level_fit", values_of_the_item_get_levels_and_ages_and_values_of_the_list_do_not,
         ids_that_do_not_return_give_no_levels, other_items_are_no_change_of_the_scale,
         a_small_factor_is_found_within_a_hundred_lists,
+        a_sale_of_most_items_is_no_change_of_the_scale,
         a_list_has_a_level_if_half_of_its_items_have,
         a_value_without_a_level_of_its_item_does_not_count, a_list_without_ids_has_no_level,
         levels_survive_the_file_and_damaged_ones_are_refused);
