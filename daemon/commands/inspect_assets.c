@@ -17,6 +17,21 @@ static void json_number(FILE *to, const char *key, double value)
         fprintf(to, ",\"%s\":null", key);
 }
 
+/* Print the dimensions in which a feature has levels. Returns 0 or EK_ENOMEM. */
+static int segments_json(const struct ek_segment_levels *t, int f, FILE *to)
+{
+    int rc = EK_OK, count = 0;
+    for (int d = 0; t && d < t->dimensions; d++) {
+        if (!ek_segment_levels_has(t, d, f))
+            continue;
+        fputs(count++ ? "," : ",\"by_segment\":[", to);
+        rc |= ek_json_print_text(t->dimension[d], to);
+    }
+    if (count)
+        fputs("]", to);
+    return rc;
+}
+
 static int feature_json(const struct ek_profile *p, int f, FILE *to)
 {
     const struct ek_baseline *b = &p->baseline[f];
@@ -42,6 +57,7 @@ static int feature_json(const struct ek_profile *p, int f, FILE *to)
     json_number(to, "p99", s.p99);
     if (ek_item_levels_has(p->item_levels, f))
         fputs(",\"by_item\":true", to);
+    rc |= segments_json(p->segment_levels, f, to);
     if (p->category[f].strata)
         fprintf(to, ",\"values\":%d,\"unknown\":%.7g", p->category[f].count,
                 (double)p->category[f].unknown[0]);
@@ -143,6 +159,18 @@ static void by_query_line(const struct ek_profile *p, FILE *to)
     fputs("\n", to);
 }
 
+static void by_segment_line(const struct ek_profile *p, FILE *to)
+{
+    const struct ek_segment_levels *t = p->segment_levels;
+    if (!t)
+        return;
+    fputs("\nlevels by segment, if the rules name it:", to);
+    for (int d = 0; d < t->dimensions; d++)
+        fprintf(to, "%s %s (%d features)", d ? "," : "", t->dimension[d],
+                ek_segment_levels_features(t, d));
+    fputs("\n", to);
+}
+
 static void sensitivity_table(const struct ek_profile *p, FILE *to)
 {
     fprintf(to, "\n%-24s %9s %9s %9s %9s\n", "found after about, lists", "x1.2", "x2", "design",
@@ -190,6 +218,7 @@ static void profile_table(const struct ek_profile *p, FILE *to)
     fputs("\nlevel: geometric mean of a list's values; sd ln: of its logarithm, over lists\n", to);
     by_item_line(p, to);
     by_query_line(p, to);
+    by_segment_line(p, to);
     sensitivity_table(p, to);
     categories(p, to);
 }

@@ -182,6 +182,17 @@ static void warn_of_dependence(const struct ek_profile *p)
                      "or use a steadier feature");
 }
 
+static void report_segments(const struct ek_profile *p)
+{
+    const struct ek_segment_levels *t = p->segment_levels;
+    for (int d = 0; t && d < t->dimensions; d++)
+        fprintf(stderr, "%s%s (%d features)",
+                d ? ", " : "evenkeel: levels by segment: ", t->dimension[d],
+                ek_segment_levels_features(t, d));
+    if (t)
+        fputs("; they are used if 'segments' of the rules has one of these\n", stderr);
+}
+
 static int print_result(const struct arguments *a, const struct ek_profile *p, struct ek_error *e)
 {
     struct ek_buf line;
@@ -285,6 +296,7 @@ static int finish(const struct arguments *a, struct ek_profile_fit *fit,
              strata > 1 ? "strata" : "stratum");
     warn_of_few_lists(profile);
     warn_of_dependence(profile);
+    report_segments(profile);
     if (!rc && a->json)
         rc = print_result(a, profile, e);
     ek_profile_free(profile);

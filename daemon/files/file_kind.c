@@ -340,6 +340,7 @@ static int run_recorded(const struct ek_check_tests *how, const struct ek_rules 
         rc =
             ek_codec_new(&r.codec, m, &how->field_mapping->mapping, &how->field_mapping->limits, e);
     if (!rc) {
+        ek_profile_choose_segments(profile, rules->segment, rules->segment_count);
         const struct ek_healthy_lists from = {next_recorded, &r, profile};
         rc = ek_rules_tests_run(rules, m, file, &from, faults, e);
     }

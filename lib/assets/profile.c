@@ -65,22 +65,72 @@ static int copy_names(struct ek_profile *p, const struct ek_manifest *m)
     return EK_OK;
 }
 
+static void free_laws(struct ek_residual_laws *l)
+{
+    ek_free(l->baseline);
+    ek_free(l->level);
+    ek_free(l->band);
+    ek_free(l->calibration);
+    ek_free(l->density);
+    *l = (struct ek_residual_laws){0};
+}
+
+int ek_profile_reserve_laws(struct ek_profile *p)
+{
+    struct ek_residual_laws *l = &p->by_segment;
+    size_t features = (size_t)p->features, strata = (size_t)p->strata;
+    l->baseline = ek_calloc(features, sizeof *l->baseline);
+    l->level = ek_calloc(features * strata, sizeof *l->level);
+    l->band = ek_calloc(features * strata, sizeof *l->band);
+    l->calibration = ek_calloc(features * strata * EK_CALIBRATED, sizeof *l->calibration);
+    l->density = ek_calloc(features * EK_DENSITY_BINS, sizeof *l->density);
+    if (l->baseline && l->level && l->band && l->calibration && l->density)
+        return EK_OK;
+    free_laws(l);
+    return EK_ENOMEM;
+}
+
+void ek_profile_exchange_laws(struct ek_profile *p)
+{
+    struct ek_residual_laws other = p->by_segment;
+    p->by_segment =
+        (struct ek_residual_laws){p->baseline, p->level, p->band, p->calibration, p->density};
+    p->baseline = other.baseline;
+    p->level = other.level;
+    p->band = other.band;
+    p->calibration = other.calibration;
+    p->density = other.density;
+}
+
+void ek_profile_choose_segments(struct ek_profile *p, char *const *names, int count)
+{
+    bool differ = false;
+    if (!p->by_segment.baseline)
+        return;
+    for (int i = 0; i < count; i++)
+        differ |= ek_segment_levels_differ(p->segment_levels, names[i]);
+    if (differ) {
+        ek_profile_exchange_laws(p);
+    } else {
+        ek_segment_levels_free(p->segment_levels);
+        p->segment_levels = NULL;
+    }
+    free_laws(&p->by_segment);
+}
+
 static int allocate(struct ek_profile *p)
 {
     size_t features = (size_t)p->features, strata = (size_t)p->strata;
+    if (ek_profile_reserve_laws(p))
+        return EK_ENOMEM;
+    ek_profile_exchange_laws(p);
     p->stratum = ek_calloc(strata, sizeof *p->stratum);
     p->name = ek_calloc(features, sizeof *p->name);
-    p->baseline = ek_calloc(features, sizeof *p->baseline);
-    p->level = ek_calloc(features * strata, sizeof *p->level);
-    p->band = ek_calloc(features * strata, sizeof *p->band);
-    p->density = ek_calloc(features * EK_DENSITY_BINS, sizeof *p->density);
-    p->calibration = ek_calloc(features * strata * EK_CALIBRATED, sizeof *p->calibration);
     p->sketch = ek_calloc(features, sizeof *p->sketch);
     p->category = ek_calloc(features, sizeof *p->category);
     p->known = ek_calloc(features * EK_KNOWN_VALUES_MAX, sizeof *p->known);
     p->known_count = ek_calloc(features, sizeof *p->known_count);
-    if (!p->stratum || !p->name || !p->baseline || !p->level || !p->band || !p->density ||
-        !p->calibration || !p->sketch || !p->category || !p->known || !p->known_count)
+    if (!p->stratum || !p->name || !p->sketch || !p->category || !p->known || !p->known_count)
         return EK_ENOMEM;
     for (int f = 0; f < p->features; f++)
         if (ek_sketch_new(&p->sketch[f]))
@@ -131,11 +181,10 @@ void ek_profile_free(struct ek_profile *p)
     ek_free(p->known_count);
     ek_free(p->sketch);
     ek_free(p->field);
-    ek_free(p->baseline);
-    ek_free(p->level);
-    ek_free(p->band);
-    ek_free(p->density);
-    ek_free(p->calibration);
+    ek_segment_levels_free(p->segment_levels);
+    free_laws(&p->by_segment);
+    ek_profile_exchange_laws(p);
+    free_laws(&p->by_segment);
     ek_free(p);
 }
 
@@ -175,13 +224,25 @@ static void column_shape(const struct column *c, int features, size_t *shape)
     shape[0] = (size_t)features;
 }
 
-static int add_columns(struct ek_tensors *t, const struct ek_profile *p)
+/* Names of the arrays of lists relative to their segments begin with this. */
+#define BY_SEGMENT "by_segment_"
+enum { ARRAY_NAME = 32 };
+
+static const char *array_name(const char *prefix, const char *name, char text[ARRAY_NAME])
 {
+    snprintf(text, ARRAY_NAME, "%s%s", prefix, name);
+    return text;
+}
+
+static int add_columns(struct ek_tensors *t, const char *prefix, const struct ek_profile *p)
+{
+    char name[ARRAY_NAME];
     for (int i = 0; i < COLUMN_COUNT; i++) {
         const struct column *c = &COLUMNS[i];
         size_t shape[EK_TENSOR_DIMS_MAX];
         column_shape(c, p->features, shape);
-        struct ek_tensor *tensor = ek_tensors_add(t, c->name, c->dtype, c->dims, shape);
+        struct ek_tensor *tensor =
+            ek_tensors_add(t, array_name(prefix, c->name, name), c->dtype, c->dims, shape);
         if (!tensor)
             return EK_ENOMEM;
         for (int f = 0; f < p->features; f++)
@@ -191,14 +252,17 @@ static int add_columns(struct ek_tensors *t, const struct ek_profile *p)
     return EK_OK;
 }
 
-static int read_columns(const struct ek_tensors *t, struct ek_profile *p, struct ek_error *e)
+static int read_columns(const struct ek_tensors *t, const char *prefix, struct ek_profile *p,
+                        struct ek_error *e)
 {
+    char name[ARRAY_NAME];
     for (int i = 0; i < COLUMN_COUNT; i++) {
         const struct column *c = &COLUMNS[i];
         size_t shape[EK_TENSOR_DIMS_MAX];
         const struct ek_tensor *tensor;
         column_shape(c, p->features, shape);
-        int rc = ek_tensors_expect(t, c->name, c->dtype, c->dims, shape, &tensor, e);
+        int rc = ek_tensors_expect(t, array_name(prefix, c->name, name), c->dtype, c->dims, shape,
+                                   &tensor, e);
         if (rc)
             return rc;
         for (int f = 0; f < p->features; f++)
@@ -217,6 +281,38 @@ static int add_array(struct ek_tensors *t, const char *name, enum ek_dtype dtype
         return EK_ENOMEM;
     memcpy(tensor->data, data, bytes);
     return EK_OK;
+}
+
+/* Append the distributions of the residuals. */
+static int add_laws(struct ek_tensors *t, const char *prefix, const struct ek_profile *p)
+{
+    char name[ARRAY_NAME];
+    size_t features = (size_t)p->features, strata = (size_t)p->strata, laws = features * strata;
+    int rc = add_columns(t, prefix, p);
+    if (!rc)
+        rc = add_array(t, array_name(prefix, "level", name), EK_F32, features, strata, p->level,
+                       laws * sizeof *p->level);
+    if (!rc)
+        rc = add_array(t, array_name(prefix, "stratum_band", name), EK_F32, features, strata,
+                       p->band, laws * sizeof *p->band);
+    if (!rc)
+        rc = add_array(t, array_name(prefix, "density", name), EK_F32, features, EK_DENSITY_BINS,
+                       p->density, features * EK_DENSITY_BINS * sizeof *p->density);
+    if (!rc)
+        rc = add_array(t, array_name(prefix, "calibration", name), EK_F32, features,
+                       strata * EK_CALIBRATED, p->calibration,
+                       laws * EK_CALIBRATED * sizeof *p->calibration);
+    return rc;
+}
+
+static int add_segments(struct ek_tensors *t, const struct ek_profile *p)
+{
+    struct ek_profile other = *p;
+    if (!p->segment_levels)
+        return EK_OK;
+    ek_profile_exchange_laws(&other);
+    int rc = add_laws(t, BY_SEGMENT, &other);
+    return rc ? rc : ek_segment_levels_write(p->segment_levels, t);
 }
 
 static int add_sketches(struct ek_tensors *t, const struct ek_profile *p)
@@ -258,6 +354,7 @@ static void write_description(struct ek_json_writer *w, const struct ek_profile 
     ek_json_add_integer(w, "items", (int64_t)p->items);
     ek_json_add_text(w, "manifest", hash);
     ek_json_add_integer(w, "queries", (int64_t)p->queries);
+    ek_segment_levels_describe(p->segment_levels, w);
     ek_json_add_integer(w, "span_ms", p->span_ms);
     write_texts(w, "strata", p->stratum, p->strata);
     if (p->unnamed)
@@ -360,22 +457,9 @@ static int add_known(struct ek_tensors *t, const struct ek_profile *p)
 int ek_profile_save(const struct ek_profile *p, const char *path, struct ek_error *e)
 {
     struct ek_tensors *t = NULL;
-    size_t features = (size_t)p->features, strata = (size_t)p->strata;
     int rc = ek_tensors_new(&t);
     if (!rc)
-        rc = add_columns(t, p);
-    if (!rc)
-        rc = add_array(t, "level", EK_F32, features, strata, p->level,
-                       features * strata * sizeof *p->level);
-    if (!rc)
-        rc = add_array(t, "stratum_band", EK_F32, features, strata, p->band,
-                       features * strata * sizeof *p->band);
-    if (!rc)
-        rc = add_array(t, "density", EK_F32, features, EK_DENSITY_BINS, p->density,
-                       features * EK_DENSITY_BINS * sizeof *p->density);
-    if (!rc)
-        rc = add_array(t, "calibration", EK_F32, features, strata * EK_CALIBRATED, p->calibration,
-                       features * strata * EK_CALIBRATED * sizeof *p->calibration);
+        rc = add_laws(t, "", p);
     if (!rc)
         rc = add_sketches(t, p);
     if (!rc)
@@ -386,6 +470,8 @@ int ek_profile_save(const struct ek_profile *p, const char *path, struct ek_erro
         rc = ek_item_levels_write(p->item_levels, t);
     if (!rc)
         rc = ek_query_slopes_write(p->query_slopes, t);
+    if (!rc)
+        rc = add_segments(t, p);
     if (!rc)
         rc = ek_profile_add_lists(t, p);
     if (!rc)
@@ -604,27 +690,35 @@ static bool is_rising(const float *x, int count)
     return good;
 }
 
+static const char *find_invalid_laws(const struct ek_profile *p)
+{
+    size_t features = (size_t)p->features, laws = features * (size_t)p->strata;
+    const char *fault = NULL;
+    for (int f = 0; !fault && f < p->features; f++)
+        fault = find_invalid_array(&p->baseline[f]);
+    if (fault)
+        return fault;
+    if (!is_within(p->level, laws, -LN_MOST, LN_MOST))
+        return "level";
+    if (!is_within(p->band, laws, 0, LN_MOST))
+        return "stratum_band";
+    if (!positive(p->density, features * EK_DENSITY_BINS))
+        return "density";
+    return is_within(p->calibration, laws * EK_CALIBRATED, 1, CALIBRATION_MOST) ? NULL
+                                                                                : "calibration";
+}
+
 /* Return the name of the first array with invalid values (not finite, out of range, out of order),
  * or NULL. The detector divides by some of these and searches names by bisection, so a damaged file
  * must be rejected here. */
 static const char *find_invalid(const struct ek_profile *p)
 {
-    size_t features = (size_t)p->features, strata = (size_t)p->strata;
-    const char *fault = NULL;
-    for (int f = 0; !fault && f < p->features; f++)
-        fault = find_invalid_array(&p->baseline[f]);
+    size_t strata = (size_t)p->strata;
+    const char *fault = find_invalid_laws(p);
     for (int f = 0; !fault && f < p->features; f++)
         fault = find_invalid_category(&p->category[f]);
     if (fault)
         return fault;
-    if (!is_within(p->level, features * strata, -LN_MOST, LN_MOST))
-        return "level";
-    if (!is_within(p->band, features * strata, 0, LN_MOST))
-        return "stratum_band";
-    if (!positive(p->density, features * EK_DENSITY_BINS))
-        return "density";
-    if (!is_within(p->calibration, features * strata * EK_CALIBRATED, 1, CALIBRATION_MOST))
-        return "calibration";
     for (int f = 0; f < p->features; f++)
         if (!is_rising(p->known + (size_t)f * EK_KNOWN_VALUES_MAX, p->known_count[f]))
             return "known_value";
@@ -649,6 +743,44 @@ static int read_known(const struct ek_tensors *t, struct ek_profile *p, struct e
     return rc;
 }
 
+static int read_laws(const struct ek_tensors *t, const char *prefix, struct ek_profile *p,
+                     struct ek_error *e)
+{
+    char name[ARRAY_NAME];
+    size_t features = (size_t)p->features, strata = (size_t)p->strata;
+    int rc = read_columns(t, prefix, p, e);
+    if (!rc)
+        rc = read_array(t, array_name(prefix, "level", name), features, strata, p->level, e);
+    if (!rc)
+        rc = read_array(t, array_name(prefix, "stratum_band", name), features, strata, p->band, e);
+    if (!rc)
+        rc = read_array(t, array_name(prefix, "density", name), features, EK_DENSITY_BINS,
+                        p->density, e);
+    if (!rc)
+        rc = read_array(t, array_name(prefix, "calibration", name), features,
+                        strata * EK_CALIBRATED, p->calibration, e);
+    return rc;
+}
+
+/* Read the levels of segments and the distributions relative to them, if any. */
+static int read_segments(const struct ek_tensors *t, struct ek_profile *p, yyjson_val *root,
+                         const char *path, struct ek_error *e)
+{
+    int rc = ek_segment_levels_read(&p->segment_levels, root, t, p->features, e);
+    if (rc || !p->segment_levels)
+        return rc;
+    if (ek_profile_reserve_laws(p))
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    ek_profile_exchange_laws(p);
+    rc = read_laws(t, BY_SEGMENT, p, e);
+    const char *fault = rc ? NULL : find_invalid_laws(p);
+    ek_profile_exchange_laws(p);
+    return fault
+               ? ek_fail_at(e, EK_EFORMAT, path, 0, 0,
+                            "'" BY_SEGMENT "%s' of the profile holds what no training gives", fault)
+               : rc;
+}
+
 static int read_all(const struct ek_tensors *t, struct ek_profile *p, const char *path,
                     struct ek_error *e)
 {
@@ -661,19 +793,11 @@ static int read_all(const struct ek_tensors *t, struct ek_profile *p, const char
     if (rc)
         return bad(path, e, "no description under '" DESCRIPTION "'");
     rc = read_description(p, yyjson_doc_get_root(doc), path, e);
+    if (!rc)
+        rc = read_segments(t, p, yyjson_doc_get_root(doc), path, e);
     yyjson_doc_free(doc);
-    size_t features = (size_t)p->features;
     if (!rc)
-        rc = read_columns(t, p, e);
-    if (!rc)
-        rc = read_array(t, "level", features, (size_t)p->strata, p->level, e);
-    if (!rc)
-        rc = read_array(t, "stratum_band", features, (size_t)p->strata, p->band, e);
-    if (!rc)
-        rc = read_array(t, "density", features, EK_DENSITY_BINS, p->density, e);
-    if (!rc)
-        rc = read_array(t, "calibration", features, (size_t)p->strata * EK_CALIBRATED,
-                        p->calibration, e);
+        rc = read_laws(t, "", p, e);
     if (!rc)
         rc = read_sketches(t, p, path, e);
     if (!rc)
@@ -807,20 +931,38 @@ static uint64_t baseline_hash(const struct ek_baseline *b, uint64_t seed)
     return ek_hash(b, offsetof(struct ek_baseline, spread_rank) + sizeof b->spread_rank, seed);
 }
 
-uint64_t ek_profile_hash(const struct ek_profile *p)
+static uint64_t laws_hash(const struct ek_profile *p, uint64_t seed)
 {
     size_t features = (size_t)p->features, laws = features * (size_t)p->strata;
+    uint64_t h = floats_hash(p->level, laws, seed);
+    h = floats_hash(p->band, laws, h);
+    h = floats_hash(p->calibration, laws * EK_CALIBRATED, h);
+    return floats_hash(p->density, features * EK_DENSITY_BINS, h);
+}
+
+static uint64_t segments_hash(const struct ek_profile *p, uint64_t seed)
+{
+    struct ek_profile other = *p;
+    uint64_t h = ek_segment_levels_hash(p->segment_levels, seed);
+    if (!p->by_segment.baseline)
+        return h;
+    ek_profile_exchange_laws(&other);
+    for (int f = 0; f < p->features; f++)
+        h = baseline_hash(&other.baseline[f], h);
+    return laws_hash(&other, h);
+}
+
+uint64_t ek_profile_hash(const struct ek_profile *p)
+{
     uint64_t h = text_hash(p->field, p->manifest_hash);
     for (int s = 0; s < p->strata; s++)
         h = text_hash(p->stratum[s], h);
     h = ek_hash(&p->queries, sizeof p->queries, h);
     h = ek_hash(&p->span_ms, sizeof p->span_ms, h);
     h = p->unnamed ? ek_hash(&p->unnamed, sizeof p->unnamed, h) : h;
-    h = floats_hash(p->level, laws, h);
-    h = floats_hash(p->band, laws, h);
-    h = floats_hash(p->calibration, laws * EK_CALIBRATED, h);
-    h = floats_hash(p->density, features * EK_DENSITY_BINS, h);
+    h = laws_hash(p, h);
     for (int f = 0; f < p->features; f++)
         h = category_hash(&p->category[f], baseline_hash(&p->baseline[f], h));
-    return ek_query_slopes_hash(p->query_slopes, ek_item_levels_hash(p->item_levels, h));
+    h = ek_query_slopes_hash(p->query_slopes, ek_item_levels_hash(p->item_levels, h));
+    return segments_hash(p, h);
 }

@@ -6,6 +6,7 @@
 #include "assets/item_levels.h"
 #include "assets/profile_lists.h"
 #include "assets/query_slopes.h"
+#include "assets/segment_levels.h"
 #include "base/error.h"
 #include "num/bet_bins.h"
 #include "num/sketch.h"
@@ -120,6 +121,12 @@ static inline int ek_size_class(int usable)
     return (usable >= 6) + (usable >= 13);
 }
 
+/* Distributions of the residuals of all features, as in struct ek_profile. */
+struct ek_residual_laws {
+    struct ek_baseline *baseline;
+    float *level, *band, *calibration, *density;
+};
+
 struct ek_profile {
     uint64_t manifest_hash;
     int features; /* F */
@@ -141,7 +148,10 @@ struct ek_profile {
     uint8_t *known_count;                 /* [F] 0: too many, a category, or not in the file */
     struct ek_item_levels *item_levels;   /* NULL: no feature has levels by item */
     struct ek_query_slopes *query_slopes; /* NULL: no level depends on the query features */
-    struct ek_profile_lists *lists;       /* NULL: not in the file, or not loaded */
+    /* NULL: the values of no segment differ, or ek_profile_choose_segments did not choose them. */
+    struct ek_segment_levels *segment_levels;
+    struct ek_residual_laws by_segment; /* of lists relative to their segments; NULL once chosen */
+    struct ek_profile_lists *lists;     /* NULL: not in the file, or not loaded */
 };
 
 /* Return whether training tells how the level goes with the time of day. */
@@ -163,6 +173,19 @@ int ek_profile_load_lists(struct ek_profile **out, const char *path, struct ek_e
 /* Write the profile, with its lists if present. Return 0, EK_EIO or EK_ENOMEM; on error an existing
  * file stays unchanged. */
 int ek_profile_save(const struct ek_profile *p, const char *path, struct ek_error *e);
+/* Return the levels of segments that lists are compared with, or NULL. */
+static inline const struct ek_segment_levels *ek_profile_segment_levels(const struct ek_profile *p)
+{
+    return p->by_segment.baseline ? NULL : p->segment_levels;
+}
+/* Allocate by_segment. Return 0 or EK_ENOMEM. */
+int ek_profile_reserve_laws(struct ek_profile *p);
+/* Exchange the distributions of p and by_segment. */
+void ek_profile_exchange_laws(struct ek_profile *p);
+/* Compare lists relative to their segments if training found differences in one of the dimensions
+ * `names`, else as without segments. A second call changes nothing. The profile cannot be saved
+ * afterwards. */
+void ek_profile_choose_segments(struct ek_profile *p, char *const *names, int count);
 /* Return 0, or EK_ESTATE if the profile belongs to a manifest with other features or types. */
 int ek_profile_check(const struct ek_profile *p, const struct ek_manifest *m, struct ek_error *e);
 /* Return the density [EK_DENSITY_BINS] of the residual of one feature; the profile owns it. */

@@ -290,6 +290,7 @@ static void remove_levels(struct ek_list_stats_builder *r)
 static int read_items(struct ek_list_stats_builder *r, const struct ek_list *q)
 {
     const struct ek_item_levels *levels = r->profile->item_levels;
+    const struct ek_segment_levels *segments = ek_profile_segment_levels(r->profile);
     char scratch[EK_STRATUM_TEXT];
     struct ek_text name = ek_stratum_name(&r->field, q, scratch);
     r->stratum = ek_profile_stratum(r->profile, name.text, name.length);
@@ -300,6 +301,8 @@ static int read_items(struct ek_list_stats_builder *r, const struct ek_list *q)
     r->unknown_stratum = is_unknown_stratum(r->profile, r->stratum);
     if (r->unknown_stratum)
         remove_levels(r);
+    if (segments)
+        r->unknown_stratum |= !ek_segment_levels_apply(segments, q, r->record);
     const float *level = r->level + (size_t)r->stratum * (size_t)r->features;
     for (int f = 0; f < r->features; f++)
         r->record[f].r -= level[f];

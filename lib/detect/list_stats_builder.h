@@ -64,7 +64,8 @@ struct ek_list_stats_builder {
     /* The list last read. For an empty list only the keys are set. */
     uint64_t repeat_key;          /* dedup.h; 0 without repeats */
     int stratum;                  /* index in the profile */
-    bool unknown_stratum;         /* training contained it in no list: there is no level */
+    bool unknown_stratum;         /* training contained it, or a segment with levels, in no list:
+                                   * levels are missing */
     struct ek_list_stats *record; /* [F] residuals relative to the stratum */
     struct ek_bet_list *list_bets;
 };

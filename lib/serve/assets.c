@@ -69,6 +69,8 @@ static int load_rules(struct loading *l, const char *path)
                   : ek_rules_default(&l->a->rules, l->a->manifest, l->e);
     if (!rc && l->a->profile)
         rc = check_baseline(l->a->rules, l->a->profile, path, l->e);
+    if (!rc && l->a->profile)
+        ek_profile_choose_segments(l->a->profile, l->a->rules->segment, l->a->rules->segment_count);
     return place_error(l, EK_ASSET_RULES, path, rc);
 }
 

@@ -75,7 +75,8 @@ static double level_of(const struct ek_feature_list *l, int feature)
     return usable ? sum / usable : (double)NAN;
 }
 
-/* Return the usual level of lists of this stratum at this time of day. */
+/* Return the usual level of lists of this stratum and these segments at this time of day; NaN for a
+ * segment without a level. */
 static double usual_level(const struct ek_feature_list *l, int feature)
 {
     const struct ek_profile *p = l->assets->profile;
@@ -83,7 +84,8 @@ static double usual_level(const struct ek_feature_list *l, int feature)
     int bin = ek_day_bin(l->query->time_ms);
     double day = (bin + .5) / EK_DAY_BINS;
     double season = bin < 0 ? 0 : (double)ek_season_at(p->baseline[feature].season, day);
-    return (double)p->level[at] + season;
+    double segments = ek_segment_levels_of(ek_profile_segment_levels(p), l->query, feature);
+    return (double)p->level[at] + season + segments;
 }
 
 /* Return whether a level is nearer to the fault than to normal. NaN is not. */

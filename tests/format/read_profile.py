@@ -47,10 +47,11 @@ def arrays(data):
     return found, description
 
 
-def check_shapes(found, features, strata):
+def check_shapes(found, features, strata, prefix=""):
     sizes = {"F": features, "S": strata, "24 S": 24 * strata}
     for name, (dtype, *shape) in SHAPES.items():
         wanted = [sizes.get(side, side) for side in shape]
+        name = prefix + name
         if name not in found or list(found[name][:2]) != [dtype, wanted]:
             raise Damaged(f"array '{name}' is not {dtype} {wanted}")
 
@@ -68,6 +69,24 @@ def category(found, names, strata, f):
             "unknown": unknown[f * strata]}
 
 
+def segments(found, description):
+    """Return {feature: {dimension: {value: level}}}."""
+    dimensions, names = description.get("segments", []), description["features"]
+    if not dimensions:
+        return {}
+    check_shapes(found, len(names), len(description["strata"]), "by_segment_")
+    rows = [(d["dimension"], value) for d in dimensions for value in d["values"]]
+    of = [names[f] for f in found["segment_level_feature"][2]]
+    if list(found["segment_level"][:2]) != ["F32", [len(rows), len(of)]]:
+        raise Damaged("the shape of the segments' levels")
+    levels = {name: {} for name in of}
+    for i, level in enumerate(found["segment_level"][2]):
+        (dimension, value), name = rows[i // len(of)], of[i % len(of)]
+        if level == level:
+            levels[name].setdefault(dimension, {})[value] = level
+    return levels
+
+
 def read(data):
     """Return a dict: version, manifest, queries, features by name with level, fraction, density sum, counts."""
     found, description = arrays(data)
@@ -76,6 +95,7 @@ def read(data):
     names, strata = description["features"], description["strata"]
     check_shapes(found, len(names), len(strata))
     offset, sketches = found["sketch_offset"][2], bytes(found["sketch"][2])
+    by_segment = segments(found, description)
     features = {}
     for f, name in enumerate(names):
         counts, end = read_sketch.read(sketches, offset[f])
@@ -90,6 +110,7 @@ def read(data):
             "design_effect": found["design_effect"][2][6 * f:6 * f + 6],
             "band": found["band"][2][f],
             "range": found["range"][2][f],
+            "segments": by_segment.get(name, {}),
             "category": category(found, names, len(strata), f),
         }
     return {**description, "features": features}

@@ -45,6 +45,22 @@ class Profile(unittest.TestCase):
         self.assertAlmostEqual(price["band"], .0198026, delta=1e-6)
         self.assertAlmostEqual(price["range"], .1823216, delta=1e-6)
 
+    def test_markets_that_differ_have_levels_if_they_are_no_strata(self):
+        base = self.folder.name
+        run("generate", "hotel", "--lists", "4000", "--seed", "2", "--format", "messages", "-o", f"{base}/many.ekc")
+        read = []
+        for strata in ([], ["--stratify-by", "market"]):
+            run("profile", "--manifest", f"{base}/features.yaml", "--messages", f"{base}/many.ekc", *strata,
+                "-o", f"{base}/s.ekp")
+            with open(f"{base}/s.ekp", "rb") as file:
+                read.append(read_profile.read(file.read())["features"]["price"])
+        levels, strata = read[0]["segments"]["market"], read[1]["levels"]
+        self.assertEqual(list(levels), sorted(levels))
+        self.assertEqual(set(levels), set(strata) - {""})
+        offsets = [strata[market] - level for market, level in levels.items()]
+        self.assertLess(max(offsets) - min(offsets), .2)
+        self.assertEqual(read[1]["segments"], {})
+
     def test_numbers_have_no_table_of_values(self):
         found, _ = read_profile.arrays(self.data)
         self.assertFalse([name for name in found if name.startswith("category")])

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "offline/fit/dependence_fit.h"
 #include "offline/fit/profile_fit_internal.h"
+#include "offline/fit/segment_level_fit.h"
 #include "offline/fit/stratum_fit.h"
 
 #include <math.h>
@@ -345,6 +346,10 @@ struct scratch {
     double *values, *strata;
     struct ek_bet_tables *tables;
     struct ek_dependence *dependence;
+    int16_t row[EK_FIT_DIMENSIONS][EK_FIT_VALUES_MAX]; /* dimension of the table, number of the
+                                                        * value: row of the table, -1: none */
+    const int16_t *value[EK_FIT_DIMENSIONS];           /* by dimension of the table */
+    const struct ek_segment_levels *levels;            /* NULL: lists are not relative to any */
     float season[EK_DAY_BINS];
 };
 
@@ -375,12 +380,45 @@ static void scratch_release(struct scratch *s)
     ek_free(s->dependence);
 }
 
+/* Find the rows of the segment values in the table. */
+static void find_rows(const struct ek_profile_fit *fit, const struct ek_segment_levels *t,
+                      struct scratch *s)
+{
+    s->levels = t;
+    for (int to = 0; t && to < t->dimensions; to++) {
+        int from = 0;
+        while (strcmp(fit->dimension[from].name, t->dimension[to]) != 0)
+            from++;
+        const struct ek_segment_values *d = &fit->dimension[from];
+        s->value[to] = d->of;
+        for (int v = 0; v < d->values; v++)
+            s->row[to][v] = (int16_t)ek_segment_levels_find(
+                t, to, (struct ek_text){d->value[v], strlen(d->value[v])});
+    }
+}
+
+/* Make r of a feature relative to the levels of the segments. */
+static void subtract_segments(const struct ek_profile_fit *fit, struct scratch *s, int f)
+{
+    const struct ek_segment_levels *t = s->levels;
+    int a = 0, row[EK_SEGMENT_LEVEL_DIMENSIONS_MAX];
+    while (a < t->features && t->feature[a] != f)
+        a++;
+    for (size_t q = 0; a < t->features && q < fit->queries; q++) {
+        for (int d = 0; d < t->dimensions; d++)
+            row[d] = s->value[d][q] < 0 ? -1 : s->row[d][s->value[d][q]];
+        ek_segment_levels_subtract(t, row, a, &s->column[q]);
+    }
+}
+
 /* The fit of one feature. */
 static struct ek_baseline_fit begin_feature(const struct ek_profile_fit *fit,
                                             const struct ek_profile *p, struct scratch *s, int f)
 {
     for (size_t q = 0; q < fit->queries; q++)
         s->column[q] = fit->record[q * (size_t)fit->features + (size_t)f];
+    if (s->levels)
+        subtract_segments(fit, s, f);
     return (struct ek_baseline_fit){.queries = fit->queries,
                                     .by_item = ek_item_levels_has(p->item_levels, f),
                                     .record = s->column,
@@ -408,10 +446,13 @@ static void fit_sketch(const struct ek_profile_fit *fit, struct ek_profile *p, i
 }
 
 /* Dependence is pooled over the features, so they are gone through twice. */
-static int fit_features(struct ek_profile_fit *fit, struct ek_profile *p)
+static int fit_features(struct ek_profile_fit *fit, struct ek_profile *p,
+                        const struct ek_segment_levels *segments)
 {
     struct scratch s;
     int rc = scratch_init(&s, fit, p->strata);
+    if (!rc)
+        find_rows(fit, segments, &s);
     for (int f = 0; !rc && f < fit->features; f++) {
         struct ek_baseline_fit one = begin_feature(fit, p, &s, f);
         float *level = p->level + (size_t)f * (size_t)p->strata;
@@ -429,6 +470,20 @@ static int fit_features(struct ek_profile_fit *fit, struct ek_profile *p)
         fit_sketch(fit, p, f);
     }
     scratch_release(&s);
+    return rc;
+}
+
+/* Fit the levels of segments, and the features relative to these. */
+static int fit_segments(struct ek_profile_fit *fit, struct ek_profile *p)
+{
+    int rc = ek_segment_level_fit(fit, p, &p->segment_levels);
+    if (rc || !p->segment_levels)
+        return rc;
+    if (ek_profile_reserve_laws(p))
+        return EK_ENOMEM;
+    ek_profile_exchange_laws(p);
+    rc = fit_features(fit, p, p->segment_levels);
+    ek_profile_exchange_laws(p);
     return rc;
 }
 
@@ -487,7 +542,9 @@ static int fit_all(struct ek_profile_fit *fit, struct ek_profile *p)
     if (!rc && !fit->keep && !fit->merged)
         rc = fit_references(fit, p);
     if (!rc)
-        rc = fit_features(fit, p);
+        rc = fit_features(fit, p, NULL);
+    if (!rc && !fit->merged)
+        rc = fit_segments(fit, p);
     if (!rc)
         rc = fit_categories(fit, p, number);
     if (!rc && fit->keep)

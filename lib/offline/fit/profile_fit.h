@@ -18,7 +18,8 @@ int ek_profile_fit_new(struct ek_profile_fit **out, const struct ek_manifest *m,
                        struct ek_error *e);
 /* Add a list. Return 0, EK_ESTATE for a list of another manifest, EK_ELIMIT, or EK_ENOMEM. */
 int ek_profile_fit_add(struct ek_profile_fit *fit, const struct ek_list *q, struct ek_error *e);
-/* Add the lists of a profile with the same manifest (p->lists). Return 0, EK_ESTATE if it has
+/* Add the lists of a profile with the same manifest (p->lists). They have no items and segments, so
+ * the profile gets no levels of these. Return 0, EK_ESTATE if it has
  * another field of strata, EK_ELIMIT, or EK_ENOMEM. */
 int ek_profile_fit_merge(struct ek_profile_fit *fit, const struct ek_profile *p,
                          struct ek_error *e);
