@@ -174,7 +174,7 @@ static const struct {
     {"alert certificate expired", "our client certificate has expired"},
     {"alert certificate unknown", "the broker refuses our client certificate, which may have "
                                   "expired: check ssl.certificate.location"},
-    {"alert handshake failure", "the broker may ask for a client certificate: check "
+    {"alert handshake failure", "the broker may require a client certificate: check "
                                 "ssl.certificate.location and ssl.key.location"},
     {"wrong version number", "the broker does not speak TLS there: check the port and "
                              "security.protocol"},
@@ -191,7 +191,7 @@ static const char *tls_text(const struct ek_kafka_watch *w, const char *reason)
     bool ours = strstr(reason, "verify failed") != NULL;
     int certificate = atomic_load(&w->certificate);
     if (!w->own_certificate && strstr(reason, "certificate") && strstr(reason, " alert "))
-        return "the broker asks for a client certificate: check ssl.certificate.location and "
+        return "the broker requires a client certificate: check ssl.certificate.location and "
                "ssl.key.location";
     for (size_t i = 0; ours && i < sizeof CERTIFICATES / sizeof *CERTIFICATES; i++)
         if (CERTIFICATES[i].code == certificate)

@@ -200,7 +200,7 @@ static int check_topic(struct ek_fleet_link *l, enum ek_fleet_topic topic, int w
         return EK_OK;
     if (!err)
         return ek_fail_fatal(e, EK_ESTATE,
-                             "topic '%s' of the fleet has %d partitions: make it anew with %s",
+                             "topic '%s' of the fleet has %d partitions: create it again with %s",
                              name_of(l, topic), answer.partitions, remedy(topic));
     if (err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
         return missing(l, topic, e);

@@ -243,7 +243,7 @@ static int receive(const struct ek_merged_consumer *t, struct partition_queue *s
     if (s && (!m->err || m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF))
         s->position = m->offset > s->position ? m->offset : s->position;
     else if (!m->err)
-        rc = ek_fail(e, EK_EIO, "kafka: a message beside its queue");
+        rc = ek_fail(e, EK_EIO, "kafka: a message outside its queue");
     else if (m->err != RD_KAFKA_RESP_ERR__TRANSPORT &&
              m->err != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN &&        /* retried by the client */
              m->err != RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED) /* the group id is not used */

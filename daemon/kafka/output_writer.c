@@ -301,7 +301,7 @@ int ek_output_writer_new(struct ek_output_writer **out, struct ek_output *o, str
     t->o = o;
     t->sent_end = &t->sent;
     int rc = o->output_writers == EK_OUTPUT_WRITERS_MAX
-                 ? ek_fail(e, EK_ELIMIT, "more than %d outlets", EK_OUTPUT_WRITERS_MAX)
+                 ? ek_fail(e, EK_ELIMIT, "more than %d writers", EK_OUTPUT_WRITERS_MAX)
              : o->records ? ek_hold_queue_new(&t->gate, &hooks, e)
                           : EK_OK;
     if (rc) {

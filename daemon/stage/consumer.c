@@ -190,7 +190,7 @@ int ek_input_serve(struct ek_input *in, struct ek_error *e)
         if (raw->err) {
             handle_error(in, raw);
         } else {
-            ek_fail(&beside, EK_EIO, "kafka: a message beside its queue");
+            ek_fail(&beside, EK_EIO, "kafka: a message outside its queue");
             ek_kafka_fail(&in->watch, &beside);
         }
         rd_kafka_message_destroy(raw);

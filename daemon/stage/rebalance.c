@@ -65,8 +65,8 @@ rd_kafka_topic_partition_list_t *ek_input_committed(struct ek_input *in,
         rd_kafka_topic_partition_list_destroy(known);
         if (fatal)
             return NULL;
-        snprintf(why, sizeof why, "committed offsets of group '%s', which say where it is: %s",
-                 in->config->group, rd_kafka_err2str(err));
+        snprintf(why, sizeof why, "committed offsets of group '%s': %s", in->config->group,
+                 rd_kafka_err2str(err));
         if (!retry(in, why))
             return NULL;
         ek_wakeup_wait(in->wakeup, AGAIN_MS);

@@ -134,8 +134,8 @@ static int check_continues(const struct loading *l, const struct ek_rules *was,
     if (!what || l->reset_state)
         return EK_OK;
     ek_fail(e, EK_ECONFIG,
-            "'%s' of the rules is another one, with which evidence, findings and routes begin "
-            "anew: reload with --reset-state, or put back what it was",
+            "'%s' of the rules has changed, which resets evidence, findings and routes: reload "
+            "with --reset-state, or restore the former value",
             what);
     ek_config_place(&l->mixed, "assets.rules", e);
     return EK_ECONFIG;

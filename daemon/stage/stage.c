@@ -665,7 +665,7 @@ int ek_stage_run(struct ek_stage *s, struct ek_error *e)
                  s->config->service_name, s->config->brokers, s->config->group);
     if (!s->checkpoint_store)
         ek_log_text(s->log, EK_LOG_INFO, "state_disabled",
-                    "without 'state.topic' a restart begins anew");
+                    "without 'state.topic' a restart loses the state");
     int rc = ek_alerts_start(s->alerts, e);
     if (!rc)
         rc = ek_worker_pool_start(s->worker_pool, e);

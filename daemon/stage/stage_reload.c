@@ -32,8 +32,8 @@ static void decide(struct ek_stage *s, const char *who, enum ek_restore_result f
     m.actor = who;
     m.reason =
         fit == EK_RESTORE_COUNTERS_ONLY
-            ? "rules, profile and model were read again: evidence, findings and routes begin anew"
-            : "rules, profile and model were read again: evidence, findings and routes go on";
+            ? "rules, profile and model were read again: evidence, findings and routes are reset"
+            : "rules, profile and model were read again: evidence, findings and routes are kept";
     if (ek_guard_service_add_decision(s->guard, &m))
         ek_log_text(s->log, EK_LOG_ERROR, "event_dropped", "out of memory");
 }

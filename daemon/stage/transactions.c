@@ -229,10 +229,9 @@ static int too_often(struct ek_txn_coordinator *t, struct ek_error *e)
     if (t->refusals < REFUSALS_MAX)
         return EK_OK;
     return ek_fail_fatal(e, EK_EIO,
-                         "brokers refuse one transaction after the other, for no single message "
-                         "of it: %s; see 'max.message.bytes' of the topics that are written, and "
-                         "that it may be asked for (DescribeConfigs): a restart makes smaller "
-                         "batches",
+                         "brokers reject one transaction after another, for no single message of "
+                         "it: %s; raise 'max.message.bytes' of the output topics, or permit "
+                         "DescribeConfigs on them: after a restart batches are smaller",
                          rd_kafka_err2str(err));
 }
 

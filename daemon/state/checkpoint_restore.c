@@ -45,7 +45,7 @@ static int too_new(const rd_kafka_topic_partition_t *p, struct ek_error *e)
 {
     return ek_fail(e, EK_ECONFIG,
                    "the state of topic '%s' partition %d is of a later version of evenkeel: run "
-                   "that one, or begin anew with another 'input.group'",
+                   "that version, or start without state with another 'input.group'",
                    p->topic, p->partition);
 }
 
@@ -130,11 +130,11 @@ static void log_result(struct ek_checkpoint_store *k, const struct ek_checkpoint
     struct ek_log *log = k->tools.log;
     if (!j->found)
         log_loss(k, EK_LOSS_NOT_FOUND, &j->pointer,
-                 "the last base is not there, or not all of it: another one is taken, and what "
-                 "came since is read again as far as it is still there");
+                 "the last full checkpoint is missing or incomplete: an earlier one is used, and "
+                 "later messages are read again as far as the topic has them");
     else if (fit == EK_RESTORE_COUNTERS_ONLY)
         ek_log_text(log, EK_LOG_WARN, "state_profile_mismatched",
-                    "sketches and counts go on; evidence, findings and plan begin anew");
+                    "sketches and counts are kept; evidence, findings and plan are reset");
     ek_log_write(log, EK_LOG_INFO, "state_restored",
                  "partition=%s/%d checkpoint=%llu lists=%llu result=%s", j->pointer.topic,
                  j->pointer.partition, (unsigned long long)ek_checkpoint_number(j->state),
@@ -146,14 +146,13 @@ static int refuse(struct ek_checkpoint_store *k, struct ek_checkpoint_read_job *
 {
     if (fit == EK_RESTORE_OTHER_VERSION)
         return ek_fail(e, EK_ECONFIG,
-                       "state of %s/%d in topic '%s': %s; run the version that wrote it, or begin "
-                       "anew with another 'state.topic'",
+                       "state of %s/%d in topic '%s': %s; run the version that wrote it, or start "
+                       "without state with another 'state.topic'",
                        j->pointer.topic, j->pointer.partition, k->tools.config->state_topic,
                        why->message);
     if (fit == EK_RESTORE_NONE || fit == EK_RESTORE_INCOMPLETE)
         log_loss(k, EK_LOSS_NOT_FOUND, &j->pointer,
-                 "the state is not in the topic, or not all of it: what was learned before begins "
-                 "anew");
+                 "the state in the topic is missing or incomplete: evidence and findings are reset");
     else
         log_loss(k, EK_LOSS_REFUSED, &j->pointer, why->message);
     j->refused = true;

@@ -17,7 +17,7 @@ PADDING = -1.0  # the label of what is behind the end of a list
 
 
 class Lists(keras.utils.PyDataset):
-    """Batches under masks that are drawn anew each time."""
+    """Batches under masks that are drawn again each time."""
 
     def __init__(self, inputs, lists, rng, batch=64):
         super().__init__()

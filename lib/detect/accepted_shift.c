@@ -47,7 +47,7 @@ int ek_accept_check(const struct ek_accept_change *c, struct ek_error *e)
     place_text(&c->at, place);
     if (c->class != EK_SCALE)
         return ek_fail(e, EK_ESTATE,
-                       "'%s' of '%s' in %s is no other scale: make the profile anew (evenkeel "
+                       "'%s' of '%s' in %s is not a change of scale: make a new profile (evenkeel "
                        "profile --messages), or set 'watch: false'",
                        ek_class_name(c->class), name, place);
     if (c->query_feature)
@@ -73,8 +73,7 @@ int ek_accept_check(const struct ek_accept_change *c, struct ek_error *e)
 int ek_accept_too_many(struct ek_error *e)
 {
     return ek_fail(e, EK_ELIMIT,
-                   "%d accepts are in force, which is the most: revert one, or make the "
-                   "profile anew",
+                   "%d accepts are active, the maximum: revert one, or make a new profile",
                    EK_LEVEL_OFFSETS_MAX);
 }
 

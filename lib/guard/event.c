@@ -289,7 +289,7 @@ static int write_drift(struct ek_buf *b, const struct ek_agreement_view *v)
                        "; a list that is routed now gets the order of the model, not that of the "
                        "upstream scorer: if that was changed on purpose, capture healthy "
                        "traffic, train with --teacher upstream and put the new model in place; "
-                       "if not, something it reads has changed that no finding tells");
+                       "if not, an input of it has changed without a finding");
 }
 
 struct ek_event *ek_event_from_model_drift(const struct ek_agreement_view *view, uint64_t query,

@@ -758,7 +758,7 @@ static int check_complete(struct ek_decode *d)
     int rc = require(d, d->c->items, 1);
     if (!rc && d->c->layout == EK_LAYOUT_ITEM && !d->q->id.text) {
         d->field = d->c->query;
-        rc = ek_decode_fail(d, EK_EFORMAT, "missing: it says which items make a list");
+        rc = ek_decode_fail(d, EK_EFORMAT, "missing: it groups the items of a list");
     }
     if (!rc)
         rc = require(d, d->c->query_features, d->c->query_names.count);

@@ -120,7 +120,7 @@ static void report_start(struct reporting *t, const struct ek_plan_entry *e)
                  r->relapses, r->relapses > 1 ? "s" : "", ek_action_name(e->treatment.action), mode,
                  for_text(ek_rollout_min_duration_ms(r, t->c->setup.rules), held));
     else
-        snprintf(why, sizeof why, "a finding asks for %s: it is %s",
+        snprintf(why, sizeof why, "a finding requests %s: it is %s",
                  ek_action_name(e->treatment.action), mode);
     report_decision(t, relapse ? EK_DECIDED_RELAPSE : EK_DECIDED_ROUTE, e, r, why);
 }
@@ -198,7 +198,7 @@ static void report_end(struct reporting *t, const struct ek_plan_entry *e)
     else if (!desired)
         report_decision(t, EK_DECIDED_END, e, r,
                         e->until_ms >= 0 ? "the fault has cleared, and the minimum duration is over"
-                                         : "nothing asks for it any more");
+                                         : "no finding requests it");
     else if (t->c->limited != EK_EXCEEDS_NONE)
         report_decision(t, EK_DECIDED_END, e, r, "a limit of the rules blocks it");
     else if (ek_plan_has(t->is, e->feature, e->cell) || ek_plan_has(t->is, e->feature, 0))

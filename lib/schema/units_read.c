@@ -133,7 +133,7 @@ static int read_names(const struct source *s, const struct ek_node *map, const c
         return EK_OK;
     int rc = ek_node_check_kind(s->y, list, key, EK_NODE_SEQUENCE, s->e);
     if (!rc && !ek_node_get(map, "quantity"))
-        rc = ek_node_fail(s->y, list, s->e, "'%s' needs a 'quantity' beside it", key);
+        rc = ek_node_fail(s->y, list, s->e, "'%s' needs a 'quantity' next to it", key);
     if (!rc && ek_buf_text(words, " "))
         rc = enomem(s);
     for (size_t i = 0; !rc && i < list->count; i++)

@@ -232,7 +232,7 @@ static int apply_treatment(struct ek_scorer *s, const struct ek_list *q,
                            ek_action_name(a), m->item_names[m->routable[k]]);
         if (a == EK_ACT_ROUTE_PER_SOURCE && !ek_scorer_uses_sources(s, q))
             return ek_fail(e, EK_ESTATE,
-                           "'%s' of feature '%s' needs a whole list whose items all say their "
+                           "'%s' of feature '%s' needs a whole list whose items all have a "
                            "source, of at most %d, and a model of lists",
                            ek_action_name(a), m->item_names[m->routable[k]], EK_SOURCES_MAX);
         s->mask[k] = ek_action_masks(a);

@@ -33,7 +33,7 @@ cp good.ekp profile.ekp
 # The command as typed in a shell, not a signal sent directly.
 echo 'segments: [arm]' >rules.yaml
 kill -HUP "$pid"
-wait_for_line log "event=reload_refused message=.*'segments' of the rules is another one.* reload with --reset-state, or"
+wait_for_line log "event=reload_refused message=.*'segments' of the rules has changed.* reload with --reset-state, or"
 # Two different signals, which the kernel cannot merge.
 kill -TERM "$pid"
 kill -INT "$pid"

@@ -241,7 +241,7 @@ class RolloutStory(Case):
         s.tell("revert", "1", "--reason", "it was none")
         s.send_until("it is routed as before", lambda: CELL in s.planned(), faulty=True)
 
-    OVER = "nothing asks for it any more$|^the fault has cleared, and the minimum duration is over$"
+    OVER = "no finding requests it$|^the fault has cleared, and the minimum duration is over$"
 
     def assert_history(self, history):
         history = [d for d in history if d["type"] != "reload"]
@@ -249,14 +249,14 @@ class RolloutStory(Case):
         for d in history:
             print("   ", d["sequence"], d["type"], *cell_of(d) if "feature" in d else "", d["actor"], d["plan"], d["reason"])
         steps = [("step", "system", f"from {a}% to {b}% of the lists: ") for a, b in zip(STEPS, STEPS[1:])]
-        wanted = [("route", "system", "a finding asks for route: it is in shadow"),
+        wanted = [("route", "system", "a finding requests route: it is in shadow"),
                   ("route", "system", "under the current rules it is in a canary of 5% of the lists"), *steps,
                   ("step", "system", "under the current rules it is enforced"), ("end", "system", self.OVER),
                   ("relapse", "system", "the fault has come back 1 time: route is enforced, and holds 4 min"),
                   ("end", "system", self.OVER),
                   ("relapse", "system", "the fault has come back 2 times: route is enforced, and holds 6 min"),
                   ("end", "system", "a pin goes before it"),
-                  ("route", "system", "a finding asks for route: it is enforced"),
+                  ("route", "system", "a finding requests route: it is enforced"),
                   ("end", "system", self.OVER), ("accept", "ana", "cents from now on"),
                   ("revert", "ana", "it was none"), ("relapse", "system", "the fault has come back 3 times")]
         for d, (what, who, why) in zip(history, wanted):

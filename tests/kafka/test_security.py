@@ -144,7 +144,7 @@ class TheWaysThatStayShut(Secure):
         "authority": ("sasl_ssl", lambda: sasl("PLAIN", ca="other-ca"), "tls",
                       "TLS: the broker's certificate is not signed by an authority we know: check ssl.ca.location"),
         "no-certificate": ("ssl", lambda: {"security.protocol": "ssl", **trust()}, "tls",
-                           "TLS: the broker asks for a client certificate: check ssl.certificate.location"),
+                           "TLS: the broker requires a client certificate: check ssl.certificate.location"),
         "stranger": ("ssl", lambda: certificate("stranger"), "tls",
                      "TLS: the broker refuses our client certificate"),
         "expired-client": ("ssl", lambda: certificate("expired-client"), "tls",

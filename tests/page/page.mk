@@ -8,7 +8,7 @@ $(PAGE_BROKER): $(PAGE_BROKER_OBJ) $(ARCHIVES)
 PAGE = B=$(B) EVENKEEL=$(B)/evenkeel PAGE_BROKER=$(PAGE_BROKER)
 check-page: $(B)/evenkeel $(PAGE_BROKER) ## the page, in headless Chromium
 	@$(PAGE) sh tests/page/run.sh $(TESTS)
-screenshots: $(B)/evenkeel $(PAGE_BROKER) ## docs/page-*.png anew
+screenshots: $(B)/evenkeel $(PAGE_BROKER) ## draw docs/page-*.png again
 	@deploy/deps.sh page
 	@$(PAGE) $(PYTHON) tests/page/screenshots.py docs
 

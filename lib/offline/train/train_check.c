@@ -224,7 +224,7 @@ static int check_manifest(const struct ek_manifest *m, const struct ek_dataset *
     if (!c.differing)
         return ek_fail(e, EK_EUSAGE,
                        "none of the %d item features of the manifest ever differs within a list of "
-                       "the training data, so nothing tells the items apart: take the manifest of "
+                       "the training data, so its items are all alike: take the manifest of "
                        "this set",
                        all);
     return EK_OK;

@@ -32,7 +32,7 @@ int ek_spill_file_open(struct ek_spill_file **out, const char *path, struct ek_e
     }
     s->fd = ek_tmpfile_spool(s->name);
     if (s->fd < 0) {
-        int rc = ek_file_fail(e, path, "cannot create a temporary file beside it");
+        int rc = ek_file_fail(e, path, "cannot create a temporary file next to it");
         ek_spill_file_close(s);
         return rc;
     }
@@ -54,7 +54,7 @@ static int send(struct ek_spill_file *s, const void *bytes, size_t length, struc
 {
     if (!ek_file_write_all(s->fd, bytes, length))
         return EK_OK;
-    return ek_file_fail(e, s->name, "cannot write the temporary file beside it");
+    return ek_file_fail(e, s->name, "cannot write the temporary file next to it");
 }
 
 static int flush(struct ek_spill_file *s, struct ek_error *e)
@@ -95,7 +95,7 @@ int ek_spill_file_read(struct ek_spill_file *s, uint64_t at, void *bytes, size_t
             continue;
         if (n <= 0) {
             errno = n ? errno : EIO;
-            return ek_file_fail(e, s->name, "cannot read the temporary file beside it");
+            return ek_file_fail(e, s->name, "cannot read the temporary file next to it");
         }
         out += n;
         at += (uint64_t)n;

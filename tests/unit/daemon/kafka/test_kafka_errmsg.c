@@ -107,7 +107,7 @@ START_TEST(a_certificate_is_named_by_what_is_wrong_with_it)
         {20, false, verify, "not signed by an authority we know"},
         {62, false, verify, "for another host name"},
         {0, false, verify, "is not trusted"},
-        {0, false, "sslv3 alert bad certificate", "asks for a client certificate"},
+        {0, false, "sslv3 alert bad certificate", "requires a client certificate"},
         {0, true, "sslv3 alert bad certificate", "refuses our client certificate"},
         {10, true, "sslv3 alert certificate unknown", "refuses our client certificate"},
         {0, true, "wrong version number", "does not speak TLS there"},

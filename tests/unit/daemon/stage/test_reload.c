@@ -234,7 +234,7 @@ START_TEST(a_refused_reload_changes_nothing)
     ck_has(told, "'min_duration'");
     ck_has(told, "'mode'");
     write_file(RULES, "version: 1\nsegments: [arm]\n");
-    ck_refused(&h, "'segments' of the rules is another one");
+    ck_refused(&h, "'segments' of the rules has changed");
     unlink(RULES);
     ck_refused(&h, "'assets.rules': ");
     write_file(RULES, OBSERVE);

@@ -316,7 +316,7 @@ START_TEST(what_no_shift_makes_normal_is_not_accepted)
     ck_refused(&b, PRICE, 0, EK_ESTATE, "'nights': use their quotient");
     teardown(&b);
     found(&b, 15, absent, EK_MISSING);
-    ck_refused(&b, SIZE, 0, EK_ESTATE, "make the profile anew");
+    ck_refused(&b, SIZE, 0, EK_ESTATE, "make a new profile");
     teardown(&b);
     found(&b, 16, squared, EK_POWER);
     ck_refused(&b, PRICE, 0, EK_ESTATE, "or set 'watch: false'");

@@ -75,9 +75,9 @@ START_TEST(every_fault_of_an_item_names_its_field)
         {"{query: q, item: {features: [1, 2]}, item: {}}", "item: given twice"},
         {"{query: q, item: {features: [1, 2]}}", "query_features: missing"},
         {"{query_features: [1], item: {features: [1, 2]}}",
-         "query: missing: it says which items make a list"},
+         "query: missing: it groups the items of a list"},
         {"{query: nil, query_features: [1], item: {features: [1, 2]}}",
-         "query: missing: it says which items make a list"},
+         "query: missing: it groups the items of a list"},
         {"{query: q, query_features: [1], list_items: 0, item: {features: [1, 2]}}",
          "list_items: 0, but the message has 1 items"},
     };

@@ -132,7 +132,7 @@ START_TEST(a_fault_that_goes_and_comes_is_counted)
     struct scene s;
     start(&s, "enforce");
     ck_assert_str_eq(told_of(&s, EK_CONFIRMED, 1000),
-                     "route: a finding asks for route: it is enforced\n");
+                     "route: a finding requests route: it is enforced\n");
     ck_assert_str_eq(told_of(&s, EK_RECOVERED, 2000), "");
     ck_assert_str_eq(told_at(&s, 2000 + HOLD_MS),
                      "end: the fault has cleared, and the minimum duration is over\n");
@@ -147,7 +147,7 @@ START_TEST(a_fault_that_goes_and_comes_is_counted)
         "relapse: the fault has come back 2 times: route is enforced, and holds 3 min\n");
     ck_assert_str_eq(told_under(&s, "observe", 400000), "end: the rules do not allow it to act\n");
     ck_assert_str_eq(told_under(&s, "enforce", 400000),
-                     "route: a finding asks for route: it is enforced\n");
+                     "route: a finding requests route: it is enforced\n");
     end(&s);
 }
 END_TEST
@@ -168,7 +168,7 @@ START_TEST(what_changes_while_all_is_paused_is_told_afterwards)
         ck_assert_str_eq(told_pause(&s, true, 500), "");
         ck_assert_str_eq(told_of(&s, EK_CONFIRMED, 1000), "");
         ck_assert_str_eq(told_pause(&s, false, 2000),
-                         "route: a finding asks for route: it is enforced\n");
+                         "route: a finding requests route: it is enforced\n");
         ck_assert_str_eq(told_pause(&s, true, 3000), "");
         if (kept)
             ck_assert_str_eq(told_under(&s, "enforce", 3000), "");
@@ -227,7 +227,7 @@ START_TEST(what_is_dismissed_ends_for_another_reason)
     struct scene s;
     start(&s, "enforce");
     told_of(&s, EK_CONFIRMED, 1000);
-    ck_assert_str_eq(told_of(&s, EK_DISMISSED, 2000), "end: nothing asks for it any more\n");
+    ck_assert_str_eq(told_of(&s, EK_DISMISSED, 2000), "end: no finding requests it\n");
     end(&s);
 }
 END_TEST

@@ -403,7 +403,7 @@ START_TEST(a_manifest_of_another_set_is_refused_when_no_item_feature_differs)
     set_column(&d, 1, true);
     check_refused(&d, &d,
                   "none of the 3 item features of the manifest ever differs within a list of the "
-                  "training data, so nothing tells the items apart: take the manifest of this set");
+                  "training data, so its items are all alike: take the manifest of this set");
     ek_dataset_release(&d);
 }
 END_TEST
