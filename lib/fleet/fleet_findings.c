@@ -6,7 +6,7 @@
 #include <math.h>
 
 enum {
-    NOBODY = -2, /* finding of the log without a proposing instance */
+    NO_INSTANCE = -2, /* finding of the log without a proposing instance */
     SAME_START_PART = 8
 };
 
@@ -68,7 +68,7 @@ void ek_fleet_findings_restore(struct ek_fleet_findings *t, const struct ek_find
 {
     if (t->open.count < EK_FLEET_FINDINGS_MAX &&
         !ek_open_findings_at(&t->open, f->feature, f->cell))
-        ek_open_findings_add(&t->open, f)->by = NOBODY;
+        ek_open_findings_add(&t->open, f)->by = NO_INSTANCE;
 }
 
 uint32_t ek_fleet_findings_episodes(const struct ek_fleet_findings *t)
@@ -127,7 +127,7 @@ void ek_fleet_findings_propose(struct ek_fleet_findings *t, const struct ek_find
         if (t->open.count == EK_FLEET_FINDINGS_MAX)
             return;
         o = ek_open_findings_add(&t->open, f);
-        o->by = NOBODY;
+        o->by = NO_INSTANCE;
     }
     if (is_preferred(o, f, by)) {
         o->now = *f;
@@ -177,7 +177,7 @@ void ek_fleet_findings_release_source(struct ek_fleet_findings *t, int feature, 
 {
     for (int i = 0; i < t->open.count; i++)
         if (t->open.item[i].f.feature == feature && t->open.item[i].by == by)
-            t->open.item[i].by = NOBODY;
+            t->open.item[i].by = NO_INSTANCE;
 }
 
 /* Return true if both began at the same time, within an eighth of the time since then: instances
@@ -247,7 +247,7 @@ void ek_fleet_findings_finish(struct ek_fleet_findings *t, bool settled, int64_t
                 report_finding(t, &o->f, EK_CONFIRMED, time_ms);
             const struct ek_finding f = as_before(o);
             act(context, &f);
-        } else if (settled || o->by != NOBODY) {
+        } else if (settled || o->by != NO_INSTANCE) {
             o->f.state = ek_open_findings_is_handed_over(&t->open, o) ? EK_DISMISSED : EK_RECOVERED;
             report_finding(t, &o->f, o->f.state, time_ms);
             act(context, &o->f);

@@ -59,28 +59,29 @@ struct ek_instance_plans *ek_fleet_instance_plans(struct ek_fleet_instance *m)
 }
 
 static struct ek_fleet_row_reply answer_to(const struct ek_fleet_instance *m, int feature,
-                                           const struct ek_row_request *ask)
+                                           const struct ek_row_request *request)
 {
     for (int i = 0; i < m->answers; i++)
-        if (m->answer[i].feature == feature && m->answer[i].number == ask->number)
+        if (m->answer[i].feature == feature && m->answer[i].number == request->number)
             return m->answer[i];
     return (struct ek_fleet_row_reply){
-        feature, ask->number, 0, ek_detector_tracked(m->detector, feature), 0, false};
+        feature, request->number, 0, ek_detector_tracked(m->detector, feature), 0, false};
 }
 
 /* Replace the row requests; known requests keep their progress. */
 static void read_requests(struct ek_fleet_instance *m)
 {
-    struct ek_row_request ask[EK_ROW_REQUESTS_MAX];
+    struct ek_row_request request[EK_ROW_REQUESTS_MAX];
     struct ek_fleet_row_reply now[EK_ROW_REQUESTS_MAX];
-    int asks = ek_instance_plans_row_requests(m->plans, ask);
-    for (int i = 0; i < asks; i++) {
-        int feature = ek_manifest_find_item(ek_detector_manifest(m->detector), ask[i].feature);
-        now[i] = answer_to(m, feature, &ask[i]);
-        now[i].rows = ask[i].rows < EK_FLEET_ROWS_MAX ? (int)ask[i].rows : EK_FLEET_ROWS_MAX;
+    int requests = ek_instance_plans_row_requests(m->plans, request);
+    for (int i = 0; i < requests; i++) {
+        int feature = ek_manifest_find_item(ek_detector_manifest(m->detector), request[i].feature);
+        now[i] = answer_to(m, feature, &request[i]);
+        now[i].rows =
+            request[i].rows < EK_FLEET_ROWS_MAX ? (int)request[i].rows : EK_FLEET_ROWS_MAX;
     }
-    memcpy(m->answer, now, (size_t)asks * sizeof *now);
-    m->answers = asks;
+    memcpy(m->answer, now, (size_t)requests * sizeof *now);
+    m->answers = requests;
 }
 
 void ek_fleet_instance_add_finding(struct ek_fleet_instance *m, const struct ek_finding *f)

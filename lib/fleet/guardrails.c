@@ -10,7 +10,7 @@
 struct instance {
     char name[EK_FLEET_NAME_MAX + 1];
     uint64_t start, number;
-    int64_t heard_ms;
+    int64_t received_ms;
     struct ek_fleet_comparisons_total all;
 };
 
@@ -134,9 +134,9 @@ static struct instance *place_of_removed(struct ek_fleet_guardrails *r, int64_t 
 {
     int gone = 0;
     for (int i = 1; i < r->instances; i++)
-        if (r->instance[i].heard_ms < r->instance[gone].heard_ms)
+        if (r->instance[i].received_ms < r->instance[gone].received_ms)
             gone = i;
-    if (clock_ms - r->instance[gone].heard_ms <= EK_FLEET_EXPIRED_MS)
+    if (clock_ms - r->instance[gone].received_ms <= EK_FLEET_EXPIRED_MS)
         return NULL;
     remove_instance(r, gone, true);
     return &r->instance[gone];
@@ -236,7 +236,7 @@ static int add_comparisons(struct update *o, const struct ek_fleet_comparisons *
     add_all(r, over ? &none : &one->all.is, &t->all.is);
     one->start = t->head.start;
     one->number = t->head.number;
-    one->heard_ms = clock_ms;
+    one->received_ms = clock_ms;
     one->all = t->all;
     return ek_fleet_comparisons_each(t, add_route, o) ? ek_fail(e, EK_ENOMEM, "out of memory")
                                                       : EK_OK;
@@ -317,7 +317,8 @@ static void bet(struct route *o, const struct ek_comparison_sums *all)
 static bool has_drifted(const struct ek_fleet_guardrails *r, int64_t clock_ms)
 {
     for (int i = 0; i < r->instances; i++)
-        if (r->instance[i].all.drifted && clock_ms - r->instance[i].heard_ms <= EK_FLEET_EXPIRED_MS)
+        if (r->instance[i].all.drifted &&
+            clock_ms - r->instance[i].received_ms <= EK_FLEET_EXPIRED_MS)
             return true;
     return false;
 }

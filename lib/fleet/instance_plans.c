@@ -20,7 +20,7 @@ struct ek_instance_plans {
     int count;
     struct ek_plan *none;
     struct ek_controller_record *standing, *spare; /* of the last plan; of the record being read */
-    int64_t heard_ms;                              /* processing time of the last record */
+    int64_t received_ms;                           /* processing time of the last record */
     uint64_t counted;                              /* number of valid records */
     uint64_t late, missed;
     uint64_t normal; /* version of accepted levels in the detector; 0: none yet */
@@ -28,8 +28,8 @@ struct ek_instance_plans {
     struct ek_fleet_claim_item *claim,
         *taken; /* [EK_FLEET_FINDINGS_MAX]: current; of the record being read */
     int claims, takes;
-    int asks;
-    struct ek_row_request ask[EK_ROW_REQUESTS_MAX];
+    int requests;
+    struct ek_row_request request[EK_ROW_REQUESTS_MAX];
 };
 
 int ek_instance_plans_new(struct ek_instance_plans **out, struct ek_detector *d, uint64_t profile)
@@ -127,14 +127,15 @@ static int add_finding(void *context, const struct ek_fleet_cell *names, const s
     return rc;
 }
 
-static int add_request(void *context, const struct ek_row_request *ask)
+static int add_request(void *context, const struct ek_row_request *request)
 {
     struct ek_instance_plans *p = context;
-    int feature = ek_manifest_find_item(p->manifest, ask->feature);
+    int feature = ek_manifest_find_item(p->manifest, request->feature);
     if (feature < 0)
         return EK_OK;
     const char *name = p->manifest->item[feature]->name; /* outlives the record */
-    p->ask[p->asks++] = (struct ek_row_request){ek_text_from(name), ask->number, ask->rows};
+    p->request[p->requests++] =
+        (struct ek_row_request){ek_text_from(name), request->number, request->rows};
     return EK_OK;
 }
 
@@ -199,8 +200,8 @@ static int read_plan(struct ek_instance_plans *p, const struct ek_fleet_plan *re
 static int read_findings(struct ek_instance_plans *p, const struct ek_fleet_plan *record)
 {
     const struct ek_fleet_plan_visitor callbacks = {
-        .context = p, .finding = add_finding, .ask = add_request};
-    p->takes = p->asks = 0;
+        .context = p, .finding = add_finding, .request = add_request};
+    p->takes = p->requests = 0;
     int rc = ek_fleet_plan_visit(record, &callbacks);
     if (rc)
         release_fleet_findings(p, p->taken, p->takes);
@@ -247,7 +248,7 @@ int ek_instance_plans_receive(struct ek_instance_plans *p, const void *bytes, si
     enum ek_record_arrival turn = ek_record_order_check(&p->order, &record.head);
     if (turn != EK_FLEET_VOID) {
         p->counted++;
-        p->heard_ms = clock_ms;
+        p->received_ms = clock_ms;
         rc = read_record(p, &record, plan, e);
     }
     if (turn == EK_FLEET_NEWER && !rc) {
@@ -322,7 +323,7 @@ uint64_t ek_instance_plans_has_version(const struct ek_instance_plans *p)
 
 int64_t ek_instance_plans_age_ms(const struct ek_instance_plans *p, int64_t clock_ms)
 {
-    return p->counted ? clock_ms - p->heard_ms : -1;
+    return p->counted ? clock_ms - p->received_ms : -1;
 }
 
 uint64_t ek_instance_plans_late_count(const struct ek_instance_plans *p)
@@ -336,10 +337,10 @@ uint64_t ek_instance_plans_unresolved_count(const struct ek_instance_plans *p)
 }
 
 int ek_instance_plans_row_requests(const struct ek_instance_plans *p,
-                                   struct ek_row_request ask[EK_ROW_REQUESTS_MAX])
+                                   struct ek_row_request request[EK_ROW_REQUESTS_MAX])
 {
-    memcpy(ask, p->ask, (size_t)p->asks * sizeof *ask);
-    return p->asks;
+    memcpy(request, p->request, (size_t)p->requests * sizeof *request);
+    return p->requests;
 }
 
 static bool is_found(const struct ek_instance_plans *p, struct ek_text feature)
@@ -352,8 +353,8 @@ static bool is_found(const struct ek_instance_plans *p, struct ek_text feature)
 
 bool ek_instance_plans_needs_rows(const struct ek_instance_plans *p)
 {
-    for (int i = 0; i < p->asks; i++)
-        if (!is_found(p, p->ask[i].feature))
+    for (int i = 0; i < p->requests; i++)
+        if (!is_found(p, p->request[i].feature))
             return true;
     return false;
 }

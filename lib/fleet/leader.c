@@ -38,7 +38,7 @@ struct ek_leader {
     uint64_t term, version;               /* while it is leader */
     struct ek_fleet_diagnosis *open[EK_ROW_REQUESTS_MAX]; /* diagnoses; NULL: free */
     uint32_t rows;                                        /* requested from each instance */
-    uint32_t asks;                                        /* number of row requests so far */
+    uint32_t requests;                                    /* number of row requests so far */
     bool decides;
     bool renewed;               /* publish a new version even if the plan is unchanged */
     int64_t began_ms, taken_ms; /* clock: start as leader; last report */
@@ -389,7 +389,7 @@ static int add_rows(struct ek_leader *d, const void *bytes, size_t length, struc
     r.of = case_of(d, rows.feature);
     r.instance = ek_fleet_pool_instance(d->pool, rows.head.instance);
     r.start = rows.head.start;
-    if (!r.of || ek_fleet_diagnosis_number(r.of) != rows.ask || r.instance < 0)
+    if (!r.of || ek_fleet_diagnosis_number(r.of) != rows.request || r.instance < 0)
         return EK_OK;
     ek_fleet_diagnosis_is_complete(r.of, r.instance);
     rc = ek_fleet_rows_visit(&rows, &callbacks);
@@ -441,7 +441,7 @@ void ek_leader_start(struct ek_leader *d, int64_t clock_ms)
     d->version = d->order.version + 1;
     d->renewed = true;
     ek_controller_restored(d->control, d->time_ms); /* the rules may have changed */
-    d->asks = (uint32_t)d->term << 16;              /* differs from the numbers of other leaders */
+    d->requests = (uint32_t)d->term << 16;          /* differs from the numbers of other leaders */
     d->began_ms = d->orphans_ms = clock_ms;
     d->untold = d->shown = ek_decisions_last(d->decisions) + 1;
 }
@@ -487,7 +487,7 @@ static struct ek_fleet_diagnosis *open_case(struct ek_leader *d, int feature)
     for (int i = 0; i < EK_ROW_REQUESTS_MAX; i++)
         if (!d->open[i]) {
             ek_fleet_diagnosis_new(&d->open[i], s->manifest, s->profile, s->rules, feature,
-                                   ++d->asks, NULL);
+                                   ++d->requests, NULL);
             return d->open[i];
         }
     return NULL;
@@ -532,9 +532,9 @@ static void write_requests(const struct ek_leader *d, struct ek_serialize *w)
         if (!d->open[i])
             continue;
         const char *name = d->setup.manifest->item[ek_fleet_diagnosis_feature(d->open[i])]->name;
-        struct ek_row_request ask = {ek_text_from(name), ek_fleet_diagnosis_number(d->open[i]),
-                                     d->rows};
-        ek_row_request_walk(w, &ask);
+        struct ek_row_request request = {ek_text_from(name), ek_fleet_diagnosis_number(d->open[i]),
+                                         d->rows};
+        ek_row_request_walk(w, &request);
     }
 }
 

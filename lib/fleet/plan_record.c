@@ -80,13 +80,13 @@ void ek_fleet_plan_start(struct ek_serialize *w, struct ek_buf *out,
     walk_head(w, &copy);
 }
 
-void ek_row_request_walk(struct ek_serialize *w, struct ek_row_request *ask)
+void ek_row_request_walk(struct ek_serialize *w, struct ek_row_request *request)
 {
-    uint64_t rows = ask->rows;
-    ek_wire_text(w, &ask->feature, EK_FLEET_NAME_MAX);
-    ek_wire_u32(w, &ask->number);
+    uint64_t rows = request->rows;
+    ek_wire_text(w, &request->feature, EK_FLEET_NAME_MAX);
+    ek_wire_u32(w, &request->number);
     ek_wire_number(w, &rows, UINT16_MAX);
-    ask->rows = (uint32_t)rows;
+    request->rows = (uint32_t)rows;
 }
 
 /* State of a read; callbacks NULL: check only. */
@@ -198,10 +198,10 @@ static void get_finding(struct reading *r)
 
 static void read_request(struct reading *r)
 {
-    struct ek_row_request ask = {.rows = 0};
-    ek_row_request_walk(&r->w, &ask);
-    if (has_visitor(r) && r->callbacks->ask)
-        r->rc = r->callbacks->ask(r->callbacks->context, &ask);
+    struct ek_row_request request = {.rows = 0};
+    ek_row_request_walk(&r->w, &request);
+    if (has_visitor(r) && r->callbacks->request)
+        r->rc = r->callbacks->request(r->callbacks->context, &request);
 }
 
 static void get_each(struct reading *r, uint64_t most, void (*one)(struct reading *r))

@@ -78,7 +78,7 @@ struct ek_fleet_plan_visitor {
     int (*accepted)(void *context, const struct ek_fleet_accept *accept);
     int (*decided)(void *context, const struct ek_decision_record *decided);
     int (*finding)(void *context, const struct ek_fleet_cell *cell, const struct ek_finding *f);
-    int (*ask)(void *context, const struct ek_row_request *ask);
+    int (*request)(void *context, const struct ek_row_request *request);
 };
 
 /* Start a plan record at the end of `out` and write its head. The caller then writes, each array
@@ -87,7 +87,7 @@ struct ek_fleet_plan_visitor {
 void ek_fleet_plan_start(struct ek_serialize *w, struct ek_buf *out,
                          const struct ek_fleet_plan_head *head);
 /* Read or write a row request; the name read is a view into the record. Errors are in w->rc. */
-void ek_row_request_walk(struct ek_serialize *w, struct ek_row_request *ask);
+void ek_row_request_walk(struct ek_serialize *w, struct ek_row_request *request);
 
 /* Open record; a view into its bytes. */
 struct ek_fleet_plan {
@@ -165,10 +165,10 @@ int64_t ek_instance_plans_age_ms(const struct ek_instance_plans *p, int64_t cloc
 uint64_t ek_instance_plans_late_count(const struct ek_instance_plans *p);
 /* Return the number of plan entries without a known cell or feature, over all records. */
 uint64_t ek_instance_plans_unresolved_count(const struct ek_instance_plans *p);
-/* Copy the row requests of the leader to `ask`; `feature` is a name of the manifest. Return their
- * number. */
+/* Copy the row requests of the leader to `request`; `feature` is a name of the manifest. Return
+ * their number. */
 int ek_instance_plans_row_requests(const struct ek_instance_plans *p,
-                                   struct ek_row_request ask[EK_ROW_REQUESTS_MAX]);
+                                   struct ek_row_request request[EK_ROW_REQUESTS_MAX]);
 /* Return whether a row request concerns a feature without a finding of the fleet. */
 bool ek_instance_plans_needs_rows(const struct ek_instance_plans *p);
 /* Return the position in the log, which the plans own. */

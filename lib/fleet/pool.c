@@ -17,7 +17,7 @@ struct ek_pool_instance {
     uint64_t normal, former_normal; /* version of accepted levels for the findings; for those of the
                                        previous run */
     uint64_t seen;                  /* bit i: report newest - i was received */
-    int64_t time_ms, heard_ms;
+    int64_t time_ms, received_ms;
     struct ek_finding *finding; /* of the previous run, then of the last report */
     int former, findings, room; /* `former` of the `findings` are of the previous run */
     int64_t began_ms;           /* clock: first report of this run */
@@ -49,7 +49,7 @@ static struct ek_pool_instance *oldest_absent(struct ek_pool_instances *s)
 {
     struct ek_pool_instance *gone = &s->instance[0];
     for (int i = 1; i < s->count; i++)
-        if (s->instance[i].heard_ms < gone->heard_ms)
+        if (s->instance[i].received_ms < gone->received_ms)
             gone = &s->instance[i];
     return gone;
 }
@@ -59,7 +59,7 @@ static struct ek_pool_instance *one_more(struct ek_pool_instances *s, int64_t cl
     if (s->count < EK_FLEET_INSTANCES_MAX)
         return &s->instance[s->count++];
     struct ek_pool_instance *gone = oldest_absent(s);
-    if (clock_ms - gone->heard_ms <= EK_FLEET_EXPIRED_MS)
+    if (clock_ms - gone->received_ms <= EK_FLEET_EXPIRED_MS)
         return NULL;
     ek_free(gone->finding);
     return gone;
@@ -91,7 +91,7 @@ static enum ek_fleet_arrival newest(struct ek_pool_instance *i, const struct ek_
                                     int64_t clock_ms)
 {
     i->time_ms = head->time_ms;
-    i->heard_ms = clock_ms;
+    i->received_ms = clock_ms;
     i->normal = head->normal;
     i->passed_over = false;
     if (clock_ms - i->began_ms > EK_FLEET_EXPIRED_MS)
@@ -177,7 +177,7 @@ static int ek_fleet_instance_finding(struct ek_pool_instance *i, const struct ek
 
 static bool alive(const struct ek_pool_instance *i, int64_t clock_ms)
 {
-    return i->newest && clock_ms - i->heard_ms <= EK_FLEET_EXPIRED_MS;
+    return i->newest && clock_ms - i->received_ms <= EK_FLEET_EXPIRED_MS;
 }
 
 static int ek_fleet_instances_alive(const struct ek_pool_instances *s, int64_t clock_ms)

@@ -50,7 +50,7 @@ struct ek_fleet_rows_visitor {
 struct ek_fleet_rows {
     struct ek_fleet_head head;
     int feature;
-    uint32_t ask;
+    uint32_t request;
     const struct ek_manifest *manifest;
     int strata;
     struct ek_serialize content; /* rest of the record */
