@@ -138,9 +138,9 @@ static int decide_again(struct ek_guard *g, const struct before *b)
         return EK_OK;
     request_again(g, b);
     int rc = ek_controller_update(g->control, g->time_ms, query, &changed);
-    struct restart anew = {g, b};
+    struct restart restart = {g, b};
     if (!rc)
-        rc = ek_guard_report_open(g, is_other, &anew);
+        rc = ek_guard_report_open(g, is_other, &restart);
     changed |= ek_controller_plan(g->control)->version != version;
     return rc ? rc : ek_guard_report_update(g, changed, query);
 }

@@ -267,13 +267,13 @@ bool ek_guard_next_open(const struct ek_guard *g, int *place, struct ek_finding 
 }
 
 int ek_guard_report_open(struct ek_guard *g,
-                         bool (*is_to_be_told)(void *context, const struct ek_finding *f),
+                         bool (*is_selected)(void *context, const struct ek_finding *f),
                          void *context)
 {
     struct ek_finding f;
     int rc = EK_OK;
     for (int place = 0; !rc && ek_guard_next_open(g, &place, &f);) {
-        if (!is_to_be_told(context, &f))
+        if (!is_selected(context, &f))
             continue;
         struct ek_decision reported = ek_guard_decide(g, &f);
         int members =

@@ -26,7 +26,7 @@ bool ek_guard_next_open(const struct ek_guard *g, int *place, struct ek_finding 
 /* Queue an event for each confirmed finding that the predicate selects, with its current decision.
  * Return 0, or EK_ENOMEM; some are then queued. */
 int ek_guard_report_open(struct ek_guard *g,
-                         bool (*is_to_be_told)(void *context, const struct ek_finding *f),
+                         bool (*is_selected)(void *context, const struct ek_finding *f),
                          void *context);
 
 #endif

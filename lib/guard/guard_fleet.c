@@ -60,20 +60,20 @@ static int report_findings(struct ek_guard *g)
 }
 
 /* Context of reading a record for its decisions. */
-struct hearing {
+struct decision_reading {
     struct ek_guard *guard;
     enum ek_exceeds limited;
 };
 
 static int add_limits(void *context, const struct ek_fleet_limits *l)
 {
-    ((struct hearing *)context)->limited = l->limited;
+    ((struct decision_reading *)context)->limited = l->limited;
     return EK_OK;
 }
 
 /* Report a limit of the whole plan as an event. A limit of one pin has a feature; the plan's size
  * limit has no statistic. */
-static int report_limit(const struct hearing *h, const struct ek_decision_record *m)
+static int report_limit(const struct decision_reading *h, const struct ek_decision_record *m)
 {
     enum ek_bound of_rules = h->limited == EK_EXCEEDS_SHARE ? EK_BOUND_SHARE : EK_BOUND_ROUTED;
     if (m->kind != EK_DECIDED_LIMIT || m->feature)
@@ -84,7 +84,7 @@ static int report_limit(const struct hearing *h, const struct ek_decision_record
 
 static int add_decision(void *context, const struct ek_decision_record *m)
 {
-    const struct hearing *h = context;
+    const struct decision_reading *h = context;
     struct ek_decision_record own = *m;
     own.number = 0; /* instances number decisions separately */
     if (ek_decisions_has(h->guard->decisions, m))
@@ -97,7 +97,7 @@ static int add_decision(void *context, const struct ek_decision_record *m)
 static int receive_decisions(struct ek_guard *g, const void *bytes, size_t length,
                              struct ek_error *e)
 {
-    struct hearing h = {g, EK_EXCEEDS_NONE};
+    struct decision_reading h = {g, EK_EXCEEDS_NONE};
     const struct ek_fleet_plan_visitor callbacks = {
         .context = &h, .limits = add_limits, .decided = add_decision};
     struct ek_fleet_plan record;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Append a string, or null if it is NULL or empty. */
-static void ek_json_add_said(struct ek_json_writer *w, const char *key, const char *text)
+static void add_optional_text(struct ek_json_writer *w, const char *key, const char *text)
 {
     ek_json_add_text(w, key, text && *text ? text : NULL);
 }
@@ -24,8 +24,8 @@ int ek_json_add_pin(void *writer, const struct ek_order *p, enum ek_plan_source 
         ek_json_add_integer(w, "until_ms", p->until_ms);
     else
         ek_json_add_null(w, "until_ms");
-    ek_json_add_said(w, "actor", p->author);
-    ek_json_add_said(w, "reason", p->reason);
+    add_optional_text(w, "actor", p->author);
+    add_optional_text(w, "reason", p->reason);
     ek_json_add_text(w, "source", ek_plan_source_name(by));
     ek_json_close(w, '}');
     return w->rc;
@@ -54,8 +54,8 @@ void ek_json_add_accepted(struct ek_json_writer *w, const struct ek_accepted *a)
         ek_json_add_null(w, "time_ms");
     else
         ek_json_add_integer(w, "time_ms", a->time_ms);
-    ek_json_add_said(w, "actor", a->author);
-    ek_json_add_said(w, "reason", a->reason);
+    add_optional_text(w, "actor", a->author);
+    add_optional_text(w, "reason", a->reason);
     ek_json_close(w, '}');
 }
 

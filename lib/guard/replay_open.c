@@ -5,9 +5,9 @@
 #include "guard/guard_internal.h"
 #include "guard/guard_trials.h"
 
-static int hand_over(struct ek_event *event, ek_replay_fn *tell, void *context)
+static int pass_event(struct ek_event *event, ek_replay_fn *receive, void *context)
 {
-    int rc = event ? tell(context, event) : EK_ENOMEM;
+    int rc = event ? receive(context, event) : EK_ENOMEM;
     ek_free(event);
     return rc;
 }
@@ -21,18 +21,18 @@ static struct ek_event *open_finding(struct ek_guard *g, struct ek_finding *f)
     return ek_event_from_finding(a->manifest, f, &decision, g->members, members);
 }
 
-int ek_guard_replay_open(struct ek_guard *g, ek_replay_fn *tell, void *context)
+int ek_guard_replay_open(struct ek_guard *g, ek_replay_fn *receive, void *context)
 {
     struct ek_finding f;
     int rc = EK_OK, place = 0;
     while (!rc && (place = ek_detector_confirmed(g->detector, place, &f)) > 0)
-        rc = hand_over(open_finding(g, &f), tell, context);
+        rc = pass_event(open_finding(g, &f), receive, context);
     if (rc || !ek_guard_plan_version(g))
         return rc;
-    return hand_over(ek_event_from_plan(g->assets->manifest, ek_detector_registry(g->detector),
-                                        ek_controller_plan(g->control),
-                                        ek_detector_list_count(g->detector), g->time_ms),
-                     tell, context);
+    return pass_event(ek_event_from_plan(g->assets->manifest, ek_detector_registry(g->detector),
+                                         ek_controller_plan(g->control),
+                                         ek_detector_list_count(g->detector), g->time_ms),
+                      receive, context);
 }
 
 static bool is_of(const struct ek_decision_record *m, const struct ek_impact_view *v)
@@ -62,23 +62,24 @@ static struct ek_decision_record withdrawal(const struct ek_guard *g,
     return m;
 }
 
-static int replay_model(struct ek_guard *g, ek_replay_fn *tell, void *context)
+static int replay_model(struct ek_guard *g, ek_replay_fn *receive, void *context)
 {
     struct ek_agreement_view v;
     if (!ek_guard_has_drifted(g))
         return EK_OK;
     ek_agreement_watch_view(g->agreement, &v);
-    return hand_over(ek_event_from_model_drift(&v, ek_detector_list_count(g->detector), g->time_ms),
-                     tell, context);
+    return pass_event(
+        ek_event_from_model_drift(&v, ek_detector_list_count(g->detector), g->time_ms), receive,
+        context);
 }
 
-int ek_guard_replay_inconsistent(struct ek_guard *g, ek_replay_fn *tell, void *context)
+int ek_guard_replay_inconsistent(struct ek_guard *g, ek_replay_fn *receive, void *context)
 {
     struct ek_impact_view v;
     int rc = EK_OK, at = 0;
     while (!rc && ek_guard_impact(g, &at, &v)) {
         struct ek_decision_record m = withdrawal(g, &v);
-        rc = v.rolled_back ? hand_over(ek_event_from_decision(&m), tell, context) : EK_OK;
+        rc = v.rolled_back ? pass_event(ek_event_from_decision(&m), receive, context) : EK_OK;
     }
-    return rc ? rc : replay_model(g, tell, context);
+    return rc ? rc : replay_model(g, receive, context);
 }

@@ -26,7 +26,7 @@ struct ek_controller {
     bool paused;
     int64_t paused_ms;       /* event time of the pause */
     struct ek_plan before;   /* plan before the pause; empty if unknown */
-    bool retell;             /* a statistic in the plan changed, its treatments did not */
+    bool report_due;         /* a statistic in the plan changed, its treatments did not */
     bool stale;              /* inputs of the current plan may have changed */
     bool spent;              /* a route has used up its budget */
     bool wanted_full;        /* a finding was dropped since the last update: plan full */

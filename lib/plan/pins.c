@@ -234,16 +234,14 @@ static bool is_shown(const struct ek_controller *c, int rule, int64_t time_ms)
 }
 
 int ek_controller_each_pin(const struct ek_controller *c, int64_t time_ms,
-                           int (*report_decision)(void *context, const struct ek_order *pin,
-                                                  enum ek_plan_source by),
+                           int (*visit)(void *context, const struct ek_order *pin,
+                                        enum ek_plan_source by),
                            void *context)
 {
     int rc = EK_OK;
     for (int i = 0; i < c->pins && !rc; i++) {
         const struct ek_order one = order_of(c, &c->pin[i]);
-        rc = is_over(c->pin[i].is.until_ms, time_ms)
-                 ? EK_OK
-                 : report_decision(context, &one, EK_BY_OPERATOR);
+        rc = is_over(c->pin[i].is.until_ms, time_ms) ? EK_OK : visit(context, &one, EK_BY_OPERATOR);
     }
     for (int i = 0; i < c->setup.rules->pin_count && !rc; i++) {
         const struct ek_pin *p = &c->setup.rules->pin[i];
@@ -256,7 +254,7 @@ int ek_controller_each_pin(const struct ek_controller *c, int64_t time_ms,
         if (!is_shown(c, i, time_ms))
             continue;
         const struct ek_order one = order_of(c, &same);
-        rc = report_decision(context, &one, EK_BY_RULES);
+        rc = visit(context, &one, EK_BY_RULES);
     }
     return rc;
 }
@@ -269,8 +267,8 @@ struct when {
     uint64_t query, before; /* version of the plan with the pin */
 };
 
-static int report_decision(const struct ek_controller *c, struct ek_decision_record *d, int feature,
-                           enum ek_action action, const struct when *when)
+static int visit(const struct ek_controller *c, struct ek_decision_record *d, int feature,
+                 enum ek_action action, const struct when *when)
 {
     const struct ek_controller_callbacks *h = &c->setup.callbacks;
     d->query = when->query;
@@ -296,7 +294,7 @@ static int report_expired(const struct ek_controller *c, enum ek_decision_kind w
     d.reason = why;
     d.dimension = cells->name_of ? cells->name_of(cells->context, p->cell) : NULL;
     d.value = cells->value_of ? cells->value_of(cells->context, p->cell) : NULL;
-    return report_decision(c, &d, p->feature, o->action, when);
+    return visit(c, &d, p->feature, o->action, when);
 }
 
 static int report_rules(const struct ek_controller *c, enum ek_decision_kind what,
@@ -309,7 +307,7 @@ static int report_rules(const struct ek_controller *c, enum ek_decision_kind wha
     d.reason = text;
     d.dimension = pin->dimension;
     d.value = pin->value;
-    return report_decision(c, &d, item_of(c, pin), pin->action, when);
+    return visit(c, &d, item_of(c, pin), pin->action, when);
 }
 
 /* A pin that expired before the first event time is not reported. */

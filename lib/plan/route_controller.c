@@ -164,7 +164,7 @@ static void want(struct ek_controller *c, const struct ek_finding *f, const stru
     double credit;
     ek_controller_is_earned(c, f, &credit);
     const struct ek_plan_entry *before = ek_plan_entry_at(&c->desired, f->feature, f->cell);
-    c->retell |= before && ek_plan_awaits(before); /* the fault has returned */
+    c->report_due |= before && ek_plan_awaits(before); /* the fault has returned */
     ek_plan_set(&c->desired, f->feature, f->cell, d->treatment, time_ms);
     for (int i = 0; i < c->desired.count; i++)
         if (c->desired.entry[i].feature == f->feature && c->desired.entry[i].cell == f->cell)
@@ -213,7 +213,7 @@ static void recover(struct ek_controller *c, const struct ek_finding *f, int64_t
         return;
     }
     ek_plan_await(&c->desired, f->feature, f->cell);
-    c->retell = true;
+    c->report_due = true;
 }
 
 void ek_controller_add_finding(struct ek_controller *c, const struct ek_finding *f, int64_t time_ms)
@@ -439,8 +439,8 @@ int ek_controller_update(struct ek_controller *c, int64_t time_ms, uint64_t quer
     if (!is_due(c, time_ms, query))
         return EK_OK;
     compose(c, time_ms, &composed);
-    *changed = composed.changed || c->retell;
-    c->retell = false;
+    *changed = composed.changed || c->report_due;
+    c->report_due = false;
     const struct ek_plan *was = &c->plan[!c->now];
     int reported = ek_controller_report(c, was, &composed, time_ms, query);
     int ended = ek_controller_pins_end(c, time_ms, query, was->version);

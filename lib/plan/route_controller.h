@@ -143,8 +143,8 @@ int ek_controller_unpin(struct ek_controller *c, int feature, int cell, struct e
 /* Call the callback for each active pin, pins of operators first. Pins of the rules without a cell
  * or hidden by a pin of an operator are skipped. Return 0, or the first nonzero result. */
 int ek_controller_each_pin(const struct ek_controller *c, int64_t time_ms,
-                           int (*tell)(void *context, const struct ek_order *pin,
-                                       enum ek_plan_source by),
+                           int (*visit)(void *context, const struct ek_order *pin,
+                                        enum ek_plan_source by),
                            void *context);
 /* Return whether mitigation is paused. */
 bool ek_controller_paused(const struct ek_controller *c);
