@@ -323,11 +323,11 @@ void ek_fleet_link_wake(struct ek_fleet_link *l)
     rd_kafka_queue_yield(l->records);
 }
 
-void ek_fleet_link_set_reports(struct ek_fleet_link *l, bool hear)
+void ek_fleet_link_set_reports(struct ek_fleet_link *l, bool enabled)
 {
-    if (l->receives_evidence == hear)
+    if (l->receives_evidence == enabled)
         return;
-    l->receives_evidence = hear;
+    l->receives_evidence = enabled;
     if (l->position >= 0)
         assign(l);
 }

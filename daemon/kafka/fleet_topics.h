@@ -41,7 +41,7 @@ enum ek_fleet_topic ek_fleet_link_next(struct ek_fleet_link *l, int wait_ms, con
 void ek_fleet_link_wake(struct ek_fleet_link *l);
 /* Start or stop reading evidence reports; reading starts at the end of the topic. No effect if
  * unchanged. */
-void ek_fleet_link_set_reports(struct ek_fleet_link *l, bool hear);
+void ek_fleet_link_set_reports(struct ek_fleet_link *l, bool enabled);
 /* Return true if the plan log is read up to its current end. Queries a broker for at most
  * wait_ms. */
 bool ek_fleet_link_at_end(struct ek_fleet_link *l, int wait_ms);

@@ -6,17 +6,17 @@
 #include "daemon/kafka/topics.h"
 
 enum {
-    ASK_MS = 1000,       /* timeout of one metadata request */
-    ASK_AGAIN_MS = 200,  /* between two metadata requests */
-    QUIET_MS = 1500,     /* a reachable broker responds within this time */
-    ABSENT_MS = 3000,    /* a new topic is not known to all brokers at once */
-    REFUSED_MS = 3000,   /* long enough to be rejected by every broker */
-    WATERMARK_MS = 5000, /* timeout of one watermark query */
-    BACKLOG_MS = 5000,   /* longest wait for a partition that has a backlog */
-    SILENCE_MS = 500,    /* longest wait for a partition read to its end */
-    ONE_SLICE_MS = 100,  /* longest wait for the only partition without a record */
-    MANY_SLICE_MS = 10,  /* longest wait for one of several such partitions */
-    LAST_HEADERS = 16    /* headers kept from the end of a longer list */
+    REQUEST_TIMEOUT_MS = 1000, /* timeout of one metadata request */
+    REQUEST_RETRY_MS = 200,    /* between two metadata requests */
+    QUIET_MS = 1500,           /* a reachable broker responds within this time */
+    ABSENT_MS = 3000,          /* a new topic is not known to all brokers at once */
+    REFUSED_MS = 3000,         /* long enough to be rejected by every broker */
+    WATERMARK_MS = 5000,       /* timeout of one watermark query */
+    BACKLOG_MS = 5000,         /* longest wait for a partition that has a backlog */
+    SILENCE_MS = 500,          /* longest wait for a partition read to its end */
+    ONE_SLICE_MS = 100,        /* longest wait for the only partition without a record */
+    MANY_SLICE_MS = 10,        /* longest wait for one of several such partitions */
+    LAST_HEADERS = 16          /* headers kept from the end of a longer list */
 };
 
 /* Queue of one partition, with at most one record buffered. */
@@ -24,7 +24,7 @@ struct partition_queue {
     rd_kafka_queue_t *queue;
     rd_kafka_message_t *head;
     int64_t position, end; /* next offset to return; end offset at the start */
-    int64_t heard_ms;      /* time of the last event */
+    int64_t received_ms;   /* time of the last event */
 };
 
 struct ek_merged_consumer {
@@ -75,7 +75,7 @@ static int find_partitions(struct ek_merged_consumer *t, const char *brokers, co
     int64_t until = ek_now_ms() + wait_ms, absent_until = INT64_MAX;
     struct ek_topic_info answer;
     rd_kafka_resp_err_t err;
-    while ((err = ek_kafka_get_topic(t->client, topic, ASK_MS, &answer))) {
+    while ((err = ek_kafka_get_topic(t->client, topic, REQUEST_TIMEOUT_MS, &answer))) {
         int64_t now = ek_now_ms();
         if (answer.responded && absent_until == INT64_MAX)
             absent_until = now + ABSENT_MS;
@@ -84,7 +84,7 @@ static int find_partitions(struct ek_merged_consumer *t, const char *brokers, co
         if (now >= until || (answer.responded && now >= absent_until) ||
             (!answer.responded && refused(t, &why)))
             break;
-        rd_kafka_message_t *ignored = rd_kafka_consumer_poll(t->client, ASK_AGAIN_MS);
+        rd_kafka_message_t *ignored = rd_kafka_consumer_poll(t->client, REQUEST_RETRY_MS);
         if (ignored)
             rd_kafka_message_destroy(ignored);
     }
@@ -126,7 +126,7 @@ static int open_partition_queue(struct ek_merged_consumer *t, const char *topic,
     if (rc)
         return rc;
     s->position = s->position < 0 ? high : s->position;
-    s->heard_ms = ek_now_ms();
+    s->received_ms = ek_now_ms();
     rd_kafka_topic_partition_list_add(starts, topic, partition)->offset = s->position;
     return EK_OK;
 }
@@ -235,7 +235,7 @@ static int receive(const struct ek_merged_consumer *t, struct partition_queue *s
 {
     int rc = EK_OK;
     if (s)
-        s->heard_ms = ek_now_ms();
+        s->received_ms = ek_now_ms();
     if (s && !m->err && !(t->flags & EK_MERGED_CONSUMER_UNTIL_END && m->offset >= s->end)) {
         s->head = m;
         return EK_OK;
@@ -279,7 +279,7 @@ static bool is_blocked(const struct ek_merged_consumer *t)
         if (s->head || ended(t, s))
             continue;
         int64_t patience = s->position < s->end ? BACKLOG_MS : SILENCE_MS;
-        if (t->flags & EK_MERGED_CONSUMER_UNTIL_END || now - s->heard_ms < patience)
+        if (t->flags & EK_MERGED_CONSUMER_UNTIL_END || now - s->received_ms < patience)
             return true;
     }
     return false;

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-enum { SETTINGS = 4, ASK_MS = 1000, RETRY_MS = 300, TEXT_BYTES = 500 };
+enum { SETTINGS = 4, REQUEST_TIMEOUT_MS = 1000, RETRY_MS = 300, TEXT_BYTES = 500 };
 
 struct ek_topic_admin {
     rd_kafka_t *client;
@@ -63,7 +63,7 @@ int ek_topic_admin_find(struct ek_topic_admin *a, const char *topic, int *partit
     rd_kafka_resp_err_t err;
     do {
         rd_kafka_poll(a->client, 0);
-        err = ek_kafka_get_topic(a->client, topic, ASK_MS, &info);
+        err = ek_kafka_get_topic(a->client, topic, REQUEST_TIMEOUT_MS, &info);
     } while (!info.responded && ek_now_ms() < until);
     *partitions = info.partitions;
     bool missing = info.responded && err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;

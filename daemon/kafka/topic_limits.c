@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Kafka "Message Format": batch header; attributes and both deltas of the first record. */
-enum { BATCH_HEAD = 61, RECORD_HEAD = 3, ASK_MS = 5000 };
+enum { BATCH_HEAD = 61, RECORD_HEAD = 3, REQUEST_TIMEOUT_MS = 5000 };
 
 struct ek_topic_limits {
     const char *topics[EK_TOPIC_LIMITS_TOPICS];
@@ -61,7 +61,7 @@ void ek_topic_limits_request(struct ek_topic_limits *l, rd_kafka_t *client, int 
     l->answers = rd_kafka_queue_new(client);
     rd_kafka_AdminOptions_t *options =
         rd_kafka_AdminOptions_new(client, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS);
-    rd_kafka_AdminOptions_set_request_timeout(options, ASK_MS, why, sizeof why);
+    rd_kafka_AdminOptions_set_request_timeout(options, REQUEST_TIMEOUT_MS, why, sizeof why);
     if (broker >= 0)
         rd_kafka_AdminOptions_set_broker(options, broker, why, sizeof why);
     for (size_t i = 0; i < l->count; i++)

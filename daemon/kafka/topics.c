@@ -85,11 +85,11 @@ bool ek_kafka_get_topic_property(rd_kafka_t *client, const char *topic, const ch
 
 /* A broker responds to a connection in order, so a request waits for the previous fetch (500
  * ms). */
-enum { LOOK_EVERY_MS = 10000, LOOK_MS = 1000, TELL_EVERY_MS = 600000 };
+enum { LOOK_EVERY_MS = 10000, LOOK_MS = 1000, LOG_INTERVAL_MS = 600000 };
 
 struct place {
     atomic_bool missing;
-    int64_t tell_ms; /* time of the next log line */
+    int64_t next_log_ms; /* time of the next log line */
 };
 
 struct ek_topics {
@@ -97,7 +97,7 @@ struct ek_topics {
     struct ek_log *log;
     struct place *places;
     int64_t due_ms;
-    bool asked, settled; /* all requested once; all exist */
+    bool requested, settled; /* all requested once; all exist */
 };
 
 struct ek_topics *ek_topics_new(const struct ek_text_list *names, struct ek_log *log)
@@ -138,9 +138,9 @@ static bool note(struct ek_topics *t, size_t number, bool there, int64_t now_ms)
     bool was_missing = atomic_exchange(&p->missing, !there);
     if (there && was_missing)
         ek_log_write(t->log, EK_LOG_INFO, "topic_found", "topic=%s", t->names->items[number]);
-    if (there || (was_missing && now_ms < p->tell_ms))
+    if (there || (was_missing && now_ms < p->next_log_ms))
         return there && was_missing;
-    p->tell_ms = now_ms + TELL_EVERY_MS;
+    p->next_log_ms = now_ms + LOG_INTERVAL_MS;
     ek_log_write(t->log, EK_LOG_WARN, "topic_missing", "topic=%s", t->names->items[number]);
     return false;
 }
@@ -152,7 +152,7 @@ bool ek_topics_poll(struct ek_topics *t, rd_kafka_t *client)
     if (t->settled || now_ms < t->due_ms)
         return false;
     for (size_t i = 0; answered && i < t->names->count; i++) {
-        if (t->asked && !ek_topics_missing(t, i))
+        if (t->requested && !ek_topics_missing(t, i))
             continue;
         answered = find_topic(client, t->names->items[i], &there);
         if (answered)
@@ -160,14 +160,14 @@ bool ek_topics_poll(struct ek_topics *t, rd_kafka_t *client)
         all = all && answered && there;
     }
     t->settled = all;
-    t->asked = t->asked || answered;
+    t->requested = t->requested || answered;
     t->due_ms = ek_now_ms() + LOOK_EVERY_MS;
     return found;
 }
 
 void ek_topics_recheck(struct ek_topics *t)
 {
-    t->settled = t->asked = false;
+    t->settled = t->requested = false;
 }
 
 bool ek_topics_missing(const struct ek_topics *t, size_t number)

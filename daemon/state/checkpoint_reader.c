@@ -11,10 +11,10 @@
 #include <string.h>
 
 enum {
-    ASK_MS = 2000,    /* timeout of one offset query */
-    SLICE_MS = 20,    /* one poll for a record */
-    VISIBLE_MS = 500, /* delay until a committed record is visible */
-    AGAIN_MS = 10,    /* pause after a response, and without one */
+    REQUEST_TIMEOUT_MS = 2000, /* timeout of one offset query */
+    SLICE_MS = 20,             /* one poll for a record */
+    VISIBLE_MS = 500,          /* delay until a committed record is visible */
+    AGAIN_MS = 10,             /* pause after a response, and without one */
     LATER_MS = 100,
     WHY_BYTES = 300
 };
@@ -23,7 +23,7 @@ struct ek_checkpoint_reader {
     rd_kafka_t *client;
     const struct ek_config *config;
     struct ek_kafka_watch watch;
-    int64_t heard_ms;    /* time of the last broker response */
+    int64_t received_ms; /* time of the last broker response */
     char why[WHY_BYTES]; /* last error */
 };
 
@@ -76,7 +76,7 @@ void ek_checkpoint_reader_free(struct ek_checkpoint_reader *r)
 
 static void note_answer(struct ek_checkpoint_reader *r)
 {
-    r->heard_ms = ek_now_ms();
+    r->received_ms = ek_now_ms();
 }
 
 static void note_trouble(struct ek_checkpoint_reader *r, const char *topic, rd_kafka_resp_err_t err)
@@ -93,7 +93,7 @@ static void begin_waiting(struct ek_checkpoint_reader *r, const char *topic)
 static bool keep_waiting(const struct ek_checkpoint_reader *r,
                          const struct ek_checkpoint_read_waiter *w)
 {
-    bool silent = ek_now_ms() - r->heard_ms >= ASK_MS;
+    bool silent = ek_now_ms() - r->received_ms >= REQUEST_TIMEOUT_MS;
     return w->wait(w->context, silent ? r->why : NULL);
 }
 
@@ -109,7 +109,7 @@ static void pause_for(struct ek_checkpoint_reader *r, int ms)
 static void prepare_another(struct ek_checkpoint_reader *r, const char *topic)
 {
     pause_for(r, LATER_MS);
-    ek_kafka_refresh_leaders(r->client, topic, ASK_MS);
+    ek_kafka_refresh_leaders(r->client, topic, REQUEST_TIMEOUT_MS);
 }
 
 /* Return the partitions of unfinished jobs, each with its earliest time in `offset`. */
@@ -142,17 +142,17 @@ static enum starts find_starts(struct ek_checkpoint_reader *r,
                                rd_kafka_topic_partition_list_t *list)
 {
     enum starts all = FOUND;
-    rd_kafka_topic_partition_list_t *asked = rd_kafka_topic_partition_list_copy(list);
-    rd_kafka_resp_err_t err = rd_kafka_offsets_for_times(r->client, asked, ASK_MS);
+    rd_kafka_topic_partition_list_t *offsets = rd_kafka_topic_partition_list_copy(list);
+    rd_kafka_resp_err_t err = rd_kafka_offsets_for_times(r->client, offsets, REQUEST_TIMEOUT_MS);
     for (int i = 0; i < list->cnt; i++) {
-        const rd_kafka_topic_partition_t *p = &asked->elems[i];
+        const rd_kafka_topic_partition_t *p = &offsets->elems[i];
         bool known = !err && !p->err && p->offset >= 0;
         if (list->elems[i].offset > 0 && !known && all == FOUND)
             all = HIDDEN;
         list->elems[i].offset =
             list->elems[i].offset > 0 && known ? p->offset : RD_KAFKA_OFFSET_BEGINNING;
     }
-    rd_kafka_topic_partition_list_destroy(asked);
+    rd_kafka_topic_partition_list_destroy(offsets);
     if (!err)
         note_answer(r);
     else
@@ -358,7 +358,7 @@ int64_t ek_checkpoint_reader_low(struct ek_checkpoint_reader *r, const char *top
     rd_kafka_resp_err_t err;
     begin_waiting(r, topic);
     while ((err = rd_kafka_query_watermark_offsets(r->client, topic, partition, &low, &high,
-                                                   ASK_MS)) &&
+                                                   REQUEST_TIMEOUT_MS)) &&
            passing(err) && keep_waiting(r, w)) {
         note_trouble(r, topic, err);
         prepare_another(r, topic);

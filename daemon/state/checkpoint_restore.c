@@ -15,7 +15,7 @@
 #include <librdkafka/rdkafka.h>
 #include <string.h>
 
-enum { TELL_EVERY_MS = 30000 }; /* interval of the log line about unreachable brokers */
+enum { LOG_INTERVAL_MS = 30000 }; /* interval of the log line about unreachable brokers */
 
 /* Restore of one assignment. */
 struct restoring {
@@ -26,7 +26,7 @@ struct restoring {
     size_t jobs;
     const struct ek_assets *assets;
     struct ek_guard *joined;  /* merged from the checkpoints; NULL: none */
-    bool anew;                /* replace the current guard, which belongs to no partition */
+    bool replaces_guard;      /* replace the current guard, which belongs to no partition */
     uint64_t queries, events; /* lists in the checkpoints; events before the restore */
 };
 
@@ -71,12 +71,12 @@ static int read_pointers(struct restoring *r, struct ek_error *e)
 static void release_parked(struct restoring *r)
 {
     struct ek_checkpoint_store *k = r->k;
-    r->anew = k->unowned;
+    r->replaces_guard = k->unowned;
     for (size_t i = 0; k->unowned_stored && i < r->jobs; i++) {
         if (r->job[i].pointer.head != k->last.head || r->job[i].pointer.base != k->last.base)
             continue;
         r->job[i] = r->job[--r->jobs];
-        r->anew = false;
+        r->replaces_guard = false;
         break;
     }
 }
@@ -92,7 +92,7 @@ bool ek_checkpoint_store_retry_restore(struct ek_checkpoint_store *k, const char
     snprintf(text, sizeof text, "brokers do not give back the state, which is waited for: %s", why);
     ek_kafka_health_report(k->health, EK_KAFKA_HEALTH_STATE, text);
     if (now >= k->next_log_ms) {
-        k->next_log_ms = now + TELL_EVERY_MS;
+        k->next_log_ms = now + LOG_INTERVAL_MS;
         ek_log_text(k->tools.log, EK_LOG_WARN, "restore_pending", text);
     }
     return !unwanted(k);
@@ -151,8 +151,9 @@ static int refuse(struct ek_checkpoint_store *k, struct ek_checkpoint_read_job *
                        j->pointer.topic, j->pointer.partition, k->tools.config->state_topic,
                        why->message);
     if (fit == EK_RESTORE_NONE || fit == EK_RESTORE_INCOMPLETE)
-        log_loss(k, EK_LOSS_NOT_FOUND, &j->pointer,
-                 "the state in the topic is missing or incomplete: evidence and findings are reset");
+        log_loss(
+            k, EK_LOSS_NOT_FOUND, &j->pointer,
+            "the state in the topic is missing or incomplete: evidence and findings are reset");
     else
         log_loss(k, EK_LOSS_REFUSED, &j->pointer, why->message);
     j->refused = true;
@@ -237,7 +238,7 @@ static int install(void *context, struct ek_guard **guard, struct ek_error *e)
     int rc = EK_OK;
     if (!r->joined)
         return EK_OK;
-    if (r->anew) {
+    if (r->replaces_guard) {
         spent = *guard;
         *guard = r->joined;
         rc = ek_guard_copy_pause(*guard, spent, e);
@@ -347,7 +348,7 @@ static int restore(struct restoring *r, struct ek_error *e)
         return rc;
     r->assets = ek_guard_service_lock_assets(k->tools.guard);
     rc = join_all(r, e);
-    if (!rc && r->anew && !r->joined)
+    if (!rc && r->replaces_guard && !r->joined)
         rc = ek_guard_new(&r->joined, r->assets, e);
     if (!rc)
         rc = ek_guard_service_with_guard(k->tools.guard, install, r, e);
@@ -361,9 +362,9 @@ static int restore(struct restoring *r, struct ek_error *e)
 static void begin_from(struct restoring *r)
 {
     struct ek_checkpoint_store *k = r->k;
-    if (r->anew)
+    if (r->replaces_guard)
         k->home = NULL;
-    k->needs_full = k->needs_full || r->anew || r->jobs > 0;
+    k->needs_full = k->needs_full || r->replaces_guard || r->jobs > 0;
     k->unowned = k->unowned_stored = false;
     ek_checkpoint_store_remaining(k);
     k->events = r->events; /* events raised by the merge make one due */

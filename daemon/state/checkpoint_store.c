@@ -14,7 +14,7 @@ enum {
     PAUSE_STEPS = 6,
     PAUSE_MAX_MS = 30000,
     REPORTED = 2, /* failures until the stage counts as degraded */
-    ASK_MS = 1000,
+    REQUEST_TIMEOUT_MS = 1000,
     TEXT_BYTES = 500,
     AT_MOST_EVERY_MS = 1000, /* minimum interval, also after an event */
     WHOLE_EVERY = 6 /* full checkpoint interval, in units of state.checkpoint_interval; bounds the
@@ -254,7 +254,7 @@ bool ek_checkpoint_store_save(struct ek_checkpoint_store *k)
 {
     struct ek_error e;
     struct saving v = {.k = k};
-    if (k->failures && !ek_output_has_state_topic(k->tools.output, ASK_MS)) {
+    if (k->failures && !ek_output_has_state_topic(k->tools.output, REQUEST_TIMEOUT_MS)) {
         ek_checkpoint_store_suspend(k, "it is missing, or has no leader");
         return true;
     }
