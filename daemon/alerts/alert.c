@@ -445,7 +445,7 @@ static bool ends_rollback(const struct ek_decision_record *m)
 static void read_decision(struct ek_alert_update *n, const struct ek_decision_record *m)
 {
     char detail[EK_ALERT_TEXT_BYTES];
-    const char *who = or_empty(m->actor), *why = or_empty(m->reason);
+    const char *actor = or_empty(m->actor), *reason = or_empty(m->reason);
     const struct ek_event_place at = {m->feature, m->dimension, m->value};
     if (m->kind == EK_DECIDED_ROLLBACK) {
         copy_location(&n->alert, &at);
@@ -454,8 +454,8 @@ static void read_decision(struct ek_alert_update *n, const struct ek_decision_re
         copy_location(&n->alert, &at);
         set_ended(n, EK_ALERT_ROUTE_ROLLED_BACK);
     } else if (m->kind == EK_DECIDED_PAUSE && !m->feature) {
-        snprintf(detail, sizeof detail, "%s%.200s%s%.500s", *who ? "by " : "", who,
-                 *who && *why ? ", " : "", why);
+        snprintf(detail, sizeof detail, "%s%.200s%s%.500s", *actor ? "by " : "", actor,
+                 *actor && *reason ? ", " : "", reason);
         set_firing(n, EK_ALERT_PAUSED, detail);
     } else if (m->kind == EK_DECIDED_RESUME && !m->feature) {
         set_ended(n, EK_ALERT_PAUSED);

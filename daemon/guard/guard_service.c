@@ -233,11 +233,12 @@ static void sync_guard_pause(struct ek_guard_service *s)
 }
 
 /* Pause or resume this instance of a fleet; the fleet's pause is in the plan. */
-static bool pause_here(struct ek_guard_service *s, bool paused, const char *who, const char *why)
+static bool pause_here(struct ek_guard_service *s, bool paused, const char *actor,
+                       const char *reason)
 {
     pthread_mutex_lock(&s->lock);
     bool changed =
-        (paused || !s->fleet_paused) && ek_pause_set(s->pause, paused, ek_wall_ms(), who, why);
+        (paused || !s->fleet_paused) && ek_pause_set(s->pause, paused, ek_wall_ms(), actor, reason);
     update_pause(s);
     pthread_mutex_unlock(&s->lock);
     return changed;
@@ -258,21 +259,21 @@ static void sync_fleet_pause(struct ek_guard_service *s)
     update_pause(s);
 }
 
-bool ek_guard_service_pause(struct ek_guard_service *s, bool paused, const char *who,
-                            const char *why)
+bool ek_guard_service_pause(struct ek_guard_service *s, bool paused, const char *actor,
+                            const char *reason)
 {
     struct ek_error e;
     if (s->member.name)
-        return pause_here(s, paused, who, why);
+        return pause_here(s, paused, actor, reason);
     /* Pause first, without waiting for the guard's lock. */
-    bool changed = paused && ek_pause_set(s->pause, true, ek_wall_ms(), who, why);
+    bool changed = paused && ek_pause_set(s->pause, true, ek_wall_ms(), actor, reason);
     pthread_mutex_lock(&s->lock);
     int rc = ek_guard_advance(s->guard, ek_guard_service_clock_ms(s), &e);
     if (!rc)
-        rc = paused ? ek_guard_pause(s->guard, who, why, &e)
-                    : ek_guard_resume(s->guard, who, why, &e);
+        rc = paused ? ek_guard_pause(s->guard, actor, reason, &e)
+                    : ek_guard_resume(s->guard, actor, reason, &e);
     if (!paused)
-        changed = ek_pause_set(s->pause, false, ek_wall_ms(), who, why);
+        changed = ek_pause_set(s->pause, false, ek_wall_ms(), actor, reason);
     drain_events(s);
     update_progress(s);
     update_pause(s);

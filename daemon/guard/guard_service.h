@@ -91,8 +91,8 @@ void ek_guard_service_set_pause(struct ek_guard_service *s, struct ek_pause *pau
 /* Pause or resume. Pausing takes effect at once; the guard stores it in its checkpoint. Return
  * false if unchanged. In a fleet it concerns this instance only and is not stored, and a resume has
  * no effect while the plan pauses the fleet. */
-bool ek_guard_service_pause(struct ek_guard_service *s, bool paused, const char *who,
-                            const char *why);
+bool ek_guard_service_pause(struct ek_guard_service *s, bool paused, const char *actor,
+                            const char *reason);
 /* Record and report an external decision, as ek_guard_add_decision. Return 0 or EK_ENOMEM. */
 int ek_guard_service_add_decision(struct ek_guard_service *s, const struct ek_decision_record *m);
 /* Record and report a decision of the leader, which each instance numbers itself. Return 0 or

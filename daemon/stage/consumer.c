@@ -185,13 +185,13 @@ static int accept_message(struct ek_input *in, rd_kafka_message_t *raw, uint64_t
 int ek_input_serve(struct ek_input *in, struct ek_error *e)
 {
     rd_kafka_message_t *raw;
-    struct ek_error beside;
+    struct ek_error fault;
     while (!ek_kafka_failure(&in->watch, NULL) && (raw = rd_kafka_consumer_poll(in->client, 0))) {
         if (raw->err) {
             handle_error(in, raw);
         } else {
-            ek_fail(&beside, EK_EIO, "kafka: a message outside its queue");
-            ek_kafka_fail(&in->watch, &beside);
+            ek_fail(&fault, EK_EIO, "kafka: a message outside its queue");
+            ek_kafka_fail(&in->watch, &fault);
         }
         rd_kafka_message_destroy(raw);
     }

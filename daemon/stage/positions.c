@@ -15,11 +15,11 @@
 #include <string.h>
 
 enum {
-    ASK_MS = 1000,
+    REQUEST_TIMEOUT_MS = 1000,
     AGAIN_MS = 50,
     FIRST_MS = 5000,
     COMMIT_MS = 2000,
-    TELL_MS = 30000,
+    LOG_INTERVAL_MS = 30000,
     DETACHED_MS = 200
 };
 
@@ -36,8 +36,8 @@ static bool wait_again(struct ek_input *in, const char *topic, rd_kafka_resp_err
         ek_kafka_report_topic(&in->watch, err, EK_KAFKA_COMMIT, topic, NULL);
         return false;
     }
-    if (now >= in->tell_ms) {
-        in->tell_ms = now + TELL_MS;
+    if (now >= in->next_log_ms) {
+        in->next_log_ms = now + LOG_INTERVAL_MS;
         ek_log_write(in->watch.log, EK_LOG_WARN, "position_pending", "topic=%s reason=%s", topic,
                      rd_kafka_err2name(err));
     }
@@ -52,8 +52,8 @@ static bool find_range(struct ek_input *in, const char *topic, int partition, in
                        int64_t *high)
 {
     rd_kafka_resp_err_t err;
-    while (
-        (err = rd_kafka_query_watermark_offsets(in->client, topic, partition, low, high, ASK_MS)))
+    while ((err = rd_kafka_query_watermark_offsets(in->client, topic, partition, low, high,
+                                                   REQUEST_TIMEOUT_MS)))
         if (!wait_again(in, topic, err))
             return false;
     return true;
@@ -64,14 +64,14 @@ static rd_kafka_topic_partition_list_t *commits_of_topic(struct ek_input *in, co
 {
     struct ek_topic_info info;
     rd_kafka_resp_err_t err;
-    while ((err = ek_kafka_get_topic(in->client, topic, ASK_MS, &info)))
+    while ((err = ek_kafka_get_topic(in->client, topic, REQUEST_TIMEOUT_MS, &info)))
         if (!wait_again(in, topic, err))
             return NULL;
     for (;;) {
         rd_kafka_topic_partition_list_t *all = rd_kafka_topic_partition_list_new(info.partitions);
         for (int i = 0; i < info.partitions; i++)
             rd_kafka_topic_partition_list_add(all, topic, i);
-        err = rd_kafka_committed(in->client, all, ASK_MS);
+        err = rd_kafka_committed(in->client, all, REQUEST_TIMEOUT_MS);
         for (int i = 0; !err && i < all->cnt; i++)
             err = all->elems[i].err;
         if (!err)
@@ -305,7 +305,7 @@ void ek_input_restart(struct ek_input *in, struct ek_partition *assignment)
 {
     int64_t low, high, at = position_of(assignment);
     assignment->misplaced = rd_kafka_query_watermark_offsets(
-        in->client, assignment->topic, assignment->partition, &low, &high, ASK_MS);
+        in->client, assignment->topic, assignment->partition, &low, &high, REQUEST_TIMEOUT_MS);
     if (assignment->misplaced) /* tried again with the next check */
         return;
     if (at > high) {
@@ -341,7 +341,7 @@ bool ek_input_is_probe(struct ek_input *in, struct ek_partition *assignment, int
     if (offset == wanted && print == assignment->last_print)
         return true;
     if (rd_kafka_query_watermark_offsets(in->client, assignment->topic, assignment->partition, &low,
-                                         &high, ASK_MS))
+                                         &high, REQUEST_TIMEOUT_MS))
         low = 0;
     reopen(in, assignment, low);
     seek_to(in, assignment, low);

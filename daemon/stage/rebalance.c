@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { COMMITTED_SLICE_MS = 1000, AGAIN_MS = 50, TELL_MS = 30000 };
+enum { COMMITTED_SLICE_MS = 1000, AGAIN_MS = 50, LOG_INTERVAL_MS = 30000 };
 
 int ek_input_find_partition(const struct ek_input *in, const char *topic, int partition)
 {
@@ -41,8 +41,8 @@ static bool retry(struct ek_input *in, const char *why)
     int64_t now = ek_now_ms();
     if (in->checkpoint_store)
         return ek_checkpoint_store_retry_restore(in->checkpoint_store, why);
-    if (now >= in->tell_ms) {
-        in->tell_ms = now + TELL_MS;
+    if (now >= in->next_log_ms) {
+        in->next_log_ms = now + LOG_INTERVAL_MS;
         ek_log_text(in->watch.log, EK_LOG_WARN, "position_pending", why);
     }
     return !in->hooks.stopping || !in->hooks.stopping(in->hooks.context);

@@ -224,7 +224,7 @@ static int load(struct loading *l, const struct ek_assets *was, struct ek_error 
  * NULL.
  */
 static void reload_run(struct ek_reload *r, struct ek_stage *stage, const struct ek_config *running,
-                       bool reset_state, const char *who)
+                       bool reset_state, const char *actor)
 {
     struct loading l = {.r = r, .running = running, .reset_state = reset_state};
     struct ek_error e;
@@ -233,7 +233,7 @@ static void reload_run(struct ek_reload *r, struct ek_stage *stage, const struct
     ek_error_list_init(&r->notes);
     int rc = load(&l, ek_stage_assets(stage), &e);
     if (!rc && !r->faults.count)
-        rc = ek_stage_reload(stage, l.loaded, who, &r->fit, &e);
+        rc = ek_stage_reload(stage, l.loaded, actor, &r->fit, &e);
     if (rc && !r->faults.count)
         fault(r, &e);
     r->done = !rc && !r->faults.count;
@@ -267,9 +267,9 @@ struct ek_reload_service {
     pthread_t thread;
     bool started;
     atomic_bool hup, ending;
-    pthread_mutex_t lock; /* guards the fields below */
-    struct request wish;  /* pending request */
-    uint64_t wishes;      /* number of requests ever */
+    pthread_mutex_t lock;   /* guards the fields below */
+    struct request pending; /* pending request */
+    uint64_t requests;      /* number of requests ever */
     bool loading;
     struct ek_buf last; /* JSON of the last reload; empty: none */
 };
@@ -364,10 +364,10 @@ static void publish_result(struct ek_reload_service *s, const struct ek_reload *
 static bool pop_request(struct ek_reload_service *s, struct request *out)
 {
     pthread_mutex_lock(&s->lock);
-    *out = s->wish;
-    s->wish = (struct request){.number = 0};
+    *out = s->pending;
+    s->pending = (struct request){.number = 0};
     if (!out->number && atomic_exchange(&s->hup, false))
-        out->number = ++s->wishes;
+        out->number = ++s->requests;
     s->loading = out->number > 0;
     pthread_mutex_unlock(&s->lock);
     return out->number > 0;
@@ -458,10 +458,10 @@ uint64_t ek_reload_service_request(struct ek_reload_service *s, bool reset_state
                                    const char *author)
 {
     pthread_mutex_lock(&s->lock);
-    s->wish.number = ++s->wishes;
-    s->wish.reset_state |= reset_state; /* the pending reload serves both requests */
-    snprintf(s->wish.author, sizeof s->wish.author, "%s", author ? author : "");
-    uint64_t number = s->wish.number;
+    s->pending.number = ++s->requests;
+    s->pending.reset_state |= reset_state; /* the pending reload serves both requests */
+    snprintf(s->pending.author, sizeof s->pending.author, "%s", author ? author : "");
+    uint64_t number = s->pending.number;
     pthread_mutex_unlock(&s->lock);
     ek_wakeup_signal(&s->wakeup);
     return number;
@@ -470,8 +470,8 @@ uint64_t ek_reload_service_request(struct ek_reload_service *s, bool reset_state
 int ek_reload_service_json(struct ek_reload_service *s, struct ek_buf *out)
 {
     pthread_mutex_lock(&s->lock);
-    if (s->loading || s->wish.number)
-        ek_buf_printf(out, "{\"state\":\"loading\",\"reload\":%" PRIu64 "}", s->wishes);
+    if (s->loading || s->pending.number)
+        ek_buf_printf(out, "{\"state\":\"loading\",\"reload\":%" PRIu64 "}", s->requests);
     else if (!s->last.length)
         ek_buf_text(out, "{\"state\":\"never\",\"reload\":0}");
     else

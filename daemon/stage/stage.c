@@ -19,7 +19,7 @@ enum {
     LIMITS_MS = 300000,    /* refresh of topic limits, which may change */
     PATIENCE_MS = 1000,    /* delay of the log line about a full stage */
     PREPARE_MS = 1000,     /* one attempt to reach brokers and topics */
-    HEAR_MS = 5000,        /* longest wait for the fleet plan at the start */
+    PLAN_WAIT_MS = 5000,   /* longest wait for the fleet plan at the start */
     PLACES_MS = 1000,      /* timeout of a partition count request */
     DRAIN_SLICE_MS = 100,  /* one flush during a drain */
     PROBE_EVERY_MS = 3000, /* requests of the watching thread to a broker */
@@ -341,9 +341,9 @@ void ek_stage_stop(struct ek_stage *s)
     atomic_store_explicit(&s->stopping, true, memory_order_relaxed);
 }
 
-bool ek_stage_pause(struct ek_stage *s, bool paused, const char *who, const char *why)
+bool ek_stage_pause(struct ek_stage *s, bool paused, const char *actor, const char *reason)
 {
-    return ek_guard_service_pause(s->guard, paused, who, why);
+    return ek_guard_service_pause(s->guard, paused, actor, reason);
 }
 
 bool ek_stage_has_durable_state(const struct ek_stage *s)
@@ -472,18 +472,18 @@ static void watch_fullness(struct ek_stage *s)
     int64_t now = ek_now_ms();
     if (now_full && !s->full_since_ms)
         s->full_since_ms = now;
-    if (now_full && !s->told_full && now - s->full_since_ms >= PATIENCE_MS) {
-        s->told_full = true;
+    if (now_full && !s->full_reported && now - s->full_since_ms >= PATIENCE_MS) {
+        s->full_reported = true;
         ek_log_write(s->log, EK_LOG_WARN, "input_paused", "in_flight=%zu",
                      ek_partition_offsets_in_flight(s->partitions));
     }
     if (now_full)
         return;
-    if (s->told_full)
+    if (s->full_reported)
         ek_log_write(s->log, EK_LOG_INFO, "input_resumed", "in_flight=%zu",
                      ek_partition_offsets_in_flight(s->partitions));
     s->full_since_ms = 0;
-    s->told_full = false;
+    s->full_reported = false;
 }
 
 static size_t less(size_t a, size_t b)
@@ -596,7 +596,7 @@ static int join_fleet(struct ek_stage *s, struct ek_error *e)
     }
     if (!rc && ready)
         rc = ek_fleet_start(s->fleet, e);
-    int64_t until = ek_now_ms() + HEAR_MS;
+    int64_t until = ek_now_ms() + PLAN_WAIT_MS;
     while (!rc && ready && !stopping(s) && !ek_fleet_has_read_plan(s->fleet) && ek_now_ms() < until)
         rc = ek_output_poll(s->output, IDLE_MS, e);
     return rc;

@@ -55,7 +55,7 @@ struct ek_guard_service *ek_stage_guard(struct ek_stage *s);
 /* Set the kill switch (daemon/guard/pause.h) from the next messages of each worker on; also before
  * ek_stage_run. The change is logged and sent as an event and alert. Return false if it was already
  * set so. */
-bool ek_stage_pause(struct ek_stage *s, bool paused, const char *who, const char *why);
+bool ek_stage_pause(struct ek_stage *s, bool paused, const char *actor, const char *reason);
 /* Return the pause switch, which the stage owns. */
 struct ek_pause *ek_stage_paused(struct ek_stage *s);
 /* Return true if decisions survive a restart, because checkpoints are configured. */
@@ -65,7 +65,7 @@ bool ek_stage_has_durable_state(const struct ek_stage *s);
  * are decoded again; lists already counted are scored with the old. *fit is the result of
  * ek_guard_set_assets. Adds a decision of the actor (may be NULL). Return 0, or an error, which
  * changes nothing. One thread at a time; also before ek_stage_run. */
-int ek_stage_reload(struct ek_stage *s, struct ek_asset_ref *assets, const char *who,
+int ek_stage_reload(struct ek_stage *s, struct ek_asset_ref *assets, const char *actor,
                     enum ek_restore_result *fit, struct ek_error *e);
 /* Return the current assets; for the thread that calls ek_stage_reload. */
 const struct ek_assets *ek_stage_assets(const struct ek_stage *s);

@@ -54,7 +54,7 @@ struct ek_stage {
     atomic_bool stopping;
     int64_t tick_due_ms, commit_due_ms, board_due_ms, limits_due_ms; /* monotonic */
     int64_t full_since_ms;                                           /* 0: not full */
-    bool told_full, stuck;
+    bool full_reported, stuck;
     bool unplaced; /* a partition may lack `keeps_partition` */
 };
 

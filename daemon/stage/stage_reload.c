@@ -26,10 +26,10 @@ static void discard_assets(struct ek_stage *s)
 }
 
 /* Record the reload in the event history. */
-static void decide(struct ek_stage *s, const char *who, enum ek_restore_result fit)
+static void decide(struct ek_stage *s, const char *actor, enum ek_restore_result fit)
 {
     struct ek_decision_record m = ek_decision_get(EK_DECIDED_RELOAD);
-    m.actor = who;
+    m.actor = actor;
     m.reason =
         fit == EK_RESTORE_COUNTERS_ONLY
             ? "rules, profile and model were read again: evidence, findings and routes are reset"
@@ -38,7 +38,7 @@ static void decide(struct ek_stage *s, const char *who, enum ek_restore_result f
         ek_log_text(s->log, EK_LOG_ERROR, "event_dropped", "out of memory");
 }
 
-int ek_stage_reload(struct ek_stage *s, struct ek_asset_ref *assets, const char *who,
+int ek_stage_reload(struct ek_stage *s, struct ek_asset_ref *assets, const char *actor,
                     enum ek_restore_result *fit, struct ek_error *e)
 {
     const struct ek_guard_service_assets turn = {.assets = ek_asset_ref_get(assets),
@@ -54,7 +54,7 @@ int ek_stage_reload(struct ek_stage *s, struct ek_asset_ref *assets, const char 
         discard_assets(s);
         return rc;
     }
-    decide(s, who, *fit);
+    decide(s, actor, *fit);
     if (s->fleet)
         ek_fleet_commit_assets(s->fleet);
     struct ek_asset_ref *before = s->assets;

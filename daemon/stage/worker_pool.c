@@ -49,8 +49,8 @@ void ek_decode_batch_finish(struct ek_guard_service_list *lists, size_t count)
 }
 
 enum {
-    RING_BATCHES = 4,    /* capacity of a queue */
-    SCORELESS_TOLD = 100 /* lists without scores before a warning */
+    RING_BATCHES = 4,   /* capacity of a queue */
+    SCORELESS_MAX = 100 /* lists without scores before a warning */
 };
 
 /* Contexts of a worker. The first outlives the others, which share its scratch memory. */
@@ -259,10 +259,10 @@ static void check_scores(struct worker *w, const struct ek_list *q)
 {
     struct ek_worker_pool *worker_pool = w->worker_pool;
     char text[500];
-    if (ek_score_check_missing(&worker_pool->scores, q) != SCORELESS_TOLD ||
+    if (ek_score_check_missing(&worker_pool->scores, q) != SCORELESS_MAX ||
         !ek_score_check_expected(worker_pool->tools.config))
         return;
-    ek_score_check_text(worker_pool->tools.config, SCORELESS_TOLD, text, sizeof text);
+    ek_score_check_text(worker_pool->tools.config, SCORELESS_MAX, text, sizeof text);
     ek_log_text(worker_pool->tools.log, EK_LOG_WARN, "scores_missing", text);
 }
 
