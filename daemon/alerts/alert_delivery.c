@@ -130,9 +130,9 @@ static void back_off(struct sink *s, int64_t retry_after_ms, int64_t now_ms)
 {
     int64_t next = s->back_off_ms ? 2 * s->back_off_ms : FIRST_BACK_OFF_MS;
     s->back_off_ms = next < EK_ALERT_BACK_OFF_MAX_MS ? next : EK_ALERT_BACK_OFF_MAX_MS;
-    int64_t asked =
+    int64_t requested_ms =
         retry_after_ms < EK_ALERT_RETRY_AFTER_MAX_MS ? retry_after_ms : EK_ALERT_RETRY_AFTER_MAX_MS;
-    s->not_before_ms = now_ms + later(s->back_off_ms, asked);
+    s->not_before_ms = now_ms + later(s->back_off_ms, requested_ms);
 }
 
 void ek_alert_queue_finish(struct ek_alert_queue *q, size_t sink, enum ek_alert_result result,

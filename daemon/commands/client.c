@@ -238,7 +238,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     {                                                                                              \
         "json", KEY_JSON, NULL, 0, "Print the response as JSON", 0                                 \
     }
-#define TELLS                                                                                      \
+#define ACTOR                                                                                      \
     {"token-file", KEY_TOKEN, "FILE", 0, "With --url: use the first token of this file", 0},       \
         {"reason", KEY_REASON, "TEXT", 0, "Reason, recorded in the events", 0},                    \
     {                                                                                              \
@@ -267,23 +267,23 @@ static const struct argp_option RELOAD_OPTIONS[] = {
     {"token-file", KEY_TOKEN, "FILE", 0, "With --url: use the first token of this file", 0},
     {"actor", KEY_AUTHOR, "NAME", 0, "Actor, if the token has no name", 0},
     {0}};
-static const struct argp_option TELL_OPTIONS[] = {COMMON, TELLS, {0}};
+static const struct argp_option ACTOR_OPTIONS[] = {COMMON, ACTOR, {0}};
 #define PLACE                                                                                      \
     {                                                                                              \
         "segment", KEY_SEGMENT, "NAME=VALUE", 0,                                                   \
             "Segment to which it applies; default: all traffic", 0                                 \
     }
-static const struct argp_option PLACE_OPTIONS[] = {COMMON, TELLS, PLACE, {0}};
+static const struct argp_option PLACE_OPTIONS[] = {COMMON, ACTOR, PLACE, {0}};
 static const struct argp_option RESUME_OPTIONS[] = {
     COMMON,
-    TELLS,
+    ACTOR,
     {"feature", KEY_FEATURE, "NAME", 0,
      "Restart the route of this feature after its rollback, instead of ending a pause", 0},
     PLACE,
     {0}};
 static const struct argp_option PIN_OPTIONS[] = {
     COMMON,
-    TELLS,
+    ACTOR,
     PLACE,
     {"action", KEY_ACTION, "ACTION", 0,
      "Action: route, route_normalized, blank, ...; none: never act", 0},
@@ -557,7 +557,7 @@ static const struct command COMMANDS[] = {
      .doc = "Reload rules, profile, model and tokens of an instance. On error nothing changes, all "
             "errors are printed, and the exit status is 78."},
     {.name = "pause",
-     .options = TELL_OPTIONS,
+     .options = ACTOR_OPTIONS,
      .needs_token = true,
      .run = run_command,
      .path = "/api/v1/pause",
@@ -582,7 +582,7 @@ static const struct command COMMANDS[] = {
      .doc = "Accept the current level of a feature as normal: its confirmed finding and its route "
             "end, and the shift is not reported again. Undo it with 'evenkeel revert'."},
     {.name = "revert",
-     .options = TELL_OPTIONS,
+     .options = ACTOR_OPTIONS,
      .argument = A_VERSION,
      .needs_token = true,
      .run = run_command,

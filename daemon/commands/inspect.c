@@ -399,8 +399,8 @@ static int read_head(const char *path, struct ek_buf *bytes, struct ek_error *e)
 
 static int messages(const struct arguments *a, struct ek_error *e)
 {
-    const struct ek_inspect_comparison beside = {a->plot, a->manifest, a->profile,
-                                                 &a->field_mapping};
+    const struct ek_inspect_comparison comparison = {a->plot, a->manifest, a->profile,
+                                                     &a->field_mapping};
     if (!a->plot) {
         int rc = inspect_capture(a->path, a->form, stdout, e);
         bool coverage = !rc && a->config && a->form == EK_INSPECT_TABLE;
@@ -408,7 +408,7 @@ static int messages(const struct arguments *a, struct ek_error *e)
     }
     if (!a->manifest)
         return ek_fail(e, EK_EUSAGE, "%s: --plot of messages needs --manifest", a->path);
-    return ek_inspect_plot_messages(a->path, &beside, stdout, e);
+    return ek_inspect_plot_messages(a->path, &comparison, stdout, e);
 }
 
 static int arrays(const struct arguments *a, bool certain, struct ek_error *e)

@@ -460,9 +460,9 @@ static int forward(struct replay *r, struct ek_record *record, struct ek_error *
 static int compare_ranks(struct replay *r, struct ek_error *e)
 {
     struct ek_comparison t;
-    bool says;
-    int rc = ek_guard_compare(r->guard, &t, &says, e);
-    if (!rc && says)
+    bool valid;
+    int rc = ek_guard_compare(r->guard, &t, &valid, e);
+    if (!rc && valid)
         report_add_comparison(&r->report, &t);
     return rc;
 }

@@ -91,11 +91,11 @@ static void start_reloads(struct ek_reload_service *reload_service)
  * ignored. */
 static void on_signal(int number)
 {
-    int64_t now = ek_now_ms(), asked = 0;
+    int64_t now = ek_now_ms(), first_ms = 0;
     struct ek_stage *stage = atomic_load(&stage_to_stop);
-    if (atomic_compare_exchange_strong(&stop_ms, &asked, now) && stage)
+    if (atomic_compare_exchange_strong(&stop_ms, &first_ms, now) && stage)
         ek_stage_stop(stage);
-    else if (now - asked >= SECOND_SIGNAL_MS)
+    else if (now - first_ms >= SECOND_SIGNAL_MS)
         _exit(128 + number);
 }
 

@@ -154,7 +154,7 @@ static int wait_until_ready(struct pipeline *p, struct ek_demo_stop stop, struct
         int rc = still_running(p, e);
         if (rc || stats.ready)
             return rc;
-        if (stop.asked(stop.context))
+        if (stop.is_canceled(stop.context))
             return ek_fail(e, EK_ESTATE, "interrupted");
         if (ek_now_ms() > until)
             return ek_fail(e, EK_EIO, "the stage has no partition after %d s", CONNECT_MS / 1000);

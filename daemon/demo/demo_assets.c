@@ -141,7 +141,7 @@ static int show(void *context, const struct ek_train_progress *p)
     if (!t->plain)
         ek_progress_update(&t->progress, p->step, p->steps, p->epoch > 1 ? note : NULL);
     bool late = p->epoch > 1 && ek_now_ms() - t->progress.started_ms > TRAIN_MS_MAX;
-    return late || t->stop.asked(t->stop.context);
+    return late || t->stop.is_canceled(t->stop.context);
 }
 
 static void *train(void *arg)
@@ -183,7 +183,7 @@ static int train_both(const struct ek_demo_assets *a, const struct lists *l,
         pthread_join(thread, NULL);
     else
         train(&plain);
-    if (stop.asked(stop.context))
+    if (stop.is_canceled(stop.context))
         return ek_fail(e, EK_ESTATE, "interrupted");
     struct training *failed = plain.rc ? &plain : routable.rc ? &routable : NULL;
     if (failed) {

@@ -23,7 +23,7 @@ struct ek_demo_assets {
 
 /* Callback that returns true to cancel; called from two threads. */
 struct ek_demo_stop {
-    bool (*asked)(void *context);
+    bool (*is_canceled)(void *context);
     void *context;
 };
 

@@ -18,13 +18,13 @@
 
 void ek_rate_limiter_request(struct ek_rate_limiter *p)
 {
-    p->asked = true;
+    p->requested = true;
 }
 
 int64_t ek_rate_limiter_wait_ms(const struct ek_rate_limiter *p, int64_t now_ms)
 {
     int64_t early_ms = p->last_ms + p->gap_ms;
-    int64_t at_ms = p->asked && early_ms < p->due_ms ? early_ms : p->due_ms;
+    int64_t at_ms = p->requested && early_ms < p->due_ms ? early_ms : p->due_ms;
     return at_ms > now_ms ? at_ms - now_ms : 0;
 }
 
@@ -32,7 +32,7 @@ enum ek_rate_limiter_event ek_rate_limiter_next(struct ek_rate_limiter *p, int64
 {
     if (ek_rate_limiter_wait_ms(p, now_ms))
         return EK_RATE_WAIT;
-    p->asked = false;
+    p->requested = false;
     p->last_ms = now_ms;
     if (now_ms < p->due_ms)
         return EK_RATE_EARLY;

@@ -16,7 +16,7 @@
 struct ek_rate_limiter {
     int64_t every_ms, gap_ms; /* period; shortest time before an early run */
     int64_t due_ms, last_ms;  /* next periodic run; last run of either kind */
-    bool asked;               /* an early run is requested */
+    bool requested;           /* an early run is requested */
 };
 
 enum ek_rate_limiter_event { EK_RATE_WAIT, EK_RATE_EARLY, EK_RATE_REPORT };

@@ -39,7 +39,7 @@ static int replace(struct patching *p, size_t offset, size_t length, const void 
 }
 
 /* Return whether to replace `value`, with the new value in *out. */
-static bool ask(struct patching *p, int feature, double value, bool narrow, double *out)
+static bool repair_value(struct patching *p, int feature, double value, bool narrow, double *out)
 {
     *out = p->patch->value(p->patch->context, p->item, feature, value, narrow);
     return !(*out == value || (isnan(*out) && isnan(value)));
@@ -151,7 +151,7 @@ static int patch_value(struct patching *p, int feature, const uint8_t *start,
 {
     uint8_t to[PER_VALUE_MAX];
     double value;
-    if (!ask(p, feature, number_of(h), h->kind == EK_WIRE_FLOAT32, &value))
+    if (!repair_value(p, feature, number_of(h), h->kind == EK_WIRE_FLOAT32, &value))
         return EK_OK;
     if (text)
         return replace(
@@ -172,7 +172,7 @@ static int patch_bin(struct patching *p, int count)
         float was = ek_float_from_bits(__builtin_bswap32(bits));
         uint8_t to[4];
         double value;
-        if (!p->patch->wanted[f] || !ask(p, f, (double)was, true, &value))
+        if (!p->patch->wanted[f] || !repair_value(p, f, (double)was, true, &value))
             continue;
         ek_store_be32(to, __builtin_bswap32(ek_float_to_bits((float)value)));
         rc = replace(p, at + 4 * (size_t)f, sizeof to, to, sizeof to);

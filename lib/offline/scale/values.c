@@ -113,7 +113,7 @@ enum { DECADE_LEAST = -9, DECADE_MOST = 9 };
 struct bucket {
     double low, high; /* low <= |x| < high */
     double count;
-    double beside; /* count of its fuller neighbor */
+    double neighbor; /* count of its fuller neighbor */
 };
 
 /* Return the first value of a magnitude key, 0 .. EK_SKETCH_INF. A key is a float pattern without
@@ -131,7 +131,7 @@ static struct bucket bucket_of(const struct ek_sketch *s, int key)
     b.count = (double)ek_sketch_count(s, (uint16_t)key);
     double below = size > 1 ? (double)ek_sketch_count(s, (uint16_t)(key - 1)) : 0;
     double above = size + 1 < EK_SKETCH_INF ? (double)ek_sketch_count(s, (uint16_t)(key + 1)) : 0;
-    b.beside = fmax(below, above);
+    b.neighbor = fmax(below, above);
     return b;
 }
 
@@ -190,7 +190,7 @@ static double find_step(const struct ek_sketch *s)
 static double unique_in(const struct bucket *b, double step)
 {
     double first, m = step > 0 ? multiples(b, step, &first) : 0;
-    double most = fmin(b->count, 1 + SMOOTH * b->beside);
+    double most = fmin(b->count, 1 + SMOOTH * b->neighbor);
     return m >= 1 ? fmax(1, fmin(most, m * -expm1(-b->count / m))) : most;
 }
 

@@ -37,13 +37,13 @@ static struct ek_manifest *parsed(const char *text, size_t length)
 
 /* Return the reduced text, stored in `out`. */
 static const char *reduced(const char *text, const bool *keep, struct ek_buf *out,
-                           const char **anew)
+                           const char **reason)
 {
     struct ek_manifest *m = parsed(text, strlen(text));
     struct ek_buf whole;
     ek_buf_init(&whole, 0);
     ck_assert_int_eq(ek_buf_text(&whole, text), EK_OK);
-    ck_assert_int_eq(ek_manifest_reduce(m, &whole, keep, out, anew, NULL), EK_OK);
+    ck_assert_int_eq(ek_manifest_reduce(m, &whole, keep, out, reason, NULL), EK_OK);
     ek_manifest_free(m);
     ek_buf_release(&whole);
     return ek_buf_string(out);
@@ -52,9 +52,9 @@ static const char *reduced(const char *text, const bool *keep, struct ek_buf *ou
 START_TEST(what_stays_keeps_its_text_and_its_comments)
 {
     struct ek_buf out;
-    const char *anew;
+    const char *reason;
     ek_buf_init(&out, 0);
-    ck_assert_str_eq(reduced(BLOCK, (const bool[]){false, true, false}, &out, &anew),
+    ck_assert_str_eq(reduced(BLOCK, (const bool[]){false, true, false}, &out, &reason),
                      "# Shop.\n"
                      "set: shop # the set\n"
                      "currency_features: [taxes]\n"
@@ -68,9 +68,9 @@ START_TEST(what_stays_keeps_its_text_and_its_comments)
                      "\n"
                      "  - {name: nights, index: 5, role: query} # stays\n"
                      "training: {epochs: 3}\n");
-    ck_assert(!anew);
-    reduced(BLOCK, (const bool[]){true, true, true}, &out, &anew);
-    ck_assert(!anew && strstr(ek_buf_string(&out), "\nunused: [2, 9]\nfeatures:"));
+    ck_assert(!reason);
+    reduced(BLOCK, (const bool[]){true, true, true}, &out, &reason);
+    ck_assert(!reason && strstr(ek_buf_string(&out), "\nunused: [2, 9]\nfeatures:"));
     ek_buf_release(&out);
 }
 END_TEST
@@ -84,10 +84,10 @@ START_TEST(features_on_one_line_are_written_anew)
         "expected, unit: \"a: b\", note: \"\\\"\"}, {name: c, index: 7, role: item, type: "
         "category}]}";
     struct ek_buf out;
-    const char *anew;
+    const char *reason;
     ek_buf_init(&out, 0);
-    reduced(line, (const bool[]){true, false, true}, &out, &anew);
-    ck_assert(anew);
+    reduced(line, (const bool[]){true, false, true}, &out, &reason);
+    ck_assert(reason);
     struct ek_manifest *m = parsed((const char *)out.data, out.length);
     ck_assert_int_eq(m->item_count, 2);
     ck_assert_ptr_null(m->main_feature);
@@ -112,10 +112,10 @@ END_TEST
 static void expect_reduced(const char *text, const char *want)
 {
     struct ek_buf out;
-    const char *anew;
+    const char *reason;
     ek_buf_init(&out, 0);
-    ck_assert_str_eq(reduced(text, (const bool[]){false, true}, &out, &anew), want);
-    ck_assert_msg(!anew, "%s", anew);
+    ck_assert_str_eq(reduced(text, (const bool[]){false, true}, &out, &reason), want);
+    ck_assert_msg(!reason, "%s", reason);
     ek_buf_release(&out);
 }
 
@@ -180,9 +180,9 @@ START_TEST(what_is_written_anew_loses_comments_only)
         "normalization: {method: fdm, features: {\"#x\": {scale: log}, b: {scale: log, why: "
         "yes}}}}";
     struct ek_buf out;
-    const char *anew;
+    const char *reason;
     ek_buf_init(&out, 0);
-    ck_assert_str_eq(reduced(text, (const bool[]){false, true}, &out, &anew),
+    ck_assert_str_eq(reduced(text, (const bool[]){false, true}, &out, &reason),
                      "labels: {0: \"no: #\", 1: \"1\"}\n"
                      "splits:\n  train: [a, \"b c\"]\n  x: \n"
                      "main_feature: b\n"
@@ -191,8 +191,8 @@ START_TEST(what_is_written_anew_loses_comments_only)
                      "features:\n  - {name: b, index: 2, role: item, note: \"\\x85\\u007f\"}\n"
                      "normalization:\n  method: fdm\n  features:\n"
                      "    b: {scale: log, why: yes}\n");
-    ck_assert_str_eq(anew, "its features share lines");
-    reduced(text, (const bool[]){true, false}, &out, &anew);
+    ck_assert_str_eq(reason, "its features share lines");
+    reduced(text, (const bool[]){true, false}, &out, &reason);
     ck_assert_ptr_nonnull(strstr(ek_buf_string(&out), "\"#x\": {scale: log}"));
     ck_assert_ptr_nonnull(strstr(ek_buf_string(&out), "currency_features: [\"#x\"]"));
     ck_assert_ptr_null(strstr(ek_buf_string(&out), "main_feature"));
@@ -203,12 +203,12 @@ END_TEST
 START_TEST(a_manifest_can_be_reduced_again_and_again)
 {
     struct ek_buf once, twice;
-    const char *anew;
+    const char *reason;
     ek_buf_init(&once, 0);
     ek_buf_init(&twice, 0);
-    const char *text = reduced(BLOCK, (const bool[]){true, true, false}, &once, &anew);
-    reduced(text, (const bool[]){true, false}, &twice, &anew);
-    ck_assert(!anew);
+    const char *text = reduced(BLOCK, (const bool[]){true, true, false}, &once, &reason);
+    reduced(text, (const bool[]){true, false}, &twice, &reason);
+    ck_assert(!reason);
     struct ek_manifest *m = parsed((const char *)twice.data, twice.length);
     ck_assert_int_eq(m->item_count, 1);
     ck_assert_str_eq(m->main_feature, "price");
