@@ -1,5 +1,6 @@
 """The vocabulary of the glossary: no former name of anything a user sees, no banned verb in an exported function, no
-link to a missing entry of docs/glossary.md, and one long option for each short one."""
+verb of speech in a name, entries of docs/glossary.md in order and with a definition, no link to a missing entry, and
+one long option for each short one."""
 import re
 
 from tree import line_of
@@ -42,6 +43,10 @@ OPTIONS = r"(?<![\w-])--(perturb|judge|likeness|chance|spread|average|shift|base
 SKIPPED = ("docs/dev/decisions/", "tests/bad/", "tests/gates/gate_vocabulary.py", "lib/vendor/")
 VERBS = {"tell", "say", "hear", "take", "give", "lay", "turn", "settle", "look", "go", "come", "keep", "own", "ask", "put",
          "let", "forget", "wish"}
+# Verbs of speech and other words that no identifier contains.
+SPEECH = {"tell", "tells", "told", "say", "says", "said", "hear", "hears", "heard", "hearing", "ask", "asks", "asked", "anew",
+          "nobody", "somebody", "whoever", "wish", "beside"}
+GLOSSARY = "docs/glossary.md"
 # Long options that count the same things.
 SAME = {"n": "lists", "lists": "n"}
 
@@ -50,6 +55,9 @@ _KEY = re.compile(r"(?<![\w./-])(" + "|".join(map(re.escape, KEYS)) + r")(?![\w-
 _FIELD = re.compile(r'(?:\\"(' + "|".join(FIELDS) + r')\\":|ek_json_\w+\([^;"]*"(' + "|".join(FIELDS) + r')")')
 _OPTION = re.compile(OPTIONS)
 _SHORT = re.compile(r"\"([a-z][a-z-]*)\",\s*'(\w)',")
+_NAME = re.compile(r"\b[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*_?\b")
+_ENTRY = re.compile(r"^## (.*)\n+((?:(?!#).*\n?)*)", re.M)
+_INNER = re.compile(r"\]\(#([\w-]+)\)")
 _FUNCTION = re.compile(r"\b(ek_[a-z0-9_]+)\s*\(")
 _GLOSSARY = re.compile(r"\]\((?:\.\./)*(?:docs/)?glossary\.md#([\w-]+)\)")
 
@@ -89,16 +97,40 @@ def verb_faults(tree):
                 yield f"{name}:{line_of(code, match.start())}: '{match.group(1)}' has the verb '{min(banned)}'"
 
 
+def name_faults(tree):
+    for name in tree.each("*.c", "*.cc", "*.h", folders=("lib", "daemon")):
+        code = "" if name.startswith("lib/vendor/") else tree.code(name)
+        for match in _NAME.finditer(code):
+            banned = SPEECH & set(match.group(0).lower().split("_"))
+            if banned:
+                yield f"{name}:{line_of(code, match.start())}: '{match.group(0)}' has the word '{min(banned)}'"
+
+
+def glossary_faults(tree):
+    text, last = tree.text(GLOSSARY), ""
+    for match in _ENTRY.finditer(text):
+        term, definition = match.group(1).strip(), match.group(2).strip()
+        place = f"{GLOSSARY}:{line_of(text, match.start())}"
+        if term.lower() <= last:
+            yield f"{place}: '{term}' is not in alphabetic order"
+        if not definition:
+            yield f"{place}: '{term}' has no definition"
+        last = term.lower()
+
+
 def anchor(heading):
     return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
 
 
 def link_faults(tree):
-    anchors = {anchor(match) for match in re.findall(r"^#+ (.*)$", tree.text("docs/glossary.md"), re.M)}
+    anchors = {anchor(match) for match in re.findall(r"^#+ (.*)$", tree.text(GLOSSARY), re.M)}
     for name in tree.each("*.md"):
-        for match in _GLOSSARY.finditer(tree.text(name)):
+        links = list(_GLOSSARY.finditer(tree.text(name)))
+        if name == GLOSSARY:
+            links += _INNER.finditer(tree.text(name))
+        for match in links:
             if match.group(1) not in anchors:
-                yield f"{name}:{line_of(tree.text(name), match.start())}: no entry '{match.group(1)}' in docs/glossary.md"
+                yield f"{name}:{line_of(tree.text(name), match.start())}: no entry '{match.group(1)}' in {GLOSSARY}"
 
 
 def option_faults(tree):
@@ -116,6 +148,8 @@ def faults(tree):
     yield from word_faults(tree)
     yield from option_faults(tree)
     yield from verb_faults(tree)
+    yield from name_faults(tree)
+    yield from glossary_faults(tree)
     yield from link_faults(tree)
     tree.note = f"{len(WORDS) + len(KEYS) + len(FIELDS)} former names"
 
@@ -129,5 +163,9 @@ SEEDS = [
     ("a former option", "docs/evaluation.md", "Run it with `--perturb x`.\n", "former option 'perturb'"),
     ("another short option", "daemon/commands/replay.c", "/* {\"page\", 'p', */\n", "'-p' is --p"),
     ("a banned verb", "lib/base/hash.h", "void ek_hash_tell(int number);\n", "'ek_hash_tell' has the verb 'tell'"),
+    ("a verb of speech in a name", "lib/base/hash.c", "int ek_hash_told;\n", "has the word"),
+    ("an entry out of order", "docs/glossary.md", "\n## aardvark\n\nAn animal.\n", "is not in alphabetic order"),
+    ("an entry without a definition", "docs/glossary.md", "\n## zzz\n", "has no definition"),
+    ("a link within the glossary", "docs/glossary.md", "\n## zzz\n\nSee [bell](#bell).\n", "no entry 'bell'"),
     ("a link to a missing entry", "docs/run.md", "See [bell](glossary.md#bell).\n", "no entry 'bell'"),
 ]
