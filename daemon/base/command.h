@@ -67,40 +67,41 @@ void ek_progress_finish(struct ek_progress *p, const char *note);
 void ek_progress_line(char *line, size_t size, int columns, const char *label, double share,
                       double seconds_left, const char *note);
 
-/* Run a subcommand with its arguments; argv[0] is its name. Return an exit status. So do all
- * functions below. */
+/* Run the stage of a configuration. argv[0] is the name of the subcommand. Return an exit status.
+ */
 int ek_cmd_run(int argc, char **argv);
-/* Fit a profile to training lists, or merge profiles. */
+/* Fit a profile to training lists, or merge profiles. Return an exit status. */
 int ek_cmd_profile(int argc, char **argv);
-/* Train a routable model. */
+/* Train a routable model. Return an exit status. */
 int ek_cmd_train(int argc, char **argv);
-/* Measure the ranking quality of a model under faults and mitigations. */
+/* Measure the ranking quality of a model under faults and mitigations. Return an exit status. */
 int ek_cmd_eval(int argc, char **argv);
-/* Process recorded messages offline and print findings. */
+/* Process recorded messages offline and print findings. Return an exit status. */
 int ek_cmd_replay(int argc, char **argv);
-/* Write the messages of a topic to a capture file. */
+/* Write the messages of a topic to a capture file. Return an exit status. */
 int ek_cmd_capture(int argc, char **argv);
-/* Check the topics of a configuration, or create them. */
+/* Check the topics of a configuration, or create them. Return an exit status. */
 int ek_cmd_topics(int argc, char **argv);
-/* Print the contents of a file. */
+/* Print the contents of a file. Return an exit status. */
 int ek_cmd_inspect(int argc, char **argv);
-/* Validate files. */
+/* Validate files. Return an exit status. */
 int ek_cmd_check(int argc, char **argv);
-/* Generate synthetic lists. */
+/* Generate synthetic lists. Return an exit status. */
 int ek_cmd_generate(int argc, char **argv);
-/* Convert lists between formats. */
+/* Convert lists between formats. Return an exit status. */
 int ek_cmd_convert(int argc, char **argv);
-/* Export a model to ONNX. */
+/* Export a model to ONNX. Return an exit status. */
 int ek_cmd_export(int argc, char **argv);
-/* Run the demo with an embedded broker. */
+/* Run the demo with an embedded broker. Return an exit status. */
 int ek_cmd_demo(int argc, char **argv);
-/* Send a request to the HTTP API of a running instance and print the response. */
+/* Send a request to the HTTP API of a running instance and print the response. Return an exit
+ * status. */
 int ek_cmd_client(int argc, char **argv); /* status ... unpin */
-/* Choose the normalization of features. */
+/* Choose the normalization of features. Return an exit status. */
 int ek_cmd_normalize(int argc, char **argv);
-/* Select features. */
+/* Select features. Return an exit status. */
 int ek_cmd_select(int argc, char **argv);
-/* Compute features of text collections. */
+/* Compute features of text collections. Return an exit status. */
 int ek_cmd_extract(int argc, char **argv);
 
 /* Program with subcommands: help, version and dispatch. */

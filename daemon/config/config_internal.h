@@ -1,4 +1,5 @@
-/* Functions shared by the files of the configuration. */
+/* Construction of a configuration: values from code and files, alert sinks and librdkafka
+ * properties. Internal to daemon/config. */
 #ifndef EK_DAEMON_CONFIG_CONFIG_INTERNAL_H
 #define EK_DAEMON_CONFIG_CONFIG_INTERNAL_H
 

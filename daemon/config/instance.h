@@ -1,4 +1,5 @@
-/* Identity of the instance: a name that is unique in its group, and random numbers. */
+/* Identity of an instance: a name that is unique in its consumer group, and random numbers from the
+ * kernel. Threads: any. */
 #ifndef EK_DAEMON_CONFIG_INSTANCE_H
 #define EK_DAEMON_CONFIG_INSTANCE_H
 

@@ -1,4 +1,5 @@
-/* librdkafka configurations built from ek_config. */
+/* librdkafka configurations of consumer, producer and auxiliary clients, built from a configuration
+ * (ek_config) and the user's properties. */
 #ifndef EK_DAEMON_KAFKA_CLIENT_CONF_H
 #define EK_DAEMON_KAFKA_CLIENT_CONF_H
 

@@ -73,12 +73,13 @@ void ek_kafka_watch_attach(struct ek_kafka_watch *w, rd_kafka_conf_t *conf);
 /* Count and log an error; store a fatal one as the failure of the watch. Return the class. */
 enum ek_kafka_class ek_kafka_report(struct ek_kafka_watch *w, rd_kafka_resp_err_t err,
                                     enum ek_kafka_where where, const char *reason);
-/* Report an error of one topic; `topic` may be NULL. Otherwise as ek_kafka_report. */
+/* Count and log an error of one topic, as ek_kafka_report; `topic` may be NULL. Return its class.
+ */
 enum ek_kafka_class ek_kafka_report_topic(struct ek_kafka_watch *w, rd_kafka_resp_err_t err,
                                           enum ek_kafka_where where, const char *topic,
                                           const char *reason);
 
-/* Report a fatal client error with its cause, as ek_kafka_report. */
+/* Count and log a fatal client error with its cause, and store it as the failure of the watch. */
 void ek_kafka_report_fatal(struct ek_kafka_watch *w, rd_kafka_t *client, const char *reason);
 
 /* Count and log an error of a known class. The failure of the watch stays unchanged. */

@@ -85,15 +85,15 @@ int64_t ek_output_timestamp(const struct ek_inflight *t);
 /* Return 0, or EK_ELIMIT if the record exceeds the topic's limit: the broker would reject its batch
  * or transaction. */
 int ek_outbound_check(const struct ek_output *o, const struct ek_outbound *p, struct ek_error *e);
-/* Send a record, by the writer unless NULL, and release it. On error the caller keeps the in-flight
- * message, unless it was dropped. */
+/* Send a record, by the writer unless NULL, and release it. Return 0, or an error, after which the
+ * caller keeps the in-flight message, unless it was dropped. */
 int ek_outbound_send(struct ek_output *o, struct ek_output_writer *output_writer,
                      struct ek_outbound *p, struct ek_error *e);
 /* Free headers, bytes and copy of a record as far as it owns them, not the record itself. */
 void ek_outbound_release(struct ek_outbound *p);
 
-/* Send a dead letter, truncated to the topic's limit, by the writer unless NULL. An error is fatal
- * and leaves the in-flight message with the caller. */
+/* Send a dead letter, truncated to the topic's limit, by the writer unless NULL. Return 0, or an
+ * error, which is fatal and leaves the in-flight message with the caller. */
 int ek_output_send_dead_letter(struct ek_output *o, struct ek_output_writer *output_writer,
                                struct ek_inflight *t, enum ek_code code, const char *reason,
                                struct ek_error *e);

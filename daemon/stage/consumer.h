@@ -57,9 +57,9 @@ int ek_input_subscribe(struct ek_input *in, struct ek_error *e);
 /* Serve client events, mainly rebalances, without waiting. Call it more often than
  * `max.poll.interval.ms`. Return 0, or an error, which is fatal. */
 int ek_input_serve(struct ek_input *in, struct ek_error *e);
-/* Read up to `most` messages of a reader without waiting, in order within each partition, and set
- * *count. Finish each with ek_partition_offsets_finish. Return 0, or an error, which is fatal;
- * messages read before it are set. */
+/* Read up to `most` messages of a reader without waiting, in order within each partition, into
+ * inflights [most], and set *count. Finish each with ek_partition_offsets_finish. Return 0, or an
+ * error, which is fatal; messages read before it are set. */
 int ek_input_read(struct ek_input *in, int reader, struct ek_inflight **inflights, size_t most,
                   size_t *count, struct ek_error *e);
 

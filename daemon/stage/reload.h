@@ -1,4 +1,6 @@
-/* Reload of configuration, rules, profile and model in a running stage. */
+/* Reload service: replaces configuration, rules, profile and model of a running stage without a
+ * restart. A thread of its own reads and checks the files; a rejected reload changes nothing.
+ * Threads: any. */
 #ifndef EK_DAEMON_STAGE_RELOAD_H
 #define EK_DAEMON_STAGE_RELOAD_H
 

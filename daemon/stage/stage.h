@@ -93,8 +93,8 @@ struct ek_stage_stats {
 /* Set *out to the current counts. Any thread. */
 void ek_stage_stats(struct ek_stage *s, struct ek_stage_stats *out);
 
-/* Copy the worst connectivity state to *out and return its kind. A ready stage reports it only
- * after 10 s. */
+/* Copy the worst connectivity state of all clients to *out and return its kind. A ready stage
+ * reports it only after 10 s. */
 enum ek_kafka_health_kind ek_stage_health(struct ek_stage *s, struct ek_kafka_health_state *out);
 
 /* Return the reason that the stage is not ready, a static string, or NULL if it is ready. */

@@ -1,5 +1,5 @@
-/* Internals of a stage, shared by stage.c (messages), stage_views.c (monitoring) and stage_reload.c
- * (asset changes). */
+/* State of a stage (stage.h), shared by stage.c (messages), stage_views.c (monitoring) and
+ * stage_reload.c (changes of assets). */
 #ifndef EK_DAEMON_STAGE_STAGE_INTERNAL_H
 #define EK_DAEMON_STAGE_STAGE_INTERNAL_H
 

@@ -1,4 +1,5 @@
-/* Model internals shared by model.c and model_file.c. */
+/* Arrays and dimensions of a model (model.h), shared by its constructor (model.c) and its file
+ * format (model_file.c). */
 #ifndef EK_ASSETS_MODEL_INTERNAL_H
 #define EK_ASSETS_MODEL_INTERNAL_H
 

@@ -43,7 +43,8 @@ long ek_reader_line_number(const struct ek_reader *r);
 /* Append the rest of the file to `out`. Return 0, EK_ELIMIT beyond the limit of `out`, or an error
  * of ek_reader_read. On error part of the file may be appended. */
 int ek_reader_rest(struct ek_reader *r, struct ek_buf *out, struct ek_error *e);
-/* Get the compressed bytes consumed and the file size (0 if unknown), for progress. */
+/* Set *done to the compressed bytes consumed and *total to the file size (0 if unknown), for
+ * progress. */
 void ek_reader_position(const struct ek_reader *r, uint64_t *done, uint64_t *total);
 
 /* Append a file to `out`, which must be initialized. Return 0, EK_ELIMIT beyond the limit of `out`,

@@ -10,19 +10,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Parse a number, also NaN and infinities. */
+/* Parse a number, also NaN and infinities. Return 0, or EK_EFORMAT with *out unchanged. */
 int ek_parse_double(const char *text, size_t length, double *out);
-/* Parse a finite number. */
+/* Parse a finite number. Return 0, EK_EFORMAT or EK_ELIMIT with *out unchanged. */
 int ek_parse_finite(const char *text, size_t length, double *out);
-/* Parse an unsigned decimal integer. */
+/* Parse an unsigned decimal integer. Return 0, EK_EFORMAT or EK_ELIMIT with *out unchanged. */
 int ek_parse_u64(const char *text, size_t length, uint64_t *out);
-/* Parse a signed decimal integer. */
+/* Parse a signed decimal integer. Return 0, EK_EFORMAT or EK_ELIMIT with *out unchanged. */
 int ek_parse_i64(const char *text, size_t length, int64_t *out);
-/* Parse a 64-bit hash: 16 hexadecimal digits in upper or lower case. */
+/* Parse a 64-bit hash: 16 hexadecimal digits in upper or lower case. Return 0, or EK_EFORMAT with
+ * *out unchanged. */
 int ek_parse_hash(const char *text, size_t length, uint64_t *out);
-/* Parse a whole number with a unit, `250ms`, `10s`, `5m`, `2h`, `7d`, into milliseconds. */
+/* Parse a whole number with a unit, `250ms`, `10s`, `5m`, `2h`, `7d`, into milliseconds. Return 0,
+ * EK_EFORMAT or EK_ELIMIT with *out unchanged. */
 int ek_parse_duration_ms(const char *text, size_t length, int64_t *out);
-/* Parse a whole number with an optional unit, `123`, `64KiB`, `4MiB`, `1GiB`, into bytes. */
+/* Parse a whole number with an optional unit, `123`, `64KiB`, `4MiB`, `1GiB`, into bytes. Return 0,
+ * EK_EFORMAT or EK_ELIMIT with *out unchanged. */
 int ek_parse_bytes(const char *text, size_t length, uint64_t *out);
 /* Length of a nul-terminated text. */
 #define EK_WHOLE ((size_t)-1)

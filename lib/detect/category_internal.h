@@ -1,4 +1,5 @@
-/* Types shared by category.c and category_state.c. */
+/* State of the evidence on category features (category.h): tracked values, rows and cells, shared
+ * by category.c and category_state.c. */
 #ifndef EK_DETECT_CATEGORY_INTERNAL_H
 #define EK_DETECT_CATEGORY_INTERNAL_H
 

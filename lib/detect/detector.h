@@ -72,7 +72,8 @@ bool ek_detector_dismiss_unwatched(struct ek_detector *d);
 int ek_detector_members(const struct ek_detector *d, uint32_t cause, int *features, int most);
 /* Retain the cells with held [cells] != 0 and release those retained by an earlier call. */
 void ek_detector_retain_cells(struct ek_detector *d, const uint8_t *held, int cells);
-/* Return the cells of the list last observed; -1: none in that dimension. */
+/* Return the cells of the list last observed and set *count; -1: none in that dimension. Valid
+ * until the next list. */
 const int16_t *ek_detector_cells(const struct ek_detector *d, int *count);
 /* Return the segment registry; valid as long as the detector. */
 const struct ek_cells *ek_detector_registry(const struct ek_detector *d);

@@ -47,15 +47,15 @@ int ek_record_reader_is_done(const struct ek_serialize *w, const char *what, str
 /* Set EK_EFORMAT in w->rc if reading and not `good`. */
 void ek_record_reader_require(struct ek_serialize *w, bool good);
 
-/* Read or write an unsigned varint; reading fails above `most`. */
+/* Read or write *v as an unsigned varint; reading fails above `most` and sets *v to 0. */
 void ek_wire_number(struct ek_serialize *w, uint64_t *v, uint64_t most);
 /* Write an unsigned varint; only when writing. */
 void ek_record_write(struct ek_serialize *w, uint64_t v);
 /* Read and return an unsigned varint, only when reading; 0 on error, also above `most`. */
 uint64_t ek_record_get(struct ek_serialize *w, uint64_t most);
-/* As ek_wire_number, for 32 bits. */
+/* Read or write *v as a varint of at most 32 bits, as ek_wire_number. */
 void ek_wire_u32(struct ek_serialize *w, uint32_t *v);
-/* Read or write an integer from 0 to `most`. */
+/* Read or write *v as an integer from 0 to `most`, as ek_wire_number. */
 void ek_wire_int(struct ek_serialize *w, int *v, int most);
 /* Read or write a flag; reading fails unless it is 0 or 1. */
 void ek_wire_flag(struct ek_serialize *w, bool *flag);
@@ -63,7 +63,7 @@ void ek_wire_flag(struct ek_serialize *w, bool *flag);
 void ek_wire_signed(struct ek_serialize *w, int64_t *v, int64_t most);
 /* Read or write a time; reading fails beyond EK_FLEET_TIME_MAX. */
 void ek_wire_time(struct ek_serialize *w, int64_t *ms);
-/* Read or write the four bytes of a float. */
+/* Read or write the four bytes of *v. */
 void ek_wire_f32(struct ek_serialize *w, float *v);
 /* Read or write a string; reading fails above `most` bytes or with a NUL byte. A string read is a
  * view into the record. */

@@ -22,9 +22,9 @@ struct ek_fleet_guardrails;
 int ek_fleet_guardrails_new(struct ek_fleet_guardrails **out,
                             const struct ek_manifest *m); /* Return 0, or EK_ENOMEM. */
 void ek_fleet_guardrails_free(struct ek_fleet_guardrails *r);
-/* Apply a record. `place_of` sets the cell of a name, -1: none. An outdated record is ignored.
- * Return 0, EK_EFORMAT, EK_ESTATE for another manifest or profile, or EK_ENOMEM; a part may then
- * count. */
+/* Add a record, which is not kept. `place_of` sets *place to the cell of a name, -1: none. An
+ * outdated record is ignored. Return 0, EK_EFORMAT, EK_ESTATE for another manifest or profile, or
+ * EK_ENOMEM; a part may then count. */
 int ek_fleet_guardrails_receive(struct ek_fleet_guardrails *r, const void *bytes, size_t length,
                                 uint64_t profile, int64_t clock_ms,
                                 int (*place_of)(void *context, const struct ek_fleet_cell *cell,

@@ -1,4 +1,4 @@
-/* Assets of a guard (ek_guard_set_assets of evenkeel.h). */
+/* Current assets of a guard, which ek_guard_set_assets of evenkeel.h replaces. */
 #ifndef EK_GUARD_GUARD_ASSETS_H
 #define EK_GUARD_GUARD_ASSETS_H
 

@@ -1,4 +1,5 @@
-/* Internals of a guard, shared by its source files. */
+/* State of a guard (struct ek_guard of evenkeel.h), and the steps from a list to findings, plan and
+ * events, shared by the source files of lib/guard. */
 #ifndef EK_GUARD_GUARD_INTERNAL_H
 #define EK_GUARD_GUARD_INTERNAL_H
 

@@ -36,7 +36,7 @@ int ek_capture_memory(struct ek_capture_reader **out, const char *name, const vo
  * EK_EIO, EK_ENOMEM, EK_ELIMIT, or EK_EFORMAT for invalid bytes or a truncated last record. */
 int ek_capture_next(struct ek_capture_reader *r, struct ek_record *record, int *more,
                     struct ek_error *e);
-/* Get the bytes read and the file size (0 if unknown), for progress. */
+/* Set *done to the bytes read and *total to the file size (0 if unknown), for progress. */
 void ek_capture_position(const struct ek_capture_reader *r, uint64_t *done, uint64_t *total);
 /* Close the file and free the reader. NULL is allowed. */
 void ek_capture_close(struct ek_capture_reader *r);

@@ -53,6 +53,7 @@ int ek_codec_new(struct ek_codec **out, const struct ek_manifest *m,
                  const struct ek_mapping *mapping, const struct ek_codec_limits *limits,
                  struct ek_error *e);
 void ek_codec_free(struct ek_codec *c);
+/* Return the layout of messages: whole lists or single items. */
 enum ek_message_layout ek_codec_layout(const struct ek_codec *c);
 
 /* Decode one message and compute derived query features. A missing time is -1, a missing score NaN;

@@ -144,7 +144,8 @@ static inline size_t ek_wire_left(const struct ek_wire *w)
     return (size_t)(w->end - w->p);
 }
 
-/* Read the next tag with its value or length. `p` is unchanged on error. */
+/* Read the next tag with its value or length into *h. Return EK_WIRE_OK, or the error with `p`
+ * unchanged. */
 enum ek_wire_result ek_wire_head(struct ek_wire *w, struct ek_head *h);
 
 /* Read a string of at most 31 bytes, the usual form of names and ids, into *text, which points into
@@ -191,12 +192,12 @@ static inline bool ek_wire_nil(struct ek_wire *w)
     return nil;
 }
 
-/* Skip one object that nests at most `depth` levels (at most EK_WIRE_DEPTH_MAX). On error `p` is at
- * the failing position. */
+/* Skip one object that nests at most `depth` levels (at most EK_WIRE_DEPTH_MAX). Return EK_WIRE_OK,
+ * or the error with `p` at the failing position. */
 enum ek_wire_result ek_wire_skip(struct ek_wire *w, int depth);
 
-/* Skip *todo objects of any depth, counting down. If truncated, `p` and *todo are the progress, and
- * the call can be repeated with more bytes. */
+/* Skip *todo objects of any depth, counting down. Return EK_WIRE_OK or the error. If truncated, `p`
+ * and *todo are the progress, and the call can be repeated with more bytes. */
 enum ek_wire_result ek_wire_walk(struct ek_wire *w, uint64_t *todo);
 
 /* Return true if the header is that of an integer or a float. */

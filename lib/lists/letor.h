@@ -36,7 +36,7 @@ int ek_letor_open(struct ek_letor **out, const struct ek_manifest *m, const char
  * Strings are valid until the next call. Return 0, EK_EFORMAT with a position, EK_ELIMIT, EK_EIO or
  * EK_ENOMEM; on error `q` is undefined. */
 int ek_letor_next(struct ek_letor *l, struct ek_list *q, bool *more, struct ek_error *e);
-/* Get the bytes read and the file size (0 if unknown), for progress. */
+/* Set *done to the bytes read and *total to the file size (0 if unknown), for progress. */
 void ek_letor_position(const struct ek_letor *l, uint64_t *done, uint64_t *total);
 /* Close the file and free the reader. NULL is allowed. */
 void ek_letor_close(struct ek_letor *l);

@@ -33,7 +33,7 @@ void ek_dense_apply(const struct ek_dense *d, const float *x, int rows, size_t x
 
 /* Return the number of floats in a `start`: the outputs, rounded up to whole panels. */
 int ek_dense_start(const struct ek_dense *d);
-/* As ek_dense_apply, but outputs begin with `start` [ek_dense_start] in place of the bias, for
+/* As ek_dense_apply, but outputs y begin with `start` [ek_dense_start] in place of the bias, for
  * example with the sum over inputs that all rows share. Floats of `start` beyond the outputs are
  * read but have no effect. NULL means the bias. The last `idle` inputs must be 0 in all rows; they
  * are skipped, which is exact for finite weights. */

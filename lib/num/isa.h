@@ -17,7 +17,7 @@ enum ek_isa {
 
 /* Return 1 if this program can run kernels of `isa` on this machine, else 0. */
 int ek_isa_has(enum ek_isa isa);
-/* Return the widest available instruction set. */
+/* Return the widest instruction set that this program can run on this machine. */
 enum ek_isa ek_isa_best(void);
 /* Return "portable", "neon", "avx2" or "avx512". */
 const char *ek_isa_name(enum ek_isa isa);

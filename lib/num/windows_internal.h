@@ -1,4 +1,5 @@
-/* Internals shared by the window files. */
+/* Memory layout of the event-time windows (num/windows.h): closed windows as packed bytes, and
+ * their sum, shared by windows.c and windows_serialize.c. */
 #ifndef EK_NUM_WINDOWS_INTERNAL_H
 #define EK_NUM_WINDOWS_INTERNAL_H
 

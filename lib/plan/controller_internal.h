@@ -1,4 +1,5 @@
-/* Internals of the route controller, shared by its source files. */
+/* State of the route controller (plan/route_controller.h): plans, rollouts and pins, and the
+ * functions on them that its source files share. */
 #ifndef EK_PLAN_CONTROLLER_INTERNAL_H
 #define EK_PLAN_CONTROLLER_INTERNAL_H
 

@@ -1,4 +1,4 @@
-/* Action and mode for a finding, according to the rules. */
+/* Decision for a finding by the rules: action, mode and repair. Pure functions. */
 #ifndef EK_PLAN_POLICY_H
 #define EK_PLAN_POLICY_H
 
@@ -44,7 +44,8 @@ struct ek_decision ek_decide(const struct ek_rules *rules, const struct ek_manif
  * EK_REPAIR_UNKNOWN if there is none. Decision table: docs/repair.md. */
 struct ek_plan_repair ek_repair_decide(enum ek_action action, const struct ek_finding *f,
                                        const struct ek_profile *profile);
-/* Return the action that a repair carries out, EK_ACT_ALERT for none. */
+/* Return the action that a repair carries out: EK_ACT_REPAIR, FILL or BLANK; EK_ACT_ALERT for none.
+ */
 enum ek_action ek_repair_action(const struct ek_plan_repair *r);
 
 #endif

@@ -108,16 +108,16 @@ int64_t ek_rollout_min_duration_ms(const struct ek_rollout *r, const struct ek_r
 
 enum ek_rollout_change { EK_ROLLOUT_UNCHANGED, EK_ROLLOUT_STEPPED, EK_ROLLOUT_ROLLED_BACK };
 
-/* Return the first guardrail that is exceeded, with its statistic and limit. Fractions are compared
- * by the lower bound of their 99% interval. Statistics of lists need min_lists; harm evidence and
- * model drift do not. */
+/* Return the first guardrail that is exceeded, and set *figure to its statistic and *limit to its
+ * limit; both are 0 for EK_GUARDRAIL_NONE. Fractions are compared by the lower bound of their 99%
+ * interval. Statistics of lists need min_lists; harm evidence and model drift do not. */
 enum ek_guardrail ek_rollout_check_guardrails(const struct ek_canary *c,
                                               const struct ek_rollout_stats *f, double *figure,
                                               double *limit);
-/* Apply the guardrails, then in canary mode a due step: after `every`, with min_lists compared
- * lists. A percentage above `max` steps down to it. `mode`: canary if any list in scope has it,
- * else the highest mode. Below canary the step timer restarts. On a result other than
- * EK_ROLLOUT_UNCHANGED the caller must restart the statistics. Do not call while paused. */
+/* Apply the guardrails, then in canary mode a due step: after step_interval, with min_lists
+ * compared lists. A percentage above max_percent steps down to it. `mode`: canary if any list in
+ * scope has it, else the highest; below canary the step timer restarts. Return the change; unless
+ * it is EK_ROLLOUT_UNCHANGED the caller must restart the statistics. Do not call while paused. */
 enum ek_rollout_change ek_rollout_step(struct ek_rollout *r, enum ek_mode mode,
                                        const struct ek_canary *c, const struct ek_rollout_stats *f,
                                        int64_t now_ms);

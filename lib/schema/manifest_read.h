@@ -1,4 +1,5 @@
-/* Internals shared by the manifest's parser and its lookups. */
+/* Parts of the manifest's parser: lookup tables of a parsed manifest, strings of keys, and the
+ * section `normalization`. Internal to lib/schema. */
 #ifndef EK_SCHEMA_MANIFEST_READ_H
 #define EK_SCHEMA_MANIFEST_READ_H
 

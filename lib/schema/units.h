@@ -67,6 +67,7 @@ enum ek_unit_fit {
     EK_UNIT_ANY,      /* unit of any feature, or feature of unknown quantity */
     EK_UNIT_OTHER     /* another quantity */
 };
+/* Return how well a conversion fits a feature with this unit; the first value fits best. */
 enum ek_unit_fit ek_unit_fit(const struct ek_unit *u, const struct ek_measure *m);
 
 /* Read one entry of a list of units and append it with its inverse. An invalid entry, or one equal

@@ -1,4 +1,5 @@
-/* Assets of a guard, loaded and checked for consistency. */
+/* Assets of a guard (manifest, profile, rules, model, codec): loaded from files and checked for
+ * consistency. Read-only afterwards and thread-safe. */
 #ifndef EK_SERVE_ASSETS_H
 #define EK_SERVE_ASSETS_H
 

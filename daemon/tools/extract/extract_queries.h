@@ -30,7 +30,7 @@ int ek_extract_queries_next(struct ek_extract_queries *q, struct ek_extract_quer
                             struct ek_error *e);
 /* Set the position of the current query in an error without one. */
 void ek_extract_queries_location(const struct ek_extract_queries *q, struct ek_error *e);
-/* Get the bytes read and the file size (0 if unknown), for progress. */
+/* Set *done to the bytes read and *total to the file size (0 if unknown), for progress. */
 void ek_extract_queries_position(const struct ek_extract_queries *q, uint64_t *done,
                                  uint64_t *total);
 

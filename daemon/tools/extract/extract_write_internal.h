@@ -1,4 +1,4 @@
-/* Formats of the feature writer. Internal to extract_write*.c. */
+/* NPZ format of the feature writer (extract_write.h). Internal to extract_write*.c. */
 #ifndef EK_DAEMON_TOOLS_EXTRACT_EXTRACT_WRITE_INTERNAL_H
 #define EK_DAEMON_TOOLS_EXTRACT_EXTRACT_WRITE_INTERNAL_H
 

@@ -1,4 +1,5 @@
-/* Internals of the profile fit, shared by its source files. */
+/* State of the profile fit (profile_fit.h): training lists, strata and the fits of each feature,
+ * shared by its source files. */
 #ifndef EK_OFFLINE_FIT_PROFILE_FIT_INTERNAL_H
 #define EK_OFFLINE_FIT_PROFILE_FIT_INTERNAL_H
 

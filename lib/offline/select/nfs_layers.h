@@ -23,13 +23,13 @@ struct ek_linear {
  * *turned. */
 void ek_linear_init(struct ek_linear *l, size_t inputs, size_t outputs, size_t *parameters,
                     size_t *turned);
-/* Initialize the weights of inputs from `first` on, and the biases, uniformly within 1 /
- * sqrt(inputs). Other weights stay. */
+/* Set the weights of inputs from `first` on, and the biases, in `parameter` to random values within
+ * 1 / sqrt(inputs). Other weights stay. */
 void ek_linear_start(const struct ek_linear *l, float *parameter, size_t first, struct ek_rng *r);
-/* Write the transposed weights, for ek_linear_backward_input. */
+/* Write the transposed weights of the layer to `turned`, for ek_linear_backward_input. */
 void ek_linear_transpose(const struct ek_linear *l, const float *parameter, float *turned);
 
-/* Compute y = x W + b. */
+/* Compute y = x W + b for `rows` rows. */
 void ek_linear_forward(const struct ek_linear *l, const float *parameter, const float *x,
                        size_t rows, float *y);
 /* Add the gradient of the layer's parameters, given d loss / d y in dy, to `gradient`, which has

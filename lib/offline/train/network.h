@@ -50,8 +50,8 @@ void ek_network_init(struct ek_network *n, const struct ek_model *m,
 /* Set parameter [n->parameters] to initial values as those of PyTorch's linear layers: weights and
  * biases uniform within 1 / sqrt(inputs); slope and zero 0. */
 void ek_network_start(const struct ek_network *n, float *parameter, struct ek_rng *r);
-/* Compute part `part` of `parts` of the transposed weights and mixture fractions. Parts may run in
- * parallel. */
+/* Write part `part` of `parts` of the transposed weights and mixture fractions to `turned`, which
+ * the passes need. Parts may run in parallel. */
 void ek_network_transpose(const struct ek_network *n, const float *parameter, float *turned,
                           int part, int parts);
 /* Copy the parameters to a model, with unused inputs set to 0. */

@@ -32,7 +32,8 @@ uint32_t ek_text_features_terms(const struct ek_text_features *f, uint32_t *term
  * undefined. */
 int ek_text_features_document(struct ek_text_features *f, uint32_t number, double stage0, float *x,
                               struct ek_error *e);
-/* Return the id of the last document, not terminated, valid until the next one. */
+/* Return the id of the last document, not terminated, and set *length; valid until the next
+ * document. */
 const char *ek_text_features_id(const struct ek_text_features *f, size_t *length);
 
 #endif

@@ -1,4 +1,5 @@
-/* Shared state of features*.c. */
+/* State of the text features of an index (features.h): query, document and the values of all
+ * families. Internal to features*.c. */
 #ifndef EK_TEXT_FEATURES_FEATURES_INTERNAL_H
 #define EK_TEXT_FEATURES_FEATURES_INTERNAL_H
 

@@ -40,6 +40,7 @@ struct ek_collection;
  * EK_EFORMAT or EK_ENOMEM. */
 int ek_collection_open(struct ek_collection **out, const char *path,
                        enum ek_collection_format format, struct ek_error *e);
+/* Close the file and free the collection. NULL is allowed. */
 void ek_collection_close(struct ek_collection *c);
 /* Read the next document; *more is false after the last. Its strings are valid until the next call.
  * Return 0, EK_EFORMAT, EK_ELIMIT, EK_EIO or EK_ENOMEM; after an error only close it. */

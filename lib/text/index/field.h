@@ -1,4 +1,5 @@
-/* Fields of a text document. */
+/* Fields of a text document, numbered in the order of the index, and their names in feature names
+ * and statistics. */
 #ifndef EK_TEXT_INDEX_FIELD_H
 #define EK_TEXT_INDEX_FIELD_H
 

@@ -1,4 +1,5 @@
-/* Mapped index, for its readers in text/. */
+/* Mapped text index (index.h): sections, dictionary entries and ranges of documents, for its
+ * readers in lib/text/index. All reads are checked. */
 #ifndef EK_TEXT_INDEX_INDEX_INTERNAL_H
 #define EK_TEXT_INDEX_INDEX_INTERNAL_H
 
