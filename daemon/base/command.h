@@ -45,7 +45,8 @@ int ek_cli_stopped(int number, int status);
 /* Change the code of an error in a configuration or a file that it names to EK_ECONFIG, since a
  * restart does not help. EK_ENOMEM, and EK_EIO unless of a path, stay. Return the code. */
 int ek_cli_config_fault(struct ek_error *e);
-/* Print `evenkeel NAME: message` with a hint at --help, and return EK_EXIT_USAGE. */
+/* Print `evenkeel NAME: message` with a hint at --help to stderr; command NULL: without NAME.
+ * Return EK_EXIT_USAGE. */
 int ek_cli_usage(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

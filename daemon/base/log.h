@@ -39,7 +39,8 @@ void ek_log_set_level(struct ek_log *l, enum ek_log_level level);
  * that need no quotes, or "". */
 void ek_log_write(struct ek_log *l, enum ek_log_level level, const char *event, const char *format,
                   ...) __attribute__((format(printf, 4, 5)));
-/* Write a line with any text, quoted as message="...", with escapes. */
+/* Write a line of `event`, a static string, with any text, quoted as message="...", with escapes.
+ */
 void ek_log_text(struct ek_log *l, enum ek_log_level level, const char *event, const char *text);
 /* Write a line with pairs, each preceded by a space (" a=1 b=2"). Never suppressed. */
 void ek_log_pairs(struct ek_log *l, enum ek_log_level level, const char *event, const char *pairs);

@@ -106,16 +106,16 @@ struct ek_lag {
 struct ek_metrics *ek_metrics_new(void);
 void ek_metrics_free(struct ek_metrics *m);
 
-/* Add `more` to a counter. */
+/* Add `more` to the counter `which`. Any thread. */
 void ek_metrics_count(struct ek_metrics *m, enum ek_counter which, uint64_t more);
 /* Return the value of a counter. */
 uint64_t ek_metrics_counter(const struct ek_metrics *m, enum ek_counter which);
-/* Set a gauge. */
+/* Set the gauge `which`. Any thread. */
 void ek_metrics_gauge(struct ek_metrics *m, enum ek_gauge which, uint64_t value);
 /* Return the value of a gauge. */
 uint64_t ek_metrics_gauge_value(const struct ek_metrics *m, enum ek_gauge which);
 
-/* Add a duration to a histogram. */
+/* Add a duration in nanoseconds to the histogram `which`. Any thread. */
 void ek_metrics_time_ns(struct ek_metrics *m, enum ek_time which, uint64_t ns);
 
 /* Replace the consumer lags by copies of lags [count]. Return 0, or EK_ENOMEM without replacing

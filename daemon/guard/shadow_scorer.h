@@ -32,7 +32,8 @@ struct ek_shadow_scorer {
     struct ek_metrics *metrics;
 };
 
-/* Initialize with a full budget; percent of CPU time: 0 .. 100. */
+/* Initialize with a full budget at now_ns. percent of CPU time: 0 .. 100. The metrics must outlive
+ * it. */
 void ek_shadow_scorer_init(struct ek_shadow_scorer *t, int percent, uint64_t now_ns,
                            struct ek_metrics *metrics);
 /* Return true if a list may be scored now; otherwise count it as skipped. behind: the worker is. */

@@ -20,7 +20,8 @@ int ek_kafka_conf_auxiliary(rd_kafka_conf_t **out, const struct ek_config *c,
                             const struct ek_kafka_setting *own, struct ek_error *e);
 /* Return true if librdkafka has `fetch.queue.backoff.ms` (2.3 and later). */
 bool ek_kafka_conf_has_backoff(void);
-/* Set one property. Return 0 or EK_ECONFIG. */
+/* Set one property of a librdkafka configuration. Return 0, or EK_ECONFIG with its name for an
+ * unknown property or an invalid value. */
 int ek_kafka_conf_set(rd_kafka_conf_t *conf, const char *name, const char *value,
                       struct ek_error *e);
 /* Set one property of the configuration file. Errors do not show a secret value. Return 0,

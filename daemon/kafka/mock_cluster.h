@@ -18,7 +18,7 @@ struct ek_mock;
 int ek_mock_start(struct ek_mock **out, struct ek_error *e);
 /* Return "127.0.0.1:PORT" for `input.brokers`, valid until ek_mock_stop. */
 const char *ek_mock_brokers(const struct ek_mock *m);
-/* Create a topic. Return 0, or EK_EIO. */
+/* Create a topic with this number of partitions. Return 0 or EK_EIO. */
 int ek_mock_topic(struct ek_mock *m, const char *topic, int partitions, struct ek_error *e);
 /* Delay the response to each of the next `requests` produce requests by answer_ms. Every third one
  * fails with a retriable error, and its messages are not stored. */

@@ -65,7 +65,8 @@ int ek_input_read(struct ek_input *in, int reader, struct ek_inflight **inflight
 
 /* Commit changed positions without waiting. */
 void ek_input_commit(struct ek_input *in);
-/* Append an offset to commit; `pointer` is its metadata or NULL. */
+/* Append the offset of a partition to a list to commit; `pointer` is its metadata, copied, or NULL.
+ */
 void ek_input_add_offset(struct rd_kafka_topic_partition_list_s *list,
                          const struct ek_partition *assignment, int64_t offset,
                          const char *pointer);

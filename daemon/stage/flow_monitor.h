@@ -80,7 +80,7 @@ void ek_flow_monitor_expect(struct ek_flow_monitor *m, const struct ek_rules *ru
 
 /* Add a decoded list. has_time: the message has its time. */
 void ek_flow_monitor_add_list(struct ek_flow_monitor *m, const struct ek_list *q, bool has_time);
-/* Count an undecodable message; the first reason is stored. */
+/* Count an undecodable message; position and reason of the first one are copied. */
 void ek_flow_monitor_add_undecodable(struct ek_flow_monitor *m, const char *topic, int partition,
                                      int64_t offset, const char *reason);
 /* Count offsets from .. to - 1 of a partition as gone before they were read. */
@@ -101,9 +101,9 @@ void ek_flow_monitor_get(struct ek_flow_monitor *m, int64_t now_ms, struct ek_fl
 /* Return whether a segment dimension that the rules name was in no list yet. */
 bool ek_flow_monitor_lacks_segment(const struct ek_flow_monitor *m);
 
-/* Append the current view as a JSON object. Return 0 or EK_ENOMEM. */
+/* Append the view at the monotonic time now_ms as a JSON object. Return 0 or EK_ENOMEM. */
 int ek_flow_monitor_json(struct ek_flow_monitor *m, int64_t now_ms, struct ek_buf *out);
-/* Append the metric families. Return 0 or EK_ENOMEM. */
+/* Append the metric families at the monotonic time now_ms. Return 0 or EK_ENOMEM. */
 int ek_flow_monitor_metrics(struct ek_flow_monitor *m, int64_t now_ms, struct ek_buf *out);
 
 #endif

@@ -25,7 +25,7 @@ struct ek_flow_watch_tools {
 
 struct ek_flow_watch;
 
-/* Start the thread. Return 0, EK_ENOMEM or EK_EIO. */
+/* Start the thread; end it with ek_flow_watch_stop. Return 0, EK_ENOMEM or EK_EIO. */
 int ek_flow_watch_start(struct ek_flow_watch **out, const struct ek_flow_watch_tools *tools,
                         struct ek_error *e);
 /* Stop the thread and free it; NULL is a no-op. */

@@ -77,7 +77,8 @@ void ek_worker_pool_stop(struct ek_worker_pool *c);
 
 /* Return the space in worker w's queue; 0 from full until half empty. */
 size_t ek_worker_pool_space(struct ek_worker_pool *c, int w);
-/* Submit messages to worker w, within its space. */
+/* Submit messages [count], at most ek_worker_pool_space, to worker w. Workers finish or return
+ * them. */
 void ek_worker_pool_submit(struct ek_worker_pool *c, int w, struct ek_inflight *const *inflights,
                            size_t count);
 /* Return the number of queued messages. */

@@ -29,19 +29,20 @@ struct ek_error {
     char message[400];
 };
 
-/* Store code and formatted message; clear position and flags. Return `code`. */
+/* Store code and formatted message in *e, unless NULL; clear position and flags. Return `code`. */
 int ek_fail(struct ek_error *e, enum ek_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* As ek_fail, with EK_ERR_FATAL. */
+/* As ek_fail, and set the flag EK_ERR_FATAL. Return `code`. */
 int ek_fail_fatal(struct ek_error *e, enum ek_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* As ek_fail, with a position. file may be NULL, line and column 0. */
+/* As ek_fail, and set the position. file may be NULL, line and column 0 if unknown. Return `code`.
+ */
 int ek_fail_at(struct ek_error *e, enum ek_code code, const char *file, long line, long column,
                const char *format, ...) __attribute__((format(printf, 6, 7)));
 
-/* Set the missing parts of an error's position. Return its code. */
+/* Set the parts of an error's position that it lacks. Return its code, 0 for NULL. */
 int ek_error_place(struct ek_error *e, const char *file, long line, long column);
 
 /* Write `file:line:column: message`, without unknown parts; nul-terminated if size > 0. Return

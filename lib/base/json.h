@@ -41,7 +41,7 @@ void ek_json_add_count(struct ek_json_writer *w, const char *key, uint64_t count
 void ek_json_add_integer(struct ek_json_writer *w, const char *key, int64_t number);
 /* Append nine significant digits; a number that is not finite becomes null. */
 void ek_json_add_number(struct ek_json_writer *w, const char *key, double number);
-/* Append `digits` significant digits, at most 17. */
+/* Append a number with `digits` significant digits, at most 17; null if it is not finite. */
 void ek_json_add_rounded(struct ek_json_writer *w, const char *key, double number, int digits);
 /* Append 17 significant digits, always with a point or an exponent. Infinities and NaN set
  * EK_EFORMAT. */

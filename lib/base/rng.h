@@ -12,7 +12,7 @@ struct ek_rng {
 
 /* Seed the generator. */
 void ek_rng_seed(struct ek_rng *r, uint64_t seed);
-/* Seed an independent stream for (seed, stream). */
+/* Seed the generator with a stream that is independent for each pair (seed, stream). */
 void ek_rng_seed_stream(struct ek_rng *r, uint64_t seed, uint64_t stream);
 /* Return 64 random bits. */
 uint64_t ek_rng_u64(struct ek_rng *r);

@@ -50,7 +50,8 @@ struct ek_alignment {
 struct ek_alignment ek_align(const float *density, const struct ek_residuals *h,
                              const struct ek_align_known *known);
 
-/* Return the ln likelihood above, relative to b = s = 0. */
+/* Return the ln likelihood above (see the header) for shift s, fraction q = share and level b,
+ * relative to b = s = 0. */
 double ek_align_gain(const float *density, const struct ek_residuals *h, double shift_ln,
                      double share, double level_ln, double level_error);
 

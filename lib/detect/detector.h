@@ -31,7 +31,8 @@ enum {
 
 struct ek_detector;
 
-/* Create a detector without state. Return 0 or EK_ENOMEM. */
+/* Create a detector without state and with EK_CELLS_DEFAULT_MAX cells; free it with
+ * ek_detector_free. Return 0, EK_ENOMEM, or EK_ESTATE or EK_ELIMIT for assets that do not fit. */
 int ek_detector_new(struct ek_detector **out, const struct ek_manifest *m,
                     const struct ek_profile *p, const struct ek_rules *rules, struct ek_error *e);
 /* As ek_detector_new, with at most `cells` cells instead of EK_CELLS_DEFAULT_MAX. */

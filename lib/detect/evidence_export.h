@@ -50,12 +50,13 @@ void ek_evidence_sum_reset(struct ek_evidence_sum *t, int cell);
 /* Return the number of features of the sums. */
 int ek_evidence_sum_features(const struct ek_evidence_sum *t);
 
-/* Multiply e [EK_BETS], calibrated, into the products of a feature in a cell. */
+/* Multiply e [EK_BETS], the calibrated bets of a list, into the products of a feature in a cell,
+ * and count the list. */
 void ek_evidence_sum_add(struct ek_evidence_sum *t, int cell, int feature, const float *e);
 /* Return the products of a cell [features], for direct updates by the evidence kernels. Valid until
  * cells are added. */
 struct ek_bet_product *ek_evidence_sum_products(struct ek_evidence_sum *t, int cell);
-/* Return the lists that count in a product. */
+/* Return the number of lists that count in the product of a feature in a cell. */
 uint32_t ek_evidence_sum_lists(const struct ek_evidence_sum *t, int cell, int feature);
 /* Set *out to the sums of ln e of a feature in a cell, rounded down; zeros without lists. The
  * products stay unchanged. */

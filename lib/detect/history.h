@@ -21,7 +21,8 @@ struct ek_history_row {
 
 struct ek_history;
 
-/* Create an empty history. Return 0 or EK_ENOMEM. */
+/* Create an empty history of rows with this many features, query features and cells each. Return 0
+ * or EK_ENOMEM. */
 int ek_history_new(struct ek_history **out, int features, int query_features, int cells_per_query);
 void ek_history_free(struct ek_history *h);
 /* Append a row, which replaces the oldest one of a full ring. Return it, and set *records
@@ -44,9 +45,9 @@ const float *ek_history_query(const struct ek_history *h, uint64_t i);
 double ek_history_lists_per_day(const struct ek_history *h);
 /* Remove a reassigned cell from all rows; they have no cell in its dimension afterwards. */
 void ek_history_reset_cell(struct ek_history *h, int cell);
-/* Subtract shift_ln from the residual of a feature in row i. */
+/* Subtract shift_ln from the residual of a feature in row i, which must be readable. */
 void ek_history_subtract_shift(struct ek_history *h, uint64_t i, int feature, double shift_ln);
-/* Return whether row i belongs to a cell. */
+/* Return 1 if row i, which must be readable, belongs to a cell, else 0. */
 int ek_history_row_in_cell(const struct ek_history *h, uint64_t i, int cell);
 struct ek_row_order;
 /* Merge the rows of `there` in the given order; `to` maps its cells. A merged row gets the list

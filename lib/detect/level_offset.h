@@ -33,7 +33,7 @@ struct ek_level_offsets {
 /* Append an entry with the next version. Return 0, or EK_ELIMIT if full; then nothing changes. */
 int ek_level_offsets_add(struct ek_level_offsets *r, int feature, int cell, double shift_ln,
                          uint64_t row);
-/* Return the entry, or NULL. */
+/* Return the entry of this version, valid until the next change, or NULL. */
 const struct ek_level_offset *ek_level_offsets_find_version(const struct ek_level_offsets *r,
                                                             uint64_t version);
 /* Remove an entry of r, which increments r->version. */
@@ -49,7 +49,8 @@ void ek_level_offset_list(const struct ek_level_offsets *r, const int16_t *cells
  * unchanged. treatment [routable features]; routable_of_item [F], -1 for none. */
 void ek_level_offset_apply(const struct ek_level_offsets *r, const int16_t *cells, int count,
                            const int *routable_of_item, struct ek_treatment *treatment);
-/* Read or write the accepted shifts. */
+/* Read or write the accepted shifts; `features` and `cells` are exclusive upper bounds. Errors are
+ * in s->rc. */
 void ek_level_offsets_serialize(struct ek_level_offsets *r, struct ek_serialize *s, int features,
                                 int cells);
 

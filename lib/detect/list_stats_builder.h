@@ -70,7 +70,8 @@ struct ek_list_stats_builder {
     struct ek_bet_list *list_bets;
 };
 
-/* Create a builder. Return 0 or EK_ENOMEM. */
+/* Create a builder; the arguments must outlive it. Return 0, EK_ENOMEM, or EK_ESTATE or
+ * EK_ELIMIT for assets that do not fit. */
 int ek_list_stats_builder_new(struct ek_list_stats_builder **out, const struct ek_manifest *m,
                               const struct ek_profile *p, const struct ek_rules *rules,
                               struct ek_error *e);

@@ -34,13 +34,14 @@ struct ek_split {
 
 /* Return the EK_SHARE_... index of the share that a class concerns, or -1. */
 int ek_change_share(enum ek_class class);
-/* Return that share in a list minus its training value, or NAN if unknown. */
+/* Return the share that the class of the episode concerns, in list statistics `o`, minus its
+ * training value; NAN if unknown. */
 double ek_change_excess_share(const struct ek_detector *d, const struct ek_episode *e,
                               const struct ek_list_stats *o);
 /* Return the ln spread of a list minus its training value, or NAN if unknown. */
 double ek_change_spread(const struct ek_detector *d, int feature, const struct ek_list_stats *o);
-/* Return the change of the episode's diagnosis. Classes without a level are fitted to the lists of
- * w. */
+/* Return the change of the episode's diagnosis, from its level or, for classes without one, fitted
+ * to the lists of w. */
 struct ek_change ek_change_compute(struct ek_detector *d, const struct ek_episode *e,
                                    const struct ek_window *w);
 /* Return the evidence of list i, 0 if unknown. w must be the last result of ek_detector_window. */
@@ -50,10 +51,11 @@ double ek_change_evidence(const struct ek_detector *d, const struct ek_episode *
  * the last result of ek_detector_window. */
 double ek_change_evidence_since_alarm(struct ek_detector *d, const struct ek_episode *e,
                                       const struct ek_window *w);
-/* Count the lists of each value; evidence and gain are 0. */
+/* Set *out to the values of a segment dimension with the number of lists of each in w; evidence and
+ * gain are 0. */
 void ek_split_lists(struct ek_detector *d, const struct ek_window *w, int dimension,
                     struct ek_split *out);
-/* Compute the evidence of each value under one change; gain is 0. */
+/* As ek_split_lists, with the evidence of each value under the change c; gain is 0. */
 void ek_split_values(struct ek_detector *d, const struct ek_episode *e, const struct ek_change *c,
                      const struct ek_window *w, int dimension, struct ek_split *out);
 

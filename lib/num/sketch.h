@@ -47,7 +47,7 @@ int ek_sketch_new(struct ek_sketch **out);
 void ek_sketch_free(struct ek_sketch *s);
 /* Set all counts to 0. */
 void ek_sketch_clear(struct ek_sketch *s);
-/* Add `count` items of value `x`. */
+/* Count `count` items of value `x`; NaN is counted as missing. */
 void ek_sketch_add(struct ek_sketch *s, float x, uint64_t count);
 /* Add the counts of `from` to `into`; `from` stays unchanged. */
 void ek_sketch_merge(struct ek_sketch *into, const struct ek_sketch *from);

@@ -27,7 +27,7 @@ struct ek_partial_list {
 /* Create an empty list; call ek_partial_start before items are added. Return 0 or EK_ENOMEM. */
 int ek_partial_new(struct ek_partial_list **out, int query_features);
 void ek_partial_free(struct ek_partial_list *l);
-/* Return the memory of the list in bytes. */
+/* Return the memory of a list with these numbers of features in bytes. */
 size_t ek_partial_bytes(const struct ek_partial_list *l, int features, int query_features);
 /* Remove all items and copy the list fields of a message. Return 0, or EK_ENOMEM with the list
  * unchanged. */

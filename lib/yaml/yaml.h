@@ -73,10 +73,12 @@ int ek_node_double(const struct ek_yaml *y, const struct ek_node *n, const char 
 /* Get an integer from `low` to `high`, as ek_node_text. */
 int ek_node_int(const struct ek_yaml *y, const struct ek_node *n, const char *what, int64_t low,
                 int64_t high, int64_t *out, struct ek_error *e);
-/* Fail with `'KEY' must be WANTED, not VALUE`. Return EK_ECONFIG. */
+/* Fail at the node's position with `'KEY' must be WANTED, not VALUE`: `what` is the key, `desired`
+ * the wanted value. Return EK_ECONFIG. */
 int ek_node_wrong(const struct ek_yaml *y, const struct ek_node *n, const char *what,
                   const char *desired, struct ek_error *e);
-/* Fail with `'KEY' must be from LOW to HIGH, not VALUE`. Return EK_ECONFIG. */
+/* Fail at the node's position with `'KEY' must be from LOW to HIGH, not VALUE`; `what` is the key.
+ * Return EK_ECONFIG. */
 int ek_node_out_of_range(const struct ek_yaml *y, const struct ek_node *n, const char *what,
                          const char *low, const char *high, struct ek_error *e);
 /* Set *out to the index of the value in `words`. The error names the nearest word, or all. Return
@@ -87,7 +89,7 @@ int ek_node_choice(const struct ek_yaml *y, const struct ek_node *n, const char 
  * key in the error. */
 int ek_node_check_kind(const struct ek_yaml *y, const struct ek_node *n, const char *what,
                        enum ek_node_kind kind, struct ek_error *e);
-/* Fail at the node's position. Return EK_ECONFIG. */
+/* Fail with a formatted message at the node's position. Return EK_ECONFIG. */
 int ek_node_fail(const struct ek_yaml *y, const struct ek_node *n, struct ek_error *e,
                  const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* Check that every key of a mapping is in `known`. Return 0, or EK_ECONFIG: `unknown key 'x', did

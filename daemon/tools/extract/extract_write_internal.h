@@ -22,7 +22,8 @@ typedef int ek_extract_line(const struct ek_feature_choice *c, const struct ek_e
 ek_extract_line ek_extract_letor_line, ek_extract_csv_line;
 
 struct ek_extract_npz;
-/* Open an archive of feature rows. Return 0, EK_EIO or EK_ENOMEM. */
+/* Open an archive of feature rows that replaces `path` when closed. The choice must outlive it.
+ * Return 0, EK_EIO or EK_ENOMEM. */
 int ek_extract_npz_open(struct ek_extract_npz **out, const char *path,
                         const struct ek_feature_choice *c, struct ek_error *e);
 /* Append a row. Return 0, EK_EIO, or EK_ELIMIT for an id that is too long. */

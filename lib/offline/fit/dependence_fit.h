@@ -32,7 +32,8 @@ struct ek_dependence {
         double allowed;         /* as excess, of a wander that the dead-band covers */
     } ratio[EK_RESPECTS][EK_FIT_SLICES][EK_BLOCK_LENGTHS];
 };
-/* Set *out to the dependence of the feature whose moments are in `b`. */
+/* Set *out to the dependence of the feature whose moments are in `b`. level [strata]: levels of the
+ * strata. */
 void ek_dependence_measure(const struct ek_baseline_fit *fit, const float *level,
                            const struct ek_baseline *b, struct ek_dependence *out);
 /* Set the design effects of all features, b [features], from their measurements `of`. Return 0 or

@@ -57,7 +57,8 @@ void ek_scaling_clear_unscaled(const struct ek_scaling *s, const enum ek_transfo
  */
 void ek_scaling_apply(const struct ek_scaling *s, const float *x, size_t items, float missing,
                       float *y);
-/* Return one scaled value. `column` selects a column of merge, else 0. */
+/* Return the scaled value of x by the scaling of a feature. `column` selects a column of merge,
+ * else 0. */
 double ek_scaling_value(const struct ek_scaling *s, int feature, int column, double x);
 
 /* Method that selects the scaling of every feature: by values (fdm), by trials (osm), or one for

@@ -29,7 +29,7 @@ void ek_linear_start(const struct ek_linear *l, float *parameter, size_t first, 
 /* Write the transposed weights of the layer to `turned`, for ek_linear_backward_input. */
 void ek_linear_transpose(const struct ek_linear *l, const float *parameter, float *turned);
 
-/* Compute y = x W + b for `rows` rows. */
+/* Set y [rows, outputs] to x W + b for x [rows, stride]. */
 void ek_linear_forward(const struct ek_linear *l, const float *parameter, const float *x,
                        size_t rows, float *y);
 /* Add the gradient of the layer's parameters, given d loss / d y in dy, to `gradient`, which has

@@ -38,7 +38,7 @@ void ek_nfs_groups_release(struct ek_nfs_groups *g);
 int ek_nfs_groups_add(struct ek_nfs_groups *g, const uint64_t *bits, uint64_t times);
 /* Add the counts of other groups. Return 0, or EK_ENOMEM; a part is then added. */
 int ek_nfs_groups_merge(struct ek_nfs_groups *g, const struct ek_nfs_groups *other);
-/* Return whether a group has a feature. */
+/* Return whether group number `group` has a feature. */
 bool ek_nfs_group_has(const struct ek_nfs_groups *g, size_t group, size_t feature);
 /* Return the number of features of a group. */
 size_t ek_nfs_group_size(const struct ek_nfs_groups *g, size_t group);

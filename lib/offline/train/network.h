@@ -84,10 +84,11 @@ struct ek_pass {
 int ek_pass_init(struct ek_pass *p, const struct ek_network *n, size_t rows);
 void ek_pass_release(struct ek_pass *p);
 
-/* Load the items of a list into the rows from `row` on. */
+/* Copy the inputs of a list into the rows of the pass from `row` on, before ek_network_forward. */
 void ek_network_load(const struct ek_network *n, const float *turned, struct ek_pass *p, size_t row,
                      const struct ek_network_list *l);
-/* Run `rows` loaded rows through the deep part, without normalization and dropout. */
+/* Run the first `rows` rows, which are loaded, through the deep part, without normalization and
+ * dropout. */
 void ek_network_forward(const struct ek_network *n, const float *parameter, const float *turned,
                         struct ek_pass *p, size_t rows);
 /* Run one layer over `rows` rows, from its inputs to those of the next layer. With `trains` it

@@ -31,28 +31,29 @@ void ek_onnx_release(struct ek_onnx *g);
 /* Add an input of the graph with a description: float matrix [rows, columns]; columns < 0: a vector
  * of `rows`. */
 void ek_onnx_input(struct ek_onnx *g, const char *name, int rows, int columns, const char *doc);
-/* Add an output of the graph, as ek_onnx_input. */
+/* Add an output of the graph: name, shape and description as for ek_onnx_input. */
 void ek_onnx_output(struct ek_onnx *g, const char *name, int rows, int columns, const char *doc);
 
 /* Add a constant and copy its values; columns < 0: a vector, rows < 0: a scalar. */
 void ek_onnx_constant(struct ek_onnx *g, const char *name, enum ek_onnx_type type, int rows,
                       int columns, const void *values);
 
-/* Add a float array as doubles, or as their inverses. */
+/* Add a constant of doubles from a float array, or from the inverses of its values; shape as for
+ * ek_onnx_constant. */
 void ek_onnx_wide(struct ek_onnx *g, const char *name, int rows, int columns, const float *values,
                   bool inverse);
-/* Add a double scalar. */
+/* Add a constant: a double scalar. */
 void ek_onnx_number(struct ek_onnx *g, const char *name, double value);
 
 #define EK_ONNX_OF(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* Add a node; `inputs` ends with NULL. */
+/* Add a node of operator `op` with one output; `inputs` ends with NULL. */
 void ek_onnx_node(struct ek_onnx *g, const char *op, const char *const *inputs, const char *output);
-/* Add a node with one integer attribute. */
+/* As ek_onnx_node, with one integer attribute. */
 void ek_onnx_node_with(struct ek_onnx *g, const char *op, const char *const *inputs,
                        const char *output, const char *attribute, int value);
 
-/* Add a type conversion. */
+/* Add a node that converts the value `from` to `type` and names it `to`. */
 void ek_onnx_cast(struct ek_onnx *g, const char *from, const char *to, enum ek_onnx_type type);
 
 /* Append the file to `out`, with `text` under `key` in its metadata. Return 0, or the first error

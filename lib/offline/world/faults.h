@@ -73,7 +73,8 @@ bool ek_fault_needs_fit(const struct ek_fault *f);
 /* Set the medians or codes of the fault from a dataset if it needs them. A feature without finite
  * values has median 0. Return 0, EK_ENOMEM, or EK_EUSAGE for more than EK_FAULT_CODES_MAX codes. */
 int ek_fault_fit(struct ek_fault *f, const struct ek_dataset *d, struct ek_error *e);
-/* Return true if the fault affects list `number`. */
+/* Return true if the fault affects list `number`, by its range, segment, sources and a hash of
+ * `seed` and number. */
 bool ek_fault_hits(const struct ek_fault *f, const struct ek_list *q, uint64_t number,
                    uint64_t seed);
 /* Return the arm of a list: 0 not affected, 1 affected; with EK_FAULT_CURRENCY 1 + the index of the

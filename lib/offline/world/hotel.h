@@ -28,7 +28,7 @@ enum {
     EK_HOTEL_QUERY_FEATURES = 8
 };
 
-/* Create a generator. Return 0, or EK_ENOMEM. */
+/* Create a generator of the lists of `seed`; free it with ek_hotel_free. Return 0 or EK_ENOMEM. */
 int ek_hotel_new(struct ek_hotel **out, uint64_t seed, struct ek_error *e);
 void ek_hotel_free(struct ek_hotel *h);
 /* Return the manifest of these lists as YAML, a static string. */

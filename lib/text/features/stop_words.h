@@ -25,7 +25,7 @@ int ek_stop_words_read(struct ek_stop_words *s, struct ek_words *w);
 void ek_stop_words_release(struct ek_stop_words *s);
 /* Return stop word i, not terminated, and set *length; valid until the release. */
 const char *ek_stop_words_text(const struct ek_stop_words *s, size_t i, size_t *length);
-/* Return whether a term is a stop word. */
+/* Return whether a term of this length, folded and stemmed, is a stop word. */
 bool ek_stop_words_has(const struct ek_stop_words *s, const char *term, size_t length);
 
 #endif

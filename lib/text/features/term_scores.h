@@ -32,7 +32,8 @@ void ek_term_scores_compute(const struct ek_unigram_parameters *p, const struct 
 
 /* Number of known terms; mean, min and max of df and of tf_gmean; EK_SPREAD_FIGURES per model. */
 enum { EK_TERM_STATISTICS = 1 + 3 + 3 + EK_SPREAD_MODELS * EK_SPREAD_FIGURES };
-/* Set out [EK_TERM_STATISTICS] to the statistics over n terms. scratch [n]. */
+/* Set out [EK_TERM_STATISTICS] to the statistics over n terms with the scores s [n]. scratch [n].
+ */
 void ek_term_statistics_list(const struct ek_term_scores *const *s, size_t n, double *scratch,
                              double out[EK_TERM_STATISTICS]);
 

@@ -22,7 +22,8 @@ enum {
 };
 /* Return the name, formula and source of feature `kind`; a static row. */
 const struct ek_feature_kind *ek_tf_feature_kind(int kind);
-/* Set out [EK_STREAMS] to the features of a text. scratch [terms]. */
+/* Set out [EK_STREAMS] to the features of a text for the query's terms t [terms]. scratch [terms].
+ */
 void ek_tf_features_compute(const struct ek_text_field *f, const struct ek_text_term *t,
                             size_t terms, double *scratch, double out[EK_STREAMS]);
 

@@ -17,7 +17,7 @@ struct ek_spill_file;
 int ek_spill_file_open(struct ek_spill_file **out, const char *path, struct ek_error *e);
 /* Close the file, which disappears, and free `s`. NULL is allowed. */
 void ek_spill_file_close(struct ek_spill_file *s);
-/* Append bytes. Return 0 or EK_EIO. */
+/* Append bytes; they may stay in a buffer until the next read. Return 0 or EK_EIO. */
 int ek_spill_file_add(struct ek_spill_file *s, const void *bytes, size_t length,
                       struct ek_error *e);
 /* Return the bytes appended so far. */
