@@ -15,7 +15,7 @@ struct ek_wakeup {
 /* Open the event; close it with ek_wakeup_close. Return 0, or EK_EIO if no file descriptor is
  * available. */
 int ek_wakeup_init(struct ek_wakeup *b, struct ek_error *e);
-/* Close; no effect if it was never initialized (fd -1). */
+/* Close the event; no effect if it was never initialized (fd -1). */
 void ek_wakeup_close(struct ek_wakeup *b);
 /* Wake the waiting thread, or make its next wait return at once. */
 void ek_wakeup_signal(const struct ek_wakeup *b);

@@ -21,11 +21,12 @@ void ek_pause_free(struct ek_pause *p);
 
 /* Return true if the switch is on; cheap, for each message. */
 bool ek_pause_is_on(const struct ek_pause *p);
-/* Turn on or off. since_ms: wall time. `actor` and `reason` may be NULL and are cut to the limits
- * above. Return false, without effect, if it already has this state. */
+/* Turn the switch on or off. since_ms: wall time. `actor` and `reason` may be NULL and are cut to
+ * the limits above. Return false, without effect, if it already has this state. */
 bool ek_pause_set(struct ek_pause *p, bool on, int64_t since_ms, const char *actor,
                   const char *reason);
-/* Turn on from a checkpoint, which stores the event time of the pause, not the wall time. */
+/* Turn the switch on from a checkpoint, which stores the event time of the pause, not the wall
+ * time. */
 void ek_pause_restore(struct ek_pause *p, int64_t stream_ms, const char *actor, const char *reason);
 /* Set actor and reason if the switch is on without them; no effect otherwise. */
 void ek_pause_set_actor(struct ek_pause *p, const char *actor, const char *reason);

@@ -94,7 +94,7 @@ void ek_kafka_fail(struct ek_kafka_watch *w, const struct ek_error *e);
  */
 int ek_kafka_failure(const struct ek_kafka_watch *w, struct ek_error *e);
 
-/* If the client is marked unhealthy, request metadata and clear the mark if a broker responds.
+/* Request metadata if the client is marked unhealthy, and clear the mark if a broker responds.
  * Blocks for less than a second. */
 void ek_kafka_probe(rd_kafka_t *client, struct ek_kafka_watch *w);
 

@@ -75,8 +75,9 @@ struct rd_kafka_consumer_group_metadata_s *ek_input_group(struct ek_input *in);
 /* Seek back to the committed offsets and revoke in-flight messages. Return 0, or an error, which is
  * fatal. */
 int ek_input_rewind(struct ek_input *in, struct ek_error *e);
-/* After a transaction whose result is unknown: get the committed offsets from brokers, and continue
- * there. No message may be in flight. Waits for brokers. Return 0, or an error, which is fatal. */
+/* Get the committed offsets from brokers and continue there, after a transaction whose result is
+ * unknown. No message may be in flight. Waits for brokers. Return 0, or an error, which is fatal.
+ */
 int ek_input_refresh_committed(struct ek_input *in, struct ek_error *e);
 /* Check for missing input topics, and for recovery of the connection if it is unhealthy. Call it in
  * each step: it keeps the intervals itself, and blocks for at most about a second per check. */

@@ -69,8 +69,8 @@ void ek_evidence_sum_values(const struct ek_evidence_sum *t, int cell, int featu
  * None of this is part of the checkpoint. Evidence is reported before it is cleared, and the claims
  * arrive again with the next plan.
  */
-/* Also add lists to an evidence sum, and use only `share` of the false-alarm budget for local
- * alarms. Return 0, or EK_ENOMEM, which changes nothing. */
+/* Add an evidence sum to the detector, which lists then update, too; local alarms use only `share`
+ * of the false-alarm budget. Return 0, or EK_ENOMEM, which changes nothing. */
 int ek_detector_join(struct ek_detector *d, double share, struct ek_error *e);
 /* Return the evidence sum, which the detector owns, or NULL before ek_detector_join. */
 struct ek_evidence_sum *ek_detector_evidence_sum(const struct ek_detector *d);

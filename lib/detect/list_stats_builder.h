@@ -79,8 +79,8 @@ int ek_list_stats_builder_new(struct ek_list_stats_builder **out, const struct e
 int ek_list_stats_builder_new_paired(struct ek_list_stats_builder **out,
                                      const struct ek_list_stats_builder *with, struct ek_error *e);
 void ek_list_stats_builder_free(struct ek_list_stats_builder *r);
-/* Compute the statistics of a list. Return 0, EK_ENOMEM, or EK_ESTATE for a list of another
- * manifest, which changes nothing. */
+/* Set the members of *r to the statistics of a list, valid until the next call. Return 0,
+ * EK_ENOMEM, or EK_ESTATE for a list of another manifest, which changes nothing. */
 int ek_list_stats_builder_read(struct ek_list_stats_builder *r, const struct ek_list *q,
                                struct ek_error *e);
 

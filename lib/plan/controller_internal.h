@@ -52,7 +52,7 @@ static inline struct ek_plan *ek_controller_time(struct ek_controller *c)
     return &c->plan[c->now];
 }
 
-/* Report the cells in use to the caller, so that they are not reused. */
+/* Pass the set of cells in use to the owner of the cells, so that they are not reused. */
 void ek_controller_retain_cells(struct ek_controller *c);
 
 /* Write the pins that are active at time_ms to c->pinned. Return their number. */
@@ -60,8 +60,8 @@ int ek_controller_pins_get(struct ek_controller *c, int64_t time_ms);
 /* Return whether a pin has expired, or a pin of the rules begins, so that the plan must be composed
  * again. */
 bool ek_controller_pins_due(const struct ek_controller *c, int64_t time_ms);
-/* Report pins that expired or have no cell. Call after the plan is composed without them. Return 0,
- * or EK_ENOMEM; some are then not reported. */
+/* Report pins that expired or have no cell as decisions, and remove expired pins of operators. Call
+ * after the plan is composed without them. Return 0, or EK_ENOMEM; some are then not reported. */
 int ek_controller_pins_end(struct ek_controller *c, int64_t time_ms, uint64_t query,
                            uint64_t before);
 /* Set held [cells] to 1 for the pinned cells; other entries stay unchanged. */

@@ -170,8 +170,9 @@ bool ek_rules_has_segments(const struct ek_rules *r, const char *const *names, i
  * the feature, its `mode`, `mode_in` of `defaults`, `mode` of `defaults`. */
 enum ek_mode ek_rules_mode(const struct ek_rules *r, int feature, const char *dimension,
                            const char *value);
-/* Build a manifest of all features named in a rules file. Features in units or `stratify_by` are
- * query features, others are routable item features. Errors as ek_rules_parse. */
+/* Create a manifest of all features named in a rules file; the caller frees *out. Features in units
+ * or `stratify_by` are query features, others are routable item features. Return 0, EK_ECONFIG or
+ * EK_ENOMEM. */
 int ek_rules_manifest(struct ek_manifest **out, const char *name, const char *text, size_t length,
                       struct ek_error *e);
 

@@ -34,8 +34,8 @@ struct ek_nfs_data {
 int ek_nfs_data_init(struct ek_nfs_data *d, const struct ek_model *m, const struct ek_dataset *from,
                      struct ek_error *e);
 void ek_nfs_data_release(struct ek_nfs_data *d);
-/* Measure mean and scale [F, EK_NFS_PARTS] of the parts; scale is 1 / sd, or 0 for constant parts.
- */
+/* Set mean and scale [F, EK_NFS_PARTS] to the mean of each part and to 1 / sd, or 0 for constant
+ * parts. */
 void ek_nfs_data_measure(const struct ek_nfs_data *d, double *mean, double *scale);
 /* Replace each part by (part - mean) * scale, clamped. */
 void ek_nfs_data_standardize(struct ek_nfs_data *d, const double *mean, const double *scale);

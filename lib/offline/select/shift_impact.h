@@ -70,10 +70,10 @@ const char *ek_shift_impact_kind(int i, double *chance);
  * Pointers into the manifest live as long as the manifest. */
 void ek_shift_candidates(const struct ek_manifest *m, int item, const struct ek_dataset *d,
                          struct ek_shift_impact *out);
-/* Measure out [F]. Kind, chance and shifts are those set by ek_shift_candidates; the caller may
- * change chances. Metric, threads and callbacks are those of `o`; *whole receives the metric of
- * unchanged data. Return 0, an error of ek_importance_measure, or that of a fault that the data
- * does not support. */
+/* Set losses, errors and actions in out [F]. Kind, chance and shifts in it are those set by
+ * ek_shift_candidates; the caller may change chances. Metric, threads and callbacks are those of
+ * `o`; *whole receives the metric of unchanged data. Return 0, an error of ek_importance_measure,
+ * or that of a fault that the data does not support. */
 int ek_shift_impact_measure(const struct ek_model *model, const struct ek_manifest *m,
                             const struct ek_dataset *d, const struct ek_importance_options *o,
                             double *whole, struct ek_shift_impact *out, struct ek_error *e);
