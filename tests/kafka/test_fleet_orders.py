@@ -78,8 +78,13 @@ class Accepted(Ordered):
     AT = ("price", "--segment", "arm=B")
 
     def wait_found(self, instances):
-        self.wait_all("it is found", instances, lambda i: [f["feature"] for f in i.json("/api/v1/findings")] == ["price"])
-        self.wait_all("it is routed", instances, lambda i: i.json("/api/v1/plan")["entries"] != [])
+        try:
+            self.wait_all("it is found", instances,
+                          lambda i: [f["feature"] for f in i.json("/api/v1/findings")] == ["price"])
+            self.wait_all("it is routed", instances, lambda i: i.json("/api/v1/plan")["entries"] != [])
+        except AssertionError as error:
+            seen = [(i.json("/api/v1/findings"), status(i)) for i in instances]
+            raise AssertionError(f"{error}: {seen}") from error
 
     def wait_quiet(self, instances):
         self.wait_all("nothing is in force", instances, lambda i: i.json("/api/v1/plan")["entries"] == [])
