@@ -192,7 +192,7 @@ static void sum_levels(const struct ek_item_levels *t, const struct ek_list *q, 
     }
 }
 
-int16_t ek_own_spread_encode(double variance)
+int16_t ek_item_levels_encode_spread(double variance)
 {
     double ln = fmax(variance, OWN_VARIANCE_MIN);
     ek_ln_compute(&ln, &ln, 1);
@@ -241,7 +241,7 @@ int ek_item_levels_apply(const struct ek_item_levels *t, const struct ek_list *q
             to->r = (float)((double)from->r - s->sum[a] / usable);
             double squares = s->squares[a] - s->away[a] * s->away[a] / usable;
             to->own_spread =
-                usable < OWN_VALUES_MIN ? 0 : ek_own_spread_encode(squares / (usable - 1));
+                usable < OWN_VALUES_MIN ? 0 : ek_item_levels_encode_spread(squares / (usable - 1));
         } else {
             to->r = to->spread = NAN;
             to->usable = 0;

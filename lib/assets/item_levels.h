@@ -53,15 +53,15 @@ const float *ek_item_levels_find(const struct ek_item_levels *t, struct ek_text 
 uint64_t ek_item_levels_hash(const struct ek_item_levels *t, uint64_t seed);
 
 /* Return a variance around the levels of the items as own_spread of num/list_stats.h. */
-int16_t ek_own_spread_encode(double variance);
+int16_t ek_item_levels_encode_spread(double variance);
 /* Return own_spread in ln. */
-static inline double ek_own_spread_ln(int16_t own_spread)
+static inline double ek_item_levels_decode_spread(int16_t own_spread)
 {
     return own_spread / 256.0;
 }
 
 /* Return the degrees of freedom of own_spread, for a list with `usable` values; 0 without one. */
-static inline double ek_own_spread_weight(int16_t own_spread, int usable)
+static inline double ek_item_levels_spread_weight(int16_t own_spread, int usable)
 {
     return !own_spread ? 0 : usable < 2 ? 1 : usable - 1;
 }

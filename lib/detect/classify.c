@@ -323,9 +323,9 @@ static struct own_spread measure_own_spread(const struct ek_window *w, double sh
     double apart = shift_ln * shift_ln * (1 - APART_ITEMS) / APART_ITEMS;
     for (int i = 0; i < w->count; i++) {
         const struct ek_list_stats *o = &w->record[i];
-        double weight = ek_own_spread_weight(o->own_spread, o->usable);
+        double weight = ek_item_levels_spread_weight(o->own_spread, o->usable);
         values += weight;
-        wider += weight * (ek_own_spread_ln(o->own_spread) - (double)w->own.mean);
+        wider += weight * (ek_item_levels_decode_spread(o->own_spread) - (double)w->own.mean);
     }
     return (struct own_spread){
         .wider = values > 0 ? wider / values : 0,

@@ -309,9 +309,9 @@ static double own_spread_beyond(const struct ek_window *w, struct ek_own_spread 
     double values = 0, wider = 0;
     for (int i = 0; i < w->count; i++) {
         const struct ek_list_stats *o = &w->record[i];
-        double weight = ek_own_spread_weight(o->own_spread, o->usable);
+        double weight = ek_item_levels_spread_weight(o->own_spread, o->usable);
         values += weight;
-        wider += weight * (ek_own_spread_ln(o->own_spread) - (double)usual.mean);
+        wider += weight * (ek_item_levels_decode_spread(o->own_spread) - (double)usual.mean);
     }
     return values >= OWN_VALUES_MIN ? fmax(wider / values, 0) : 0;
 }

@@ -232,7 +232,7 @@ static void finish_list(const struct ek_item_level_fit *fit, float *r, int16_t *
         const int *used = fit->used[f];
         double squares = fit->squares[f] - (double)r[f] * (double)r[f] / fmax(used[1], 1);
         own_spread[f] =
-            used[1] < OWN_VALUES_MIN ? 0 : ek_own_spread_encode(squares / (used[1] - 1));
+            used[1] < OWN_VALUES_MIN ? 0 : ek_item_levels_encode_spread(squares / (used[1] - 1));
         r[f] = used[1] && 4 * used[1] >= used[0] ? r[f] / (float)used[1] : NAN;
     }
 }
@@ -439,18 +439,18 @@ static struct ek_own_spread measure_spread(const struct ek_item_level_fit *fit, 
     size_t features = (size_t)fit->features, at = (size_t)feature, first = fit->queries / 2;
     for (size_t q = first; q < fit->queries; q++) {
         int16_t own = fit->own_spread[q * features + at];
-        double weight = ek_own_spread_weight(own, record[q * features + at].usable / 2);
+        double weight = ek_item_levels_spread_weight(own, record[q * features + at].usable / 2);
         lists += own != 0;
         values += weight;
-        sum += weight * ek_own_spread_ln(own);
+        sum += weight * ek_item_levels_decode_spread(own);
     }
     if (lists < LISTS_MIN)
         return (struct ek_own_spread){0, 0};
     double mean = sum / values;
     for (size_t q = first; q < fit->queries; q++) {
         int16_t own = fit->own_spread[q * features + at];
-        double weight = ek_own_spread_weight(own, record[q * features + at].usable / 2);
-        double away = weight * (ek_own_spread_ln(own) - mean);
+        double weight = ek_item_levels_spread_weight(own, record[q * features + at].usable / 2);
+        double away = weight * (ek_item_levels_decode_spread(own) - mean);
         squares += away * away;
     }
     return (struct ek_own_spread){(float)mean, (float)fmax(sqrt(squares / values), OWN_SD_MIN)};

@@ -8,9 +8,7 @@
 #ifndef EK_OFFLINE_FIT_QUERY_SLOPE_FIT_H
 #define EK_OFFLINE_FIT_QUERY_SLOPE_FIT_H
 
-#include "assets/query_slopes.h"
-#include "lists/list.h"
-#include "schema/manifest.h"
+#include "assets/profile.h"
 
 struct ek_query_slope_fit;
 
