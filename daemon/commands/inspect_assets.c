@@ -165,9 +165,11 @@ static void by_segment_line(const struct ek_profile *p, FILE *to)
     if (!t)
         return;
     fputs("\nlevels by segment, if the rules name it:", to);
-    for (int d = 0; d < t->dimensions; d++)
-        fprintf(to, "%s %s (%d features)", d ? "," : "", t->dimension[d],
-                ek_segment_levels_features(t, d));
+    for (int d = 0; d < t->dimensions; d++) {
+        int features = ek_segment_levels_features(t, d);
+        fprintf(to, "%s %s (%d feature%s)", d ? "," : "", t->dimension[d], features,
+                features == 1 ? "" : "s");
+    }
     fputs("\n", to);
 }
 

@@ -185,10 +185,12 @@ static void warn_of_dependence(const struct ek_profile *p)
 static void report_segments(const struct ek_profile *p)
 {
     const struct ek_segment_levels *t = p->segment_levels;
-    for (int d = 0; t && d < t->dimensions; d++)
-        fprintf(stderr, "%s%s (%d features)",
-                d ? ", " : "evenkeel: levels by segment: ", t->dimension[d],
-                ek_segment_levels_features(t, d));
+    for (int d = 0; t && d < t->dimensions; d++) {
+        int features = ek_segment_levels_features(t, d);
+        fprintf(stderr, "%s%s (%d feature%s)",
+                d ? ", " : "evenkeel: levels by segment: ", t->dimension[d], features,
+                features == 1 ? "" : "s");
+    }
     if (t)
         fputs("; they are used if 'segments' of the rules has one of these\n", stderr);
 }

@@ -28,6 +28,15 @@ grep -q '"lists":600,.*"stratify_by":"weekday","strata":2' said || fail "another
 quiet "$EK" profile -m features.yaml --merge b0.ekp --letor 300.txt --json -o b.ekp
 grep -q '"lists":600,.*"stratify_by":"weekday","strata":2' said || fail "another baseline: $(cat said)"
 
+# Markets differ: they have levels, which rules that name them use, and the strata do not.
+quiet "$EK" generate hotel --lists 3000 --seed 1 --format messages -o messages.ekc
+quiet "$EK" profile -m features.yaml --messages messages.ekc -o markets.ekp
+grep -q "levels by segment: market ([0-9]* features); they are used if 'segments'" chatter || fail "no markets: $(cat chatter)"
+"$EK" inspect markets.ekp | grep -q '^levels by segment, if the rules name it: market (' || fail "no markets shown"
+"$EK" inspect --json markets.ekp | grep -q '"by_segment":\["market"\]' || fail "no markets in JSON"
+quiet "$EK" profile -m features.yaml --messages messages.ekc --stratify-by market -o strata.ekp
+"$EK" inspect strata.ekp | grep -q 'levels by segment' && fail "levels by segment of the strata"
+
 refused 1 "all.ekp: the profile keeps no lists: make it with 'profile --keep-lists'" profile -m features.yaml --merge 0.ekp all.ekp -o no.ekp
 refused 1 "all.txt: this is LETOR text, not a profile" profile -m features.yaml --merge all.txt -o no.ekp
 refused 1 "absent.ekp: cannot open: no such file" profile -m features.yaml --merge absent.ekp -o no.ekp

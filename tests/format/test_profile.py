@@ -47,13 +47,13 @@ class Profile(unittest.TestCase):
 
     def test_markets_that_differ_have_levels_if_they_are_no_strata(self):
         base = self.folder.name
-        run("generate", "hotel", "--lists", "4000", "--seed", "2", "--format", "messages", "-o", f"{base}/many.ekc")
+        run("generate", "hotel", "--lists", "6000", "--seed", "2", "--format", "messages", "-o", f"{base}/many.ekc")
         read = []
         for strata in ([], ["--stratify-by", "market"]):
             run("profile", "--manifest", f"{base}/features.yaml", "--messages", f"{base}/many.ekc", *strata,
                 "-o", f"{base}/s.ekp")
             with open(f"{base}/s.ekp", "rb") as file:
-                read.append(read_profile.read(file.read())["features"]["price"])
+                read.append(read_profile.read(file.read())["features"]["distance_airport"])
         levels, strata = read[0]["segments"]["market"], read[1]["levels"]
         self.assertEqual(list(levels), sorted(levels))
         self.assertEqual(set(levels), set(strata) - {""})
