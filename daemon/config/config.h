@@ -191,9 +191,9 @@ int ek_config_load_part(struct ek_config **out, const char *path, const char *co
  * Return 0, EK_ECONFIG or EK_ENOMEM. */
 int ek_config_parse_all(struct ek_config **out, const char *name, const char *text, size_t length,
                         struct ek_error_list *faults, struct ek_error *e);
-/* Like ek_config_parse_all, for a parsed file. Errors of the parser in `faults` count. */
 struct ek_yaml;
-/* As ek_config_parse_all, for a parsed file, which is not kept. */
+/* As ek_config_parse_all, for a parsed file, which is not kept. Errors of its parser in `faults`
+ * count, too. */
 int ek_config_from_tree(struct ek_config **out, const struct ek_yaml *yaml,
                         struct ek_error_list *faults, struct ek_error *e);
 /* As ek_config_load_part, for a parsed file, which is not kept. Return 0, EK_ECONFIG for the first
@@ -206,11 +206,9 @@ int ek_config_part_from_tree(struct ek_config **out, const struct ek_yaml *yaml,
  * for an error in an asset, EK_EIO or EK_ENOMEM. */
 int ek_config_assets(struct ek_assets **out, const struct ek_config *c,
                      struct ek_error_list *faults, struct ek_error *e);
-/* Load `http.token_file`; *out is NULL if the key is unset. Errors as above; `e` is required. out
- * NULL: only check the file. */
 struct ek_tokens;
-/* Load the tokens of `http.token_file`; *out is NULL without one. out NULL: only check them. Return
- * 0, EK_ENOMEM, or EK_ECONFIG at the key of the file. */
+/* Load the tokens of `http.token_file`; *out is NULL without one. out NULL: only check them. `e` is
+ * required. Return 0, EK_ENOMEM, or EK_ECONFIG at the key of the file. */
 int ek_config_tokens(struct ek_tokens **out, const struct ek_config *c, struct ek_error *e);
 /* Append the configuration as YAML that ek_config_parse can read, with secrets as "***". Return 0
  * or EK_ENOMEM. */

@@ -66,9 +66,7 @@ void ek_output_abandon(struct ek_output *o, struct ek_inflight *t);
 /* Send an event to the alert topic, if configured. A lost event is logged and not fatal. */
 void ek_output_send_event(struct ek_output *o, const struct ek_event *v, const char *json);
 
-/* Send a checkpoint record. Return false if the client rejects it: the records sent of this
- * checkpoint are then useless. Partitions are known after ek_output_prepare. For the reading
- * thread. */
+/* Record of a checkpoint. Partitions are known after ek_output_prepare. */
 struct ek_output_record {
     int partition;
     const char *key;
@@ -82,7 +80,8 @@ bool ek_output_has_state_topic(struct ek_output *o, int wait_ms);
 /* Return the number of partitions that ek_output_has_state_topic found; 0: none yet. */
 int ek_output_state_partitions(const struct ek_output *o);
 /* Send a checkpoint record, which is copied, within the transaction if there is one. Return false
- * if the client rejects it. */
+ * if the client rejects it: the records sent of this checkpoint are then useless. For the reading
+ * thread. */
 bool ek_output_send_state(struct ek_output *o, const struct ek_output_record *r);
 /* At least once: return the number of unacknowledged checkpoint records. If 0, set *refused to
  * whether one was rejected since the last 0. */

@@ -48,11 +48,9 @@ void ek_topics_recheck(struct ek_topics *t);
 /* Return true if topic `number` was missing at the last check. Any thread. */
 bool ek_topics_missing(const struct ek_topics *t, size_t number);
 
-/* Return true while a missing topic may still appear: a new topic is not known to all brokers at
- * once. The first call logs the topic and sets *since_ms, which must be 0 before. */
 enum { EK_TOPIC_WAIT_MS = 15000 };
-/* Return true while a missing topic may still appear: for EK_TOPIC_WAIT_MS since the first call,
- * which logs it and sets *since_ms (0 before). */
+/* Return true while a missing topic may still appear, because not all brokers know a new topic at
+ * once: for EK_TOPIC_WAIT_MS since the first call, which logs it and sets *since_ms (0 before). */
 bool ek_topic_is_awaited(int64_t *since_ms, const char *topic, struct ek_log *log);
 
 #endif

@@ -54,7 +54,6 @@ int ek_checkpoint_reader_read(struct ek_checkpoint_reader *r, struct ek_checkpoi
 int64_t ek_checkpoint_reader_low(struct ek_checkpoint_reader *r, const char *topic, int partition,
                                  const struct ek_checkpoint_read_waiter *w);
 
-/* Format the record key SHARD:NAME. Return its length, or 0 if it does not fit. */
 enum { EK_STATE_KEY_BYTES = 400 };
 /* Write the key of a record of a shard, "TOPIC/PARTITION:NAME", to out [size]. Return its length,
  * or 0 if it does not fit. */

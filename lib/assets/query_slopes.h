@@ -27,12 +27,12 @@ struct ek_query_slopes {
     float (*slope)[EK_SLOPE_QUERIES_MAX]; /* [A, C] 0: independent */
 };
 
-/* Allocate a table of zeros for a number of item features. Returns 0 or EK_ENOMEM. */
+/* Allocate a table of zeros for a number of item features. Return 0 or EK_ENOMEM. */
 int ek_query_slopes_new(struct ek_query_slopes **out, int features);
 /* Free a table. NULL is allowed. */
 void ek_query_slopes_free(struct ek_query_slopes *t);
-/* Subtract the effect of the query features from r in record [F]. A list outside the range of
- * training has no level and no spread afterwards. query [Q] */
+/* Subtract the effect of the query features, query [Q], from r in record [F]. A list outside the
+ * range of training has no level and no spread afterwards. */
 void ek_query_slopes_apply(const struct ek_query_slopes *t, const float *query,
                            struct ek_list_stats *record);
 /* Return a hash of the table, from `seed`. NULL: seed. */

@@ -35,8 +35,8 @@ void ek_dedup_merge(struct ek_dedup *r, const struct ek_dedup *others, uint64_t 
 /* Read or write the slots that still count for list `number`. Errors are in s->rc. */
 void ek_dedup_serialize(struct ek_dedup *r, struct ek_serialize *s, uint64_t number);
 
-/* Return the canary bucket of a list, 0 .. EK_BUCKETS - 1. A canary of P percent acts on buckets
- * below 100 P (plan/plan.h).
+/* Canary buckets of lists, 0 .. EK_BUCKETS - 1. A canary of P percent acts on buckets below 100 P
+ * (plan/plan.h).
  *
  * The bucket is xxh64 of the id with EK_BUCKET_SEED, modulo 10,000. It is the same on every
  * machine, instance and version, so a list keeps its treatment over restarts and a growing canary

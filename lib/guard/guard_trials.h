@@ -27,8 +27,6 @@ int ek_guard_compare(struct ek_guard *g, struct ek_comparison *out, bool *valid,
 int ek_guard_compare_in(struct ek_guard *g, struct ek_context *c, struct ek_comparison *out,
                         bool *valid, struct ek_error *e);
 
-/* Compare one in EK_WHOLES_APART assembled lists, because the comparison takes time of the
- * guard. */
 enum { EK_WHOLES_APART = 32 };
 /* Compare an assembled list in `c` that is due, one in EK_WHOLES_APART because the comparison takes
  * time of the guard, and add the result. Return 0, also if it is not due, EK_ESTATE or EK_ENOMEM.

@@ -101,12 +101,12 @@ struct ek_bet_cell {
 void ek_bet_step(const struct ek_bet_list *l, const struct ek_bet_cell *c, int block, uint32_t mask,
                  float *largest, float *moved);
 
-/* Return the sums of weight [24] times r [24] over all lanes and over the level lanes. Both are
- * monotonic in every r, including rounding. */
+/* Weighted sums of evidence over all lanes and over the level lanes. */
 struct ek_bet_total {
     float all, level;
 };
-/* Return the sums of weight [24] times r [24]. */
+/* Return the sums of weight [24] times r [24] over all lanes and over the level lanes. Both are
+ * monotonic in every r, including rounding. */
 struct ek_bet_total ek_bet_total(const float *r, const float *weight);
 
 #endif

@@ -83,8 +83,6 @@ int ek_sketch_write(const struct ek_sketch *s, struct ek_buf *out);
 int ek_sketch_read(struct ek_sketch *s, const void *bytes, size_t length, size_t *used,
                    struct ek_error *e);
 
-/* Create a set of 1 to EK_SKETCH_FEATURES_MAX features. Return 0, EK_ENOMEM, or EK_ELIMIT for
- * another number of features. */
 struct ek_sketch_set;
 /* Create an empty set. Return 0, EK_ENOMEM, or EK_ELIMIT unless `features` is 1 to
  * EK_SKETCH_FEATURES_MAX. */

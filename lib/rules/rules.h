@@ -156,10 +156,9 @@ int ek_rules_parse(struct ek_rules **out, const struct ek_manifest *m, const cha
 int ek_rules_parse_all(struct ek_rules **out, const struct ek_manifest *m, const char *name,
                        const char *text, size_t length, struct ek_error_list *faults,
                        struct ek_error *e);
-/* Build rules from a parsed document. Errors already in `faults` count. Return 0, EK_ECONFIG or
- * EK_ENOMEM. */
 struct ek_yaml;
-/* As ek_rules_parse_all, from a parsed YAML document, which is not kept. */
+/* As ek_rules_parse_all, from a parsed YAML document, which is not kept. Errors already in `faults`
+ * count. */
 int ek_rules_from_tree(struct ek_rules **out, const struct ek_manifest *m, const struct ek_yaml *y,
                        struct ek_error_list *faults, struct ek_error *e);
 void ek_rules_free(struct ek_rules *r);

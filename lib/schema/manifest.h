@@ -80,10 +80,9 @@ int ek_manifest_parse(struct ek_manifest **out, const char *name, const char *te
  * EK_ENOMEM. */
 int ek_manifest_parse_all(struct ek_manifest **out, const char *name, const char *text,
                           size_t length, struct ek_error_list *faults, struct ek_error *e);
-/* Build a manifest from a parsed document. Errors already in `faults` count. Return 0, EK_ECONFIG
- * or EK_ENOMEM. */
 struct ek_yaml;
-/* As ek_manifest_parse_all, from a parsed YAML document, which is not kept. */
+/* As ek_manifest_parse_all, from a parsed YAML document, which is not kept. Errors already in
+ * `faults` count. */
 int ek_manifest_from_tree(struct ek_manifest **out, const struct ek_yaml *y,
                           struct ek_error_list *faults, struct ek_error *e);
 /* Free a manifest. NULL is allowed. */

@@ -17,7 +17,7 @@ struct ek_query_slope_fit;
 int ek_query_slope_fit_new(struct ek_query_slope_fit **out, const struct ek_manifest *m);
 /* Free a fit. NULL is allowed. */
 void ek_query_slope_fit_free(struct ek_query_slope_fit *fit);
-/* Add the query of the next list of training. Returns 0 or EK_ENOMEM. */
+/* Add the query features of the next list of training. Return 0 or EK_ENOMEM. */
 int ek_query_slope_fit_add(struct ek_query_slope_fit *fit, const struct ek_list *q);
 /* Measure means and ranges after the last list. Call before the functions below. Returns 0 or
  * EK_ENOMEM. */
@@ -27,8 +27,9 @@ int ek_query_slope_fit_prepare(struct ek_query_slope_fit *fit, int strata);
  * [EK_SLOPE_QUERIES_MAX] of the fit's query features. Returns whether any is not 0. */
 bool ek_query_slope_fit_column(struct ek_query_slope_fit *fit, double *x, const int *stratum,
                                float slope[EK_SLOPE_QUERIES_MAX]);
-/* Fit the slopes of all features and subtract their effect from r in record [queries, features].
- * Sets *out to the table, NULL if no feature has slopes. Returns 0 or EK_ENOMEM. */
+/* Fit the slopes of all features, subtract their effect from r in record [queries, features], and
+ * set *out to the table, NULL if no feature has slopes; the caller frees it. Return 0 or EK_ENOMEM.
+ */
 int ek_query_slope_fit_finish(struct ek_query_slope_fit *fit, struct ek_list_stats *record,
                               int features, const int *stratum, struct ek_query_slopes **out);
 

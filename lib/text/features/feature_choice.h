@@ -31,11 +31,9 @@ int ek_feature_choice_load(struct ek_feature_choice **out, const char *path, str
 int ek_feature_choice_parse(struct ek_feature_choice **out, const char *name, const char *text,
                             size_t length, struct ek_error *e);
 void ek_feature_choice_free(struct ek_feature_choice *c);
-/* Format the parameters of a feature that differ from their defaults, as "k1 = 1.2, b = 0.6", or
- * "". */
 enum { EK_CHANGED_BYTES = 128 };
-/* Write the parameters of a feature that differ from the defaults to `text`, such as "k1 1.2, b
- * 0.75"; "" without any. */
+/* Write the parameters of a feature that differ from their defaults to `text`, such as "k1 = 1.2, b
+ * = 0.6"; "" without any. */
 void ek_feature_choice_changed(const struct ek_feature_choice *c, const struct ek_text_feature *f,
                                char text[EK_CHANGED_BYTES]);
 /* Return whether a feature of this family and kind (-1: any) is selected. */
