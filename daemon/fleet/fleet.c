@@ -10,6 +10,8 @@
 #include "daemon/fleet/leader_election.h"
 #include "daemon/kafka/fleet_topics.h"
 #include "fleet/leader.h"
+#include "guard/guard_fleet.h"
+#include "guard/guard_assets.h"
 #include "serve/assets.h"
 
 #include <pthread.h>
@@ -382,7 +384,9 @@ static void receive_reply(struct ek_fleet *f, const void *bytes, size_t length)
 /* Report early while the leader requests samples for a diagnosis. */
 static void check_sampling(struct ek_fleet *f)
 {
-    if (ek_guard_service_is_sampled(f->tools.guard))
+    bool is_sampled = ek_guard_is_sampled(ek_guard_service_lock(f->tools.guard));
+    ek_guard_service_unlock(f->tools.guard);
+    if (is_sampled)
         ek_rate_limiter_request(&f->reports);
 }
 
@@ -628,8 +632,10 @@ int ek_fleet_metrics(struct ek_fleet *f, struct ek_buf *out)
 int ek_fleet_submit_command(struct ek_fleet *f, const struct ek_order *o, uint64_t *number,
                             struct ek_error *e)
 {
-    uint64_t manifest;
-    int rc = ek_guard_service_check_command(f->tools.guard, o, &manifest, e);
+    const struct ek_guard *guard = ek_guard_service_lock(f->tools.guard);
+    uint64_t manifest = ek_guard_assets(guard)->manifest->hash;
+    int rc = ek_guard_check_order(guard, o, e);
+    ek_guard_service_unlock(f->tools.guard);
     if (!rc && ek_fleet_commands_submit(f->commands, o, manifest, ek_now_ms(), number))
         rc = ek_fail(e, EK_ENOMEM, "out of memory");
     if (!rc)

@@ -152,6 +152,17 @@ static bool is_common(const struct ek_guard_service *s, const struct ek_event *v
            (v->kind == EK_EVENT_DECISION && (s->in_fleet_plan || v->decision.request));
 }
 
+struct ek_guard *ek_guard_service_lock(struct ek_guard_service *s)
+{
+    pthread_mutex_lock(&s->lock);
+    return s->guard;
+}
+
+void ek_guard_service_unlock(struct ek_guard_service *s)
+{
+    pthread_mutex_unlock(&s->lock);
+}
+
 static void report_loss(struct ek_guard_service *s)
 {
     ek_log_text(s->log, EK_LOG_ERROR, "event_dropped", "out of memory");
@@ -293,55 +304,11 @@ int ek_guard_service_add_fleet_decision(struct ek_guard_service *s,
     return ek_guard_service_add_decision(s, &own);
 }
 
-int ek_guard_service_check_command(struct ek_guard_service *s, const struct ek_order *o,
-                                   uint64_t *manifest, struct ek_error *e)
-{
-    pthread_mutex_lock(&s->lock);
-    *manifest = ek_guard_assets(s->guard)->manifest->hash;
-    int rc = ek_guard_check_order(s->guard, o, e);
-    pthread_mutex_unlock(&s->lock);
-    return rc;
-}
-
 int ek_guard_service_add_decision(struct ek_guard_service *s, const struct ek_decision_record *m)
 {
     pthread_mutex_lock(&s->lock);
     int rc = ek_guard_add_decision(s->guard, m);
     drain_events(s);
-    pthread_mutex_unlock(&s->lock);
-    return rc;
-}
-
-int ek_guard_service_history(struct ek_guard_service *s, const struct ek_history_request *w,
-                             struct ek_buf *out, struct ek_error *e)
-{
-    pthread_mutex_lock(&s->lock);
-    int rc = ek_guard_history(s->guard, w, out, e);
-    pthread_mutex_unlock(&s->lock);
-    return rc;
-}
-
-int ek_guard_service_pins(struct ek_guard_service *s, struct ek_buf *out)
-{
-    pthread_mutex_lock(&s->lock);
-    int rc = ek_guard_pins_json(s->guard, out);
-    pthread_mutex_unlock(&s->lock);
-    return rc;
-}
-
-int ek_guard_service_pin_actions(struct ek_guard_service *s, const char *feature,
-                                 struct ek_buf *out)
-{
-    pthread_mutex_lock(&s->lock);
-    int rc = ek_guard_pin_actions_json(s->guard, feature, out);
-    pthread_mutex_unlock(&s->lock);
-    return rc;
-}
-
-int ek_guard_service_accepts(struct ek_guard_service *s, struct ek_buf *out)
-{
-    pthread_mutex_lock(&s->lock);
-    int rc = ek_guard_accepts_json(s->guard, out);
     pthread_mutex_unlock(&s->lock);
     return rc;
 }
@@ -389,13 +356,6 @@ bool ek_guard_service_update(struct ek_guard_service *s, struct ek_guard_service
     update_progress(s);
     pthread_mutex_unlock(&s->lock);
     return true;
-}
-
-void ek_guard_service_add_comparisons(struct ek_guard_service *s, struct ek_shadow_scorer *shadow)
-{
-    pthread_mutex_lock(&s->lock);
-    ek_shadow_scorer_report(shadow, s->guard);
-    pthread_mutex_unlock(&s->lock);
 }
 
 /* Each guard numbers its reports from 1, so its start must be above the previous one. */
@@ -594,35 +554,11 @@ int64_t ek_guard_service_clock_ms(const struct ek_guard_service *s)
     return ek_now_ms() + s->ahead_ms;
 }
 
-int ek_guard_service_update_stats(struct ek_guard_service *s, struct ek_feature_stats *board)
-{
-    pthread_mutex_lock(&s->lock);
-    int rc = ek_feature_stats_update(board);
-    pthread_mutex_unlock(&s->lock);
-    return rc;
-}
-
-void ek_guard_service_update_history(struct ek_guard_service *s, struct ek_feature_history *history)
-{
-    pthread_mutex_lock(&s->lock);
-    ek_feature_history_step(history, ek_guard_detector(s->guard),
-                            ek_guard_assets(s->guard)->profile->features);
-    pthread_mutex_unlock(&s->lock);
-}
-
 int ek_guard_service_join(struct ek_guard_service *s, const struct ek_guard_service_member *member,
                           struct ek_error *e)
 {
     s->member = *member;
     return ensure_joined(s, e);
-}
-
-bool ek_guard_service_is_sampled(struct ek_guard_service *s)
-{
-    pthread_mutex_lock(&s->lock);
-    bool sampled = ek_guard_is_sampled(s->guard);
-    pthread_mutex_unlock(&s->lock);
-    return sampled;
 }
 
 int ek_guard_service_write_report(struct ek_guard_service *s, bool early,
@@ -696,17 +632,4 @@ void ek_guard_service_fleet_state(struct ek_guard_service *s, int64_t now_ms,
         memcpy(out->leader, order->decider, sizeof out->leader);
     }
     pthread_mutex_unlock(&s->lock);
-}
-
-struct ek_guard *ek_guard_service_guard(struct ek_guard_service *s)
-{
-    return s->guard;
-}
-
-uint64_t ek_guard_service_list_count(struct ek_guard_service *s)
-{
-    pthread_mutex_lock(&s->lock);
-    uint64_t lists = ek_guard_list_count(s->guard);
-    pthread_mutex_unlock(&s->lock);
-    return lists;
 }

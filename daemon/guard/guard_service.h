@@ -75,7 +75,11 @@ void ek_guard_service_set_outputs(struct ek_guard_service *s, struct ek_output *
 void ek_guard_service_set_listener(struct ek_guard_service *s,
                                    void (*receive)(void *context, const struct ek_event *v),
                                    void *context);
-/* Return the alert service that ek_guard_service_set_outputs set; NULL: none. */
+/* Return the guard, locked until ek_guard_service_unlock. The caller neither calls the service
+ * meanwhile nor causes events. */
+struct ek_guard *ek_guard_service_lock(struct ek_guard_service *s);
+void ek_guard_service_unlock(struct ek_guard_service *s);
+/* Return the alert service; NULL: none. */
 struct ek_alerts *ek_guard_service_alerts(const struct ek_guard_service *s);
 /* Call ek_guard_update for each valid list, in order and without other lists in between; for a list
  * that was already counted, or of a revoked partition, ek_guard_peek. Pending results of shadow
@@ -83,8 +87,6 @@ struct ek_alerts *ek_guard_service_alerts(const struct ek_guard_service *s);
  * the guard has other assets: decode the lists again. */
 bool ek_guard_service_update(struct ek_guard_service *s, struct ek_guard_service_list *lists,
                              size_t count, int64_t now_ms, struct ek_shadow_scorer *shadow);
-/* Move the pending results of shadow scoring of a worker to the guard. */
-void ek_guard_service_add_comparisons(struct ek_guard_service *s, struct ek_shadow_scorer *shadow);
 /* Set the kill switch, which must outlive the guard. A replacement guard that was saved while
  * paused turns it on. Call before the first list. */
 void ek_guard_service_set_pause(struct ek_guard_service *s, struct ek_pause *pause);
@@ -99,22 +101,6 @@ int ek_guard_service_add_decision(struct ek_guard_service *s, const struct ek_de
  * EK_ENOMEM. */
 int ek_guard_service_add_fleet_decision(struct ek_guard_service *s,
                                         const struct ek_decision_record *m);
-struct ek_order;
-/* Validate a command, as ek_guard_check_order, and set *manifest to the hash of the guard's
- * manifest. Return 0, EK_EUSAGE or EK_ESTATE. */
-int ek_guard_service_check_command(struct ek_guard_service *s, const struct ek_order *o,
-                                   uint64_t *manifest, struct ek_error *e);
-/* Append decisions as a JSON array, as ek_guard_history. Return 0, EK_ENOMEM or EK_EUSAGE. */
-int ek_guard_service_history(struct ek_guard_service *s, const struct ek_history_request *w,
-                             struct ek_buf *out, struct ek_error *e);
-/* Append the active pins as a JSON array, as ek_guard_pins_json. Return 0 or EK_ENOMEM. */
-int ek_guard_service_pins(struct ek_guard_service *s, struct ek_buf *out);
-/* Append the active accepts as a JSON array, as ek_guard_accepts_json. Return 0 or EK_ENOMEM. */
-int ek_guard_service_accepts(struct ek_guard_service *s, struct ek_buf *out);
-/* Append the actions to which a feature can be pinned as a JSON array, as
- * ek_guard_pin_actions_json. Return 0 or EK_ENOMEM. */
-int ek_guard_service_pin_actions(struct ek_guard_service *s, const char *feature,
-                                 struct ek_buf *out);
 /* Call `work` with the guard locked, and report its events. It may replace the guard, and then
  * frees the old one. Return the result of `work`. */
 int ek_guard_service_with_guard(struct ek_guard_service *s,
@@ -156,12 +142,6 @@ int64_t ek_guard_service_clock_ms(const struct ek_guard_service *s);
  * and the agreement cache. Return 0 or an error of ek_guard_advance. */
 int ek_guard_service_advance(struct ek_guard_service *s, struct ek_agreement_cache *agreement,
                              struct ek_error *e);
-/* Update some statistics, as ek_feature_stats_update, with the guard locked. Return 0 or EK_ENOMEM.
- */
-int ek_guard_service_update_stats(struct ek_guard_service *s, struct ek_feature_stats *board);
-/* Add a sample of each track, as ek_feature_history_step, with the guard locked. */
-void ek_guard_service_update_history(struct ek_guard_service *s,
-                                     struct ek_feature_history *history);
 /* Membership in a fleet. */
 struct ek_guard_service_member {
     const char *name; /* borrowed for the service's lifetime; NULL: no fleet */
@@ -179,11 +159,8 @@ int ek_guard_service_join(struct ek_guard_service *s, const struct ek_guard_serv
 int ek_guard_service_write_report(struct ek_guard_service *s, bool early,
                                   int (*write)(void *context, const void *bytes, size_t length),
                                   void *context, struct ek_error *e);
-/* Return whether the leader requests rows, as ek_guard_is_sampled. */
-bool ek_guard_service_is_sampled(struct ek_guard_service *s);
-/* Apply a plan record, as ek_guard_receive_plan. This instance sends alerts of findings and plans
- * if it is the leader and wrote the current plan. Set *counts to whether term and version are not
- * obsolete. Return 0, EK_EFORMAT or EK_ENOMEM. */
+/* As ek_guard_receive_plan. This instance sends alerts of findings and plans if it is the leader
+ * and wrote the current plan. Sets *counts if term and version are not obsolete. */
 int ek_guard_service_receive_plan(struct ek_guard_service *s, const void *bytes, size_t length,
                                   int64_t now_ms, bool is_leader, bool *counts, struct ek_error *e);
 /* Status of the fleet's plan on this instance. */
@@ -195,9 +172,5 @@ struct ek_guard_service_fleet {
 /* Set *out to the status of the plan at the monotonic time now_ms. Any thread. */
 void ek_guard_service_fleet_state(struct ek_guard_service *s, int64_t now_ms,
                                   struct ek_guard_service_fleet *out);
-/* Return the guard, not locked, for creating views of it; valid until the guard is replaced. */
-struct ek_guard *ek_guard_service_guard(struct ek_guard_service *s);
-/* Return the number of lists that the guard has observed. Any thread. */
-uint64_t ek_guard_service_list_count(struct ek_guard_service *s);
 
 #endif

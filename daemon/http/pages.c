@@ -55,18 +55,26 @@ static int features(struct ek_stage *s, struct ek_buf *body)
     return ek_feature_stats_features(ek_stage_feature_stats(s), body);
 }
 
+static int write_of_guard(struct ek_stage *s,
+                          int (*write)(const struct ek_guard *g, struct ek_buf *out),
+                          struct ek_buf *body)
+{
+    int rc = write(ek_guard_service_lock(ek_stage_guard(s)), body);
+    ek_guard_service_unlock(ek_stage_guard(s));
+    return rc;
+}
+
 static int pins(struct ek_stage *s, struct ek_buf *body)
 {
     struct ek_fleet *fleet = ek_stage_fleet(s);
-    int rc = fleet ? ek_fleet_pins(fleet, body) : ek_guard_service_pins(ek_stage_guard(s), body);
+    int rc = fleet ? ek_fleet_pins(fleet, body) : write_of_guard(s, ek_guard_pins_json, body);
     return rc ? rc : ek_buf_text(body, "\n");
 }
 
 static int accepts(struct ek_stage *s, struct ek_buf *body)
 {
     struct ek_fleet *fleet = ek_stage_fleet(s);
-    int rc =
-        fleet ? ek_fleet_accepts(fleet, body) : ek_guard_service_accepts(ek_stage_guard(s), body);
+    int rc = fleet ? ek_fleet_accepts(fleet, body) : write_of_guard(s, ek_guard_accepts_json, body);
     return rc ? rc : ek_buf_text(body, "\n");
 }
 
@@ -130,7 +138,8 @@ static unsigned history(struct ek_stage *s, const struct ek_http_query *q, struc
         return respond_error(BAD_REQUEST,
                              "'after' must be the number of a decision, as in its 'sequence', or 0",
                              body);
-    int rc = ek_guard_service_history(ek_stage_guard(s), &request, body, &e);
+    int rc = ek_guard_history(ek_guard_service_lock(ek_stage_guard(s)), &request, body, &e);
+    ek_guard_service_unlock(ek_stage_guard(s));
     if (rc == EK_EUSAGE)
         return respond_error(NOT_FOUND, e.message, body);
     return status_of(rc ? rc : ek_buf_text(body, "\n"));
@@ -257,9 +266,11 @@ static int write_members(struct ek_stage *s, const char *name, struct ek_buf *ou
     ek_buf_text(out, ",\"routes\":");
     if (!rc)
         rc = ek_impact_json(ek_stage_guard(s), name, out);
+    if (rc)
+        return rc;
     ek_buf_text(out, ",\"pin_actions\":");
-    if (!rc)
-        rc = ek_guard_service_pin_actions(ek_stage_guard(s), name, out);
+    rc = ek_guard_pin_actions_json(ek_guard_service_lock(ek_stage_guard(s)), name, out);
+    ek_guard_service_unlock(ek_stage_guard(s));
     return rc ? rc : ek_buf_text(out, ",");
 }
 

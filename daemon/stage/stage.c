@@ -9,6 +9,8 @@
 #include "serve/assets.h"
 #include "guard/event.h"
 #include "guard/live_sketches.h"
+#include "guard/guard_assets.h"
+#include "guard/public.h"
 
 #include <string.h>
 
@@ -179,10 +181,11 @@ static int make_guard(struct ek_stage *s, const struct ek_assets *assets, struct
     int rc = ek_guard_service_new(&s->guard, assets, s->event_log, s->metrics, s->log, e);
     if (rc)
         return rc;
-    struct ek_guard *guard = ek_guard_service_guard(s->guard);
-    ek_guard_service_set_pause(s->guard, s->pause);
+    struct ek_guard *guard = ek_guard_service_lock(s->guard);
     ek_agreement_cache_set(s->agreement, ek_guard_agreement(guard));
     s->board = ek_feature_stats_new(assets->manifest, assets->rules, ek_guard_traffic(guard));
+    ek_guard_service_unlock(s->guard);
+    ek_guard_service_set_pause(s->guard, s->pause);
     s->tracks = ek_feature_history_new();
     s->samples = ek_rank_samples_new();
     return s->board && s->tracks && s->samples ? EK_OK : enomem(e);
@@ -435,7 +438,10 @@ static int advance_clock(struct ek_stage *s, struct ek_error *e)
     }
     if (now >= s->board_due_ms) {
         s->board_due_ms = now + BOARD_MS;
-        if (ek_guard_service_update_stats(s->guard, s->board))
+        ek_guard_service_lock(s->guard);
+        int rc = ek_feature_stats_update(s->board);
+        ek_guard_service_unlock(s->guard);
+        if (rc)
             ek_log_text(s->log, EK_LOG_ERROR, "feature_stats_unavailable", "out of memory");
     }
     if (now < s->tick_due_ms)
@@ -450,7 +456,10 @@ static int advance_clock(struct ek_stage *s, struct ek_error *e)
     add_progress(s, now);
     ek_input_poll_topics(s->input);
     ek_output_probe(s->output);
-    ek_guard_service_update_history(s->guard, s->tracks);
+    struct ek_guard *guard = ek_guard_service_lock(s->guard);
+    ek_feature_history_step(s->tracks, ek_guard_detector(guard),
+                            ek_guard_assets(guard)->profile->features);
+    ek_guard_service_unlock(s->guard);
     return ek_guard_service_advance(s->guard, s->agreement, e);
 }
 
@@ -683,8 +692,10 @@ int ek_stage_run(struct ek_stage *s, struct ek_error *e)
     close_down(s);
     ek_alerts_stop(s->alerts);
     ek_metrics_gauge(s->metrics, EK_GAUGE_IN_FLIGHT, ek_partition_offsets_in_flight(s->partitions));
+    const struct ek_guard *guard = ek_guard_service_lock(s->guard);
     ek_log_write(s->log, rc ? EK_LOG_ERROR : EK_LOG_INFO, "service_stopped", "lists=%llu",
-                 (unsigned long long)ek_guard_service_list_count(s->guard));
+                 (unsigned long long)ek_guard_list_count(guard));
+    ek_guard_service_unlock(s->guard);
     return rc;
 }
 

@@ -465,16 +465,19 @@ static size_t work(struct worker *w, struct ek_inflight **inflights, size_t give
 static void *run(void *context)
 {
     struct worker *w = context;
+    struct ek_guard_service *guard = w->worker_pool->tools.guard;
     size_t most = (size_t)w->worker_pool->tools.config->batch_size, count;
     while ((count = ek_spsc_queue_pop(w->ring, (void **)w->batch, most))) {
-        w->clock_ms = ek_guard_service_clock_ms(w->worker_pool->tools.guard);
+        w->clock_ms = ek_guard_service_clock_ms(guard);
         for (size_t at = 0, some; at < count; at += some) {
             some = count - at < w->together ? count - at : w->together;
             some = ek_decode_batch_context(w->batch + at, some);
             some -= work(w, w->batch + at, some);
         }
-        if (ek_shadow_scorer_has_results(&w->tries) && !ek_spsc_queue_depth(w->ring))
-            ek_guard_service_add_comparisons(w->worker_pool->tools.guard, &w->tries);
+        if (!ek_shadow_scorer_has_results(&w->tries) || ek_spsc_queue_depth(w->ring))
+            continue;
+        ek_shadow_scorer_report(&w->tries, ek_guard_service_lock(guard));
+        ek_guard_service_unlock(guard);
     }
     return NULL;
 }
