@@ -1,11 +1,18 @@
 #include "daemon/stage/flow_monitor.h"
 
 #include "base/alloc.h"
+#include "daemon/alerts/alerts.h"
+#include "daemon/base/clock.h"
+#include "daemon/base/log.h"
 #include "daemon/base/metrics.h"
+#include "daemon/base/wakeup.h"
+#include "daemon/guard/guard_service.h"
+#include "guard/event.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -13,7 +20,7 @@
 
 static const double RECENT = .9; /* weight of the messages of one second in the next */
 static const double USUAL = .05; /* weight of a new gap */
-enum { RECENT_LEAST = 5, RECOVERED = 4, FIELDS = EK_DIMENSIONS_MAX + 2 };
+enum { PERIOD_MS = 1000, RECENT_LEAST = 5, RECOVERED = 4, FIELDS = EK_DIMENSIONS_MAX + 2 };
 
 /* Field that messages should have. */
 struct field {
@@ -385,4 +392,99 @@ int ek_flow_monitor_metrics(struct ek_flow_monitor *m, int64_t now_ms, struct ek
                       ek_flow_condition_name((enum ek_flow_condition)i), v.condition[i].active);
     ek_metrics_single("evenkeel_input_lost_messages_total", (double)v.lost, out);
     return ek_metrics_single("evenkeel_undecodable_messages_total", (double)v.undecodable, out);
+}
+
+/* Thread that evaluates the conditions. */
+struct ek_flow_watch {
+    struct ek_flow_watch_tools tools;
+    bool reported[EK_FLOW_CONDITIONS];
+    pthread_t thread;
+    struct ek_wakeup wakeup;
+    atomic_bool stop;
+};
+
+static void report(struct ek_flow_watch *w, enum ek_flow_condition which,
+                   const struct ek_flow_state *s)
+{
+    const struct ek_flow_watch_tools *t = &w->tools;
+    const char *name = ek_flow_condition_name(which);
+    const struct ek_event v = {.kind = EK_EVENT_INPUT,
+                               .time_ms = ek_wall_ms(),
+                               .input = {.condition = name,
+                                         .instance = t->instance,
+                                         .active = s->active,
+                                         .text = s->active ? s->text : "it is over"}};
+    char text[EK_FLOW_TEXT_BYTES + 100];
+    snprintf(text, sizeof text, "%s: %s", name, v.input.text);
+    if (s->active)
+        ek_log_text(t->log, EK_LOG_WARN, "input_condition_started", text);
+    else
+        ek_log_text(t->log, EK_LOG_INFO, "input_condition_ended", text);
+    ek_alerts_receive(t->alerts, &v, true); /* before the guard's lock, which may be held */
+    ek_guard_service_add_event(t->guard, &v);
+}
+
+static void evaluate(struct ek_flow_watch *w)
+{
+    struct ek_flow_view v;
+    int64_t now = ek_now_ms();
+    w->tools.look(w->tools.context, now);
+    ek_flow_monitor_evaluate(w->tools.flow, now);
+    ek_flow_monitor_get(w->tools.flow, now, &v);
+    for (int i = 0; i < EK_FLOW_CONDITIONS; i++) {
+        bool lost = i == EK_FLOW_MESSAGES_LOST && v.condition[i].active; /* reported by the stage */
+        if (v.condition[i].active == w->reported[i])
+            continue;
+        w->reported[i] = v.condition[i].active;
+        if (!lost)
+            report(w, (enum ek_flow_condition)i, &v.condition[i]);
+    }
+}
+
+static void *run(void *context)
+{
+    struct ek_flow_watch *w = context;
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
+    for (;;) {
+        ek_wakeup_wait(&w->wakeup, PERIOD_MS);
+        if (atomic_load(&w->stop))
+            return NULL;
+        evaluate(w);
+    }
+}
+
+static void free_watch(struct ek_flow_watch *w)
+{
+    ek_wakeup_close(&w->wakeup);
+    ek_free(w);
+}
+
+int ek_flow_watch_start(struct ek_flow_watch **out, const struct ek_flow_watch_tools *tools,
+                        struct ek_error *e)
+{
+    struct ek_flow_watch *w = ek_calloc(1, sizeof *w);
+    if (!w)
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    w->tools = *tools;
+    int rc = ek_wakeup_init(&w->wakeup, e);
+    int problem = rc ? 0 : pthread_create(&w->thread, NULL, run, w);
+    if (problem)
+        rc = ek_fail(e, EK_EIO, "cannot start a thread: %s", strerror(problem));
+    if (rc)
+        free_watch(w);
+    else
+        *out = w;
+    return rc;
+}
+
+void ek_flow_watch_stop(struct ek_flow_watch *w)
+{
+    if (!w)
+        return;
+    atomic_store(&w->stop, true);
+    ek_wakeup_signal(&w->wakeup);
+    pthread_join(w->thread, NULL);
+    free_watch(w);
 }

@@ -9,11 +9,16 @@
 #define EK_DAEMON_STAGE_FLOW_MONITOR_H
 
 #include "base/buf.h"
+#include "base/error.h"
 #include "lists/list.h"
 #include "rules/rules.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+struct ek_alerts;
+struct ek_guard_service;
+struct ek_log;
 
 enum {
     EK_FLOW_STALL_MS = 10000, /* without output while the input has more */
@@ -105,5 +110,27 @@ bool ek_flow_monitor_lacks_segment(const struct ek_flow_monitor *m);
 int ek_flow_monitor_json(struct ek_flow_monitor *m, int64_t now_ms, struct ek_buf *out);
 /* Append the metric families at the monotonic time now_ms. Return 0 or EK_ENOMEM. */
 int ek_flow_monitor_metrics(struct ek_flow_monitor *m, int64_t now_ms, struct ek_buf *out);
+
+/* Thread that evaluates the conditions once a second and reports each change: a log line, an event,
+ * an alert. It takes the guard's lock only after log and alerts, so that a blocked worker is
+ * reported too. */
+struct ek_flow_watch;
+
+struct ek_flow_watch_tools { /* must outlive the thread */
+    struct ek_flow_monitor *flow;
+    struct ek_guard_service *guard;
+    struct ek_alerts *alerts; /* may be NULL */
+    struct ek_log *log;
+    const char *instance; /* name in a fleet, or NULL */
+    void *context;
+    /* Called before each evaluation, to set conditions that others observe. */
+    void (*look)(void *context, int64_t now_ms);
+};
+
+/* Start the thread; end it with ek_flow_watch_stop. Return 0, EK_ENOMEM or EK_EIO. */
+int ek_flow_watch_start(struct ek_flow_watch **out, const struct ek_flow_watch_tools *tools,
+                        struct ek_error *e);
+/* Stop the thread and free it; NULL is a no-op. The thread that started it. */
+void ek_flow_watch_stop(struct ek_flow_watch *w);
 
 #endif

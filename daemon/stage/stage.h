@@ -23,7 +23,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct ek_event;
 struct ek_stage;
 struct ek_log;
 struct ek_metrics;
@@ -61,16 +60,8 @@ struct ek_pause *ek_stage_paused(struct ek_stage *s);
 /* Return true if decisions survive a restart, because checkpoints are configured. */
 bool ek_stage_has_durable_state(const struct ek_stage *s);
 
-/* Switch to other assets of the same manifest between two lists. Lists decoded with the old assets
- * are decoded again; lists already counted are scored with the old. *fit is the result of
- * ek_guard_set_assets. Adds a decision of the actor (may be NULL). Return 0, or an error, which
- * changes nothing. One thread at a time; also before ek_stage_run. */
-int ek_stage_reload(struct ek_stage *s, struct ek_asset_ref *assets, const char *actor,
-                    enum ek_restore_result *fit, struct ek_error *e);
-/* Return the current assets; for the thread that calls ek_stage_reload. */
+/* Return the current assets; for the thread that reloads them. */
 const struct ek_assets *ek_stage_assets(const struct ek_stage *s);
-/* Add an event from outside the guard (docs/format/events.md). */
-void ek_stage_add_event(struct ek_stage *s, const struct ek_event *v);
 
 /* Return true if, after ek_stage_run, the producer still blocks until a broker responds.
  * ek_stage_free would block too, so the process should exit instead. */

@@ -1,12 +1,11 @@
-/* State of a stage (stage.h), shared by stage.c (messages), stage_views.c (monitoring) and
- * stage_reload.c (changes of assets). */
+/* Internals of a stage, shared by stage.c (messages), stage_views.c (monitoring) and reload.c
+ * (asset changes). */
 #ifndef EK_DAEMON_STAGE_STAGE_INTERNAL_H
 #define EK_DAEMON_STAGE_STAGE_INTERNAL_H
 
 #include "daemon/views/agreement_cache.h"
 #include "daemon/alerts/alerts.h"
 #include "daemon/stage/flow_monitor.h"
-#include "daemon/stage/flow_watch.h"
 #include "daemon/stage/worker_pool.h"
 #include "daemon/views/feature_stats.h"
 #include "daemon/fleet/fleet.h"
