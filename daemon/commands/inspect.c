@@ -7,19 +7,405 @@
 #include "base/file.h"
 #include "base/hash_set.h"
 #include "base/json.h"
+#include "base/parse.h"
 #include "daemon/base/arguments.h"
 #include "daemon/base/command.h"
+#include "daemon/base/text_table.h"
 #include "daemon/commands/capture.h"
+#include "daemon/files/field_mapping.h"
 #include "daemon/files/file_kind.h"
 #include "guard/state.h"
 #include "lists/capture.h"
 #include "lists/codec.h"
 #include "lists/codec_shape.h"
+#include "schema/manifest.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+
+struct arguments {
+    const char *path, *plot, *manifest, *profile, *config;
+    struct ek_field_mapping field_mapping;
+    enum ek_inspect_form form;
+    bool suggest_manifest;
+};
+
+/* Histograms of `inspect --plot`: training, messages, or both side by side. */
+
+enum { ROWS = 20, WIDTH = 60, WIDTH_LEAST = 6, EIGHTHS = 8, LABEL = 12, FOOT = 160 };
+static const double TAIL = 0.001; /* fraction of the values in each outermost row */
+
+/* Distribution of |values| of one side. */
+struct side {
+    const char *title;
+    const struct ek_sketch *sketch;
+    double count[ROWS], most;
+};
+
+/* Return ln|x| at a quantile of the finite non-zero values. */
+static double quantile(const struct ek_sketch *s, double share)
+{
+    /* Keys of negative values are 16384 higher, so advance through both signs together. */
+    double total = 0, so_far = 0, last = NAN;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int key = 0; key < EK_SKETCH_NEG_ZERO; key++) {
+            double ln = ek_sketch_ln((uint16_t)key);
+            if (!isfinite(ln))
+                continue;
+            double n = (double)(ek_sketch_count(s, (uint16_t)key) +
+                                ek_sketch_count(s, (uint16_t)(key + EK_SKETCH_NEG_ZERO)));
+            if (!pass)
+                total += n;
+            else if (n > 0 && (last = ln, so_far += n) >= share * total)
+                return ln;
+        }
+    }
+    return last;
+}
+
+static void fill(struct side *s, double low, double step)
+{
+    for (int key = 0; key < EK_SKETCH_KEYS; key++) {
+        double ln = ek_sketch_ln((uint16_t)key);
+        if (!isfinite(ln))
+            continue;
+        int row = (int)floor((ln - low) / step);
+        row = row < 0 ? 0 : row >= ROWS ? ROWS - 1 : row;
+        s->count[row] += (double)ek_sketch_count(s->sketch, (uint16_t)key);
+    }
+    for (int i = 0; i < ROWS; i++)
+        s->most = fmax(s->most, s->count[i]);
+}
+
+/* Print a bar relative to the longest one, padded to `width` columns if `pad`. */
+static void bar(double share, int width, bool utf8, bool pad, FILE *to)
+{
+    static const char *const parts[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    int eighths = (int)lround(share * width * EIGHTHS), columns = 0;
+    if (!utf8)
+        eighths = (int)lround(share * width) * EIGHTHS;
+    for (; columns < eighths / EIGHTHS; columns++)
+        fputs(utf8 ? "█" : "#", to);
+    if (eighths % EIGHTHS)
+        columns += fputs(parts[eighths % EIGHTHS], to) >= 0;
+    else if (share > 0 && !columns)
+        columns += fputs(utf8 ? parts[1] : ".", to) >= 0;
+    if (pad)
+        fprintf(to, "%*s", width - columns, "");
+}
+
+static void foot(const struct side *s, int columns, FILE *to)
+{
+    struct ek_sketch_summary sum;
+    char text[FOOT];
+    ek_sketch_summarize(s->sketch, &sum);
+    double of = sum.total ? 100 / (double)sum.total : 0;
+    int length =
+        snprintf(text, sizeof text,
+                 "%-*s median %.4g, zero %.1f%%, missing %.1f%%, negative %.1f%% of %" PRIu64,
+                 LABEL, s->title, sum.p50, (double)sum.zero * of, (double)sum.missing * of,
+                 (double)sum.negative * of, sum.total);
+    if (length < columns)
+        fprintf(to, "%s\n", text);
+    else
+        ek_print_wrapped(text, columns - 1, to);
+}
+
+/* Return the width of a bar: the columns next to the labels, divided by the sides. */
+static int width_of_bars(int columns, int sides)
+{
+    int all = columns - 1 - LABEL - 1 - 2 * sides, width = all / sides;
+    int most = WIDTH / sides;
+    return width > most ? most : width < WIDTH_LEAST ? WIDTH_LEAST : width;
+}
+
+static void draw(const char *feature, struct side *sides, int count, FILE *to)
+{
+    double low = INFINITY, high = -INFINITY;
+    bool utf8 = ek_terminal_utf8();
+    int columns, rows;
+    ek_terminal_size(to, &columns, &rows);
+    int width = width_of_bars(columns, count);
+    for (int i = 0; i < count; i++) {
+        low = fmin(low, quantile(sides[i].sketch, TAIL)); /* fmin ignores NaN */
+        high = fmax(high, quantile(sides[i].sketch, 1 - TAIL));
+    }
+    fprintf(to, "%s: |values|, log scale\n", feature);
+    double step = fmax((high - low) / ROWS, 1e-3);
+    for (int i = 0; isfinite(low) && i < count; i++)
+        fill(&sides[i], low, step);
+    if (count > 1)
+        fprintf(to, "%*s  %-*s  %s\n", LABEL, "", width, sides[0].title, sides[1].title);
+    for (int row = 0; isfinite(low) && row < ROWS; row++) {
+        fprintf(to, "%*.4g ", LABEL, exp(low + row * step));
+        for (int i = 0; i < count; i++) {
+            fputs("|", to);
+            bar(sides[i].most > 0 ? sides[i].count[row] / sides[i].most : 0, width, utf8,
+                i + 1 < count, to);
+            fputs(i + 1 < count ? " " : "\n", to);
+        }
+    }
+    for (int i = 0; i < count; i++)
+        foot(&sides[i], columns, to);
+}
+
+static int find(const struct ek_profile *p, const char *name, struct ek_error *e)
+{
+    for (int f = 0; f < p->features; f++)
+        if (!strcmp(p->name[f], name))
+            return f;
+    const char *near = ek_nearest_name(name, (const char *const *)p->name, (size_t)p->features);
+    if (near)
+        ek_fail(e, EK_EUSAGE, "no feature '%s' in the profile, did you mean '%s'?", name, near);
+    else
+        ek_fail(e, EK_EUSAGE, "no feature '%s' in the profile", name);
+    return -1;
+}
+
+/* Draw the training distribution of a feature's |values| on a log scale in at most 79 columns,
+ * with block characters in a UTF-8 locale, else ASCII. Returns 0, or EK_EUSAGE for an unknown
+ * feature. */
+static int plot_training(const struct ek_profile *p, const char *feature, FILE *to,
+                         struct ek_error *e)
+{
+    int f = find(p, feature, e);
+    if (f < 0)
+        return EK_EUSAGE;
+    draw(feature, &(struct side){.title = "training", .sketch = p->sketch[f]}, 1, to);
+    return EK_OK;
+}
+
+/* Values of one feature in messages. */
+struct plot_lists {
+    int feature;
+    struct ek_sketch *sketch;
+};
+
+static int add_to_sketch(void *context, struct ek_list *q, uint64_t number, struct ek_error *e)
+{
+    const struct plot_lists *t = context;
+    (void)number;
+    (void)e;
+    for (int i = 0; i < q->items; i++)
+        ek_sketch_add(t->sketch, q->x[(size_t)i * (size_t)q->item_features + (size_t)t->feature],
+                      1);
+    return EK_OK;
+}
+
+static int draw_comparison(const struct ek_profile *p, const struct arguments *a,
+                           const struct plot_lists *t, FILE *to, struct ek_error *e)
+{
+    struct side sides[2] = {{.title = "training"}, {.title = "messages", .sketch = t->sketch}};
+    int f = p ? find(p, a->plot, e) : 0;
+    if (f < 0)
+        return EK_EUSAGE;
+    if (p)
+        sides[0].sketch = p->sketch[f];
+    draw(a->plot, p ? sides : sides + 1, p ? 2 : 1, to);
+    return EK_OK;
+}
+
+static int read_messages(const struct ek_manifest *m, const struct arguments *a,
+                         struct plot_lists *t, struct ek_error *e)
+{
+    t->feature = ek_manifest_item(m, a->plot);
+    if (t->feature < 0)
+        return ek_fail(e, EK_EUSAGE, "no item feature '%s' in %s", a->plot, a->manifest);
+    if (ek_sketch_new(&t->sketch))
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    return ek_message_for_each(m, &a->field_mapping, a->path, add_to_sketch, t, e);
+}
+
+/* Draw the distribution in the messages of a file next to that of training. Return 0, EK_EUSAGE
+ * without a distribution or with conflicting arguments, or an error of the files. */
+static int plot_messages(const struct arguments *a, FILE *to, struct ek_error *e)
+{
+    struct ek_manifest *m = NULL;
+    struct ek_profile *p = NULL;
+    struct plot_lists t = {0};
+    int rc = ek_manifest_load(&m, a->manifest, e);
+    if (!rc && a->profile)
+        rc = ek_profile_load(&p, a->profile, e);
+    if (!rc)
+        rc = read_messages(m, a, &t, e);
+    if (!rc)
+        rc = draw_comparison(p, a, &t, to, e);
+    ek_sketch_free(t.sketch);
+    ek_profile_free(p);
+    ek_manifest_free(m);
+    return rc;
+}
+
+/* Coverage: which fields of the configuration the messages of a file have. */
+
+enum { DIMENSIONS = 32, VALUES = 64, NAME_BYTES = 100, SHOWN = 4 };
+
+struct value {
+    char text[NAME_BYTES];
+    uint64_t lists;
+};
+
+struct dimension {
+    char name[NAME_BYTES];
+    uint64_t lists, others; /* lists with it; of these, with a value beyond VALUES */
+    int count;
+    struct value value[VALUES];
+};
+
+struct coverage {
+    uint64_t messages, lists, ids, times, scores, unreadable;
+    char first[400], last_unreadable[EK_UNREADABLE_BYTES]; /* reasons; or "" */
+    int count;
+    struct dimension dimension[DIMENSIONS];
+};
+
+static void copy_text(char out[NAME_BYTES], struct ek_text t)
+{
+    snprintf(out, NAME_BYTES, "%.*s", (int)(t.length < NAME_BYTES ? t.length : NAME_BYTES - 1),
+             t.text);
+}
+
+static void add_value(struct dimension *d, const char *text)
+{
+    int i = 0;
+    d->lists++;
+    while (i < d->count && strcmp(d->value[i].text, text) != 0)
+        i++;
+    if (i == VALUES) {
+        d->others++;
+        return;
+    }
+    if (i == d->count)
+        snprintf(d->value[d->count++].text, NAME_BYTES, "%s", text);
+    d->value[i].lists++;
+}
+
+static void add_segment(struct coverage *c, const struct ek_segment *s)
+{
+    char name[NAME_BYTES], text[NAME_BYTES];
+    int i = 0;
+    copy_text(name, s->name);
+    copy_text(text, s->value);
+    while (i < c->count && strcmp(c->dimension[i].name, name) != 0)
+        i++;
+    if (i == DIMENSIONS)
+        return;
+    if (i == c->count)
+        snprintf(c->dimension[c->count++].name, NAME_BYTES, "%s", name);
+    add_value(&c->dimension[i], text);
+}
+
+static void add_list(struct coverage *c, const struct ek_list *q)
+{
+    bool score = false;
+    for (int i = 0; i < q->items; i++)
+        score = score || !isnan(q->score[i]);
+    c->lists++;
+    c->ids += q->id.text != NULL;
+    c->times += q->time_ms >= 0;
+    c->scores += score;
+    for (int i = 0; i < q->segment_count; i++)
+        add_segment(c, &q->segments[i]);
+    if (!q->unreadable)
+        return;
+    c->unreadable++;
+    snprintf(c->last_unreadable, sizeof c->last_unreadable, "%s", q->unreadable_text);
+}
+
+static int read_all(const char *path, const struct ek_codec *codec, struct coverage *c,
+                    struct ek_error *e)
+{
+    struct ek_capture_reader *in;
+    struct ek_record record;
+    struct ek_list q;
+    struct ek_error why;
+    int more = 1, rc = ek_capture_open(&in, path, 0, e);
+    if (rc)
+        return rc;
+    ek_list_init(&q);
+    while (!(rc = ek_capture_next(in, &record, &more, e)) && more) {
+        int decoded = ek_codec_decode(codec, record.bytes, record.length, &q, &why);
+        c->messages++;
+        if (decoded == EK_ENOMEM) {
+            rc = ek_fail(e, EK_ENOMEM, "out of memory");
+            break;
+        }
+        if (!decoded)
+            add_list(c, &q);
+        else if (!*c->first)
+            snprintf(c->first, sizeof c->first, "%s", why.message);
+    }
+    ek_list_release(&q);
+    ek_capture_close(in);
+    return rc;
+}
+
+static double percent(uint64_t some, uint64_t all)
+{
+    return all ? 100. * (double)some / (double)all : 0;
+}
+
+/* "segments: bucket 2 values (A 50%, B 50%); ..." */
+static void print_segments(const struct coverage *c, FILE *to)
+{
+    fputs("  segments        ", to);
+    for (int i = 0; i < c->count; i++) {
+        const struct dimension *d = &c->dimension[i];
+        fprintf(to, "%s%s %s%d value%s in %.3g%% (", i ? "; " : "", d->name,
+                d->others ? "more than " : "", d->count, d->count == 1 ? "" : "s",
+                percent(d->lists, c->lists));
+        for (int k = 0; k < d->count && k < SHOWN; k++)
+            fprintf(to, "%s%s %.3g%%", k ? ", " : "", d->value[k].text,
+                    percent(d->value[k].lists, c->lists));
+        fputs(d->count > SHOWN ? ", ...)" : ")", to);
+    }
+    fputs(c->count ? "\n" : "none\n", to);
+}
+
+static void print(const struct coverage *c, FILE *to)
+{
+    fprintf(to,
+            "coverage\n  readable        %.3g%% of %" PRIu64 " messages\n  query id        %.3g%%\n"
+            "  time            %.3g%%\n  scores          %.3g%%\n",
+            percent(c->lists, c->messages), c->messages, percent(c->ids, c->lists),
+            percent(c->times, c->lists), percent(c->scores, c->lists));
+    print_segments(c, to);
+    if (*c->first)
+        fprintf(to, "  not readable    %" PRIu64 ", the first: %s\n", c->messages - c->lists,
+                c->first);
+    if (c->unreadable)
+        fprintf(to, "  unreadable      %" PRIu64 " lists, counts as absent: %s\n", c->unreadable,
+                c->last_unreadable);
+}
+
+/* Print how many messages of a file have each field that the configuration names: query id, time,
+ * scores, segments with their values. Return 0, EK_EUSAGE without a manifest, or an error of
+ * reading. */
+static int print_coverage(const char *path, const struct ek_field_mapping *dialect, FILE *to,
+                          struct ek_error *e)
+{
+    struct ek_manifest *m = NULL;
+    struct ek_codec *codec = NULL;
+    struct coverage *c = ek_calloc(1, sizeof *c);
+    int rc = c ? EK_OK : ek_fail(e, EK_ENOMEM, "out of memory");
+    if (!rc && !dialect->config->manifest)
+        rc = ek_fail(e, EK_EUSAGE, "'assets.manifest' is missing in the configuration");
+    if (!rc)
+        rc = ek_manifest_load(&m, dialect->config->manifest, e);
+    if (!rc)
+        rc = ek_codec_new(&codec, m, &dialect->mapping, &dialect->limits, e);
+    if (!rc)
+        rc = read_all(path, codec, c, e);
+    if (!rc)
+        print(c, to);
+    ek_codec_free(codec);
+    ek_manifest_free(m);
+    ek_free(c);
+    return rc;
+}
 
 /* Last complete full checkpoints among the records of a capture, by key prefix; starts as {0}. */
 struct inspect_states {
@@ -290,13 +676,6 @@ static int inspect_shape(const char *path, const struct ek_field_mapping *field_
 
 enum { KEY_JSON = 256, KEY_PLOT, KEY_SUGGEST_MANIFEST };
 
-struct arguments {
-    const char *path, *plot, *manifest, *profile, *config;
-    struct ek_field_mapping field_mapping;
-    enum ek_inspect_form form;
-    bool suggest_manifest;
-};
-
 static const struct argp_option OPTIONS[] = {
     {"json", KEY_JSON, NULL, 0, "Print one JSON object", 0},
     {"plot", KEY_PLOT, "FEATURE", 0,
@@ -358,7 +737,7 @@ static int profile(const struct arguments *a, struct ek_error *e)
     int rc = ek_profile_load(&p, a->path, e);
     if (rc)
         return rc;
-    rc = a->plot ? ek_inspect_plot(p, a->plot, stdout, e)
+    rc = a->plot ? plot_training(p, a->plot, stdout, e)
                  : check_memory(ek_inspect_profile(p, a->form, stdout), e);
     ek_profile_free(p);
     return rc;
@@ -399,16 +778,14 @@ static int read_head(const char *path, struct ek_buf *bytes, struct ek_error *e)
 
 static int messages(const struct arguments *a, struct ek_error *e)
 {
-    const struct ek_inspect_comparison comparison = {a->plot, a->manifest, a->profile,
-                                                     &a->field_mapping};
     if (!a->plot) {
         int rc = inspect_capture(a->path, a->form, stdout, e);
         bool coverage = !rc && a->config && a->form == EK_INSPECT_TABLE;
-        return coverage ? ek_inspect_coverage(a->path, &a->field_mapping, stdout, e) : rc;
+        return coverage ? print_coverage(a->path, &a->field_mapping, stdout, e) : rc;
     }
     if (!a->manifest)
         return ek_fail(e, EK_EUSAGE, "%s: --plot of messages needs --manifest", a->path);
-    return ek_inspect_plot_messages(a->path, &comparison, stdout, e);
+    return plot_messages(a, stdout, e);
 }
 
 static int arrays(const struct arguments *a, bool certain, struct ek_error *e)
