@@ -2,17 +2,258 @@
 #include "base/alloc.h"
 #include "base/json.h"
 #include "base/parse.h"
+#include "daemon/base/arguments.h"
 #include "daemon/base/command.h"
+#include "daemon/files/field_mapping.h"
 #include "daemon/files/file_kind.h"
+#include "daemon/files/list_input.h"
 #include "daemon/files/routing_warning.h"
-#include "daemon/training/eval_args.h"
+#include "offline/train/evaluate.h"
 #include "offline/train/rescale.h"
 #include "offline/world/faults.h"
 #include "offline/world/synthetic_lists.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { EK_EVAL_FAULTS_MAX = 64, EK_EVAL_ARMS_MAX = 4096, METRIC_NAME = 24 };
+
+/* Strings are views of the arguments. */
+struct eval_args {
+    const char *manifest, *metrics, *config; /* config: mapping of messages, or NULL */
+    const char
+        *output; /* with `has_teacher`: output path of the model with its agreement; NULL: none */
+    struct ek_files model, data, reference, *open; /* open: receives further file names */
+    const char *route, *route_per_source, *blank, *repair, *impute; /* NULL: not given */
+    bool spread, by_arm, json;
+    bool has_teacher; /* the data are messages; measure the agreement with their scores */
+    bool labeled;     /* an option was given that needs labels */
+    const char *fault[EK_EVAL_FAULTS_MAX];
+    int fault_count;
+    int sources; /* number of sources drawn for items; 0: only those of the messages */
+    uint64_t seed;
+    struct ek_evaluation evaluation; /* metrics to compute */
+    char name[EK_EVALUATE_METRICS_MAX][METRIC_NAME];
+    struct ek_error e;
+};
+
+enum {
+    OPT_REFERENCE = 256,
+    OPT_ROUTE,
+    OPT_ROUTE_SOURCE,
+    OPT_SPREAD,
+    OPT_BLANK,
+    OPT_REPAIR,
+    OPT_REPAIR_BY,
+    OPT_IMPUTE,
+    OPT_SOURCES,
+    OPT_FAULT,
+    OPT_METRIC,
+    OPT_GAIN,
+    OPT_EMPTY,
+    OPT_TEACHER,
+    OPT_JSON
+};
+
+static const struct argp_option OPTIONS[] = {
+    {"manifest", 'm', "FILE", 0, "Feature manifest (YAML)", 0},
+    {"model", 'M', "FILE...", 0,
+     "Models (.safetensors); for several, such as training seeds, print mean and deviation", 0},
+    {"data", 'd', "FILE...", 0, "LETOR files; takes several", 0},
+    {"route", OPT_ROUTE, "WHAT", 0, "Features to route: none, all, or FEATURE,... (none)", 0},
+    {"normalize-spread", OPT_SPREAD, "HOW", 0,
+     "auto: divide logs of routed features by their spread ratio in these data; off (off)", 0},
+    {"route-per-source", OPT_ROUTE_SOURCE, "FEATURE,...", 0,
+     "Features to route with logs centered per source, as the action route_per_source does", 0},
+    {"blank", OPT_BLANK, "FEATURE,...", 0, "Features to leave out, as the action blank does", 0},
+    {"repair", OPT_REPAIR, "FACTORS", 0,
+     "Features to divide by a known factor, as the action repair does: FEATURE=FACTOR,...; without "
+     "a factor by the one that restores the median of their logs in --reference",
+     0},
+    {"repair-by", OPT_REPAIR_BY, "WHAT", 0,
+     "all: one factor; arm: one factor for each arm of the injected faults (all)", 0},
+    {"reference", OPT_REFERENCE, "FILE...", 0, "Training lists, LETOR files, for --repair", 0},
+    {"impute", OPT_IMPUTE, "FEATURE,...", 0, "Features to set to their median in training", 0},
+    {"sources", OPT_SOURCES, "N", 0, "Draw the source of each item from N numbers, from 0", 0},
+    {"fault", OPT_FAULT, "SPEC", 0, "Fault to inject, see below; repeatable", 0},
+    {"metric", OPT_METRIC, "NAME,...", 0,
+     "Metrics: ndcg and err with or without a cutoff, p with one (p@5), map and mrr without "
+     "(ndcg@5,ndcg@10)",
+     0},
+    {"gain", OPT_GAIN, "KIND", 0, "Gain of NDCG: exp (2^y - 1) or linear (y) (exp)", 0},
+    {"empty-lists", OPT_EMPTY, "RULE", 0,
+     "Lists without a relevant item: skip, or count as 0 or 1 (skip)", 0},
+    {"seed", 's', "N", 0, "Random seed of sources, fractions of faults, and rates (0)", 0},
+    {"teacher", OPT_TEACHER, "WHO", 0,
+     "upstream: read messages, and measure the agreement of the model with their scores", 0},
+    EK_FIELD_MAPPING_OPTION,
+    {"output", 'o', "FILE", 0,
+     "With --teacher: write the model with the agreement, which the guard compares with that of "
+     "the traffic",
+     0},
+    {"json", OPT_JSON, NULL, 0, "Print the result as JSON", 0},
+    {0}};
+
+static void file(struct argp_state *state, struct eval_args *a, const char *arg)
+{
+    if (!a->open)
+        argp_error(state, "unexpected '%s'; files follow --model, --data or --reference", arg);
+    else if (ek_files_add(a->open, arg, &a->e))
+        argp_error(state, "%s", a->e.message);
+}
+
+static void fault(struct argp_state *state, struct eval_args *a, const char *arg)
+{
+    if (a->fault_count == EK_EVAL_FAULTS_MAX)
+        argp_error(state, "more than %d faults", EK_EVAL_FAULTS_MAX);
+    a->fault[a->fault_count++] = arg;
+}
+
+static void metrics(struct argp_state *state, struct eval_args *a, const char *text)
+{
+    struct ek_evaluation *v = &a->evaluation;
+    const char *piece;
+    size_t length;
+    for (const char *at = text; ek_next_field(&at, &piece, &length);) {
+        if (v->metric_count == EK_EVALUATE_METRICS_MAX)
+            argp_error(state, "more than %d metrics", EK_EVALUATE_METRICS_MAX);
+        char *name = a->name[v->metric_count];
+        snprintf(name, METRIC_NAME, "%.*s", (int)length, piece);
+        if (ek_metric_parse(name, &v->metric[v->metric_count++], &a->e))
+            argp_error(state, "%s", a->e.message);
+    }
+}
+
+static bool has_fitted_repair(const char *repairs)
+{
+    const char *piece;
+    size_t length;
+    for (const char *at = repairs; ek_next_field(&at, &piece, &length);)
+        if (!memchr(piece, '=', length))
+            return true;
+    return false;
+}
+
+static void finish(struct argp_state *state, struct eval_args *a)
+{
+    if (((!a->manifest || !a->model.count) && !a->config) || !a->data.count)
+        argp_error(state, "--manifest and --model, or --config, and --data are needed");
+    if (!a->reference.count && has_fitted_repair(a->repair))
+        argp_error(state, "--repair without a factor needs --reference with the training lists");
+    if (a->route_per_source && !a->sources && !a->has_teacher)
+        argp_error(state, "--route-per-source needs --sources, because LETOR items have no source");
+    if (a->has_teacher && a->labeled)
+        argp_error(state,
+                   "--metric, --gain and --empty-lists need labels, so they exclude --teacher");
+    if (a->output && !a->has_teacher)
+        argp_error(state, "-o writes the model with its agreement; it needs --teacher");
+    if (a->output &&
+        (a->fault_count || a->route || a->route_per_source || a->blank || a->repair || a->impute))
+        argp_error(state, "-o excludes faults and mitigations");
+    if (a->has_teacher && a->model.count > 1)
+        argp_error(state, "--teacher takes one model");
+    metrics(state, a, a->metrics);
+}
+
+/* Parse an option that treats features. */
+static error_t parse_action(int key, const char *arg, struct argp_state *state, struct eval_args *a)
+{
+    static const char *const spreads[] = {"off", "auto"}, *const groups[] = {"all", "arm"};
+    switch (key) {
+    case OPT_SPREAD:
+        a->spread = ek_is_any_of(state, "normalize-spread", arg, spreads, 2) == 1;
+        return 0;
+    case OPT_REPAIR_BY:
+        a->by_arm = ek_is_any_of(state, "repair-by", arg, groups, 2) == 1;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static error_t parse_measure(int key, const char *arg, struct argp_state *state,
+                             struct eval_args *a)
+{
+    static const char *const gains[] = {"exp", "linear"}, *const rules[] = {"skip", "0", "1"};
+    a->labeled |= key == OPT_METRIC || key == OPT_GAIN || key == OPT_EMPTY;
+    switch (key) {
+    case OPT_GAIN:
+        a->evaluation.gain = (enum ek_gain)ek_is_any_of(state, "gain", arg, gains, 2);
+        return 0;
+    case OPT_EMPTY:
+        a->evaluation.empty = (enum ek_empty)ek_is_any_of(state, "empty-lists", arg, rules, 3);
+        return 0;
+    case 's':
+        if (ek_parse_u64(arg, EK_WHOLE, &a->seed))
+            argp_error(state, "--seed needs a whole number, not '%s'", arg);
+        return 0;
+    case OPT_TEACHER:
+        a->has_teacher = !ek_is_any_of(state, "teacher", arg, (const char *const[]){"upstream"}, 1);
+        return 0;
+    default:
+        return parse_action(key, arg, state, a);
+    }
+}
+
+static const struct ek_cli_slot SLOTS[] = {
+    {OPT_ROUTE, offsetof(struct eval_args, route)},
+    {OPT_ROUTE_SOURCE, offsetof(struct eval_args, route_per_source)},
+    {OPT_BLANK, offsetof(struct eval_args, blank)},
+    {OPT_REPAIR, offsetof(struct eval_args, repair)},
+    {OPT_IMPUTE, offsetof(struct eval_args, impute)},
+    {OPT_METRIC, offsetof(struct eval_args, metrics)},
+    {OPT_JSON, offsetof(struct eval_args, json)},
+    {'m', offsetof(struct eval_args, manifest)},
+    {'o', offsetof(struct eval_args, output)},
+    {'c', offsetof(struct eval_args, config)},
+    {0}};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct eval_args *a = state->input;
+    if (ek_cli_store(SLOTS, key, arg, a))
+        return 0;
+    switch (key) {
+    case 'M':
+    case 'd':
+    case OPT_REFERENCE:
+        a->open = key == 'M' ? &a->model : key == 'd' ? &a->data : &a->reference;
+        file(state, a, arg);
+        return 0;
+    case ARGP_KEY_ARG:
+        file(state, a, arg);
+        return 0;
+    case OPT_SOURCES:
+        a->sources = ek_sources_number(state, arg);
+        return 0;
+    case OPT_FAULT:
+        fault(state, a, arg);
+        return 0;
+    case ARGP_KEY_END:
+        finish(state, a);
+        return 0;
+    default:
+        return parse_measure(key, arg, state, a);
+    }
+}
+
+/* Ends the program on a usage error. */
+static void eval_parse(struct eval_args *a, int argc, char **argv)
+{
+    static const char doc[] =
+        "Measure the ranking quality of a model, optionally with injected faults, routes and other "
+        "mitigations.\vA fault is FEATURE[,FEATURE]=OPERATION[@SHARE][,items=SHARE][,source=N]. "
+        "Operations: x100, ^2, +50, +1median (of the feature), *QUERYFEATURE, neg, zero, nan, =7 "
+        "(set), currency (one of seven rates for each list), recode (each code becomes the next "
+        "one).\n\n  evenkeel eval -m features.yaml --model m.safetensors --data vali.txt\n  "
+        "evenkeel eval -m m.yaml --model m.st --data v.txt --fault price=x100";
+    static const struct argp argp = {OPTIONS, parse, "", doc, NULL, NULL, NULL};
+    memset(a, 0, sizeof *a);
+    a->metrics = "ndcg@5,ndcg@10";
+    ek_cli_parse(&argp, argc, argv, ARGP_IN_ORDER, a);
+}
 
 /* Mitigations: treatments of the scorer, and changes of the data. Shapes: K routable features, Q
  * lists. Release with release_mitigation. */
@@ -35,7 +276,7 @@ static void release_mitigation(struct mitigation *c)
 }
 
 static int treat(struct mitigation *c, const struct ek_manifest *m, int k,
-                 struct ek_treatment treatment, struct ek_eval_args *a)
+                 struct ek_treatment treatment, struct eval_args *a)
 {
     if (c->treatment[k].action != EK_ACT_NONE)
         return ek_fail(&a->e, EK_EUSAGE, "feature '%s' has two treatments, %s and %s",
@@ -47,7 +288,7 @@ static int treat(struct mitigation *c, const struct ek_manifest *m, int k,
 
 /* text: "FEATURE,...", "all" or "none"; NULL is "none". */
 static int read_action(struct mitigation *c, const struct ek_manifest *m, const char *text,
-                       enum ek_action action, struct ek_eval_args *a)
+                       enum ek_action action, struct eval_args *a)
 {
     int count = 0, rc = EK_OK;
     if (!text || !strcmp(text, "none"))
@@ -68,7 +309,7 @@ static int read_action(struct mitigation *c, const struct ek_manifest *m, const 
 
 /* Parse FEATURE=FACTOR. */
 static int read_factor(struct mitigation *c, const struct ek_manifest *m, const char *piece,
-                       size_t length, struct ek_eval_args *a)
+                       size_t length, struct eval_args *a)
 {
     char name[NAME_BYTES];
     int k, count;
@@ -102,7 +343,7 @@ static int add_item(const struct ek_manifest *m, const char *piece, size_t lengt
     return EK_OK;
 }
 
-static int read_repairs(struct mitigation *c, const struct ek_manifest *m, struct ek_eval_args *a)
+static int read_repairs(struct mitigation *c, const struct ek_manifest *m, struct eval_args *a)
 {
     struct items fitted = {c->repair, 0};
     const char *piece;
@@ -115,7 +356,7 @@ static int read_repairs(struct mitigation *c, const struct ek_manifest *m, struc
     return rc;
 }
 
-static int read_imputed(struct mitigation *c, const struct ek_manifest *m, struct ek_eval_args *a)
+static int read_imputed(struct mitigation *c, const struct ek_manifest *m, struct eval_args *a)
 {
     struct items imputed = {c->fill, 0};
     const char *piece;
@@ -129,8 +370,7 @@ static int read_imputed(struct mitigation *c, const struct ek_manifest *m, struc
 
 /* Parse the options. Return 0, EK_ENOMEM, or EK_EUSAGE for a feature that is unknown, a duplicate
  * or cannot be treated so. Release `c` in any case. */
-static int parse_mitigation(struct mitigation *c, const struct ek_manifest *m,
-                            struct ek_eval_args *a)
+static int parse_mitigation(struct mitigation *c, const struct ek_manifest *m, struct eval_args *a)
 {
     memset(c, 0, sizeof *c);
     c->arms = 1;
@@ -153,7 +393,7 @@ static int parse_mitigation(struct mitigation *c, const struct ek_manifest *m,
 
 /* Lists that differ in any fault belong to different arms. */
 static int apply_fault(struct mitigation *c, const struct ek_fault *f, struct ek_dataset *d,
-                       struct ek_eval_args *a)
+                       struct eval_args *a)
 {
     int arms = f->op == EK_FAULT_CURRENCY ? 1 + EK_FAULT_RATES : 2;
     bool apart = f->share < 1 || f->op == EK_FAULT_CURRENCY;
@@ -172,7 +412,7 @@ static int apply_fault(struct mitigation *c, const struct ek_fault *f, struct ek
 }
 
 static int break_once(struct mitigation *c, const struct ek_manifest *m, struct ek_dataset *d,
-                      const char *spec, struct ek_eval_args *a)
+                      const char *spec, struct eval_args *a)
 {
     struct ek_fault f;
     int rc = ek_fault_parse(&f, m, spec, &a->e);
@@ -193,7 +433,7 @@ static int break_once(struct mitigation *c, const struct ek_manifest *m, struct 
     return rc;
 }
 
-static void draw_sources(struct ek_dataset *d, const struct ek_eval_args *a)
+static void draw_sources(struct ek_dataset *d, const struct eval_args *a)
 {
     for (size_t i = 0; i < d->lists && a->sources; i++) {
         size_t first = d->offset[i];
@@ -204,7 +444,7 @@ static void draw_sources(struct ek_dataset *d, const struct ek_eval_args *a)
 
 /* Draw the sources of items, apply the faults to the data, and set the arm of each list. */
 static int apply_faults(struct mitigation *c, const struct ek_manifest *m, struct ek_dataset *d,
-                        struct ek_eval_args *a)
+                        struct eval_args *a)
 {
     c->arm = ek_calloc(d->lists, sizeof *c->arm);
     int rc = c->arm ? EK_OK : ek_fail(&a->e, EK_ENOMEM, "out of memory");
@@ -215,7 +455,7 @@ static int apply_faults(struct mitigation *c, const struct ek_manifest *m, struc
 }
 
 static int repair_one(const struct mitigation *c, const struct ek_dataset *reference, int item,
-                      struct ek_dataset *d, struct ek_eval_args *a)
+                      struct ek_dataset *d, struct eval_args *a)
 {
     double median, *factor = ek_calloc((size_t)c->arms, sizeof *factor);
     int rc = factor ? EK_OK : ek_fail(&a->e, EK_ENOMEM, "out of memory");
@@ -230,7 +470,7 @@ static int repair_one(const struct mitigation *c, const struct ek_dataset *refer
 
 /* Read the reference and repair; no effect without --repair. */
 static int repair(const struct mitigation *c, const struct ek_manifest *m, struct ek_dataset *d,
-                  struct ek_eval_args *a)
+                  struct eval_args *a)
 {
     struct ek_dataset reference;
     if (!c->repair_count)
@@ -265,7 +505,7 @@ struct eval_result {
 
 /* Return the mean of a metric over the models, and its deviation (divisor V); NaN if a model has
  * none. */
-static double eval_mean(const struct ek_eval_args *a, const struct eval_result *r, int metric,
+static double eval_mean(const struct eval_args *a, const struct eval_result *r, int metric,
                         double *deviation)
 {
     double sum = 0, squares = 0;
@@ -286,7 +526,7 @@ static void print_text(const char *word, const char *text)
         printf("; %s: %s", word, text);
 }
 
-static void print_rules(const struct ek_eval_args *a, const struct eval_result *r)
+static void print_rules(const struct eval_args *a, const struct eval_result *r)
 {
     static const char *const rules[] = {"are skipped", "count 0", "count 1"};
     const struct ek_evaluation *v = &r->of[0];
@@ -306,7 +546,7 @@ static void print_rules(const struct ek_eval_args *a, const struct eval_result *
     printf("\n");
 }
 
-static void print_quality(const struct ek_eval_args *a, const struct eval_result *r)
+static void print_quality(const struct eval_args *a, const struct eval_result *r)
 {
     print_rules(a, r);
     for (int i = 0; i < a->evaluation.metric_count; i++) {
@@ -320,7 +560,7 @@ static void print_quality(const struct ek_eval_args *a, const struct eval_result
 
 /* Add "metrics":{"ndcg@10":0.61,...} of a model; model < 0: the mean, or with `deviations` the
  * deviation. */
-static void add_metrics(struct ek_json_writer *w, const struct ek_eval_args *a,
+static void add_metrics(struct ek_json_writer *w, const struct eval_args *a,
                         const struct eval_result *r, const char *name, int model, bool deviations)
 {
     ek_json_open(w, name, '{');
@@ -344,8 +584,7 @@ static void add_routed(struct ek_json_writer *w, const struct ek_manifest *m,
     ek_json_close(w, '}');
 }
 
-static int print_json(struct ek_eval_args *a, const struct ek_manifest *m,
-                      const struct eval_result *r)
+static int print_json(struct eval_args *a, const struct ek_manifest *m, const struct eval_result *r)
 {
     static const char *const rules[] = {"skip", "0", "1"};
     const struct ek_evaluation *v = &r->of[0];
@@ -380,7 +619,7 @@ struct models {
     int count;
 };
 
-static int load_models(struct models *v, struct ek_eval_args *a, const struct ek_manifest *m)
+static int load_models(struct models *v, struct eval_args *a, const struct ek_manifest *m)
 {
     for (v->count = 0; v->count < a->model.count; v->count++) {
         const char *path = a->model.path[v->count];
@@ -412,7 +651,7 @@ static void free_models(struct models *v)
 }
 
 /* Apply faults, then mitigations. upstream: empty; filled from messages. */
-static int prepare(struct ek_eval_args *a, const struct ek_manifest *m, struct mitigation *c,
+static int prepare(struct eval_args *a, const struct ek_manifest *m, struct mitigation *c,
                    struct ek_dataset *d, struct ek_upstream_scores *upstream)
 {
     int rc = a->has_teacher ? ek_files_read_relabeled(&a->data, m, a->config, d, upstream, &a->e)
@@ -422,7 +661,7 @@ static int prepare(struct ek_eval_args *a, const struct ek_manifest *m, struct m
     return rc ? rc : repair(c, m, d, a);
 }
 
-static int measure(struct ek_eval_args *a, const struct models *v, const struct mitigation *c,
+static int measure(struct eval_args *a, const struct models *v, const struct mitigation *c,
                    struct ek_dataset *d, struct eval_result *r)
 {
     int rc = EK_OK;
@@ -439,7 +678,7 @@ static int measure(struct ek_eval_args *a, const struct models *v, const struct 
 }
 
 /* Save the model with this agreement in place of an earlier one. */
-static int save_with(struct ek_eval_args *a, struct ek_model *model,
+static int save_with(struct eval_args *a, struct ek_model *model,
                      const struct ek_model_agreement *f)
 {
     if (!f->lists)
@@ -450,7 +689,7 @@ static int save_with(struct ek_eval_args *a, struct ek_model *model,
 }
 
 /* r: result of the only model. */
-static int measure_agreement(struct ek_eval_args *a, struct ek_model *model,
+static int measure_agreement(struct eval_args *a, struct ek_model *model,
                              const struct mitigation *c, struct ek_dataset *d,
                              const struct ek_upstream_scores *upstream, struct eval_result *r)
 {
@@ -470,9 +709,8 @@ static int measure_agreement(struct ek_eval_args *a, struct ek_model *model,
     return EK_OK;
 }
 
-static int measure_quality(struct ek_eval_args *a, const struct ek_manifest *m,
-                           const struct models *v, const struct mitigation *c, struct ek_dataset *d,
-                           struct eval_result *r)
+static int measure_quality(struct eval_args *a, const struct ek_manifest *m, const struct models *v,
+                           const struct mitigation *c, struct ek_dataset *d, struct eval_result *r)
 {
     int rc = measure(a, v, c, d, r);
     if (!rc && a->json)
@@ -482,7 +720,7 @@ static int measure_quality(struct ek_eval_args *a, const struct ek_manifest *m,
     return rc;
 }
 
-static int with_models(struct ek_eval_args *a, const struct ek_manifest *m, const struct models *v)
+static int with_models(struct eval_args *a, const struct ek_manifest *m, const struct models *v)
 {
     struct ek_dataset d;
     struct mitigation c;
@@ -512,7 +750,7 @@ static int with_models(struct ek_eval_args *a, const struct ek_manifest *m, cons
     return rc;
 }
 
-static int with_manifest(struct ek_eval_args *a)
+static int with_manifest(struct eval_args *a)
 {
     struct ek_manifest *m;
     struct models v;
@@ -528,7 +766,7 @@ static int with_manifest(struct ek_eval_args *a)
 }
 
 /* Set manifest and model from the configuration, if they were not given. */
-static int with_config(struct ek_eval_args *a)
+static int with_config(struct eval_args *a)
 {
     const char *model = a->model.count ? a->model.path[0] : NULL;
     const struct ek_asset_options options = {.manifest = &a->manifest, .model = &model};
@@ -546,7 +784,7 @@ static int with_config(struct ek_eval_args *a)
 
 int ek_cmd_eval(int argc, char **argv)
 {
-    struct ek_eval_args a;
-    ek_eval_parse(&a, argc, argv);
+    struct eval_args a;
+    eval_parse(&a, argc, argv);
     return with_config(&a) ? ek_cli_fail(&a.e) : EK_EXIT_OK;
 }

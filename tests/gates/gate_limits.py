@@ -1,5 +1,5 @@
 """Every limit has a line in tests/limits.txt: each number of the configuration, each constant EK_*_MAX or EK_*_MOST
-of a header, each *_BYTES_MAX or *_BYTES_MOST of one file, with its tests or the reason for none.
+of a header or file, each *_BYTES_MAX or *_BYTES_MOST of one file, with its tests or the reason for none.
 
 A C test is given by its name; a Python test by its name, with the limit's name or number in its body; any other by a
 non-comment line with these words.
@@ -25,7 +25,7 @@ def number(expression):
 def limits(tree):
     """Return the location and, for a literal, the number of each limit."""
     found = {}
-    for name in tree.files("*.h", folders=FOLDERS):
+    for name in tree.files("*.h", "*.c", folders=FOLDERS):
         for match in _CONSTANT.finditer(tree.code(name)):
             found.setdefault(match.group(1) or match.group(3), (name, number(match.group(2) or match.group(4) or "")))
     for name in tree.files("*.c", folders=FOLDERS):
