@@ -1,26 +1,288 @@
 /* Command `demo`: shows a detected and mitigated fault within a minute on an embedded broker. */
+#include "assets/profile.h"
 #include "base/alloc.h"
+#include "base/error.h"
+#include "base/file.h"
 #include "base/parse.h"
 #include "daemon/base/arguments.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/command.h"
 #include "daemon/config/config.h"
-#include "daemon/demo/demo_assets.h"
-#include "daemon/demo/demo_source.h"
 #include "daemon/demo/demo_report.h"
+#include "daemon/demo/demo_source.h"
 #include "daemon/guard/guard_service.h"
 #include "daemon/http/server.h"
 #include "daemon/kafka/mock_cluster.h"
 #include "daemon/kafka/tool_client.h"
 #include "daemon/stage/stage.h"
 #include "guard/event.h"
+#include "offline/fit/profile_fit.h"
+#include "offline/train/training.h"
+#include "offline/world/hotel.h"
+#include "schema/manifest.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
+
+enum { DEMO_PATH = 512 };
+
+/* Files in a temporary folder. Strings are paths. */
+struct demo_assets {
+    char folder[DEMO_PATH]; /* empty: no folder */
+    char manifest_path[DEMO_PATH], rules[DEMO_PATH], profile[DEMO_PATH];
+    char upstream[DEMO_PATH], routable[DEMO_PATH]; /* models; upstream: plain */
+    struct ek_manifest *manifest;
+};
+
+/* Signals that end the demo. They are blocked and polled, so that an interrupted demo removes all
+ * its files. Two threads. */
+struct stop_signals {
+    sigset_t signals;
+    atomic_int received; /* number of the signal; 0: none */
+};
+
+static bool is_stopped(struct stop_signals *s)
+{
+    const struct timespec at_once = {0, 0};
+    int number = sigtimedwait(&s->signals, NULL, &at_once);
+    if (number > 0)
+        atomic_store(&s->received, number);
+    return atomic_load(&s->received) > 0;
+}
+
+enum {
+    TRAIN_LISTS = 12000,
+    VALI_LISTS = 1500,
+    PROFILE_LISTS = 20000, /* rare categories need many lists for evidence */
+    EPOCHS = 12,
+    TRAIN_MS_MAX = 20000 /* a slow machine uses the best model until then */
+};
+
+static const char RULES[] = "version: 1\n"
+                            "defaults:\n"
+                            "  mode: enforce\n"
+                            "  stratify_by: market\n"
+                            "  min_duration: 1s\n"
+                            "segments: [arm]\n"
+                            "features:\n"
+                            "  price: {units: [cents, \"query_feature:stay_nights\"]}\n";
+
+static const char *const FILES[] = {"features.yaml", "rules.yaml", "profile.ekp",
+                                    "upstream.safetensors", "routable.safetensors"};
+
+static char *path_of(struct demo_assets *a, int file)
+{
+    char *const paths[] = {a->manifest_path, a->rules, a->profile, a->upstream, a->routable};
+    return paths[file];
+}
+
+enum { FILE_COUNT = sizeof FILES / sizeof *FILES };
+
+static int make_folder(struct demo_assets *a, struct ek_error *e)
+{
+    const char *base = getenv("TMPDIR");
+    int n = snprintf(a->folder, sizeof a->folder, "%s/evenkeel-demo-XXXXXX",
+                     base && *base ? base : "/tmp");
+    if (n > DEMO_PATH - 40 || !mkdtemp(a->folder)) {
+        a->folder[0] = 0;
+        return ek_fail(e, EK_EIO, "cannot make a temporary folder in '%.200s'",
+                       base && *base ? base : "/tmp");
+    }
+    for (int i = 0; i < FILE_COUNT; i++)
+        snprintf(path_of(a, i), DEMO_PATH, "%.460s/%s", a->folder, FILES[i]);
+    return EK_OK;
+}
+
+/* Delete the folder and free the paths. */
+static void demo_assets_remove(struct demo_assets *a)
+{
+    ek_manifest_free(a->manifest);
+    if (a->folder[0]) {
+        for (int i = 0; i < FILE_COUNT; i++)
+            unlink(path_of(a, i));
+        rmdir(a->folder);
+    }
+    memset(a, 0, sizeof *a);
+}
+
+/* Lists for all parts: training, then validation. */
+struct lists {
+    struct ek_dataset train, vali;
+};
+
+static int generate(struct lists *l, uint64_t seed, struct ek_error *e)
+{
+    struct ek_hotel *hotel;
+    struct ek_list q;
+    int rc = ek_hotel_new(&hotel, seed, e);
+    if (rc)
+        return rc;
+    ek_list_init(&q);
+    for (uint64_t i = 0; i < TRAIN_LISTS + VALI_LISTS && !rc; i++) {
+        rc = ek_hotel_list(hotel, i, &q, e);
+        if (!rc)
+            rc = ek_dataset_add(i < TRAIN_LISTS ? &l->train : &l->vali, &q, e);
+    }
+    ek_list_release(&q);
+    ek_hotel_free(hotel);
+    return rc;
+}
+
+static int fit(const struct demo_assets *a, uint64_t seed, struct ek_error *e)
+{
+    struct ek_profile_fit *fit;
+    struct ek_profile *profile;
+    struct ek_hotel *hotel;
+    struct ek_list q;
+    int rc = ek_hotel_new(&hotel, seed, e);
+    if (rc)
+        return rc;
+    ek_list_init(&q);
+    rc = ek_profile_fit_new(&fit, a->manifest, "market", e);
+    if (!rc) {
+        for (uint64_t i = 0; i < PROFILE_LISTS && !rc; i++) {
+            rc = ek_hotel_list(hotel, i, &q, e);
+            if (!rc)
+                rc = ek_profile_fit_add(fit, &q, e);
+        }
+        if (!rc)
+            rc = ek_profile_fit_finish(fit, &profile, e);
+        if (!rc) {
+            rc = ek_profile_save(profile, a->profile, e);
+            ek_profile_free(profile);
+        }
+        ek_profile_fit_free(fit);
+    }
+    ek_list_release(&q);
+    ek_hotel_free(hotel);
+    return rc;
+}
+
+/* Training of one model. Only the routable one, in the caller's thread, shows progress. */
+struct training {
+    const struct demo_assets *a;
+    const struct lists *lists;
+    bool plain;
+    struct stop_signals *stop;
+    struct ek_progress progress;
+    double ndcg;
+    int rc;
+    struct ek_error e;
+};
+
+static int show(void *context, const struct ek_train_progress *p)
+{
+    struct training *t = context;
+    char note[60];
+    snprintf(note, sizeof note, "NDCG@10 %.4f", p->vali_ndcg10);
+    if (!t->plain)
+        ek_progress_update(&t->progress, p->step, p->steps, p->epoch > 1 ? note : NULL);
+    bool late = p->epoch > 1 && ek_now_ms() - t->progress.started_ms > TRAIN_MS_MAX;
+    return late || is_stopped(t->stop);
+}
+
+static void *train(void *arg)
+{
+    struct training *t = arg;
+    struct ek_train_options o;
+    struct ek_train_progress last;
+    struct ek_model *model;
+    ek_train_defaults(&o);
+    o.epochs = EPOCHS;
+    o.progress = show;
+    o.context = t;
+    if (t->plain) {
+        o.routing = EK_ROUTING_NONE;
+        o.shape.log_input = EK_LOG_NONE;
+        o.shape.mask_input = false;
+    }
+    t->rc = ek_train(&model, t->a->manifest, &t->lists->train, &t->lists->vali, &o, &last, &t->e);
+    if (t->rc)
+        return NULL;
+    t->ndcg = last.best_ndcg10;
+    t->rc = ek_model_save(model, t->plain ? t->a->upstream : t->a->routable, &t->e);
+    ek_model_free(model);
+    return NULL;
+}
+
+static int train_both(const struct demo_assets *a, const struct lists *l, struct stop_signals *stop,
+                      struct ek_error *e)
+{
+    struct training plain = {.a = a, .lists = l, .plain = true, .stop = stop};
+    struct training routable = {.a = a, .lists = l, .stop = stop};
+    pthread_t thread;
+    char note[100];
+    ek_progress_start(&routable.progress, "training two models");
+    plain.progress = routable.progress;
+    bool apart = pthread_create(&thread, NULL, train, &plain) == 0;
+    train(&routable);
+    if (apart)
+        pthread_join(thread, NULL);
+    else
+        train(&plain);
+    if (is_stopped(stop))
+        return ek_fail(e, EK_ESTATE, "interrupted");
+    struct training *failed = plain.rc ? &plain : routable.rc ? &routable : NULL;
+    if (failed) {
+        *e = failed->e;
+        return failed->rc;
+    }
+    snprintf(note, sizeof note, "validation NDCG@10 %.4f plain, %.4f routable", plain.ndcg,
+             routable.ndcg);
+    ek_progress_finish(&routable.progress, note);
+    return EK_OK;
+}
+
+static int fill_folder(struct demo_assets *a, uint64_t seed, struct stop_signals *stop,
+                       struct ek_error *e)
+{
+    struct lists l;
+    struct ek_progress progress;
+    char note[100];
+    int rc = ek_file_write(a->manifest_path, ek_hotel_manifest(), e);
+    if (!rc)
+        rc = ek_file_write(a->rules, RULES, e);
+    if (!rc)
+        rc = ek_manifest_load(&a->manifest, a->manifest_path, e);
+    if (rc)
+        return rc;
+    ek_dataset_init(&l.train, EK_HOTEL_ITEM_FEATURES, EK_HOTEL_QUERY_FEATURES);
+    ek_dataset_init(&l.vali, EK_HOTEL_ITEM_FEATURES, EK_HOTEL_QUERY_FEATURES);
+    ek_progress_start(&progress, "generating hotel searches, fitting the profile");
+    rc = generate(&l, seed, e);
+    if (!rc)
+        rc = fit(a, seed, e);
+    if (!rc) {
+        snprintf(note, sizeof note, "%d lists", PROFILE_LISTS);
+        ek_progress_finish(&progress, note);
+        rc = train_both(a, &l, stop, e);
+    }
+    ek_dataset_release(&l.train);
+    ek_dataset_release(&l.vali);
+    return rc;
+}
+
+/* Generate lists, make the profile and train both models in parallel, with progress on stderr.
+ * Return EK_ESTATE if canceled. On failure the folder is removed. */
+static int demo_assets_make(struct demo_assets *a, uint64_t seed, struct stop_signals *stop,
+                            struct ek_error *e)
+{
+    memset(a, 0, sizeof *a);
+    int rc = make_folder(a, e);
+    if (!rc)
+        rc = fill_folder(a, seed, stop, e);
+    if (rc)
+        demo_assets_remove(a);
+    return rc;
+}
 
 enum { CONNECT_MS = 60000, FLUSH_MS = 5000, EVENTS_MAX = 1024 };
 
@@ -49,7 +311,7 @@ struct pipeline {
     struct ek_error stage_error;
 };
 
-static int set_all(struct ek_config *c, const struct ek_demo_assets *a, const char *brokers,
+static int set_all(struct ek_config *c, const struct demo_assets *a, const char *brokers,
                    struct ek_error *e)
 {
     const char *const keys[][2] = {
@@ -113,7 +375,7 @@ static void *run_stage(void *arg)
     return NULL;
 }
 
-static int start_stage(struct pipeline *p, const struct ek_demo_assets *a, struct ek_error *e)
+static int start_stage(struct pipeline *p, const struct demo_assets *a, struct ek_error *e)
 {
     int rc = ek_config_new(&p->config, e);
     if (!rc)
@@ -144,7 +406,7 @@ static int still_running(const struct pipeline *p, struct ek_error *e)
 }
 
 /* Wait until the consumer group is stable, which takes seconds. */
-static int wait_until_ready(struct pipeline *p, struct ek_demo_stop stop, struct ek_error *e)
+static int wait_until_ready(struct pipeline *p, struct stop_signals *stop, struct ek_error *e)
 {
     const struct timespec nap = {0, 20000000};
     int64_t until = ek_now_ms() + CONNECT_MS;
@@ -154,7 +416,7 @@ static int wait_until_ready(struct pipeline *p, struct ek_demo_stop stop, struct
         int rc = still_running(p, e);
         if (rc || stats.ready)
             return rc;
-        if (stop.is_canceled(stop.context))
+        if (is_stopped(stop))
             return ek_fail(e, EK_ESTATE, "interrupted");
         if (ek_now_ms() > until)
             return ek_fail(e, EK_EIO, "the stage has no partition after %d s", CONNECT_MS / 1000);
@@ -189,8 +451,8 @@ static int close_pipeline(struct pipeline *p, struct ek_error *e)
 
 /* Return when the stage runs and its partition is assigned. Return errors of the parts, or
  * EK_ESTATE if canceled. */
-static int open_pipeline(struct pipeline **out, const struct ek_demo_assets *a,
-                         struct ek_demo_stop stop, struct ek_error *e)
+static int open_pipeline(struct pipeline **out, const struct demo_assets *a,
+                         struct stop_signals *stop, struct ek_error *e)
 {
     struct pipeline *p = ek_calloc(1, sizeof *p);
     if (!p)
@@ -209,15 +471,6 @@ static int open_pipeline(struct pipeline **out, const struct ek_demo_assets *a,
     }
     *out = p;
     return EK_OK;
-}
-
-/* Start the HTTP API at `listen` (`http.listen`) without changes. *port: the port in use. */
-static int serve_page(struct pipeline *p, const char *listen, int *port, struct ek_error *e)
-{
-    const struct ek_api api = {.stage = p->stage};
-    int rc = ek_http_start(&p->http, listen, NULL, &api, NULL, e);
-    *port = rc ? 0 : ek_http_port(p->http);
-    return rc;
 }
 
 static int send_list(struct pipeline *p, const void *bytes, size_t length, struct ek_error *e)
@@ -247,13 +500,6 @@ static struct ek_event *pop_event(struct pipeline *p)
     return v;
 }
 
-static uint64_t count_dead_letters(struct pipeline *p)
-{
-    struct ek_stage_stats stats;
-    ek_stage_stats(p->stage, &stats);
-    return stats.dead;
-}
-
 enum {
     SEARCHES_PER_SECOND = 350,
     HEALTHY_SEARCHES = 1750,
@@ -272,9 +518,8 @@ enum {
 struct demo {
     uint64_t seed;
     const char *listen; /* of the HTTP API; NULL: off */
-    atomic_int stopped; /* number of the signal; 0: none */
-    sigset_t signals;
-    struct ek_demo_assets assets;
+    struct stop_signals stop;
+    struct demo_assets assets;
     struct pipeline *pipeline;
     struct ek_demo_source *feed;
     struct ek_demo_report report;
@@ -282,17 +527,6 @@ struct demo {
     int64_t started_ms;
     struct ek_error e;
 };
-
-/* Poll for blocked signals, so that an interrupted demo removes all its files. */
-static bool stopped(void *context)
-{
-    struct demo *d = context;
-    const struct timespec at_once = {0, 0};
-    int number = sigtimedwait(&d->signals, NULL, &at_once);
-    if (number > 0)
-        atomic_store(&d->stopped, number);
-    return atomic_load(&d->stopped) > 0;
-}
 
 static int send_due(struct demo *d)
 {
@@ -379,17 +613,19 @@ static bool next_phase(struct ek_demo_report *s)
 static int step(struct demo *d, bool feeding)
 {
     struct ek_demo_report *s = &d->report;
+    struct ek_stage_stats stats;
     int rc = feeding ? send_due(d) : EK_OK;
     if (!rc)
         rc = read_lists(d);
     if (!rc)
         rc = read_events(d);
     int64_t now = ek_now_ms();
-    s->dead = count_dead_letters(d->pipeline);
+    ek_stage_stats(d->pipeline->stage, &stats);
+    s->dead = stats.dead;
     s->seconds = (double)(now - d->started_ms) / 1000;
     s->per_second = s->seconds > 0 ? (double)s->back / s->seconds : 0;
     ek_demo_view_draw(&d->screen, s, now, false);
-    if (!rc && stopped(d))
+    if (!rc && is_stopped(&d->stop))
         rc = ek_fail(&d->e, EK_ESTATE, "interrupted");
     return rc;
 }
@@ -407,12 +643,15 @@ static int run_demo(struct demo *d)
     return rc;
 }
 
+/* Start the HTTP API without changes. */
 static int start_api(struct demo *d)
 {
-    int port, rc = d->listen ? serve_page(d->pipeline, d->listen, &port, &d->e) : EK_OK;
+    const struct ek_api api = {.stage = d->pipeline->stage};
+    struct ek_http **http = &d->pipeline->http;
+    int rc = d->listen ? ek_http_start(http, d->listen, NULL, &api, NULL, &d->e) : EK_OK;
     if (d->listen && !rc)
         fprintf(stderr, "the page: http://%.*s:%d/\n", (int)(strrchr(d->listen, ':') - d->listen),
-                d->listen, port);
+                d->listen, ek_http_port(*http));
     return rc;
 }
 
@@ -421,20 +660,19 @@ static void wait_for_signal(struct demo *d)
 {
     const struct timespec nap = {0, 100000000};
     fputs("press Ctrl-C to close the page\n", stderr);
-    while (!stopped(d))
+    while (!is_stopped(&d->stop))
         nanosleep(&nap, NULL);
 }
 
 static int with_pipeline(struct demo *d)
 {
-    struct ek_demo_stop stop = {stopped, d};
     struct ek_progress progress;
     int rc = ek_demo_source_new(&d->feed, d->assets.manifest, d->assets.upstream,
                                 d->seed + TRAFFIC_SEED_OFFSET, &d->e);
     if (rc)
         return rc;
     ek_progress_start(&progress, "starting broker and stage");
-    rc = open_pipeline(&d->pipeline, &d->assets, stop, &d->e);
+    rc = open_pipeline(&d->pipeline, &d->assets, &d->stop, &d->e);
     if (!rc) {
         ek_progress_finish(&progress, NULL);
         rc = start_api(d);
@@ -451,20 +689,19 @@ static int with_pipeline(struct demo *d)
 
 static int run(struct demo *d)
 {
-    struct ek_demo_stop stop = {stopped, d};
     sigset_t before;
-    sigemptyset(&d->signals);
-    sigaddset(&d->signals, SIGINT);
-    sigaddset(&d->signals, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &d->signals, &before);
+    sigemptyset(&d->stop.signals);
+    sigaddset(&d->stop.signals, SIGINT);
+    sigaddset(&d->stop.signals, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &d->stop.signals, &before);
     ek_demo_view_init(&d->screen, stdout);
     ek_demo_report_init(&d->report);
     int rc = d->listen ? ek_http_check_address(d->listen, &d->e) : EK_OK;
     if (!rc)
-        rc = ek_demo_assets_make(&d->assets, d->seed, stop, &d->e);
+        rc = demo_assets_make(&d->assets, d->seed, &d->stop, &d->e);
     if (!rc) {
         rc = with_pipeline(d);
-        ek_demo_assets_remove(&d->assets);
+        demo_assets_remove(&d->assets);
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return rc;
@@ -505,7 +742,7 @@ int ek_cmd_demo(int argc, char **argv)
     struct demo d = {.seed = 1};
     ek_cli_parse(&argp, argc, argv, 0, &d);
     int rc = run(&d);
-    int number = atomic_load(&d.stopped);
+    int number = atomic_load(&d.stop.received);
     if (!rc)
         ek_demo_view_end(&d.screen, &d.report);
     bool failed = ek_demo_report_fault(&d.report) != NULL;
