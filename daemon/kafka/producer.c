@@ -6,14 +6,263 @@
 #include "daemon/config/instance.h"
 #include "daemon/kafka/client.h"
 #include "daemon/kafka/client_conf.h"
+#include "daemon/kafka/errors.h"
 #include "daemon/kafka/producer_internal.h"
 #include "daemon/kafka/side_records.h"
-#include "daemon/kafka/state_topic.h"
 #include "daemon/kafka/topics.h"
 #include "daemon/kafka/transaction_thread.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
+
+/* Kafka "Message Format": batch header; attributes and both deltas of the first record. */
+enum { BATCH_HEAD = 61, RECORD_HEAD = 3, REQUEST_TIMEOUT_MS = 5000 };
+
+struct ek_topic_limits {
+    const char *topics[EK_TOPIC_LIMITS_TOPICS];
+    atomic_size_t bytes[EK_TOPIC_LIMITS_TOPICS];
+    int compacted[EK_TOPIC_LIMITS_TOPICS];
+    size_t count;
+    struct ek_log *log;
+    rd_kafka_queue_t *answers; /* NULL: no request in flight */
+    bool known, logged;
+};
+
+/* Create the table with default limits. `topics` must outlive it. Return 0 or EK_ENOMEM. */
+static int topic_limits_new(struct ek_topic_limits **out, const char *const *topics, size_t count,
+                            struct ek_log *log, struct ek_error *e)
+{
+    struct ek_topic_limits *l = ek_calloc(1, sizeof *l);
+    if (!l)
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    l->log = log;
+    l->count = count;
+    for (size_t i = 0; i < count; i++) {
+        l->topics[i] = topics[i];
+        atomic_init(&l->bytes[i], EK_LIMIT_ASSUMED);
+        l->compacted[i] = -1;
+    }
+    *out = l;
+    return EK_OK;
+}
+
+/* Drop the request in flight, if any. Call before its client is freed. */
+static void topic_limits_cancel(struct ek_topic_limits *l)
+{
+    if (l->answers)
+        rd_kafka_queue_destroy(l->answers);
+    l->answers = NULL;
+}
+
+static void topic_limits_free(struct ek_topic_limits *l)
+{
+    if (!l)
+        return;
+    topic_limits_cancel(l);
+    ek_free(l);
+}
+
+/* Request the limits from `broker`, or from the controller if -1. No effect while a request is in
+ * flight. */
+static void topic_limits_request(struct ek_topic_limits *l, rd_kafka_t *client, int broker)
+{
+    char why[200];
+    rd_kafka_ConfigResource_t *resources[EK_TOPIC_LIMITS_TOPICS];
+    if (l->answers)
+        return;
+    l->answers = rd_kafka_queue_new(client);
+    rd_kafka_AdminOptions_t *options =
+        rd_kafka_AdminOptions_new(client, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS);
+    rd_kafka_AdminOptions_set_request_timeout(options, REQUEST_TIMEOUT_MS, why, sizeof why);
+    if (broker >= 0)
+        rd_kafka_AdminOptions_set_broker(options, broker, why, sizeof why);
+    for (size_t i = 0; i < l->count; i++)
+        resources[i] = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, l->topics[i]);
+    rd_kafka_DescribeConfigs(client, resources, l->count, options, l->answers);
+    rd_kafka_ConfigResource_destroy_array(resources, l->count);
+    rd_kafka_AdminOptions_destroy(options);
+}
+
+static void assume(struct ek_topic_limits *l, const char *topic, const char *why)
+{
+    if (!l->logged)
+        ek_log_write(l->log, EK_LOG_INFO, "topic_limits_unknown",
+                     "topic=%s assumed=%d reason=\"%s\"", topic, EK_LIMIT_ASSUMED, why);
+    l->logged = true;
+}
+
+static void set_limits(struct ek_topic_limits *l, const rd_kafka_ConfigResource_t *r)
+{
+    size_t number = 0, count;
+    int64_t value;
+    while (number < l->count && strcmp(l->topics[number], rd_kafka_ConfigResource_name(r)) != 0)
+        number++;
+    if (number == l->count)
+        return;
+    if (rd_kafka_ConfigResource_error(r)) {
+        assume(l, l->topics[number], rd_kafka_ConfigResource_error_string(r));
+        return;
+    }
+    const rd_kafka_ConfigEntry_t **entries = rd_kafka_ConfigResource_configs(r, &count);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = rd_kafka_ConfigEntry_name(entries[i]);
+        const char *text = rd_kafka_ConfigEntry_value(entries[i]);
+        if (text && !strcmp(name, "cleanup.policy"))
+            l->compacted[number] = strstr(text, "compact") != NULL;
+        if (text && !strcmp(name, "max.message.bytes") && !ek_parse_i64(text, EK_WHOLE, &value) &&
+            value > 0)
+            atomic_store(&l->bytes[number], (size_t)value);
+    }
+}
+
+/* Receive the response within wait_ms. Return true once limits are known or known to be
+ * unavailable. */
+static bool topic_limits_poll(struct ek_topic_limits *l, int wait_ms)
+{
+    size_t count = 0;
+    rd_kafka_event_t *event = l->answers ? rd_kafka_queue_poll(l->answers, wait_ms) : NULL;
+    if (!event)
+        return l->known;
+    rd_kafka_resp_err_t err = rd_kafka_event_error(event);
+    const rd_kafka_DescribeConfigs_result_t *result =
+        err ? NULL : rd_kafka_event_DescribeConfigs_result(event);
+    const rd_kafka_ConfigResource_t **resources =
+        result ? rd_kafka_DescribeConfigs_result_resources(result, &count) : NULL;
+    for (size_t i = 0; i < count; i++)
+        set_limits(l, resources[i]);
+    /* A failed request is repeated. */
+    bool answered = !err || ek_kafka_classify(err, EK_KAFKA_ADMIN) != EK_KAFKA_RETRIABLE;
+    if (err && answered)
+        assume(l, l->topics[0], rd_kafka_event_error_string(event));
+    l->known |= answered;
+    rd_kafka_event_destroy(event);
+    topic_limits_cancel(l);
+    return l->known;
+}
+
+size_t ek_topic_limits_get(const struct ek_topic_limits *l, size_t number)
+{
+    return atomic_load_explicit(&l->bytes[number], memory_order_relaxed);
+}
+
+/* Return 1 if topic `number` is compacted, 0 if not, -1 if unknown. */
+static int topic_limits_compacted(const struct ek_topic_limits *l, size_t number)
+{
+    return l->compacted[number];
+}
+
+/* Return the smallest limit. */
+static size_t topic_limits_min(const struct ek_topic_limits *l)
+{
+    size_t least = ek_topic_limits_get(l, 0);
+    for (size_t i = 1; i < l->count; i++)
+        if (ek_topic_limits_get(l, i) < least)
+            least = ek_topic_limits_get(l, i);
+    return least;
+}
+
+/* Return the bytes of a zigzag varint. Null (-1) takes one byte, as 0 does. */
+static size_t varint_bytes(size_t number)
+{
+    size_t bytes = 1;
+    for (uint64_t left = 2 * (uint64_t)number; left >= 128; left /= 128)
+        bytes++;
+    return bytes;
+}
+
+static size_t field_bytes(size_t length)
+{
+    return varint_bytes(length) + length;
+}
+
+size_t ek_topic_limits_batch_bytes(size_t key, size_t value, const rd_kafka_headers_t *headers)
+{
+    size_t record = RECORD_HEAD + field_bytes(key) + field_bytes(value), count = 0, length;
+    const char *name;
+    const void *content;
+    for (; headers && !rd_kafka_header_get_all(headers, count, &name, &content, &length); count++)
+        record += field_bytes(strlen(name)) + field_bytes(length);
+    record += varint_bytes(count);
+    return BATCH_HEAD + field_bytes(record);
+}
+
+enum { RECORD_BYTES = 300 << 10, TOOL_BYTES = 160, TIMEOUT_MS = 10000 };
+
+/* Records time out, unlike outputs: the flow does not wait for the state topic. */
+/* Return a topic handle with the best compression codec of the client, or NULL with EK_EIO in
+ * `e`. */
+static rd_kafka_topic_t *state_topic_new(rd_kafka_t *client, const struct ek_config *c,
+                                         struct ek_error *e)
+{
+    const char *name = c->state_topic;
+    char timeout[24];
+    static const char *const codecs[] = {"zstd", "lz4", "gzip"};
+    char why[200];
+    rd_kafka_topic_conf_t *conf = rd_kafka_default_topic_conf_dup(client);
+    size_t i = 0;
+    snprintf(timeout, sizeof timeout, "%lld",
+             (long long)(c->delivery == EK_EXACTLY_ONCE ? c->transaction_ms / 2 : TIMEOUT_MS));
+    rd_kafka_topic_conf_set(conf, "message.timeout.ms", timeout, why, sizeof why);
+    while (i < sizeof codecs / sizeof *codecs &&
+           rd_kafka_topic_conf_set(conf, "compression.codec", codecs[i], why, sizeof why))
+        i++;
+    rd_kafka_topic_t *topic = rd_kafka_topic_new(client, name, conf);
+    if (!topic)
+        ek_fail(e, EK_EIO, "topic '%s': %s", name, rd_kafka_err2str(rd_kafka_last_error()));
+    return topic;
+}
+
+/* Return a command line for the first broker. */
+static const char *tool(const struct ek_config *c, const char *name, char out[TOOL_BYTES])
+{
+    int length = (int)strcspn(c->brokers, ",");
+    snprintf(out, TOOL_BYTES, "%s --bootstrap-server %.*s", name, length, c->brokers);
+    return out;
+}
+
+static int larger(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+static int unfit(const struct ek_config *c, const struct ek_state_topic_facts *f,
+                 struct ek_error *e)
+{
+    char with[TOOL_BYTES];
+    const char *topic = c->state_topic;
+    if (!f->partitions)
+        return ek_fail(e, EK_ESTATE,
+                       "topic '%s' of 'state.topic' is not there: %s --create --topic %s "
+                       "--partitions %d --config cleanup.policy=compact --config "
+                       "min.compaction.lag.ms=600000 --config segment.bytes=67108864",
+                       topic, tool(c, "kafka-topics.sh", with), topic,
+                       larger(f->input_partitions, 1));
+    if (!f->compacted)
+        return ek_fail(e, EK_ESTATE,
+                       "topic '%s' of 'state.topic' is not compacted, so what is written would "
+                       "be lost or never end: %s --alter --topic %s --add-config "
+                       "cleanup.policy=compact",
+                       topic, tool(c, "kafka-configs.sh", with), topic);
+    if (f->batch_bytes < RECORD_BYTES)
+        return ek_fail(e, EK_ESTATE,
+                       "topic '%s' of 'state.topic' takes %zu bytes at a time, and a record of a "
+                       "state has up to %d: %s --alter --topic %s --add-config "
+                       "max.message.bytes=1048588",
+                       topic, f->batch_bytes, RECORD_BYTES, tool(c, "kafka-configs.sh", with),
+                       topic);
+    return EK_OK;
+}
+
+int ek_state_topic_check(const struct ek_config *c, const struct ek_state_topic_facts *facts,
+                         struct ek_error *e)
+{
+    int rc = unfit(c, facts, e);
+    if (rc && e)
+        e->flags = EK_ERR_FATAL;
+    return rc;
+}
 
 enum { PURGE_WAIT_MS = 1000 };
 
@@ -180,7 +429,7 @@ static int bound_batches(struct ek_output *o, rd_kafka_conf_t *conf, struct ek_e
     char text[32] = "";
     size_t size = sizeof text;
     rd_kafka_conf_get(conf, "batch.size", text, &size);
-    int64_t least = (int64_t)ek_topic_limits_min(o->limits);
+    int64_t least = (int64_t)topic_limits_min(o->limits);
     if (ek_parse_i64(text, EK_WHOLE, &o->batch_bytes))
         o->batch_bytes = least;
     if (o->batch_bytes <= least)
@@ -253,7 +502,7 @@ static int make_limits(struct ek_output *o, struct ek_error *e)
         topics[o->alerts_number = count++] = o->config->alert_topic;
     if (o->config->state_topic)
         topics[o->state_number = count++] = o->config->state_topic;
-    return ek_topic_limits_new(&o->limits, topics, count, o->watch.log, e);
+    return topic_limits_new(&o->limits, topics, count, o->watch.log, e);
 }
 
 static int make_clients(struct ek_output *o, struct ek_error *e)
@@ -267,7 +516,7 @@ static int make_clients(struct ek_output *o, struct ek_error *e)
     if (o->config->alert_topic)
         o->alerts = topic_of(o, o->config->alert_topic, e);
     if (o->config->state_topic)
-        o->state = ek_state_topic_new(o->client, o->config, e);
+        o->state = state_topic_new(o->client, o->config, e);
     return o->ranked && (o->dead || !o->config->dead_letter_topic) &&
                    (o->alerts || !o->config->alert_topic) && (o->state || !o->config->state_topic)
                ? EK_OK
@@ -337,7 +586,7 @@ static int output_obey_limits(struct ek_output *o, struct ek_error *e)
         ek_log_write(o->watch.log, EK_LOG_INFO, "dead_letters_limited",
                      "topic=%s max_bytes=%zu message_bytes=%lld", o->config->dead_letter_topic,
                      most, (long long)o->config->message_bytes);
-    if ((int64_t)ek_topic_limits_min(o->limits) >= o->batch_bytes)
+    if ((int64_t)topic_limits_min(o->limits) >= o->batch_bytes)
         return EK_OK;
     free_clients(o);
     return make_clients(o, e);
@@ -345,7 +594,7 @@ static int output_obey_limits(struct ek_output *o, struct ek_error *e)
 
 void ek_output_request_limits(struct ek_output *o)
 {
-    ek_topic_limits_request(o->limits, o->client, -1);
+    topic_limits_request(o->limits, o->client, -1);
 }
 
 /* Queue an event for the next transaction. Return NULL, or the reason that this or an older event
@@ -453,12 +702,12 @@ bool ek_output_is_lost(struct ek_output *o)
 
 bool ek_output_exceeds_limits(const struct ek_output *o)
 {
-    return (int64_t)ek_topic_limits_min(o->limits) < o->batch_bytes;
+    return (int64_t)topic_limits_min(o->limits) < o->batch_bytes;
 }
 
 int ek_output_replace_client(struct ek_output *o, struct ek_error *e)
 {
-    ek_topic_limits_cancel(o->limits);
+    topic_limits_cancel(o->limits);
     throw_away(o->client);
     free_clients(o);
     ek_kafka_reset_failure(&o->watch);
@@ -468,7 +717,7 @@ int ek_output_replace_client(struct ek_output *o, struct ek_error *e)
 int ek_output_poll(struct ek_output *o, int wait_ms, struct ek_error *e)
 {
     rd_kafka_poll(o->client, wait_ms);
-    ek_topic_limits_poll(o->limits, 0);
+    topic_limits_poll(o->limits, 0);
     if (o->single_client)
         rd_kafka_poll(o->single_client, 0);
     int rc = ek_kafka_failure(&o->watch, e);
@@ -495,7 +744,7 @@ void ek_output_free(struct ek_output *o)
         return;
     o->closing = true;
     atomic_store(&o->given_up, true);
-    ek_topic_limits_free(o->limits);
+    topic_limits_free(o->limits);
     throw_away(o->client);
     throw_away(o->single_client);
     ek_kafka_health_free(o->watch.trouble);
@@ -616,7 +865,7 @@ static int check_state(struct ek_output *o, int wait_ms, bool *ready, struct ek_
         return EK_OK;
     const struct ek_state_topic_facts facts = {
         .partitions = count,
-        .compacted = ek_topic_limits_compacted(o->limits, o->state_number),
+        .compacted = topic_limits_compacted(o->limits, o->state_number),
         .batch_bytes = ek_topic_limits_get(o->limits, o->state_number),
         .input_partitions = input_partitions(o, wait_ms)};
     int rc = ek_state_topic_check(o->config, &facts, e);
@@ -639,8 +888,8 @@ int ek_output_prepare(struct ek_output *o, int wait_ms, bool *ready, struct ek_e
         if (!count)
             return topic_missing(o, topics[i], e);
     }
-    ek_topic_limits_request(o->limits, o->client, o->broker);
-    if (!ek_topic_limits_poll(o->limits, wait_ms))
+    topic_limits_request(o->limits, o->client, o->broker);
+    if (!topic_limits_poll(o->limits, wait_ms))
         return ek_output_poll(o, 0, e);
     bool fit;
     int rc = check_state(o, wait_ms, &fit, e);

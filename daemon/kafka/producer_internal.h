@@ -1,15 +1,42 @@
-/* Shared definitions of the producer: producer.c, output_writer.c, dead_letters.c and the
- * transaction client. */
+/* Shared definitions of the producer: producer.c, output_writer.c and the transaction client. */
 #ifndef EK_DAEMON_KAFKA_PRODUCER_INTERNAL_H
 #define EK_DAEMON_KAFKA_PRODUCER_INTERNAL_H
 
 #include "daemon/config/instance.h"
 #include "daemon/kafka/errors.h"
-#include "daemon/kafka/topic_limits.h"
 #include "daemon/kafka/producer.h"
 #include "daemon/kafka/side_records.h"
 
 #include <stdatomic.h>
+
+enum { EK_TOPIC_LIMITS_TOPICS = 4, EK_LIMIT_ASSUMED = 1048588 };
+
+/* Maximum batch size (`max.message.bytes`) of each output topic.
+ *
+ * Senders check each message, because a message the broker rejects would void its transaction, and
+ * again on each retry. Limits are requested at the start and periodically. Without a response (no
+ * DescribeConfigs permission, an old broker) the broker's default is assumed and logged once. Sizes
+ * are batch bytes before compression, so a batch that fits only when compressed counts as too
+ * large. */
+struct ek_topic_limits;
+
+/* Return the limit of one topic. Any thread. */
+size_t ek_topic_limits_get(const struct ek_topic_limits *l, size_t number);
+/* Return the batch bytes of a single message. headers may be NULL. */
+size_t ek_topic_limits_batch_bytes(size_t key, size_t value, const rd_kafka_headers_t *headers);
+
+/* Properties of the checkpoint topic; -1 if the broker does not return one. */
+struct ek_state_topic_facts {
+    int partitions; /* 0: missing */
+    int compacted;
+    size_t batch_bytes;   /* maximum batch size */
+    int input_partitions; /* of the largest input; 0: no input exists */
+};
+
+/* Check that the checkpoint topic is compacted and accepts records of 260 KiB. Return 0, or fatal
+ * EK_ESTATE with the command that fixes the topic. */
+int ek_state_topic_check(const struct ek_config *c, const struct ek_state_topic_facts *facts,
+                         struct ek_error *e);
 
 enum { EK_OUTPUT_WRITERS_MAX = EK_WORKERS_MAX };
 /* Index of the output topic in ek_topic_limits; other topics follow if configured. */
@@ -82,32 +109,16 @@ rd_kafka_t *ek_output_client(struct ek_output *o);
 struct ek_kafka_watch *ek_output_delivery_watch(struct ek_output *o);
 /* Return the timestamp of the output of a message; 0: the time of sending. */
 int64_t ek_output_timestamp(const struct ek_inflight *t);
-/* Return 0, or EK_ELIMIT if the record exceeds the topic's limit: the broker would reject its batch
- * or transaction. */
-int ek_outbound_check(const struct ek_output *o, const struct ek_outbound *p, struct ek_error *e);
-/* Send a record, by the writer unless NULL, and release it. Return 0, or an error, after which the
- * caller keeps the in-flight message, unless it was dropped. */
-int ek_outbound_send(struct ek_output *o, struct ek_output_writer *output_writer,
-                     struct ek_outbound *p, struct ek_error *e);
-/* Free headers, bytes and copy of a record as far as it owns them, not the record itself. */
-void ek_outbound_release(struct ek_outbound *p);
-
-/* Send a dead letter, truncated to the topic's limit, by the writer unless NULL. Return 0, or an
- * error, which is fatal and leaves the in-flight message with the caller. */
+/* Send a dead letter, truncated to the topic's limit, by the writer unless NULL. An error is fatal
+ * and leaves the in-flight message with the caller. */
 int ek_output_send_dead_letter(struct ek_output *o, struct ek_output_writer *output_writer,
                                struct ek_inflight *t, enum ek_code code, const char *reason,
                                struct ek_error *e);
-/* At least once: send a copy of an undecodable message to the dead-letter topic, after the message
- * was acknowledged. Return false if there is no copy to wait for: the topic does not take it, which
- * is logged. */
+/* At least once: copy an undecodable message, which was acknowledged, to the dead-letter topic. A
+ * copy that the topic does not take is logged and left out. Return false if there is no copy to
+ * wait for. */
 bool ek_output_copy(struct ek_output *o, struct ek_inflight *t);
-/* Exactly once: return the copy of an undecodable message for the dead-letter topic, to send with
- * the message, or NULL if the topic does not take it, which is logged. The caller releases and
- * frees it. */
-struct ek_outbound *ek_output_make_copy(struct ek_output *o, struct ek_inflight *t,
-                                        enum ek_code code, const char *reason);
-/* At least once: send a rejected dead letter again with fewer parts. Return as
- * ek_output_send_dead_letter. */
+/* At least once: send a rejected dead letter again with fewer parts. Errors as above. */
 int ek_output_resend_truncated(struct ek_output *o, struct ek_inflight *t,
                                const rd_kafka_message_t *report, struct ek_error *e);
 

@@ -1,5 +1,5 @@
 /* Errors of the state topic include the command that fixes them. */
-#include "daemon/kafka/state_topic.h"
+#include "daemon/kafka/producer_internal.h"
 #include "tests/check.h"
 
 #include <string.h>

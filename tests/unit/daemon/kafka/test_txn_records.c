@@ -1,5 +1,5 @@
 /* Records of a transaction, and the size of a batch. */
-#include "daemon/kafka/topic_limits.h"
+#include "daemon/kafka/producer_internal.h"
 #include "daemon/kafka/side_records.h"
 #include "tests/check.h"
 
