@@ -2,7 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/parse.h"
-#include "daemon/kafka/client_conf.h"
+#include "daemon/kafka/client.h"
 #include "daemon/kafka/topics.h"
 
 #include <inttypes.h>

@@ -5,7 +5,6 @@
 #include "daemon/base/clock.h"
 #include "daemon/config/instance.h"
 #include "daemon/kafka/client.h"
-#include "daemon/kafka/client_conf.h"
 #include "daemon/kafka/errors.h"
 #include "daemon/kafka/producer_internal.h"
 #include "daemon/kafka/side_records.h"

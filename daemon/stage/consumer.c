@@ -4,8 +4,6 @@
 #include "base/hash.h"
 #include "daemon/base/clock.h"
 #include "daemon/kafka/client.h"
-#include "daemon/kafka/client_conf.h"
-#include "daemon/kafka/inflight_accounting.h"
 #include "daemon/kafka/topics.h"
 #include "daemon/stage/consumer_internal.h"
 
@@ -166,8 +164,8 @@ static int accept_message(struct ek_input *in, rd_kafka_message_t *raw, uint64_t
     if (!t)
         return ek_fail(e, EK_ENOMEM, "out of memory");
     ek_partition_offsets_set_print(assignment, t, print);
-    ek_partition_offsets_add_bytes(
-        in->partitions, t, ek_inflight_accounting_init(raw, (size_t)in->config->in_flight_bytes));
+    ek_partition_offsets_add_bytes(in->partitions, t,
+                                   ek_inflight_bytes(raw, (size_t)in->config->in_flight_bytes));
     t->fetched_ns = now_ns;
     t->bytes = raw->payload;
     t->length = raw->len;

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "daemon/base/clock.h"
-#include "daemon/kafka/client_conf.h"
+#include "daemon/kafka/client.h"
 #include "daemon/kafka/errors.h"
 #include "daemon/kafka/topics.h"
 #include "guard/state.h"

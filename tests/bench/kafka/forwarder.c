@@ -9,7 +9,7 @@
 #include "daemon/base/clock.h"
 #include "base/error.h"
 #include "daemon/config/config.h"
-#include "daemon/kafka/client_conf.h"
+#include "daemon/kafka/client.h"
 
 #include <inttypes.h>
 #include <signal.h>

@@ -4,7 +4,7 @@
 #include "daemon/alerts/alert_registry.h"
 #include "daemon/base/url.h"
 #include "daemon/config/config.h"
-#include "daemon/kafka/client_conf.h"
+#include "daemon/kafka/client.h"
 #include "tests/check.h"
 #include "tests/unit/key_page.h"
 

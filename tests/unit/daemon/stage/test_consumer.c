@@ -4,7 +4,6 @@
 #include "daemon/stage/consumer.h"
 
 #include "daemon/kafka/client.h"
-#include "daemon/kafka/inflight_accounting.h"
 #include "daemon/kafka/mock_cluster.h"
 #include "daemon/kafka/tool_client.h"
 #include "tests/check.h"
@@ -214,7 +213,7 @@ START_TEST(what_a_message_holds_is_its_value_its_key_and_its_headers)
         ck_assert_uint_eq(rd_kafka_header_cnt(headers), 3);
         rd_kafka_headers_destroy(headers);
     }
-    ck_assert_uint_eq(ek_inflight_accounting_init(t->message, 0), all);
+    ck_assert_uint_eq(ek_inflight_bytes(t->message, 0), all);
     give_back(&s, &t, 1);
     send_all(&s, SMALL, 1);
     ck_assert_uint_eq(take(&s, &t, 1), 1);
