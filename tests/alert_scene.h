@@ -3,7 +3,7 @@
 #define EK_TESTS_ALERT_SCENE_H
 
 #include "daemon/alerts/alert_registry.h"
-#include "daemon/alerts/alert_delivery.h"
+#include "daemon/alerts/alerts.h"
 #include "tests/check.h"
 #include "tests/event_from.h"
 

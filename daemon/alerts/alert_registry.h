@@ -18,7 +18,7 @@
 
 enum { EK_ALERT_BRIEF_MS = 3600000 };
 
-/* Last delivery of an alert to a sink (daemon/alerts/alert_delivery.h). */
+/* Last delivery of an alert to a sink (daemon/alerts/alerts.h). */
 struct ek_alert_delivered {
     uint32_t revision; /* delivered revision; 0: none */
     bool firing;       /* as delivered */

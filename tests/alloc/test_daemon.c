@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "daemon/views/agreement_cache.h"
 #include "daemon/alerts/alert_registry.h"
-#include "daemon/alerts/alert_delivery.h"
+#include "daemon/alerts/alerts.h"
 #include "daemon/alerts/alert.h"
 #include "daemon/views/feature_stats.h"
 #include "daemon/fleet/fleet_commands.h"

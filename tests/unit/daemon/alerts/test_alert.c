@@ -1,5 +1,4 @@
 /* Alerts: from events to delivery times and texts. */
-#include "daemon/alerts/alert_format.h"
 #include "daemon/alerts/http_delivery.h"
 #include "tests/alert_scene.h"
 

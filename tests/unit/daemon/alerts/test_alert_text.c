@@ -1,5 +1,4 @@
 /* Alert payloads of each receiver: any name is escaped, and secrets are omitted. */
-#include "daemon/alerts/alert_format.h"
 #include "daemon/alerts/http_delivery.h"
 #include "daemon/alerts/alert.h"
 #include "tests/event_from.h"

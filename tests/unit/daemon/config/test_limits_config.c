@@ -1,7 +1,7 @@
 /* Limits of configuration strings and of files that the configuration names: accepted up to each
  * limit, rejected above. */
 #include "base/file.h"
-#include "daemon/alerts/alert_format.h"
+#include "daemon/alerts/http_delivery.h"
 #include "daemon/config/config.h"
 #include "daemon/base/url.h"
 #include "schema/manifest.h"
