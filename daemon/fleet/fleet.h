@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "daemon/guard/asset_ref.h"
 #include "daemon/guard/guard_service.h"
+#include "fleet/command_record.h"
 #include "guard/operator_commands.h"
 
 #include <stdbool.h>
@@ -88,5 +89,63 @@ int ek_fleet_accepts(struct ek_fleet *f, struct ek_buf *out);
 int ek_fleet_status(struct ek_fleet *f, struct ek_buf *out);
 /* Append the metric families. Return 0 or EK_ENOMEM. Any thread. */
 int ek_fleet_metrics(struct ek_fleet *f, struct ek_buf *out);
+
+/* Leader election: the owner of the first input partition leads the fleet.
+ *
+ * It starts when it acquires the partition, and again when the plan is stale, since a suspended
+ * process may lead briefly after it lost the partition. It resigns a grace period after losing the
+ * partition, so a rebalance that returns it has no effect. Two leaders at a time are harmless
+ * (fleet/plan_record.h). Times are from one monotonic clock. Value type.
+ */
+struct ek_leader_election {
+    uint64_t acquisition; /* acquisition of the partition; 0: none */
+    bool is_start_due;    /* has not started since then */
+    int64_t lost_ms;      /* time of the loss; -1: owned */
+};
+
+struct ek_leader_election_view {
+    uint64_t acquisition; /* acquisitions so far; 0: not owned */
+    bool is_leader;
+    int64_t age_ms;               /* of the last received plan */
+    int64_t max_age_ms, grace_ms; /* limits for the plan's age and a loss of the partition */
+    int64_t now_ms;
+};
+
+enum ek_leader_election_action { EK_ELECTION_NONE, EK_ELECTION_START, EK_ELECTION_RESIGN };
+
+/* Return the action to take; EK_ELECTION_START until ek_leader_election_started. */
+enum ek_leader_election_action ek_leader_election_step(struct ek_leader_election *d,
+                                                       const struct ek_leader_election_view *v);
+/* Report that this instance leads. */
+void ek_leader_election_started(struct ek_leader_election *d);
+
+/* Operator commands submitted to this instance of a fleet, sent to the leader until it replies.
+ *
+ * The last 16 are stored with their results. Threads: any.
+ */
+struct ek_fleet_commands;
+
+enum {
+    EK_COMMANDS_RETRY_MS = 500,   /* interval of retries */
+    EK_COMMANDS_TIMEOUT_MS = 5000 /* then the command is lost and not retried */
+};
+
+/* Create it. instance: copied name of this instance; start: identifies this process. Return 0 or
+ * EK_ENOMEM. */
+int ek_fleet_commands_new(struct ek_fleet_commands **out, const char *instance, uint64_t start);
+void ek_fleet_commands_free(struct ek_fleet_commands *o);
+
+/* Add a command, with the hash of the manifest that it refers to; sets *number to its id. Return 0
+ * or EK_ENOMEM. */
+int ek_fleet_commands_submit(struct ek_fleet_commands *o, const struct ek_order *order,
+                             uint64_t manifest, int64_t now_ms, uint64_t *number);
+/* Call `send` for each command that is due. */
+void ek_fleet_commands_send_due(struct ek_fleet_commands *o, int64_t now_ms,
+                                void (*send)(void *context, const void *bytes, size_t length),
+                                void *context);
+/* Store a reply; replies to other instances are ignored. */
+void ek_fleet_commands_receive(struct ek_fleet_commands *o, const struct ek_fleet_reply *r);
+/* Append a JSON array, oldest first. Return 0 or EK_ENOMEM. */
+int ek_fleet_commands_json(struct ek_fleet_commands *o, struct ek_buf *out);
 
 #endif

@@ -10,14 +10,14 @@
 #include "daemon/alerts/alerts.h"
 #include "daemon/alerts/alert.h"
 #include "daemon/views/feature_stats.h"
-#include "daemon/fleet/fleet_commands.h"
+#include "daemon/fleet/fleet.h"
 #include "daemon/views/event_log.h"
 #include "daemon/kafka/partition_offsets.h"
 #include "daemon/base/log.h"
 #include "daemon/base/metrics.h"
 #include "daemon/guard/pause.h"
 #include "daemon/tools/data/list_writer.h"
-#include "daemon/state/checkpoint_status.h"
+#include "daemon/state/checkpoint_internal.h"
 #include "daemon/config/auth.h"
 
 #include <string.h>

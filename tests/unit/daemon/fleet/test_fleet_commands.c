@@ -1,7 +1,7 @@
 /* Operator commands in a fleet: the leader applies each once and replies, all instances follow the
  * plan, and the next leader continues with it. Golden files hold the format of the records. */
 #include "base/file.h"
-#include "daemon/fleet/fleet_commands.h"
+#include "daemon/fleet/fleet.h"
 #include "fleet/controller_record.h"
 #include "tests/check.h"
 #include "tests/fleet_people.h"

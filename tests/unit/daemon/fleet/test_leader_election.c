@@ -1,5 +1,5 @@
 /* Leader election of a fleet. */
-#include "daemon/fleet/leader_election.h"
+#include "daemon/fleet/fleet.h"
 
 #include "tests/check.h"
 

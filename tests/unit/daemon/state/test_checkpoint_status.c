@@ -1,5 +1,5 @@
 /* Checkpoint metrics and status. */
-#include "daemon/state/checkpoint_status.h"
+#include "daemon/state/checkpoint_internal.h"
 #include "tests/check.h"
 
 #include <stdbool.h>
