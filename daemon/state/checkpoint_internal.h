@@ -3,9 +3,11 @@
 #ifndef EK_DAEMON_STATE_CHECKPOINT_INTERNAL_H
 #define EK_DAEMON_STATE_CHECKPOINT_INTERNAL_H
 
-#include "daemon/state/checkpoint_store.h"
+#include "base/buf.h"
 #include "daemon/state/checkpoint_reader.h"
-#include "daemon/state/checkpoint_status.h"
+#include "daemon/state/checkpoint_store.h"
+
+#include <stdint.h>
 
 /* Partition in the sent checkpoint. */
 struct ek_checkpoint_partition {
@@ -45,5 +47,37 @@ struct ek_checkpoint_store {
 
 /* Schedule the next regular checkpoint, and record the numbers of lists and events of this one. */
 void ek_checkpoint_store_remaining(struct ek_checkpoint_store *k);
+
+/* Status of checkpoints and restores for metrics and the API. Thread-safe; each page is
+ * consistent. */
+
+/* Reason for lost state. */
+enum ek_state_loss {
+    EK_LOSS_NOT_FOUND, /* referenced checkpoint not readable */
+    EK_LOSS_REFUSED,   /* other manifest, or damaged */
+    EK_LOSS_RETENTION, /* messages to read again are deleted */
+    EK_LOSS_UNSAVED,   /* partitions were revoked before their state was written */
+    EK_LOSS_KINDS
+};
+
+struct ek_checkpoint_status;
+
+/* Return a new status, or NULL if out of memory. */
+struct ek_checkpoint_status *ek_checkpoint_status_new(const char *topic);
+void ek_checkpoint_status_free(struct ek_checkpoint_status *r);
+
+/* Record a stored checkpoint: number, bytes of its records, and time the guard was locked. */
+void ek_checkpoint_status_saved(struct ek_checkpoint_status *r, uint64_t base, uint64_t bytes,
+                                double seconds, int64_t now_ms);
+/* Record a finished restore, also without a checkpoint. */
+void ek_checkpoint_status_restored(struct ek_checkpoint_status *r, double seconds);
+/* Count a loss of state. */
+void ek_checkpoint_status_gap(struct ek_checkpoint_status *r, enum ek_state_loss gap);
+
+/* Append Prometheus text, including the time a restore has been waiting; append a JSON object.
+ * Return 0 or EK_ENOMEM. */
+int ek_checkpoint_status_metrics(struct ek_checkpoint_status *r, int64_t waiting_ms, int64_t now_ms,
+                                 struct ek_buf *out);
+int ek_checkpoint_status_json(struct ek_checkpoint_status *r, int64_t now_ms, struct ek_buf *out);
 
 #endif
