@@ -215,8 +215,7 @@ static int set_consumer(rd_kafka_conf_t *conf, const struct ek_config *c, struct
     int64_t fetch = raise_to_min(message, FETCH_BYTES_MIN);
     int rc = c->group ? ek_kafka_conf_set(conf, "group.id", c->group, e) : EK_OK;
     if (!rc)
-        rc =
-            ek_kafka_conf_set(conf, "auto.offset.reset", "error", e); /* daemon/stage/positions.c */
+        rc = ek_kafka_conf_set(conf, "auto.offset.reset", "error", e); /* daemon/stage/consumer.c */
     if (!rc)
         rc = ek_kafka_conf_set(conf, "enable.auto.commit", "false", e);
     if (!rc)

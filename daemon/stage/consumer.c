@@ -6,8 +6,600 @@
 #include "daemon/kafka/client.h"
 #include "daemon/kafka/topics.h"
 #include "daemon/stage/consumer_internal.h"
+#include "daemon/state/checkpoint_ref.h"
 
 #include <string.h>
+
+/* Return the reader of a partition, constant for a given number of readers. */
+static int find_reader(const struct ek_input *in, const char *topic, int partition)
+{
+    size_t number = ek_config_topic(in->config, topic);
+    return (int)((number + (size_t)partition) % (size_t)in->readers);
+}
+
+/* Forward a partition's queue to its reader before fetching starts, so that no message enters the
+ * consumer queue. Undo it on revocation, so that none arrives late. */
+static bool forward(struct ek_input *in, const rd_kafka_topic_partition_t *p, bool to_reader)
+{
+    rd_kafka_queue_t *own = rd_kafka_queue_get_partition(in->client, p->topic, p->partition);
+    if (!own)
+        return false;
+    rd_kafka_queue_forward(own,
+                           to_reader ? in->reader[find_reader(in, p->topic, p->partition)] : NULL);
+    rd_kafka_queue_destroy(own);
+    return true;
+}
+
+/* Positions of assigned partitions: the stage resolves and commits them itself, because a client
+ * that resets offsets by its own rule skips messages without an error.
+ *
+ * A committed offset is kept while the log has it. Below the log's start the messages up to it are
+ * lost, which is reported. Above the log's end, or where the message before it is another one than
+ * was processed, the topic was deleted and created again: reading begins at its start. Without a
+ * committed offset a partition begins at the log's start; with `latest` at its end, but only while
+ * the group has committed no offset of any partition of the topic.
+ */
+enum {
+    REQUEST_TIMEOUT_MS = 1000,
+    COMMITTED_SLICE_MS = 1000,
+    AGAIN_MS = 50,
+    FIRST_MS = 5000,
+    COMMIT_MS = 2000,
+    LOG_INTERVAL_MS = 30000,
+    DETACHED_MS = 200
+};
+
+/* `opaque` of a resolved position whose preceding message is not in the log. */
+#define NO_PROBE ((void *)1)
+
+static bool is_stopping(const struct ek_input *in)
+{
+    return in->hooks.stopping && in->hooks.stopping(in->hooks.context);
+}
+
+/* Log at intervals that a position waits for brokers, and pause. Return false to give up. */
+static bool wait_again(struct ek_input *in, const char *topic, rd_kafka_resp_err_t err)
+{
+    int64_t now = ek_now_ms();
+    if (ek_kafka_classify(err, EK_KAFKA_COMMIT) == EK_KAFKA_FATAL) {
+        ek_kafka_report_topic(&in->watch, err, EK_KAFKA_COMMIT, topic, NULL);
+        return false;
+    }
+    if (now >= in->next_log_ms) {
+        in->next_log_ms = now + LOG_INTERVAL_MS;
+        ek_log_write(in->watch.log, EK_LOG_WARN, "position_pending", "topic=%s reason=%s", topic,
+                     rd_kafka_err2name(err));
+    }
+    if (is_stopping(in))
+        return false;
+    ek_wakeup_wait(in->wakeup, AGAIN_MS);
+    return true;
+}
+
+/* Return the log's range from the broker; retry until it is known. Return false to give up. */
+static bool find_range(struct ek_input *in, const char *topic, int partition, int64_t *low,
+                       int64_t *high)
+{
+    rd_kafka_resp_err_t err;
+    while ((err = rd_kafka_query_watermark_offsets(in->client, topic, partition, low, high,
+                                                   REQUEST_TIMEOUT_MS)))
+        if (!wait_again(in, topic, err))
+            return false;
+    return true;
+}
+
+/* Return the committed offsets of all partitions of a topic, NULL to give up. */
+static rd_kafka_topic_partition_list_t *commits_of_topic(struct ek_input *in, const char *topic)
+{
+    struct ek_topic_info info;
+    rd_kafka_resp_err_t err;
+    while ((err = ek_kafka_get_topic(in->client, topic, REQUEST_TIMEOUT_MS, &info)))
+        if (!wait_again(in, topic, err))
+            return NULL;
+    for (;;) {
+        rd_kafka_topic_partition_list_t *all = rd_kafka_topic_partition_list_new(info.partitions);
+        for (int i = 0; i < info.partitions; i++)
+            rd_kafka_topic_partition_list_add(all, topic, i);
+        err = rd_kafka_committed(in->client, all, REQUEST_TIMEOUT_MS);
+        for (int i = 0; !err && i < all->cnt; i++)
+            err = all->elems[i].err;
+        if (!err)
+            return all;
+        rd_kafka_topic_partition_list_destroy(all);
+        if (!wait_again(in, topic, err))
+            return NULL;
+    }
+}
+
+static bool any_commit(const rd_kafka_topic_partition_list_t *all)
+{
+    for (int i = 0; i < all->cnt; i++)
+        if (all->elems[i].offset >= 0)
+            return true;
+    return false;
+}
+
+static rd_kafka_resp_err_t commit_list(struct ek_input *in, rd_kafka_topic_partition_list_t *list)
+{
+    rd_kafka_resp_err_t err = list->cnt ? rd_kafka_commit(in->client, list, 0) : 0;
+    for (int i = 0; !err && i < list->cnt; i++)
+        err = list->elems[i].err;
+    if (err)
+        ek_kafka_report_topic(&in->watch, err, EK_KAFKA_COMMIT, list->elems[0].topic,
+                              "positions are not committed yet");
+    return err;
+}
+
+/* First start of a group with `latest`: commit the ends of all partitions of the topic. */
+static bool commit_ends(struct ek_input *in, rd_kafka_topic_partition_list_t *all)
+{
+    for (int i = 0; i < all->cnt; i++) {
+        int64_t low, high;
+        if (!find_range(in, all->elems[i].topic, all->elems[i].partition, &low, &high))
+            return false;
+        all->elems[i].offset = high;
+    }
+    commit_list(in, all);
+    return true;
+}
+
+static bool has_first(const rd_kafka_topic_partition_list_t *parts, const char *topic)
+{
+    return rd_kafka_topic_partition_list_find((rd_kafka_topic_partition_list_t *)(uintptr_t)parts,
+                                              topic, 0) != NULL;
+}
+
+/* Set the offset of a partition without a commit, with `latest`. The owner of partition 0 commits
+ * the ends for all members, and the others wait for it: else a member that starts a moment later
+ * would take the topic for one that has grown. */
+static bool begin_at_end(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts,
+                         rd_kafka_topic_partition_t *p, int64_t low, int64_t high)
+{
+    int64_t until = ek_now_ms() + FIRST_MS;
+    for (;;) {
+        rd_kafka_topic_partition_list_t *all = commits_of_topic(in, p->topic);
+        if (!all)
+            return false;
+        bool some = any_commit(all), ours = has_first(parts, p->topic);
+        bool good = some || !ours || commit_ends(in, all);
+        const rd_kafka_topic_partition_t *own =
+            rd_kafka_topic_partition_list_find(all, p->topic, p->partition);
+        int64_t offset = own ? own->offset : -1;
+        rd_kafka_topic_partition_list_destroy(all);
+        if (!good)
+            return false;
+        bool late = ek_now_ms() >= until;
+        if (offset >= 0 || some || late) {
+            p->offset = offset >= 0 ? offset : some ? low : high;
+            return true;
+        }
+        ek_wakeup_wait(in->wakeup, AGAIN_MS);
+        if (is_stopping(in))
+            return false;
+    }
+}
+
+static void log_recreated(struct ek_input *in, const char *topic, int partition, int64_t was,
+                          int64_t now)
+{
+    ek_log_write(in->watch.log, EK_LOG_WARN, "topic_recreated",
+                 "topic=%s partition=%d from=%lld to=%lld", topic, partition, (long long)was,
+                 (long long)now);
+}
+
+/* Set the position of one partition, and *changed if it must be committed. */
+static bool resolve(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts,
+                    rd_kafka_topic_partition_t *p, bool *changed)
+{
+    int64_t low, high, was = p->offset;
+    struct ek_partition *assignment =
+        ek_partition_offsets_known(in->partitions, p->topic, p->partition);
+    *changed = true;
+    if (!find_range(in, p->topic, p->partition, &low, &high))
+        return false;
+    /* brokers delete the commits of a topic with it */
+    bool recreated = was > high || (was < 0 && assignment && assignment->next > 0);
+    if (was < 0 && !recreated && in->config->offset_reset == EK_OFFSET_RESET_LATEST)
+        return begin_at_end(in, parts, p, low, high);
+    if (was >= 0 && was < low && in->hooks.lost)
+        in->hooks.lost(in->hooks.context, p->topic, p->partition, was, low);
+    if (recreated)
+        log_recreated(in, p->topic, p->partition, was < 0 ? assignment->next : was, low);
+    if (recreated && assignment)
+        assignment->recreated = true;
+    *changed = was < low || was > high;
+    p->offset = *changed ? low : was;
+    p->opaque = *changed || p->offset <= low ? NO_PROBE : NULL;
+    return true;
+}
+
+static void copy_entry(rd_kafka_topic_partition_list_t *to, const rd_kafka_topic_partition_t *p)
+{
+    rd_kafka_topic_partition_t *copy =
+        rd_kafka_topic_partition_list_add(to, p->topic, p->partition);
+    copy->offset = p->offset;
+    if (!p->metadata_size)
+        return;
+    copy->metadata = rd_kafka_mem_malloc(NULL, p->metadata_size); /* freed with the list */
+    copy->metadata_size = p->metadata_size;
+    memcpy(copy->metadata, p->metadata, p->metadata_size);
+}
+
+/* Replace committed offsets by the positions to begin at, and commit those that differ. Wait for
+ * brokers; return false if the stage is stopping or the error is fatal. */
+static bool resolve_positions(struct ek_input *in, rd_kafka_topic_partition_list_t *known)
+{
+    rd_kafka_topic_partition_list_t *news = rd_kafka_topic_partition_list_new(8);
+    bool good = true;
+    for (int i = 0; good && i < known->cnt; i++) {
+        bool changed;
+        int64_t was = known->elems[i].offset;
+        good = resolve(in, known, &known->elems[i], &changed);
+        if (good && changed && was > known->elems[i].offset) {
+            /* what the reference says belongs to the deleted topic */
+            rd_kafka_mem_free(NULL, known->elems[i].metadata);
+            known->elems[i].metadata = NULL;
+            known->elems[i].metadata_size = 0;
+        }
+        if (good && changed)
+            copy_entry(news, &known->elems[i]);
+    }
+    if (good)
+        commit_list(in, news);
+    rd_kafka_topic_partition_list_destroy(news);
+    return good;
+}
+
+/* Return the offset to read next. */
+static int64_t position_of(const struct ek_partition *assignment)
+{
+    return assignment->last_seen >= 0 ? assignment->last_seen : assignment->next;
+}
+
+/* Begin again at the start of a topic that was created again. Its messages are new to the guard. */
+static void reopen(struct ek_input *in, struct ek_partition *assignment, int64_t low)
+{
+    log_recreated(in, assignment->topic, assignment->partition, position_of(assignment), low);
+    ek_partition_offsets_reset(in->partitions, assignment, low);
+    if (in->hooks.reset)
+        in->hooks.reset(in->hooks.context, assignment, low);
+}
+
+/* Stop fetching a partition, with the eager protocol all of them. The client resets the forwarding
+ * of their queues when it has stopped, so they are assigned again by the next check. */
+static rd_kafka_resp_err_t detach(struct ek_input *in, struct ek_partition *one)
+{
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_error_t *problem = NULL;
+    rd_kafka_resp_err_t err = RD_KAFKA_RESP_ERR_NO_ERROR;
+    for (struct ek_partition *assignment = NULL;
+         (assignment = ek_partition_offsets_each(in->partitions, assignment));)
+        assignment->detached = assignment->open && (assignment == one || !in->cooperative);
+    in->attach_ms = ek_now_ms() + DETACHED_MS;
+    rd_kafka_topic_partition_list_add(list, one->topic, one->partition);
+    if (in->cooperative)
+        problem = rd_kafka_incremental_unassign(in->client, list);
+    else
+        err = rd_kafka_assign(in->client, NULL);
+    if (problem)
+        err = rd_kafka_error_code(problem);
+    rd_kafka_error_destroy(problem);
+    rd_kafka_topic_partition_list_destroy(list);
+    return err;
+}
+
+/* Assign the detached partitions at their positions. */
+static void attach(struct ek_input *in)
+{
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(8);
+    rd_kafka_resp_err_t err = RD_KAFKA_RESP_ERR_NO_ERROR;
+    for (struct ek_partition *assignment = NULL;
+         (assignment = ek_partition_offsets_each(in->partitions, assignment));) {
+        if (!assignment->open || !assignment->detached)
+            continue;
+        assignment->detached = false;
+        rd_kafka_topic_partition_t *p =
+            rd_kafka_topic_partition_list_add(list, assignment->topic, assignment->partition);
+        p->offset =
+            assignment->verify_offset >= 0 ? assignment->verify_offset : position_of(assignment);
+        forward(in, p, true);
+    }
+    rd_kafka_error_t *problem =
+        list->cnt && in->cooperative ? rd_kafka_incremental_assign(in->client, list) : NULL;
+    if (list->cnt && !in->cooperative)
+        err = rd_kafka_assign(in->client, list);
+    if (problem)
+        err = rd_kafka_error_code(problem);
+    if (err)
+        ek_kafka_report(&in->watch, err, EK_KAFKA_CONSUME, "cannot assign partitions again");
+    rd_kafka_error_destroy(problem);
+    rd_kafka_topic_partition_list_destroy(list);
+}
+
+static void seek_to(struct ek_input *in, struct ek_partition *assignment, int64_t offset)
+{
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_list_add(list, assignment->topic, assignment->partition)->offset =
+        offset;
+    rd_kafka_error_t *problem = rd_kafka_seek_partitions(in->client, list, -1);
+    rd_kafka_resp_err_t err = problem ? rd_kafka_error_code(problem) : list->elems[0].err;
+    if (err == RD_KAFKA_RESP_ERR__STATE) /* the client has stopped fetching */
+        err = detach(in, assignment);
+    if (err)
+        ek_kafka_report_topic(&in->watch, err, EK_KAFKA_CONSUME, assignment->topic,
+                              "cannot move to the new position");
+    rd_kafka_error_destroy(problem);
+    rd_kafka_topic_partition_list_destroy(list);
+}
+
+/* Find the position of a partition again after the client lost it: messages before the log's start
+ * are lost, and a log that ends before the position was created again. */
+static void restart_partition(struct ek_input *in, struct ek_partition *assignment)
+{
+    int64_t low, high, at = position_of(assignment);
+    assignment->misplaced = rd_kafka_query_watermark_offsets(
+        in->client, assignment->topic, assignment->partition, &low, &high, REQUEST_TIMEOUT_MS);
+    if (assignment->misplaced) /* tried again with the next check */
+        return;
+    if (at > high) {
+        reopen(in, assignment, low);
+    } else if (at < low) {
+        if (in->hooks.lost)
+            in->hooks.lost(in->hooks.context, assignment->topic, assignment->partition, at, low);
+        ek_partition_skip_to(assignment, low);
+    } else {
+        low = assignment->last_print && at > low ? at - 1 : at;
+        assignment->verify_offset = low < at ? low : -1;
+    }
+    seek_to(in, assignment, low);
+}
+
+/* Assign detached partitions again, and restart misplaced ones. */
+static void restart_misplaced(struct ek_input *in)
+{
+    if (ek_now_ms() >= in->attach_ms)
+        attach(in);
+    for (struct ek_partition *assignment = NULL;
+         (assignment = ek_partition_offsets_each(in->partitions, assignment));)
+        if (assignment->open && assignment->misplaced)
+            restart_partition(in, assignment);
+}
+
+/* Return whether the message is the one before the position, read to verify the topic, or of a
+ * topic that was created again; it must not be processed. */
+static bool is_probe(struct ek_input *in, struct ek_partition *assignment, int64_t offset,
+                     uint64_t print)
+{
+    int64_t wanted = assignment->verify_offset, low = 0, high;
+    assignment->verify_offset = -1;
+    if (wanted < 0 || offset > wanted) /* no probe, or the message before was compacted */
+        return false;
+    if (offset == wanted && print == assignment->last_print)
+        return true;
+    if (rd_kafka_query_watermark_offsets(in->client, assignment->topic, assignment->partition, &low,
+                                         &high, REQUEST_TIMEOUT_MS))
+        low = 0;
+    reopen(in, assignment, low);
+    seek_to(in, assignment, low);
+    return true;
+}
+
+/* Return the topic of the first partition with the error, or NULL. */
+static const char *topic_of(const rd_kafka_topic_partition_list_t *parts, rd_kafka_resp_err_t err)
+{
+    for (int i = 0; i < parts->cnt; i++)
+        if (parts->elems[i].err == err)
+            return parts->elems[i].topic;
+    return NULL;
+}
+
+/* Report that the committed offsets are awaited. Return false to give up. */
+static bool retry(struct ek_input *in, const char *why)
+{
+    int64_t now = ek_now_ms();
+    if (in->checkpoint_store)
+        return ek_checkpoint_store_retry_restore(in->checkpoint_store, why);
+    if (now >= in->next_log_ms) {
+        in->next_log_ms = now + LOG_INTERVAL_MS;
+        ek_log_text(in->watch.log, EK_LOG_WARN, "position_pending", why);
+    }
+    return !is_stopping(in);
+}
+
+rd_kafka_topic_partition_list_t *ek_input_committed(struct ek_input *in,
+                                                    const rd_kafka_topic_partition_list_t *parts)
+{
+    char why[EK_KAFKA_HEALTH_TEXT];
+    for (;;) {
+        rd_kafka_topic_partition_list_t *known = rd_kafka_topic_partition_list_copy(parts);
+        rd_kafka_resp_err_t err = rd_kafka_committed(in->client, known, COMMITTED_SLICE_MS);
+        for (int i = 0; !err && i < known->cnt; i++)
+            err = known->elems[i].err;
+        if (!err)
+            return known;
+        bool fatal = ek_kafka_classify(err, EK_KAFKA_COMMIT) == EK_KAFKA_FATAL;
+        if (fatal)
+            ek_kafka_report_topic(&in->watch, err, EK_KAFKA_COMMIT, topic_of(known, err), NULL);
+        rd_kafka_topic_partition_list_destroy(known);
+        if (fatal)
+            return NULL;
+        snprintf(why, sizeof why, "committed offsets of group '%s': %s", in->config->group,
+                 rd_kafka_err2str(err));
+        if (!retry(in, why))
+            return NULL;
+        ek_wakeup_wait(in->wakeup, AGAIN_MS);
+    }
+}
+
+static void note_starts(rd_kafka_topic_partition_list_t *parts,
+                        const rd_kafka_topic_partition_list_t *known)
+{
+    for (int i = 0; i < parts->cnt; i++)
+        if (known->elems[i].offset >= 0)
+            parts->elems[i].offset = known->elems[i].offset;
+}
+
+static bool open_each(struct ek_input *in, const rd_kafka_topic_partition_list_t *known)
+{
+    for (int i = 0; i < known->cnt; i++) {
+        const rd_kafka_topic_partition_t *p = &known->elems[i];
+        int64_t offset = p->offset < 0 ? -1 : p->offset;
+        struct ek_partition *assignment =
+            forward(in, p, true)
+                ? ek_partition_offsets_open(in->partitions, p->topic, p->partition, offset)
+                : NULL;
+        if (assignment && p->opaque != NO_PROBE)
+            assignment->print = assignment->last_print =
+                ek_print_read(p->metadata, p->metadata_size);
+        if (assignment && assignment->recreated && in->hooks.reset)
+            in->hooks.reset(in->hooks.context, assignment, offset);
+        if (!assignment) {
+            struct ek_error e;
+            ek_fail(&e, EK_ENOMEM, "out of memory");
+            ek_kafka_fail(&in->watch, &e);
+            return false;
+        }
+        ek_log_write(in->watch.log, EK_LOG_INFO, "partitions_assigned",
+                     "topic=%s partition=%d offset=%lld", p->topic, p->partition,
+                     (long long)offset);
+    }
+    return true;
+}
+
+/* Begin with the message before the position, where its fingerprint is known. */
+static void verify_first(struct ek_input *in, rd_kafka_topic_partition_list_t *parts)
+{
+    for (int i = 0; i < parts->cnt; i++) {
+        rd_kafka_topic_partition_t *p = &parts->elems[i];
+        struct ek_partition *assignment =
+            ek_partition_offsets_find(in->partitions, p->topic, p->partition);
+        if (!assignment || !assignment->last_print || p->offset <= 0 ||
+            p->offset != assignment->next)
+            continue;
+        assignment->verify_offset = --p->offset;
+    }
+}
+
+static void restore(struct ek_input *in, rd_kafka_topic_partition_list_t *known)
+{
+    struct ek_error e;
+    if (ek_checkpoint_store_restore(in->checkpoint_store, known, &e))
+        ek_kafka_fail(&in->watch, &e);
+}
+
+/* With checkpoints, restoring them sets the start offsets. */
+static void open_partitions(struct ek_input *in, rd_kafka_topic_partition_list_t *parts)
+{
+    rd_kafka_topic_partition_list_t *known = ek_input_committed(in, parts);
+    if (known && resolve_positions(in, known) && open_each(in, known)) {
+        if (in->checkpoint_store)
+            restore(in, known);
+        note_starts(parts, known);
+        verify_first(in, parts);
+    }
+    if (in->checkpoint_store)
+        ek_checkpoint_store_retry_restore(in->checkpoint_store, NULL); /* clears the waiting
+                                                                        * state */
+    if (known)
+        rd_kafka_topic_partition_list_destroy(known);
+}
+
+int ek_input_open_count(struct ek_input *in)
+{
+    int count = 0;
+    for (struct ek_partition *assignment = NULL;
+         (assignment = ek_partition_offsets_each(in->partitions, assignment));)
+        count += assignment->open;
+    return count;
+}
+
+static void close_partitions(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
+{
+    for (int i = 0; i < parts->cnt; i++) {
+        const rd_kafka_topic_partition_t *p = &parts->elems[i];
+        struct ek_partition *assignment =
+            ek_partition_offsets_find(in->partitions, p->topic, p->partition);
+        if (assignment)
+            ek_partition_offsets_close(in->partitions, assignment);
+        forward(in, p, false);
+        ek_log_write(in->watch.log, EK_LOG_INFO, "partitions_revoked", "topic=%s partition=%d",
+                     p->topic, p->partition);
+    }
+}
+
+static void apply_assignment(struct ek_input *in, bool assign,
+                             const rd_kafka_topic_partition_list_t *parts)
+{
+    rd_kafka_error_t *problem = NULL;
+    rd_kafka_resp_err_t err = RD_KAFKA_RESP_ERR_NO_ERROR;
+    if (in->cooperative)
+        problem = assign ? rd_kafka_incremental_assign(in->client, parts)
+                         : rd_kafka_incremental_unassign(in->client, parts);
+    else
+        err = rd_kafka_assign(in->client, assign ? parts : NULL);
+    if (problem)
+        err = rd_kafka_error_code(problem);
+    if (err)
+        ek_kafka_report(&in->watch, err, EK_KAFKA_CONSUME,
+                        problem ? rd_kafka_error_string(problem) : NULL);
+    rd_kafka_error_destroy(problem);
+}
+
+/* Query the protocol during an assignment: after the group has forgotten a closing member, none is
+ * known. */
+static void note_protocol(struct ek_input *in)
+{
+    const char *protocol = rd_kafka_rebalance_protocol(in->client);
+    in->cooperative = protocol && !strcmp(protocol, "COOPERATIVE");
+}
+
+static void mark_leaving(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
+{
+    for (int i = 0; i < parts->cnt; i++) {
+        struct ek_partition *assignment = ek_partition_offsets_find(
+            in->partitions, parts->elems[i].topic, parts->elems[i].partition);
+        if (assignment)
+            assignment->leaving = true;
+    }
+}
+
+/* With exactly-once delivery the drain hook commits. */
+static void lose_partitions(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
+{
+    bool lost = rd_kafka_assignment_lost(in->client);
+    mark_leaving(in, parts);
+    if (lost) {
+        ek_log_text(in->watch.log, EK_LOG_WARN, "partitions_lost",
+                    "another member may have them already: nothing is committed");
+    } else {
+        in->hooks.drain(in->hooks.context, in->drain_ms);
+        if (in->config->delivery == EK_AT_LEAST_ONCE)
+            ek_input_commit_now(in, in->commit_ms);
+    }
+    if (in->checkpoint_store)
+        ek_checkpoint_store_remove_closed(in->checkpoint_store, lost);
+    close_partitions(in, parts);
+}
+
+static void on_rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t err,
+                         rd_kafka_topic_partition_list_t *parts, void *opaque)
+{
+    struct ek_input *in = ((struct ek_kafka_watch *)opaque)->owner;
+    bool assign = err == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS;
+    (void)rk;
+    ek_metrics_count(in->watch.metrics, EK_COUNT_REBALANCES, 1);
+    if (assign) {
+        note_protocol(in);
+        open_partitions(in, parts);
+    } else {
+        if (err != RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS)
+            ek_kafka_report(&in->watch, err, EK_KAFKA_CONSUME, "rebalance failed");
+        lose_partitions(in, parts);
+    }
+    apply_assignment(in, assign, parts);
+    int count = ek_input_open_count(in);
+    in->hooks.assigned(in->hooks.context, assign || count, count);
+}
 
 enum {
     CLOSE_SLICE_MS = 50,
@@ -34,7 +626,7 @@ static int make_client(struct ek_input *in, struct ek_error *e)
         return rc;
     warn_of_cooperative(in, conf);
     ek_kafka_watch_attach(&in->watch, conf);
-    rd_kafka_conf_set_rebalance_cb(conf, ek_input_on_rebalance);
+    rd_kafka_conf_set_rebalance_cb(conf, on_rebalance);
     rd_kafka_conf_set_offset_commit_cb(conf, ek_input_on_commit);
     return ek_kafka_make(&in->client, RD_KAFKA_CONSUMER, conf, EK_ECONFIG, "kafka consumer", e);
 }
@@ -113,7 +705,7 @@ static void handle_error(struct ek_input *in, const rd_kafka_message_t *raw)
     if (unknown)
         ek_topics_recheck(in->topics); /* logs the topic by name */
     else if (reset && assignment)
-        ek_input_restart(in, assignment);
+        restart_partition(in, assignment);
     else if (raw->err == RD_KAFKA_RESP_ERR__FATAL)
         ek_kafka_report_fatal(&in->watch, in->client, rd_kafka_message_errstr(raw));
     else
@@ -155,7 +747,7 @@ static int accept_message(struct ek_input *in, rd_kafka_message_t *raw, uint64_t
     if (!assignment)
         return EK_OK;
     uint64_t print = print_of(raw);
-    if (assignment->verify_offset >= 0 && ek_input_is_probe(in, assignment, raw->offset, print))
+    if (assignment->verify_offset >= 0 && is_probe(in, assignment, raw->offset, print))
         return EK_OK;
     int rc = is_contiguous(in, assignment, raw, e);
     if (rc)
@@ -204,7 +796,7 @@ static const struct ek_partition *behind(struct ek_input *in, int reader)
         int64_t low = -1, high = -1,
                 next = assignment->last_seen >= 0 ? assignment->last_seen : assignment->next;
         if (!assignment->open || next < 0 ||
-            ek_input_find_partition(in, assignment->topic, assignment->partition) != reader)
+            find_reader(in, assignment->topic, assignment->partition) != reader)
             continue;
         rd_kafka_get_watermark_offsets(in->client, assignment->topic, assignment->partition, &low,
                                        &high);
@@ -273,7 +865,7 @@ void ek_input_poll_topics(struct ek_input *in)
 {
     struct ek_error e;
     ek_kafka_probe(in->client, &in->watch);
-    ek_input_restart_misplaced(in);
+    restart_misplaced(in);
     if (ek_topics_poll(in->topics, in->client) && ek_input_subscribe(in, &e))
         ek_log_text(in->watch.log, EK_LOG_WARN, "subscribe_failed", e.message);
 }

@@ -1,4 +1,4 @@
-/* Shared definitions of the consumer: consumer.c (reading), rebalance.c (assignments), commits.c
+/* Shared definitions of the consumer: consumer.c (reading, positions, assignments) and commits.c
  * (offsets and lags). */
 #ifndef EK_DAEMON_STAGE_CONSUMER_INTERNAL_H
 #define EK_DAEMON_STAGE_CONSUMER_INTERNAL_H
@@ -26,38 +26,15 @@ struct ek_input {
     bool cooperative; /* cooperative rebalance protocol */
 };
 
-/* Callback of the client, with its watch as opaque: assign or revoke partitions. */
-void ek_input_on_rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t err,
-                           rd_kafka_topic_partition_list_t *parts, void *opaque);
-/* Callback of the client, with its watch as opaque: report errors of a commit, and update the
- * committed offsets. */
+/* Callback of the client; its opaque is the watch. */
 void ek_input_on_commit(rd_kafka_t *rk, rd_kafka_resp_err_t err,
                         rd_kafka_topic_partition_list_t *offsets, void *opaque);
 
-/* `opaque` of a resolved position whose preceding message is not in the log. */
-#define EK_INPUT_NO_PROBE ((void *)1)
-/* Forward a partition's queue to its reader, or back to the client. Return false if out of memory.
- */
-bool ek_input_forward(struct ek_input *in, const rd_kafka_topic_partition_t *p, bool to_reader);
-/* Return the committed offsets of `parts`, which the caller destroys; retry until they are known,
- * because positions depend on them. NULL if the stage is stopping or the error is fatal. */
+/* Return the committed offsets; retry until they are known, because positions depend on them. NULL
+ * if the stage is stopping or the error is fatal. */
 rd_kafka_topic_partition_list_t *ek_input_committed(struct ek_input *in,
                                                     const rd_kafka_topic_partition_list_t *parts);
-/* Replace committed offsets by the positions to begin at, and commit those that differ. Wait for
- * brokers; return false if the stage is stopping or the error is fatal. */
-bool ek_input_resolve_positions(struct ek_input *in, rd_kafka_topic_partition_list_t *known);
-/* Find the position of a partition again after the client lost it: messages before the log's start
- * are lost, and a log that ends before the position was created again. */
-void ek_input_restart(struct ek_input *in, struct ek_partition *assignment);
-/* Assign detached partitions again, and restart misplaced ones. */
-void ek_input_restart_misplaced(struct ek_input *in);
-/* Return whether the message is the one before the position, read to verify the topic, or of a
- * topic that was created again; it must not be processed. */
-bool ek_input_is_probe(struct ek_input *in, struct ek_partition *assignment, int64_t offset,
-                       uint64_t print);
 
-/* Return the reader of a partition, constant for a given number of readers. */
-int ek_input_find_partition(const struct ek_input *in, const char *topic, int partition);
 /* Return the number of assigned partitions. */
 int ek_input_open_count(struct ek_input *in);
 /* Commit changed positions and wait for the result, at most wait_ms. */

@@ -3,10 +3,14 @@
 #ifndef EK_DAEMON_STAGE_WORKER_POOL_H
 #define EK_DAEMON_STAGE_WORKER_POOL_H
 
+#include "base/error.h"
 #include "daemon/base/wakeup.h"
 #include "daemon/guard/asset_ref.h"
 #include "daemon/guard/guard_service.h"
 #include "daemon/guard/pause.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 
 /* Batch of messages decoded before the worker takes the guard's lock.
  *
@@ -98,5 +102,36 @@ void ek_worker_pool_discard_assets(struct ek_worker_pool *c);
 struct ek_inflight *ek_worker_pool_next_finished(struct ek_worker_pool *c);
 /* Return the code of the error that ended the pool and copy it to *e, or return 0. */
 int ek_worker_pool_failure(struct ek_worker_pool *c, struct ek_error *e);
+
+/* Bounded lock-free queue with one producer and one consumer thread (SPSC).
+ *
+ * Pushed items become visible with ek_spsc_queue_publish, which wakes the consumer once per batch.
+ * When full, it signals `room` at half empty. Free it after both threads are done.
+ */
+struct ek_spsc_queue;
+
+/* Create a queue. capacity is at least 1 and rounded up to a power of two. `room` must outlive
+ * it. */
+int ek_spsc_queue_new(struct ek_spsc_queue **out, size_t capacity, const struct ek_wakeup *room,
+                      struct ek_error *e);
+void ek_spsc_queue_free(struct ek_spsc_queue *r);
+
+/* Producer thread: */
+
+/* Return the free space. After it returns 0 it stays 0 until the queue is half empty. */
+size_t ek_spsc_queue_space(struct ek_spsc_queue *r);
+/* Append an item; requires space. */
+void ek_spsc_queue_push(struct ek_spsc_queue *r, void *item);
+/* Make the pushed items visible to the consumer and wake it. */
+void ek_spsc_queue_publish(struct ek_spsc_queue *r);
+/* Publish and close; no push may follow. */
+void ek_spsc_queue_close(struct ek_spsc_queue *r);
+
+/* Consumer thread: remove up to `most` items, waiting for the first. Return 0 if closed and
+ * empty. */
+size_t ek_spsc_queue_pop(struct ek_spsc_queue *r, void **items, size_t most);
+
+/* Any thread: return the number of published items in the queue. */
+size_t ek_spsc_queue_depth(const struct ek_spsc_queue *r);
 
 #endif

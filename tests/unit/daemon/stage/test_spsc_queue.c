@@ -1,5 +1,5 @@
 /* SPSC queue: delivers each element once and in order, and loses no wakeup. */
-#include "daemon/stage/spsc_queue.h"
+#include "daemon/stage/worker_pool.h"
 #include "tests/check.h"
 
 #include <pthread.h>
