@@ -11,7 +11,5 @@ struct ek_extract_args;
 /* Read --queries, use --index and write the features. Return 0, or an error of the files, the index
  * or the arguments. */
 int ek_extract_features(const struct ek_extract_args *a, struct ek_error *e);
-/* Print the catalog: --list [--json]. Return 0, or EK_EIO if standard output fails. */
-int ek_extract_list(const struct ek_extract_args *a, struct ek_error *e);
 
 #endif

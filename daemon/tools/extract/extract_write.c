@@ -1,48 +1,168 @@
-/* Writers of LETOR text and CSV. */
 #include "daemon/tools/extract/extract_write.h"
 
 #include "base/alloc.h"
+#include "base/buf.h"
 #include "base/file.h"
-#include "daemon/tools/extract/extract_write_internal.h"
+#include "daemon/tools/extract/npz.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* Writer of NPZ arrays: X [n, F], y [n], qid [n] (list number), docid [n], query [lists], group
+ * [lists] (rows of each list), feature_names [F]. */
+
+enum array { X, Y, QID, DOCID, QUERY, GROUP, NAMES, ARRAYS };
+
+struct npz_rows {
+    struct ek_npz *z;
+    const struct ek_feature_choice *c;
+    int array[ARRAYS];
+    char *query; /* current list; NULL before the first */
+    int32_t lists, rows;
+};
+
+static int new_arrays(struct npz_rows *n, struct ek_error *e)
+{
+    static const struct {
+        const char *name;
+        enum ek_npz_type type;
+    } MADE[ARRAYS] = {{"X", EK_NPZ_FLOAT32},         {"y", EK_NPZ_FLOAT32},
+                      {"qid", EK_NPZ_INT32},         {"docid", EK_NPZ_TEXT},
+                      {"query", EK_NPZ_TEXT},        {"group", EK_NPZ_INT32},
+                      {"feature_names", EK_NPZ_TEXT}};
+    int rc = EK_OK;
+    for (int i = 0; !rc && i < ARRAYS; i++)
+        rc = ek_npz_array(n->z, MADE[i].name, MADE[i].type, i == X ? n->c->count : 0, &n->array[i],
+                          e);
+    for (size_t i = 0; !rc && i < n->c->count; i++)
+        rc = ek_npz_text(n->z, n->array[NAMES], n->c->feature[i]->name,
+                         strlen(n->c->feature[i]->name), e);
+    return rc;
+}
+
+static void abandon_npz(struct npz_rows *n)
+{
+    if (!n)
+        return;
+    ek_npz_abandon(n->z);
+    ek_free(n->query);
+    ek_free(n);
+}
+
+static int open_npz(struct npz_rows **out, const char *path, const struct ek_feature_choice *c,
+                    struct ek_error *e)
+{
+    struct npz_rows *n = ek_calloc(1, sizeof *n);
+    if (!n)
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    n->c = c;
+    n->lists = -1;
+    int rc = ek_npz_open(&n->z, path, e);
+    if (!rc)
+        rc = new_arrays(n, e);
+    if (rc)
+        abandon_npz(n);
+    else
+        *out = n;
+    return rc;
+}
+
+/* A list's number of rows is known when the next list begins. */
+static int end_list(struct npz_rows *n, struct ek_error *e)
+{
+    return n->query ? ek_npz_numbers(n->z, n->array[GROUP], &n->rows, e) : EK_OK;
+}
+
+static int begin_list(struct npz_rows *n, const char *query, struct ek_error *e)
+{
+    int rc = end_list(n, e);
+    if (rc)
+        return rc;
+    char *kept = ek_strdup(query);
+    if (!kept)
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    ek_free(n->query);
+    n->query = kept;
+    n->rows = 0;
+    n->lists++;
+    return ek_npz_text(n->z, n->array[QUERY], query, strlen(query), e);
+}
+
+static int write_npz_row(struct npz_rows *n, const struct ek_extract_row *row, struct ek_error *e)
+{
+    float label = (float)row->label;
+    int rc = EK_OK;
+    if (!n->query || strcmp(n->query, row->query) != 0)
+        rc = begin_list(n, row->query, e);
+    if (!rc)
+        rc = ek_npz_numbers(n->z, n->array[X], row->x, e);
+    if (!rc)
+        rc = ek_npz_numbers(n->z, n->array[Y], &label, e);
+    if (!rc)
+        rc = ek_npz_numbers(n->z, n->array[QID], &n->lists, e);
+    if (!rc)
+        rc = ek_npz_text(n->z, n->array[DOCID], row->document.text, row->document.length, e);
+    n->rows++;
+    return rc;
+}
+
+static int close_npz(struct npz_rows *n, struct ek_error *e)
+{
+    int rc = end_list(n, e);
+    if (!rc) {
+        rc = ek_npz_close(n->z, e);
+        n->z = NULL;
+    }
+    abandon_npz(n);
+    return rc;
+}
+
 static int enomem(int rc, struct ek_error *e)
 {
     return rc ? ek_fail(e, (enum ek_code)rc, "out of memory") : EK_OK;
 }
 
-enum { SURE_DIGITS = 6, ALL_DIGITS = 9, WHOLE_MAX = 1000000 };
+/* The fewest digits that parse as the same float32. Not for NaN. */
+enum { FLOAT_TEXT = 24, SURE_DIGITS = 6, ALL_DIGITS = 9, WHOLE_MAX = 1000000 };
+
+/* Text of a column's last value; query features repeat it in each row. */
+struct float_text_cache {
+    float value; /* initially 0 */
+    char text[FLOAT_TEXT];
+};
+
+/* Append the line of a row, or the header if `row` is NULL. kept [features]. */
+typedef int extract_line(const struct ek_feature_choice *c, const struct ek_extract_row *row,
+                         struct float_text_cache *kept, struct ek_buf *out, struct ek_error *e);
 
 struct ek_extract_write {
     const struct ek_feature_choice *c;
-    ek_extract_line *line; /* NULL: NPZ */
+    extract_line *line; /* NULL: NPZ */
     struct ek_writer *file;
     struct ek_buf text;
-    struct ek_float_text_cache *kept; /* [features] */
-    struct ek_extract_npz *npz;
+    struct float_text_cache *kept; /* [features] */
+    struct npz_rows *npz;
 };
 
-static bool same_with(float x, int digits, char text[EK_FLOAT_TEXT])
+static bool same_with(float x, int digits, char text[FLOAT_TEXT])
 {
-    snprintf(text, EK_FLOAT_TEXT, "%.*g", digits, (double)x);
+    snprintf(text, FLOAT_TEXT, "%.*g", digits, (double)x);
     return strtof(text, NULL) == x;
 }
 
 /* Print a float32 with the fewest digits. Six digits always survive conversion to text and back,
  * nine always suffice; most values need eight or nine, so the search starts there. */
-static const char *float_text(float x, char text[EK_FLOAT_TEXT])
+static const char *float_text(float x, char text[FLOAT_TEXT])
 {
-    char fewer[EK_FLOAT_TEXT];
+    char fewer[FLOAT_TEXT];
     if (x == floorf(x) && fabsf(x) < WHOLE_MAX) {
-        snprintf(text, EK_FLOAT_TEXT, "%d", (int)x);
+        snprintf(text, FLOAT_TEXT, "%d", (int)x);
         return text;
     }
     if (!same_with(x, ALL_DIGITS - 1, text)) {
-        snprintf(text, EK_FLOAT_TEXT, "%.*g", ALL_DIGITS, (double)x);
+        snprintf(text, FLOAT_TEXT, "%.*g", ALL_DIGITS, (double)x);
         return text;
     }
     for (int digits = ALL_DIGITS - 2; digits >= SURE_DIGITS && same_with(x, digits, fewer);
@@ -51,7 +171,7 @@ static const char *float_text(float x, char text[EK_FLOAT_TEXT])
     return text;
 }
 
-static const char *float_kept_text(struct ek_float_text_cache *k, float x)
+static const char *float_kept_text(struct float_text_cache *k, float x)
 {
     if (k->value != x || !*k->text) {
         k->value = x;
@@ -62,7 +182,7 @@ static const char *float_kept_text(struct ek_float_text_cache *k, float x)
 
 /* Zeros are omitted, because a missing index is 0; index 1 is the first feature of the choice. */
 static int letor_values(const struct ek_feature_choice *c, const float *x,
-                        struct ek_float_text_cache *kept, struct ek_buf *out)
+                        struct float_text_cache *kept, struct ek_buf *out)
 {
     for (size_t i = 0; i < c->count; i++)
         if (isnan(x[i]))
@@ -84,10 +204,10 @@ static bool fits_comment(struct ek_text id)
            !strchr(blanks, id.text[id.length - 1]);
 }
 
-int ek_extract_letor_line(const struct ek_feature_choice *c, const struct ek_extract_row *row,
-                          struct ek_float_text_cache *kept, struct ek_buf *out, struct ek_error *e)
+static int write_letor_line(const struct ek_feature_choice *c, const struct ek_extract_row *row,
+                            struct float_text_cache *kept, struct ek_buf *out, struct ek_error *e)
 {
-    char label[EK_FLOAT_TEXT];
+    char label[FLOAT_TEXT];
     if (!row)
         return EK_OK;
     if (!fits_comment(row->document))
@@ -122,7 +242,7 @@ static int csv_titles(const struct ek_feature_choice *c, struct ek_buf *out)
 }
 
 static int csv_values(const struct ek_feature_choice *c, const float *x,
-                      struct ek_float_text_cache *kept, struct ek_buf *out)
+                      struct float_text_cache *kept, struct ek_buf *out)
 {
     for (size_t i = 0; i < c->count; i++) {
         ek_buf_text(out, ",");
@@ -132,10 +252,10 @@ static int csv_values(const struct ek_feature_choice *c, const float *x,
     return ek_buf_text(out, "\n");
 }
 
-int ek_extract_csv_line(const struct ek_feature_choice *c, const struct ek_extract_row *row,
-                        struct ek_float_text_cache *kept, struct ek_buf *out, struct ek_error *e)
+static int write_csv_line(const struct ek_feature_choice *c, const struct ek_extract_row *row,
+                          struct float_text_cache *kept, struct ek_buf *out, struct ek_error *e)
 {
-    char label[EK_FLOAT_TEXT];
+    char label[FLOAT_TEXT];
     if (!row)
         return enomem(csv_titles(c, out), e);
     csv_cell(out, row->query, strlen(row->query));
@@ -157,8 +277,8 @@ static int open_file(struct ek_extract_write *w, enum ek_extract_format format, 
                      struct ek_error *e)
 {
     if (format == EK_EXTRACT_NPZ)
-        return ek_extract_npz_open(&w->npz, path, w->c, e);
-    w->line = format == EK_EXTRACT_CSV ? ek_extract_csv_line : ek_extract_letor_line;
+        return open_npz(&w->npz, path, w->c, e);
+    w->line = format == EK_EXTRACT_CSV ? write_csv_line : write_letor_line;
     w->kept = ek_calloc(w->c->count, sizeof *w->kept);
     if (!w->kept)
         return ek_fail(e, EK_ENOMEM, "out of memory");
@@ -185,12 +305,12 @@ int ek_extract_write_open(struct ek_extract_write **out, enum ek_extract_format 
 int ek_extract_write_row(struct ek_extract_write *w, const struct ek_extract_row *row,
                          struct ek_error *e)
 {
-    return w->line ? write_line(w, row, e) : ek_extract_npz_row(w->npz, row, e);
+    return w->line ? write_line(w, row, e) : write_npz_row(w->npz, row, e);
 }
 
 int ek_extract_write_close(struct ek_extract_write *w, struct ek_error *e)
 {
-    int rc = w->line ? ek_writer_close(w->file, e) : ek_extract_npz_close(w->npz, e);
+    int rc = w->line ? ek_writer_close(w->file, e) : close_npz(w->npz, e);
     w->file = NULL;
     w->npz = NULL;
     ek_extract_write_abandon(w);
@@ -203,7 +323,7 @@ void ek_extract_write_abandon(struct ek_extract_write *w)
         return;
     if (w->file)
         ek_writer_abandon(w->file);
-    ek_extract_npz_abandon(w->npz);
+    abandon_npz(w->npz);
     ek_buf_release(&w->text);
     ek_free(w->kept);
     ek_free(w);

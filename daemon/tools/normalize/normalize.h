@@ -72,18 +72,4 @@ int ek_choices_make(struct ek_choices *c, const struct ek_normalize_args *a,
                     struct ek_error *e);
 void ek_choices_release(struct ek_choices *c);
 
-/* Write the manifest with the choices as `to`. old: text of its file `from`. Return 0, EK_ECONFIG,
- * EK_EIO or EK_ENOMEM; on error no file is replaced. */
-int ek_normalize_write_manifest(const struct ek_choices *c, const char *from,
-                                const struct ek_buf *old, const char *to, struct ek_error *e);
-/* Draw the values of each feature before and after scaling, and write the picture as SVG to `path`.
- * Return 0, EK_EIO or EK_ENOMEM; on error no file is replaced. */
-int ek_normalize_report(const struct ek_choices *c, const char *path, struct ek_error *e);
-/* Return 0, or EK_EUSAGE if a column of merge would have an invalid name. */
-int ek_normalize_check_merge(const struct ek_manifest *m, struct ek_error *e);
-/* Write the lists of --apply as --output-data, and their manifest as --output-manifest. Return 0,
- * EK_ECONFIG, EK_EIO or EK_ENOMEM; on error no file is replaced. */
-int ek_normalize_apply(const struct ek_choices *c, const struct ek_normalize_args *a,
-                       struct ek_error *e);
-
 #endif
