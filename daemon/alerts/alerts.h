@@ -86,7 +86,8 @@ enum ek_alert_result { EK_ALERT_SENT, EK_ALERT_FAILED, EK_ALERT_REFUSED, EK_ALER
 
 struct ek_alert_queue;
 
-/* Create a queue; rules [sinks] are copied. Return NULL if memory runs out. */
+/* Create a queue for a registry, which must outlive it; rules [sinks] are copied. Return NULL if
+ * memory runs out. */
 struct ek_alert_queue *ek_alert_queue_new(struct ek_alert_registry *book,
                                           const struct ek_alert_rule *rules, size_t sinks,
                                           int64_t wait_ms);
@@ -99,19 +100,20 @@ const struct ek_alert_entry *ek_alert_queue_next(struct ek_alert_queue *q, size_
 /* Send all updates without waiting for others of their incident or a relapse. For shutdown: the
  * next process considers open alerts delivered. */
 void ek_alert_queue_skip_waits(struct ek_alert_queue *q);
-/* Set the result of the delivery in flight. retry_after_ms: 0: none. */
+/* Set the result of the delivery in flight to a sink, which is then free. retry_after_ms: delay
+ * that the sink asked for, 0: none. */
 void ek_alert_queue_finish(struct ek_alert_queue *q, size_t sink, enum ek_alert_result result,
                            int64_t retry_after_ms, int64_t now_ms);
-/* Return the time until the next update is due, 0 if one is, -1: none. */
+/* Return the milliseconds until the next update is due: 0 if one is, -1 if there is none. */
 int64_t ek_alert_queue_wait_ms(struct ek_alert_queue *q, int64_t now_ms);
-/* Remove ended alerts `wait_ms` after the end, if all sinks have received it. */
+/* Remove alerts from the registry that ended `wait_ms` ago, if all sinks have received the end. */
 void ek_alert_queue_remove_ended(struct ek_alert_queue *q, int64_t now_ms);
 
 struct ek_alert_backlog {
     size_t waiting;    /* due updates over all sinks, without repetitions */
     int64_t oldest_ms; /* time since the oldest was due */
 };
-/* Return the backlog. */
+/* Return the number of undelivered updates and the age of the oldest. */
 struct ek_alert_backlog ek_alert_queue_backlog(struct ek_alert_queue *q, int64_t now_ms);
 
 #endif

@@ -46,16 +46,16 @@ struct ek_alert_context {
 };
 
 /* Append a firing or resolved alert. now_ms: wall clock; until_ms: endsAt of a firing alert, which
- * then resolves unless repeated. */
+ * then resolves unless repeated. Return 0 or EK_ENOMEM. */
 int ek_alert_alertmanager(struct ek_buf *out, const struct ek_alert_context *context,
                           const struct ek_alert *a, int64_t now_ms, int64_t until_ms);
-/* Append a message of text and blocks. */
+/* Append a message of text and blocks. Return 0 or EK_ENOMEM. */
 int ek_alert_slack(struct ek_buf *out, const struct ek_alert_context *context,
                    const struct ek_alert *a);
-/* Append a trigger or resolve event for the service of `routing_key`. */
+/* Append a trigger or resolve event. Return 0 or EK_ENOMEM. */
 int ek_alert_pagerduty(struct ek_buf *out, const struct ek_alert_context *context,
                        const struct ek_alert *a, const char *routing_key);
-/* Append the generic format. */
+/* Append the object of docs/alerts.md. Return 0 or EK_ENOMEM. */
 int ek_alert_generic(struct ek_buf *out, const struct ek_alert_context *context,
                      const struct ek_alert *a);
 

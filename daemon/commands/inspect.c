@@ -166,7 +166,7 @@ static int find(const struct ek_profile *p, const char *name, struct ek_error *e
 }
 
 /* Draw the training distribution of a feature's |values| on a log scale in at most 79 columns,
- * with block characters in a UTF-8 locale, else ASCII. Returns 0, or EK_EUSAGE for an unknown
+ * with block characters in a UTF-8 locale, else ASCII. Return 0, or EK_EUSAGE for an unknown
  * feature. */
 static int plot_training(const struct ek_profile *p, const char *feature, FILE *to,
                          struct ek_error *e)

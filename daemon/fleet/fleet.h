@@ -113,10 +113,11 @@ struct ek_leader_election_view {
 
 enum ek_leader_election_action { EK_ELECTION_NONE, EK_ELECTION_START, EK_ELECTION_RESIGN };
 
-/* Return the action to take; EK_ELECTION_START until ek_leader_election_started. */
+/* Update the election by the view of this instance, and return the action to take;
+ * EK_ELECTION_START until ek_leader_election_started. */
 enum ek_leader_election_action ek_leader_election_step(struct ek_leader_election *d,
                                                        const struct ek_leader_election_view *v);
-/* Report that this instance leads. */
+/* Record that this instance leads, after EK_ELECTION_START. */
 void ek_leader_election_started(struct ek_leader_election *d);
 
 /* Operator commands submitted to this instance of a fleet, sent to the leader until it replies.
@@ -130,22 +131,21 @@ enum {
     EK_COMMANDS_TIMEOUT_MS = 5000 /* then the command is lost and not retried */
 };
 
-/* Create it. instance: copied name of this instance; start: identifies this process. Return 0 or
- * EK_ENOMEM. */
+/* Create an empty list of commands. instance: copied name of this instance; start: identifies this
+ * process. Return 0 or EK_ENOMEM. */
 int ek_fleet_commands_new(struct ek_fleet_commands **out, const char *instance, uint64_t start);
 void ek_fleet_commands_free(struct ek_fleet_commands *o);
 
-/* Add a command, with the hash of the manifest that it refers to; sets *number to its id. Return 0
- * or EK_ENOMEM. */
 int ek_fleet_commands_submit(struct ek_fleet_commands *o, const struct ek_order *order,
                              uint64_t manifest, int64_t now_ms, uint64_t *number);
-/* Call `send` for each command that is due. */
+/* Call `send` with the record of each command that is due: a new one, and one without a reply for a
+ * while. */
 void ek_fleet_commands_send_due(struct ek_fleet_commands *o, int64_t now_ms,
                                 void (*send)(void *context, const void *bytes, size_t length),
                                 void *context);
 /* Store a reply; replies to other instances are ignored. */
 void ek_fleet_commands_receive(struct ek_fleet_commands *o, const struct ek_fleet_reply *r);
-/* Append a JSON array, oldest first. Return 0 or EK_ENOMEM. */
+/* Append all commands with their results as a JSON array, oldest first. Return 0 or EK_ENOMEM. */
 int ek_fleet_commands_json(struct ek_fleet_commands *o, struct ek_buf *out);
 
 #endif

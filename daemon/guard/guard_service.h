@@ -79,7 +79,7 @@ void ek_guard_service_set_listener(struct ek_guard_service *s,
  * meanwhile nor causes events. */
 struct ek_guard *ek_guard_service_lock(struct ek_guard_service *s);
 void ek_guard_service_unlock(struct ek_guard_service *s);
-/* Return the alert service; NULL: none. */
+/* Return the alert service that ek_guard_service_set_outputs set; NULL: none. */
 struct ek_alerts *ek_guard_service_alerts(const struct ek_guard_service *s);
 /* Call ek_guard_update for each valid list, in order and without other lists in between; for a list
  * that was already counted, or of a revoked partition, ek_guard_peek. Pending results of shadow
@@ -159,8 +159,9 @@ int ek_guard_service_join(struct ek_guard_service *s, const struct ek_guard_serv
 int ek_guard_service_write_report(struct ek_guard_service *s, bool early,
                                   int (*write)(void *context, const void *bytes, size_t length),
                                   void *context, struct ek_error *e);
-/* As ek_guard_receive_plan. This instance sends alerts of findings and plans if it is the leader
- * and wrote the current plan. Sets *counts if term and version are not obsolete. */
+/* Apply a plan record, as ek_guard_receive_plan. This instance sends alerts of findings and plans
+ * if it is the leader and wrote the current plan. Set *counts to whether term and version are not
+ * obsolete. Return 0, EK_EFORMAT or EK_ENOMEM. */
 int ek_guard_service_receive_plan(struct ek_guard_service *s, const void *bytes, size_t length,
                                   int64_t now_ms, bool is_leader, bool *counts, struct ek_error *e);
 /* Status of the fleet's plan on this instance. */

@@ -56,6 +56,7 @@ int ek_kafka_make(rd_kafka_t **out, rd_kafka_type_t type, rd_kafka_conf_t *conf,
 /* Create a configuration from defaults and the user's librdkafka properties. Return 0, or
  * EK_ECONFIG with the position of the rejected property. */
 int ek_kafka_conf_consumer(rd_kafka_conf_t **out, const struct ek_config *c, struct ek_error *e);
+/* As ek_kafka_conf_consumer, for the producer. */
 int ek_kafka_conf_producer(rd_kafka_conf_t **out, const struct ek_config *c, struct ek_error *e);
 /* Create a configuration for an auxiliary client: `input.librdkafka`, for access to the cluster,
  * then `own`, which ends with a NULL name. Return 0, EK_ECONFIG or EK_ENOMEM. */

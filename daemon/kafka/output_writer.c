@@ -255,6 +255,7 @@ static void *keep_parcel(void *context, void *item)
     return kept;
 }
 
+/* Free headers, bytes and copy of a record as far as it owns them, not the record itself. */
 static void release_outbound(struct ek_outbound *p)
 {
     if (p->headers)
@@ -283,8 +284,8 @@ static bool is_transaction_full(void *context)
     return atomic_load(&o->sent_bytes) >= (size_t)o->config->transaction_bytes;
 }
 
-/* Send a record, by the writer unless NULL, and release it. On error the caller keeps the in-flight
- * message, unless it was dropped. */
+/* Send a record, by the writer unless NULL, and release it. Return 0, or an error, after which the
+ * caller keeps the in-flight message, unless it was dropped. */
 static int send_outbound(struct ek_output *o, struct ek_output_writer *output_writer,
                          struct ek_outbound *p, struct ek_error *e)
 {
@@ -641,7 +642,9 @@ bool ek_output_copy(struct ek_output *o, struct ek_inflight *t)
     return !rc;
 }
 
-/* Exactly once: return the copy of an undecodable message to send with it, or NULL. */
+/* Exactly once: return the copy of an undecodable message for the dead-letter topic, to send with
+ * the message, or NULL if the topic does not take it, which is logged. The caller releases and
+ * frees it. */
 static struct ek_outbound *make_copy(struct ek_output *o, struct ek_inflight *t, enum ek_code code,
                                      const char *reason)
 {

@@ -116,8 +116,8 @@ static void set_limits(struct ek_topic_limits *l, const rd_kafka_ConfigResource_
     }
 }
 
-/* Receive the response within wait_ms. Return true once limits are known or known to be
- * unavailable. */
+/* Receive the response to a request within wait_ms. Return true once limits are known or known to
+ * be unavailable. */
 static bool topic_limits_poll(struct ek_topic_limits *l, int wait_ms)
 {
     size_t count = 0;
@@ -152,7 +152,7 @@ static int topic_limits_compacted(const struct ek_topic_limits *l, size_t number
     return l->compacted[number];
 }
 
-/* Return the smallest limit. */
+/* Return the smallest limit of all topics in bytes. Any thread. */
 static size_t topic_limits_min(const struct ek_topic_limits *l)
 {
     size_t least = ek_topic_limits_get(l, 0);

@@ -20,7 +20,7 @@ enum { EK_TOPIC_LIMITS_TOPICS = 4, EK_LIMIT_ASSUMED = 1048588 };
  * large. */
 struct ek_topic_limits;
 
-/* Return the limit of one topic. Any thread. */
+/* Return the limit of topic `number` in bytes. Any thread. */
 size_t ek_topic_limits_get(const struct ek_topic_limits *l, size_t number);
 /* Return the batch bytes of a single message. headers may be NULL. */
 size_t ek_topic_limits_batch_bytes(size_t key, size_t value, const rd_kafka_headers_t *headers);
@@ -114,11 +114,12 @@ int64_t ek_output_timestamp(const struct ek_inflight *t);
 int ek_output_send_dead_letter(struct ek_output *o, struct ek_output_writer *output_writer,
                                struct ek_inflight *t, enum ek_code code, const char *reason,
                                struct ek_error *e);
-/* At least once: copy an undecodable message, which was acknowledged, to the dead-letter topic. A
- * copy that the topic does not take is logged and left out. Return false if there is no copy to
- * wait for. */
+/* At least once: send a copy of an undecodable message to the dead-letter topic, after the message
+ * was acknowledged. Return false if there is no copy to wait for: the topic does not take it, which
+ * is logged. */
 bool ek_output_copy(struct ek_output *o, struct ek_inflight *t);
-/* At least once: send a rejected dead letter again with fewer parts. Errors as above. */
+/* At least once: send a rejected dead letter again with fewer parts. Return as
+ * ek_output_send_dead_letter. */
 int ek_output_resend_truncated(struct ek_output *o, struct ek_inflight *t,
                                const rd_kafka_message_t *report, struct ek_error *e);
 

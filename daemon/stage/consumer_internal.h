@@ -26,12 +26,13 @@ struct ek_input {
     bool cooperative; /* cooperative rebalance protocol */
 };
 
-/* Callback of the client; its opaque is the watch. */
+/* Callback of the client, with its watch as opaque: report errors of a commit, and update the
+ * committed offsets. */
 void ek_input_on_commit(rd_kafka_t *rk, rd_kafka_resp_err_t err,
                         rd_kafka_topic_partition_list_t *offsets, void *opaque);
 
-/* Return the committed offsets; retry until they are known, because positions depend on them. NULL
- * if the stage is stopping or the error is fatal. */
+/* Return the committed offsets of `parts`, which the caller destroys; retry until they are known,
+ * because positions depend on them. NULL if the stage is stopping or the error is fatal. */
 rd_kafka_topic_partition_list_t *ek_input_committed(struct ek_input *in,
                                                     const rd_kafka_topic_partition_list_t *parts);
 

@@ -57,7 +57,8 @@ static void decide(struct ek_stage *s, const char *actor, enum ek_restore_result
 
 /* Switch to other assets of the same manifest between two lists. Lists decoded with the old assets
  * are decoded again; lists already counted are scored with the old. *fit is the result of
- * ek_guard_set_assets. Adds a decision of the actor (may be NULL). An error changes nothing. */
+ * ek_guard_set_assets. Adds a decision of the actor (may be NULL). Return 0, or an error, which
+ * changes nothing. */
 static int switch_assets(struct ek_stage *s, struct ek_asset_ref *assets, const char *actor,
                          enum ek_restore_result *fit, struct ek_error *e)
 {

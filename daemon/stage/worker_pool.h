@@ -114,6 +114,7 @@ struct ek_spsc_queue;
  * it. */
 int ek_spsc_queue_new(struct ek_spsc_queue **out, size_t capacity, const struct ek_wakeup *room,
                       struct ek_error *e);
+/* Free the queue, not its items. */
 void ek_spsc_queue_free(struct ek_spsc_queue *r);
 
 /* Producer thread: */

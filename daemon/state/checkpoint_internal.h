@@ -74,10 +74,9 @@ void ek_checkpoint_status_restored(struct ek_checkpoint_status *r, double second
 /* Count a loss of state. */
 void ek_checkpoint_status_gap(struct ek_checkpoint_status *r, enum ek_state_loss gap);
 
-/* Append Prometheus text, including the time a restore has been waiting; append a JSON object.
- * Return 0 or EK_ENOMEM. */
 int ek_checkpoint_status_metrics(struct ek_checkpoint_status *r, int64_t waiting_ms, int64_t now_ms,
                                  struct ek_buf *out);
+/* Append the status as a JSON object. Return 0 or EK_ENOMEM. */
 int ek_checkpoint_status_json(struct ek_checkpoint_status *r, int64_t now_ms, struct ek_buf *out);
 
 #endif

@@ -195,7 +195,8 @@ static void draw_cell(struct ek_svg *s, const struct ek_choice *c, bool named, d
     draw_after(s, c, x + PLOT_WIDTH + BETWEEN, y + PLOT_TOP);
 }
 
-/* Print the choices as a table or as JSON. Return 0, EK_EIO or EK_ENOMEM. */
+/* Draw the values of each feature before and after scaling, and write the picture as SVG to `path`.
+ * Return 0, EK_EIO or EK_ENOMEM; on error no file is replaced. */
 static int report_choices(const struct ek_choices *c, const char *path, struct ek_error *e)
 {
     struct ek_svg s;
@@ -247,7 +248,7 @@ static int check_column(const struct ek_manifest *m, const struct ek_feature *f,
     return EK_OK;
 }
 
-/* Return EK_EUSAGE if a column of merge would have an invalid name. */
+/* Return 0, or EK_EUSAGE if a column of merge would have an invalid name. */
 static int check_merge(const struct ek_manifest *m, struct ek_error *e)
 {
     int rc = EK_OK;
