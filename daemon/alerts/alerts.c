@@ -7,7 +7,7 @@
 #include "daemon/base/metrics_table.h"
 #include "daemon/base/process.h"
 #include "daemon/base/url.h"
-#include "daemon/config/instance.h"
+#include "daemon/config/config.h"
 
 #include <inttypes.h>
 #include <pthread.h>

@@ -52,7 +52,7 @@ int ek_alert_alertmanager(struct ek_buf *out, const struct ek_alert_context *con
 /* Append a message of text and blocks. Return 0 or EK_ENOMEM. */
 int ek_alert_slack(struct ek_buf *out, const struct ek_alert_context *context,
                    const struct ek_alert *a);
-/* Append a trigger or resolve event. Return 0 or EK_ENOMEM. */
+/* Append a trigger or resolve event for the service of `routing_key`. Return 0 or EK_ENOMEM. */
 int ek_alert_pagerduty(struct ek_buf *out, const struct ek_alert_context *context,
                        const struct ek_alert *a, const char *routing_key);
 /* Append the object of docs/alerts.md. Return 0 or EK_ENOMEM. */

@@ -7,7 +7,7 @@
 #include "daemon/base/command.h"
 #include "daemon/base/text_table.h"
 #include "daemon/commands/replay_compare.h"
-#include "daemon/config/instance.h"
+#include "daemon/config/config.h"
 #include "daemon/files/field_mapping.h"
 #include "daemon/files/file_kind.h"
 #include "daemon/files/routing_warning.h"

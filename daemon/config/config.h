@@ -214,4 +214,18 @@ int ek_config_tokens(struct ek_tokens **out, const struct ek_config *c, struct e
  * or EK_ENOMEM. */
 int ek_config_print(const struct ek_config *c, struct ek_buf *out);
 
+/* Identity of the instance: a name that is unique in its group, and random numbers. */
+enum {
+    EK_INSTANCE_BYTES = 200,
+    EK_GROUP_BYTES_MAX = 255,
+    EK_TRANSACTIONAL_ID_BYTES = sizeof "evenkeel-255--" + EK_GROUP_BYTES_MAX + EK_INSTANCE_BYTES
+};
+
+/* Write `service.instance`, or a new unique name. Return 0, or EK_EIO if no random numbers are
+ * available. */
+int ek_instance_name(const struct ek_config *c, char name[EK_INSTANCE_BYTES], struct ek_error *e);
+
+/* Return a new unpredictable number, or 0 if none is available. */
+uint64_t ek_instance_salt(void);
+
 #endif

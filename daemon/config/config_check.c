@@ -3,7 +3,6 @@
 #include "daemon/base/url.h"
 #include "daemon/config/config.h"
 #include "daemon/config/config_internal.h"
-#include "daemon/config/instance.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "daemon/base/command.h"
 #include "daemon/config/auth.h"
-#include "daemon/config/instance.h"
+#include "daemon/config/config.h"
 #include "daemon/files/file_kind.h"
 #include "lists/capture.h"
 #include "lists/codec.h"

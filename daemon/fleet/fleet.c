@@ -4,7 +4,7 @@
 #include "base/hash.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
-#include "daemon/config/instance.h"
+#include "daemon/config/config.h"
 #include "daemon/fleet/fleet_status.h"
 #include "daemon/kafka/fleet_topics.h"
 #include "fleet/leader.h"

@@ -6,7 +6,7 @@
 #define EK_DAEMON_FLEET_FLEET_STATUS_H
 
 #include "base/buf.h"
-#include "daemon/config/instance.h"
+#include "daemon/config/config.h"
 #include "daemon/guard/guard_service.h"
 #include "daemon/kafka/fleet_topics.h"
 #include "fleet/pool.h"

@@ -8,7 +8,6 @@
 #include "daemon/guard/shadow_scorer.h"
 #include "daemon/views/agreement_cache.h"
 #include "daemon/views/event_log.h"
-#include "daemon/views/feature_history.h"
 #include "daemon/views/feature_stats.h"
 #include "guard/event_json.h"
 #include "guard/guard_assets.h"

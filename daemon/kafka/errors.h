@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "daemon/base/log.h"
 #include "daemon/base/metrics.h"
-#include "daemon/config/instance.h"
+#include "daemon/config/config.h"
 #include "daemon/kafka/kafka_health.h"
 
 #include <librdkafka/rdkafka.h>

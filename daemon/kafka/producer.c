@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/parse.h"
 #include "daemon/base/clock.h"
-#include "daemon/config/instance.h"
+#include "daemon/config/config.h"
 #include "daemon/kafka/client.h"
 #include "daemon/kafka/errors.h"
 #include "daemon/kafka/producer_internal.h"

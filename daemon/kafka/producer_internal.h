@@ -2,7 +2,7 @@
 #ifndef EK_DAEMON_KAFKA_PRODUCER_INTERNAL_H
 #define EK_DAEMON_KAFKA_PRODUCER_INTERNAL_H
 
-#include "daemon/config/instance.h"
+#include "daemon/config/config.h"
 #include "daemon/kafka/errors.h"
 #include "daemon/kafka/producer.h"
 #include "daemon/kafka/side_records.h"

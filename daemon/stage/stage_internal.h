@@ -16,7 +16,6 @@
 #include "daemon/stage/transactions.h"
 #include "daemon/views/rank_samples.h"
 #include "daemon/stage/stage.h"
-#include "daemon/views/feature_history.h"
 
 #include <stdatomic.h>
 

@@ -2,7 +2,6 @@
  * limit and, in a file, the position. tests/limits.txt lists them. */
 #include "base/buf.h"
 #include "daemon/config/config.h"
-#include "daemon/config/instance.h"
 #include "daemon/config/config_keys.h"
 #include "lists/codec_internal.h"
 #include "schema/manifest.h"
