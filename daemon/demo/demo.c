@@ -386,7 +386,7 @@ static int start_stage(struct pipeline *p, const struct demo_assets *a, struct e
         rc = ek_stage_new(&p->stage, p->config, p->assets, NULL, e);
     if (rc)
         return rc;
-    ek_guard_service_set_listener(ek_stage_guard(p->stage), add_event, p);
+    ek_guard_service_set_listener(ek_stage_parts(p->stage).guard, add_event, p);
     if (pthread_create(&p->thread, NULL, run_stage, p))
         return ek_fail(e, EK_EIO, "cannot start the thread of the stage");
     p->threaded = true;

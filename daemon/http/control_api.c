@@ -270,7 +270,7 @@ static unsigned submit_command(const struct ek_api *api, const struct ek_order *
 {
     struct ek_error e = {0};
     uint64_t number;
-    if (ek_fleet_submit_command(ek_stage_fleet(api->stage), o, &number, &e))
+    if (ek_fleet_submit_command(ek_stage_parts(api->stage).fleet, o, &number, &e))
         return respond_error(out, error_status(&e), "%s", e.message);
     return ek_buf_printf(out, "{\"command_id\":%" PRIu64 "}\n", number) ? BROKEN : ACCEPTED;
 }
@@ -279,13 +279,13 @@ static unsigned on_pause(const struct ek_api *api, struct ek_api_body *w, struct
 {
     bool pause = w->order.kind == EK_DECIDED_PAUSE;
     bool changed = ek_stage_pause(api->stage, pause, w->order.author, w->order.reason);
-    if (ek_stage_fleet(api->stage)) /* already in effect here */
+    if (ek_stage_parts(api->stage).fleet) /* already in effect here */
         return submit_command(api, &w->order, out);
     int rc =
         ek_buf_printf(out, "{\"changed\":%s,\"kept\":%s,\"paused\":", changed ? "true" : "false",
                       ek_stage_has_durable_state(api->stage) ? "true" : "false");
     if (!rc)
-        rc = ek_pause_json(ek_stage_paused(api->stage), out);
+        rc = ek_pause_json(ek_stage_parts(api->stage).pause, out);
     return rc || ek_buf_text(out, "}\n") ? BROKEN : OK;
 }
 
@@ -332,10 +332,10 @@ static unsigned on_command(const struct ek_api *api, struct ek_api_body *w, stru
 {
     struct ek_error e = {0};
     struct command c = {w, out};
-    if (ek_stage_fleet(api->stage))
+    if (ek_stage_parts(api->stage).fleet)
         return submit_command(api, &w->order, out);
-    int rc = ek_guard_service_run_command(ek_stage_guard(api->stage), w->order.kind, run_command,
-                                          write_decision, &c, &e);
+    int rc = ek_guard_service_run_command(ek_stage_parts(api->stage).guard, w->order.kind,
+                                          run_command, write_decision, &c, &e);
     if (rc)
         return respond_error(out, error_status(&e), "%s", e.message);
     return ek_buf_text(out, "\n") ? BROKEN : OK;

@@ -31,7 +31,7 @@ static bool read_last(struct ek_event_stream *s, const char *last, uint64_t coun
 bool ek_event_stream_init(struct ek_event_stream *s, struct ek_stage *stage, int64_t started_ms,
                           const char *last)
 {
-    uint64_t count = ek_event_log_count(ek_stage_event_log(stage));
+    uint64_t count = ek_event_log_count(ek_stage_parts(stage).event_log);
     *s = (struct ek_event_stream){.stage = stage, .started_ms = started_ms, .after = count};
     ek_buf_init(&s->status, 0);
     return !last || read_last(s, last, count);
@@ -51,7 +51,7 @@ static int write_status(const struct ek_event_stream *s, struct ek_buf *out)
 {
     struct ek_stage_stats t;
     struct ek_kafka_health_state health;
-    struct ek_event_log *event_log = ek_stage_event_log(s->stage);
+    struct ek_event_log *event_log = ek_stage_parts(s->stage).event_log;
     ek_stage_stats(s->stage, &t);
     bool good = t.ready && !ek_stage_health(s->stage, &health);
     return ek_buf_printf(
@@ -60,7 +60,7 @@ static int write_status(const struct ek_event_stream *s, struct ek_buf *out)
         "\"plan_version\":%" PRIu64 ",\"observed_lists\":%" PRIu64 ",\"consumed\":%" PRIu64
         ",\"routed\":%" PRIu64 ",\"dead_letters\":%" PRIu64
         ",\"open_findings\":%zu,\"lag\":%" PRId64 ",\"events\":%" PRIu64 "}\n\n",
-        s->started_ms, bool_text(good), bool_text(ek_pause_is_on(ek_stage_paused(s->stage))),
+        s->started_ms, bool_text(good), bool_text(ek_pause_is_on(ek_stage_parts(s->stage).pause)),
         t.plan_version, t.queries, t.consumed, t.routed, t.dead, ek_event_log_open(event_log),
         t.lag, ek_event_log_count(event_log));
 }
@@ -102,7 +102,7 @@ int ek_event_stream_next(struct ek_event_stream *s, int64_t now_ms, struct ek_bu
         rc = add_status(s, out);
     }
     if (!rc)
-        rc = ek_event_log_stream(ek_stage_event_log(s->stage), s->started_ms, &s->after,
+        rc = ek_event_log_stream(ek_stage_parts(s->stage).event_log, s->started_ms, &s->after,
                                  EK_STREAM_BYTES, out);
     if (!rc && out->length == before && now_ms >= s->alive_due_ms)
         rc = ek_buf_text(out, ": alive\n\n");
@@ -115,7 +115,7 @@ int ek_event_stream_next(struct ek_event_stream *s, int64_t now_ms, struct ek_bu
 static bool has_pending(const struct ek_event_stream *s, int64_t now_ms)
 {
     return !s->started || now_ms >= s->status_due_ms || now_ms >= s->alive_due_ms ||
-           ek_event_log_count(ek_stage_event_log(s->stage)) > s->after;
+           ek_event_log_count(ek_stage_parts(s->stage).event_log) > s->after;
 }
 
 struct ek_http_timeout {

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/parse.h"
+#include "daemon/base/clock.h"
 #include "daemon/base/metrics.h"
 #include "daemon/fleet/fleet.h"
 #include "daemon/guard/guard_service.h"
@@ -42,38 +43,43 @@ static int version(struct ek_stage *s, struct ek_buf *body)
 
 static int findings(struct ek_stage *s, struct ek_buf *body)
 {
-    return ek_event_log_findings(ek_stage_event_log(s), NULL, body);
+    return ek_event_log_findings(ek_stage_parts(s).event_log, NULL, body);
 }
 
 static int plan(struct ek_stage *s, struct ek_buf *body)
 {
-    return ek_event_log_plan(ek_stage_event_log(s), body);
+    return ek_event_log_plan(ek_stage_parts(s).event_log, body);
 }
 
 static int features(struct ek_stage *s, struct ek_buf *body)
 {
-    return ek_feature_stats_features(ek_stage_feature_stats(s), body);
+    return ek_feature_stats_features(ek_stage_parts(s).feature_stats, body);
 }
 
 static int write_of_guard(struct ek_stage *s,
                           int (*write)(const struct ek_guard *g, struct ek_buf *out),
                           struct ek_buf *body)
 {
-    int rc = write(ek_guard_service_lock(ek_stage_guard(s)), body);
-    ek_guard_service_unlock(ek_stage_guard(s));
+    int rc = write(ek_guard_service_lock(ek_stage_parts(s).guard), body);
+    ek_guard_service_unlock(ek_stage_parts(s).guard);
     return rc;
+}
+
+static int impact(struct ek_stage *s, struct ek_buf *body)
+{
+    return ek_impact_page(ek_stage_parts(s).guard, body);
 }
 
 static int pins(struct ek_stage *s, struct ek_buf *body)
 {
-    struct ek_fleet *fleet = ek_stage_fleet(s);
+    struct ek_fleet *fleet = ek_stage_parts(s).fleet;
     int rc = fleet ? ek_fleet_pins(fleet, body) : write_of_guard(s, ek_guard_pins_json, body);
     return rc ? rc : ek_buf_text(body, "\n");
 }
 
 static int accepts(struct ek_stage *s, struct ek_buf *body)
 {
-    struct ek_fleet *fleet = ek_stage_fleet(s);
+    struct ek_fleet *fleet = ek_stage_parts(s).fleet;
     int rc = fleet ? ek_fleet_accepts(fleet, body) : write_of_guard(s, ek_guard_accepts_json, body);
     return rc ? rc : ek_buf_text(body, "\n");
 }
@@ -82,7 +88,7 @@ static int accepts(struct ek_stage *s, struct ek_buf *body)
  */
 static int commands(struct ek_stage *s, struct ek_buf *body)
 {
-    struct ek_fleet *fleet = ek_stage_fleet(s);
+    struct ek_fleet *fleet = ek_stage_parts(s).fleet;
     int rc = fleet ? ek_fleet_command_results(fleet, body) : ek_buf_text(body, "[]");
     return rc ? rc : ek_buf_text(body, "\n");
 }
@@ -123,7 +129,7 @@ static unsigned events(struct ek_stage *s, const struct ek_http_query *q, struct
     unsigned status = read_count(q->n, &count, body);
     if (status != OK)
         return status;
-    return status_of(ek_event_log_last(ek_stage_event_log(s), count, body));
+    return status_of(ek_event_log_last(ek_stage_parts(s).event_log, count, body));
 }
 
 static unsigned history(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
@@ -138,8 +144,8 @@ static unsigned history(struct ek_stage *s, const struct ek_http_query *q, struc
         return respond_error(BAD_REQUEST,
                              "'after' must be the number of a decision, as in its 'sequence', or 0",
                              body);
-    int rc = ek_guard_history(ek_guard_service_lock(ek_stage_guard(s)), &request, body, &e);
-    ek_guard_service_unlock(ek_stage_guard(s));
+    int rc = ek_guard_history(ek_guard_service_lock(ek_stage_parts(s).guard), &request, body, &e);
+    ek_guard_service_unlock(ek_stage_parts(s).guard);
     if (rc == EK_EUSAGE)
         return respond_error(NOT_FOUND, e.message, body);
     return status_of(rc ? rc : ek_buf_text(body, "\n"));
@@ -149,12 +155,12 @@ static unsigned samples(struct ek_stage *s, const struct ek_http_query *q, struc
 {
     if (!q->feature)
         return respond_error(BAD_REQUEST, "'feature' is required, like feature=price", body);
-    if (ek_feature_stats_find(ek_stage_feature_stats(s), q->feature, body) < 0)
+    if (ek_feature_stats_find(ek_stage_parts(s).feature_stats, q->feature, body) < 0)
         return NOT_FOUND;
     ek_buf_text(body, "{\"feature\":");
     ek_buf_json(body, q->feature, strlen(q->feature));
     ek_buf_text(body, ",\"lists\":");
-    ek_rank_samples_json(ek_stage_samples(s), q->feature, body);
+    ek_rank_samples_json(ek_stage_parts(s).samples, q->feature, body);
     return status_of(ek_buf_text(body, "}\n"));
 }
 
@@ -186,7 +192,7 @@ static int write_overview(void *context, struct ek_guard **guard, struct ek_erro
         route[o->sources.routes++] = v;
     o->sources.route = route;
     o->sources.accepts = ek_guard_count_accepts(*guard);
-    int rc = ek_event_log_view(ek_stage_event_log(o->stage), write_open, o);
+    int rc = ek_event_log_view(ek_stage_parts(o->stage).event_log, write_open, o);
     ek_free(route);
     return rc;
 }
@@ -207,28 +213,29 @@ static void set_input(struct ek_overview_sources *of, const struct ek_flow_view 
 
 static int overview(struct ek_stage *s, struct ek_buf *body)
 {
-    struct ek_pause *kill_switch = ek_stage_paused(s);
+    struct ek_pause *kill_switch = ek_stage_parts(s).pause;
     struct ek_stage_stats stats;
     struct ek_buf pause;
     ek_buf_init(&pause, 0);
     ek_stage_stats(s, &stats);
-    struct overview o = {.stage = s,
-                         .sources = {.reason = ek_stage_reason(s),
-                                     .queries = stats.queries,
-                                     .plan_version = stats.plan_version,
-                                     .features = ek_feature_stats_count(ek_stage_feature_stats(s))},
-                         .body = body};
+    struct overview o = {
+        .stage = s,
+        .sources = {.reason = ek_stage_reason(s),
+                    .queries = stats.queries,
+                    .plan_version = stats.plan_version,
+                    .features = ek_feature_stats_count(ek_stage_parts(s).feature_stats)},
+        .body = body};
     o.sources.paused = ek_pause_since(kill_switch, &o.sources.paused_ms);
-    ek_feature_stats_lock(ek_stage_feature_stats(s), &o.sources.cells);
-    ek_feature_stats_unlock(ek_stage_feature_stats(s));
+    ek_feature_stats_lock(ek_stage_parts(s).feature_stats, &o.sources.cells);
+    ek_feature_stats_unlock(ek_stage_parts(s).feature_stats);
     struct ek_flow_view flow;
-    ek_stage_flow(s, &flow);
+    ek_flow_monitor_get(ek_stage_parts(s).flow, ek_now_ms(), &flow);
     set_input(&o.sources, &flow);
     int rc = ek_pause_json(kill_switch, &pause);
     o.sources.pause = ek_buf_string(&pause);
     rc = rc || !o.sources.pause
              ? EK_ENOMEM
-             : ek_guard_service_with_guard(ek_stage_guard(s), write_overview, &o, NULL);
+             : ek_guard_service_with_guard(ek_stage_parts(s).guard, write_overview, &o, NULL);
     ek_buf_release(&pause);
     return rc;
 }
@@ -249,7 +256,7 @@ static const struct page PAGES[] = {
     {"/api/v1/plan", JSON, plan, NULL},
     {"/api/v1/events", JSON, NULL, events},
     {"/api/v1/features", JSON, features, NULL},
-    {"/api/v1/impact", JSON, ek_stage_ranks, NULL},
+    {"/api/v1/impact", JSON, impact, NULL},
     {"/api/v1/samples", JSON, NULL, samples},
     {"/api/v1/history", JSON, NULL, history},
     {"/api/v1/pins", JSON, pins, NULL},
@@ -262,15 +269,15 @@ static const char FEATURE[] = "/api/v1/features/";
 static int write_members(struct ek_stage *s, const char *name, struct ek_buf *out)
 {
     ek_buf_text(out, "\"findings\":");
-    int rc = ek_event_log_findings(ek_stage_event_log(s), name, out);
+    int rc = ek_event_log_findings(ek_stage_parts(s).event_log, name, out);
     ek_buf_text(out, ",\"routes\":");
     if (!rc)
-        rc = ek_impact_json(ek_stage_guard(s), name, out);
+        rc = ek_impact_json(ek_stage_parts(s).guard, name, out);
     if (rc)
         return rc;
     ek_buf_text(out, ",\"pin_actions\":");
-    rc = ek_guard_pin_actions_json(ek_guard_service_lock(ek_stage_guard(s)), name, out);
-    ek_guard_service_unlock(ek_stage_guard(s));
+    rc = ek_guard_pin_actions_json(ek_guard_service_lock(ek_stage_parts(s).guard), name, out);
+    ek_guard_service_unlock(ek_stage_parts(s).guard);
     return rc ? rc : ek_buf_text(out, ",");
 }
 
@@ -280,9 +287,9 @@ static unsigned feature(struct ek_stage *s, const char *name, struct ek_buf *bod
     ek_buf_init(&members, 0);
     int rc = write_members(s, name, &members);
     const struct ek_feature_stats_more more = {ek_buf_string(&members),
-                                               ek_stage_feature_history(s)};
+                                               ek_stage_parts(s).feature_history};
     if (!rc)
-        rc = ek_feature_stats_feature(ek_stage_feature_stats(s), name, &more, body);
+        rc = ek_feature_stats_feature(ek_stage_parts(s).feature_stats, name, &more, body);
     ek_buf_release(&members);
     return rc == EK_EUSAGE ? NOT_FOUND : status_of(rc);
 }

@@ -252,7 +252,7 @@ static void count(const struct ek_http *h, unsigned status)
     enum ek_counter which = status >= 500   ? EK_COUNT_HTTP_BROKEN
                             : status >= 400 ? EK_COUNT_HTTP_REFUSED
                                             : EK_COUNT_HTTP_GOOD;
-    ek_metrics_count(ek_stage_metrics(h->api.stage), which, 1);
+    ek_metrics_count(ek_stage_parts(h->api.stage).metrics, which, 1);
 }
 
 static bool equal(const char *method, const char *name)

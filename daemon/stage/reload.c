@@ -403,7 +403,7 @@ static void note_outcome(struct ek_metrics *m, bool done)
 static void publish_result(struct ek_reload_service *s, const struct ek_reload *r,
                            const struct request *w)
 {
-    struct ek_metrics *metrics = ek_stage_metrics(s->stage);
+    struct ek_metrics *metrics = s->stage->metrics;
     struct ek_buf outcome, last;
     int64_t time_ms = ek_wall_ms();
     ek_buf_init(&outcome, 0);
@@ -493,7 +493,7 @@ int ek_reload_service_new(struct ek_reload_service **out, struct ek_stage *stage
     atomic_init(&s->ending, false);
     pthread_mutex_init(&s->lock, NULL);
     ek_buf_init(&s->last, 0);
-    note_outcome(ek_stage_metrics(stage), true);
+    note_outcome(stage->metrics, true);
     int rc = ek_wakeup_init(&s->wakeup, e);
     int problem = rc ? 0 : pthread_create(&s->thread, NULL, run, s);
     if (problem)

@@ -354,21 +354,6 @@ bool ek_stage_has_durable_state(const struct ek_stage *s)
     return s->checkpoint_store != NULL;
 }
 
-struct ek_fleet *ek_stage_fleet(struct ek_stage *s)
-{
-    return s->fleet;
-}
-
-struct ek_guard_service *ek_stage_guard(struct ek_stage *s)
-{
-    return s->guard;
-}
-
-struct ek_pause *ek_stage_paused(struct ek_stage *s)
-{
-    return s->pause;
-}
-
 static void add_progress(struct ek_stage *s, int64_t now_ms)
 {
     static const enum ek_counter handled[] = {EK_COUNT_PASSED, EK_COUNT_ROUTED, EK_COUNT_DEAD,

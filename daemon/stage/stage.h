@@ -46,17 +46,26 @@ int ek_stage_run(struct ek_stage *s, struct ek_error *e);
  * run. */
 void ek_stage_stop(struct ek_stage *s);
 
-/* Return the fleet, which the stage owns, or NULL without one. */
-struct ek_fleet *ek_stage_fleet(struct ek_stage *s);
-/* Return the guard service; valid as long as the stage. */
-struct ek_guard_service *ek_stage_guard(struct ek_stage *s);
+/* Parts of a stage for the HTTP API and the demo; valid as long as the stage. */
+struct ek_stage_parts {
+    struct ek_metrics *metrics;
+    struct ek_event_log *event_log;
+    struct ek_feature_stats *feature_stats;
+    struct ek_feature_history *feature_history;
+    struct ek_rank_samples *samples;
+    struct ek_guard_service *guard;
+    struct ek_fleet *fleet; /* NULL without one */
+    struct ek_pause *pause;
+    struct ek_flow_monitor *flow;
+};
+
+/* Return the parts, which the stage owns. */
+struct ek_stage_parts ek_stage_parts(struct ek_stage *s);
 
 /* Set the kill switch (daemon/guard/pause.h) from the next messages of each worker on; also before
  * ek_stage_run. The change is logged and sent as an event and alert. Return false if it was already
  * set so. */
-bool ek_stage_pause(struct ek_stage *s, bool paused, const char *actor, const char *reason);
-/* Return the pause switch, which the stage owns. */
-struct ek_pause *ek_stage_paused(struct ek_stage *s);
+bool ek_stage_pause(struct ek_stage *s, bool paused, const char *who, const char *why);
 /* Return true if decisions survive a restart, because checkpoints are configured. */
 bool ek_stage_has_durable_state(const struct ek_stage *s);
 
@@ -91,31 +100,10 @@ enum ek_kafka_health_kind ek_stage_health(struct ek_stage *s, struct ek_kafka_he
 /* Return the reason that the stage is not ready, a static string, or NULL if it is ready. */
 const char *ek_stage_reason(struct ek_stage *s);
 
-/* Set *out to the current conditions of the flow (daemon/stage/flow_monitor.h). */
-void ek_stage_flow(struct ek_stage *s, struct ek_flow_view *out);
-
 /* Set *good to readiness and append JSON members: `ready`, `partitions`, `missing_topics`,
  * `degraded`, `reason`, and `message` if available. Return 0 or EK_ENOMEM. */
 int ek_stage_readiness(struct ek_stage *s, bool *good, struct ek_buf *out);
 
-/* Append the events after number *after, oldest first, one JSON object per line, and advance
- * *after. Start with 0. Only the last `http.event_history` events are kept. Return 0 or EK_ENOMEM.
- */
-int ek_stage_events(struct ek_stage *s, uint64_t *after, struct ek_buf *out);
-
-/* Return the metrics, for the HTTP API; valid as long as the stage. So are the next four. */
-struct ek_metrics *ek_stage_metrics(struct ek_stage *s);
-/* Return the event log. */
-struct ek_event_log *ek_stage_event_log(struct ek_stage *s);
-/* Return the cache of feature statistics. */
-struct ek_feature_stats *ek_stage_feature_stats(struct ek_stage *s);
-/* Return the feature history. */
-struct ek_feature_history *ek_stage_feature_history(struct ek_stage *s);
-/* Return the rank samples. */
-struct ek_rank_samples *ek_stage_samples(struct ek_stage *s);
-/* Append the shadow scoring results of each route as a JSON object (docs/http.md). Return 0 or
- * EK_ENOMEM. */
-int ek_stage_ranks(struct ek_stage *s, struct ek_buf *out);
 /* Append all metrics in Prometheus text format. Return 0 or EK_ENOMEM. */
 int ek_stage_metrics_text(struct ek_stage *s, struct ek_buf *out);
 /* Append the status as a JSON object: service, agreement with the upstream model, versions, plan,

@@ -149,44 +149,17 @@ int ek_stage_readiness(struct ek_stage *s, bool *good, struct ek_buf *out)
     return out->rc;
 }
 
-void ek_stage_flow(struct ek_stage *s, struct ek_flow_view *out)
+struct ek_stage_parts ek_stage_parts(struct ek_stage *s)
 {
-    ek_flow_monitor_get(s->flow, ek_now_ms(), out);
-}
-
-int ek_stage_events(struct ek_stage *s, uint64_t *after, struct ek_buf *out)
-{
-    return ek_event_log_since(s->event_log, after, out);
-}
-
-struct ek_metrics *ek_stage_metrics(struct ek_stage *s)
-{
-    return s->metrics;
-}
-
-struct ek_event_log *ek_stage_event_log(struct ek_stage *s)
-{
-    return s->event_log;
-}
-
-struct ek_feature_stats *ek_stage_feature_stats(struct ek_stage *s)
-{
-    return s->board;
-}
-
-struct ek_feature_history *ek_stage_feature_history(struct ek_stage *s)
-{
-    return s->tracks;
-}
-
-struct ek_rank_samples *ek_stage_samples(struct ek_stage *s)
-{
-    return s->samples;
-}
-
-int ek_stage_ranks(struct ek_stage *s, struct ek_buf *out)
-{
-    return ek_impact_page(s->guard, out);
+    return (struct ek_stage_parts){.metrics = s->metrics,
+                                   .event_log = s->event_log,
+                                   .feature_stats = s->board,
+                                   .feature_history = s->tracks,
+                                   .samples = s->samples,
+                                   .guard = s->guard,
+                                   .fleet = s->fleet,
+                                   .pause = s->pause,
+                                   .flow = s->flow};
 }
 
 static int write_service(const char *name, struct ek_buf *out)

@@ -74,8 +74,8 @@ START_TEST(who_comes_from_another_process_gets_all_that_is_kept)
     struct ek_error e;
     begin(&s);
     ck_assert_msg(!ek_stage_new(&s.stage, s.config, &s.assets, NULL, &e), "%s", e.message);
-    add(ek_stage_event_log(s.stage), "{\"event\":\"x\"}");
-    add(ek_stage_event_log(s.stage), "{\"event\":\"y\"}");
+    add(ek_stage_parts(s.stage).event_log, "{\"event\":\"x\"}");
+    add(ek_stage_parts(s.stage).event_log, "{\"event\":\"y\"}");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct ek_event_stream stream;
         struct ek_buf out;

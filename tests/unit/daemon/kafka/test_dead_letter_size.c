@@ -129,7 +129,7 @@ static void run_large(struct scene *s)
     start(s);
     struct ek_stage_stats t = wait_for(s, SENT);
     ck_assert_uint_eq(t.dead, DEAD_ONES);
-    ck_assert_uint_eq(ek_metrics_counter(ek_stage_metrics(s->stage), EK_COUNT_TRUNCATED),
+    ck_assert_uint_eq(ek_metrics_counter(ek_stage_parts(s->stage).metrics, EK_COUNT_TRUNCATED),
                       DEAD_ONES);
     finish(s);
     check_letters(s);
@@ -190,7 +190,7 @@ START_TEST(exactly_once_a_refusal_that_does_not_come_again_costs_no_list)
     ek_mock_refuse(s.mock, 1);
     start(&s);
     struct ek_stage_stats t = wait_for(&s, LISTS);
-    ck_assert_uint_gt(ek_metrics_counter(ek_stage_metrics(s.stage), EK_COUNT_TXN_ABORTED), 0);
+    ck_assert_uint_gt(ek_metrics_counter(ek_stage_parts(s.stage).metrics, EK_COUNT_TXN_ABORTED), 0);
     ck_assert_uint_eq(t.passed, LISTS - LISTS / 10);
     ck_assert_uint_eq(t.queries, LISTS - LISTS / 10);
     finish(&s);

@@ -215,7 +215,7 @@ START_TEST(exactly_once_an_abort_goes_back_and_counts_each_list_once)
     ek_mock_refuse_offsets(s.mock, 3);
     start_with(&s, log);
     struct ek_stage_stats t = wait_for(&s, MANY);
-    const struct ek_metrics *m = ek_stage_metrics(s.stage);
+    const struct ek_metrics *m = ek_stage_parts(s.stage).metrics;
     ck_assert_uint_eq(t.queries, MANY - MANY / 10);
     ck_assert_msg(ek_metrics_counter(m, EK_COUNT_TXN_ABORTED) == 3, "%s", said);
     ck_assert_uint_gt(ek_metrics_counter(m, EK_COUNT_OUTPUT_ONLY), 0);

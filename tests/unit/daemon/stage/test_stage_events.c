@@ -3,6 +3,7 @@
 #include "base/rng.h"
 #include "daemon/http/server.h"
 #include "daemon/base/log.h"
+#include "daemon/views/event_log.h"
 #include "daemon/guard/guard_service.h"
 #include "guard/replay_open.h"
 #include "tests/plain_model.h"
@@ -74,7 +75,7 @@ START_TEST(a_stage_with_one_worker_tells_what_a_guard_alone_tells)
     feed(&s, 0, MANY);
     wait_for(&s, MANY);
     ek_buf_init(&events, 0);
-    ck_assert_int_eq(ek_stage_events(s.stage, &after, &events), 0);
+    ck_assert_int_eq(ek_event_log_since(ek_stage_parts(s.stage).event_log, &after, &events), 0);
     char *told = without_times(ek_buf_string(&events)), *expected = events_alone(&s);
     ck_assert_ptr_nonnull(strstr(expected, "\"state\":\"updated\""));
     ck_assert_str_eq(told, expected);
@@ -243,7 +244,7 @@ static void assert_recalled(struct ek_stage *stage, const char *part)
 {
     struct ek_buf told;
     ek_buf_init(&told, 0);
-    ck_assert_int_eq(ek_guard_service_with_guard(ek_stage_guard(stage), recall, &told, NULL),
+    ck_assert_int_eq(ek_guard_service_with_guard(ek_stage_parts(stage).guard, recall, &told, NULL),
                      EK_OK);
     ck_assert_ptr_nonnull(strstr(ek_buf_string(&told), part));
     ek_buf_release(&told);

@@ -88,11 +88,11 @@ START_TEST(a_pause_of_the_state_can_be_ended_in_a_fleet)
     start(&s);
     wait_for(&s, 1);
     wait_fleet(&s);
-    ck_assert(ek_pause_is_on(ek_stage_paused(s.stage)));
+    ck_assert(ek_pause_is_on(ek_stage_parts(s.stage).pause));
     ck_assert(ek_stage_pause(s.stage, false, "ana", NULL));
     for (int looks = 0; looks < 2; looks++)
         ck_assert(page_has(s.stage, "/metrics", "\nevenkeel_paused 0\n"));
-    ck_assert(!ek_pause_is_on(ek_stage_paused(s.stage)));
+    ck_assert(!ek_pause_is_on(ek_stage_parts(s.stage).pause));
     finish(&s);
     end(&s);
 }

@@ -50,7 +50,7 @@ static void feed_fault(struct scene *s)
 
 static uint64_t counter(struct scene *s, enum ek_counter which)
 {
-    return ek_metrics_counter(ek_stage_metrics(s->stage), which);
+    return ek_metrics_counter(ek_stage_parts(s->stage).metrics, which);
 }
 
 /* Wait for all routed lists: a comparison follows its output. */
