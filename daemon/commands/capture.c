@@ -278,7 +278,7 @@ static int make_config(struct ek_config **out, const struct capture_args *a, str
 {
     static const char *const uses[] = {"input.", NULL};
     struct ek_config *c;
-    int rc = a->config ? ek_config_load_part(&c, a->config, uses, e) : ek_config_new(&c, e);
+    int rc = a->config ? ek_config_load(&c, a->config, uses, e) : ek_config_new(&c, e);
     if (rc)
         return a->config ? ek_cli_config_fault(e) : rc;
     if (a->brokers)

@@ -306,7 +306,7 @@ static int read_config(struct client *t, struct ek_error *e)
     bool token = t->command->needs_token && !t->token_file;
     const char *const uses[] = {"http.listen", token ? "http.token_file" : NULL, NULL};
     struct ek_config *c = NULL;
-    int rc = ek_config_load_part(&c, t->config, uses, e);
+    int rc = ek_config_load(&c, t->config, uses, e);
     if (rc)
         return ek_cli_config_fault(e);
     if (!strcmp(c->listen, "off"))

@@ -296,7 +296,7 @@ int ek_cmd_run(int argc, char **argv)
     handle_hangups();
     ek_cli_parse(&argp, argc, argv, 0, &args);
     ek_alloc_limit_cache();
-    int rc = ek_config_load(&run.config, args.config, &e);
+    int rc = ek_config_load(&run.config, args.config, NULL, &e);
     if (rc) {
         ek_kind_explain(args.config, EK_KIND_CONFIG, &e);
         ek_cli_config_fault(&e);

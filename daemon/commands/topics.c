@@ -198,7 +198,7 @@ static int topics(const struct topics_args *a, int *wrong, struct ek_error *e)
 {
     static const char *const uses[] = {"input.", "output.", "alerts", "state.", "fleet.", NULL};
     struct ek_config *c;
-    if (ek_config_load_part(&c, a->config, uses, e))
+    if (ek_config_load(&c, a->config, uses, e))
         return ek_cli_config_fault(e);
     if (ek_config_has_secret(c))
         ek_secret_protect();

@@ -12,7 +12,7 @@
  *     ek_config_set(c, "input.group", "demo", e);
  *     ek_config_set(c, "output.topic", "ranked", e);
  *     ek_config_set(c, "output.dead_letter_topic", "ranked.dead", e);
- *     ek_config_finish(c, e);
+ *     ek_config_finish(c, NULL, e);
  */
 #ifndef EK_DAEMON_CONFIG_CONFIG_H
 #define EK_DAEMON_CONFIG_CONFIG_H
@@ -133,13 +133,9 @@ int ek_config_set(struct ek_config *c, const char *key, const char *text, struct
 int ek_config_set_property(struct ek_config *c, const char *text, struct ek_error *e);
 
 /* Check the whole configuration: required keys, distinct topics, consistent limits. Call after the
- * last ek_config_set; the loaders below include it. Return 0, or EK_ECONFIG at the first invalid
- * key. */
-int ek_config_finish(const struct ek_config *c, struct ek_error *e);
-/* As ek_config_finish, but add all errors to `faults`, unless it is NULL, and return 0. Return
- * EK_ENOMEM, or the first error without `faults`. */
-int ek_config_finish_all(const struct ek_config *c, struct ek_error_list *faults,
-                         struct ek_error *e);
+ * last ek_config_set; the loaders below include it. Return 0, EK_ENOMEM, or EK_ECONFIG at the first
+ * invalid key; with `faults`, add all errors there and return 0. */
+int ek_config_finish(const struct ek_config *c, struct ek_error_list *faults, struct ek_error *e);
 /* Check librdkafka properties. Returns 0, or EK_ECONFIG with the position of the first invalid one.
  * With `faults`, adds all errors there and returns 0. */
 typedef int ek_config_property_check(const struct ek_config *c, struct ek_error_list *faults,
@@ -171,38 +167,26 @@ bool ek_config_sinks_same(const struct ek_alert_sinks *a, const struct ek_alert_
  * secret by its name or was read from a file. */
 bool ek_config_has_secret(const struct ek_config *c);
 
-/* Read a file. Relative paths in it are relative to its folder. In values, `${NAME}` is an
- * environment variable, `${file:PATH}` the contents of a file, `$${` means `${`. Return 0, EK_EIO,
- * EK_ENOMEM, or EK_ECONFIG with a position; *out is then unchanged. The caller frees *out. */
-int ek_config_load(struct ek_config **out, const char *path, struct ek_error *e);
-/* As ek_config_load, for a text in memory. `name` appears in errors, and its folder is the base of
- * relative paths. */
-int ek_config_parse(struct ek_config **out, const char *name, const char *text, size_t length,
-                    struct ek_error *e);
-
-/* Read a configuration of which only the keys with the prefixes `uses` [ends with NULL] are used.
- * Other values with a `${...}` that cannot be expanded, because it is unset or unreadable for this
- * user, are left out, with their alert sink. All other checks apply. Return 0, EK_EIO, EK_ENOMEM,
- * or EK_ECONFIG with a position. */
-int ek_config_load_part(struct ek_config **out, const char *path, const char *const *uses,
-                        struct ek_error *e);
-
-/* As ek_config_parse, but continue after errors and add all to `faults`; `e` is the first one.
- * Return 0, EK_ECONFIG or EK_ENOMEM. */
-int ek_config_parse_all(struct ek_config **out, const char *name, const char *text, size_t length,
-                        struct ek_error_list *faults, struct ek_error *e);
 struct ek_yaml;
-/* As ek_config_parse_all, for a parsed file, which is not kept. Errors of its parser in `faults`
- * count, too. */
-int ek_config_from_tree(struct ek_config **out, const struct ek_yaml *yaml,
+/* Read a file. Relative paths in it are relative to its folder. In values, `${NAME}` is an
+ * environment variable, `${file:PATH}` the contents of a file, `$${` means `${`. uses [ends with
+ * NULL]: prefixes of the keys that are used; NULL: all. Other values with a `${...}` that cannot be
+ * expanded, because it is unset or unreadable for this user, are left out, with their alert sink.
+ * All other checks apply. Return 0, EK_EIO, EK_ENOMEM, or EK_ECONFIG with a position; *out is then
+ * unchanged. The caller frees *out. */
+int ek_config_load(struct ek_config **out, const char *path, const char *const *uses,
+                   struct ek_error *e);
+/* As ek_config_load, for a text in memory. `name` appears in errors, and its folder is the base of
+ * relative paths. With `faults`, continue after errors and add all; `e` is the first one. */
+int ek_config_parse(struct ek_config **out, const char *name, const char *text, size_t length,
+                    struct ek_error_list *faults, struct ek_error *e);
+/* As ek_config_load and ek_config_parse, for a parsed file, which is not kept. Errors of the parser
+ * in `faults` count. */
+int ek_config_from_tree(struct ek_config **out, const struct ek_yaml *yaml, const char *const *uses,
                         struct ek_error_list *faults, struct ek_error *e);
-/* As ek_config_load_part, for a parsed file, which is not kept. Return 0, EK_ECONFIG for the first
- * error, or EK_ENOMEM. */
-int ek_config_part_from_tree(struct ek_config **out, const struct ek_yaml *yaml,
-                             const char *const *uses, struct ek_error *e);
 
 /* Load the assets that the configuration names, with its field names and limits; free *out with
- * ek_assets_free. `faults` as in ek_config_parse_all. Return 0, EK_ECONFIG at the key of the file
+ * ek_assets_free. `faults` as in ek_config_parse. Return 0, EK_ECONFIG at the key of the file
  * for an error in an asset, EK_EIO or EK_ENOMEM. */
 int ek_config_assets(struct ek_assets **out, const struct ek_config *c,
                      struct ek_error_list *faults, struct ek_error *e);

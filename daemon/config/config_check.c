@@ -224,8 +224,7 @@ static int check_limits(const struct finishing *f)
     return rc;
 }
 
-int ek_config_finish_all(const struct ek_config *c, struct ek_error_list *faults,
-                         struct ek_error *e)
+int ek_config_finish(const struct ek_config *c, struct ek_error_list *faults, struct ek_error *e)
 {
     struct ek_error own;
     const struct finishing f = {c, faults, e ? e : &own};
@@ -243,11 +242,6 @@ int ek_config_finish_all(const struct ek_config *c, struct ek_error_list *faults
     if (!rc && !c->part)
         rc = check_limits(&f);
     return rc || !check_properties ? rc : check_properties(c, faults, f.e);
-}
-
-int ek_config_finish(const struct ek_config *c, struct ek_error *e)
-{
-    return ek_config_finish_all(c, NULL, e);
 }
 
 enum { RETRIES_MANY = 1000000 };

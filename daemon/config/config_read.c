@@ -329,7 +329,7 @@ static int read_tree(struct ek_key_source *s, struct ek_config *c)
 {
     int rc = ek_keys_collect(s, ek_keys_read(s, "", ek_yaml_root(s->yaml)));
     if (!rc)
-        rc = ek_config_finish_all(c, s->faults, s->e);
+        rc = ek_config_finish(c, s->faults, s->e);
     if (!rc)
         rc = check_named(s, "assets.manifest", c->manifest);
     if (!rc)
@@ -353,8 +353,8 @@ static int read_named(struct ek_key_source *s, struct ek_config *c)
     return rc;
 }
 
-static int from_tree(struct ek_config **out, const struct ek_yaml *yaml, const char *const *uses,
-                     struct ek_error_list *faults, struct ek_error *e)
+int ek_config_from_tree(struct ek_config **out, const struct ek_yaml *yaml, const char *const *uses,
+                        struct ek_error_list *faults, struct ek_error *e)
 {
     struct ek_error unwanted;
     struct ek_config *c = NULL;
@@ -377,49 +377,26 @@ static int from_tree(struct ek_config **out, const struct ek_yaml *yaml, const c
     return rc;
 }
 
-int ek_config_from_tree(struct ek_config **out, const struct ek_yaml *yaml,
-                        struct ek_error_list *faults, struct ek_error *e)
-{
-    return from_tree(out, yaml, NULL, faults, e);
-}
-
-int ek_config_part_from_tree(struct ek_config **out, const struct ek_yaml *yaml,
-                             const char *const *uses, struct ek_error *e)
-{
-    return from_tree(out, yaml, uses, NULL, e);
-}
-
-int ek_config_load_part(struct ek_config **out, const char *path, const char *const *uses,
-                        struct ek_error *e)
+int ek_config_load(struct ek_config **out, const char *path, const char *const *uses,
+                   struct ek_error *e)
 {
     struct ek_yaml *yaml;
     int rc = ek_yaml_load(&yaml, path, e);
     if (rc)
         return rc;
-    rc = from_tree(out, yaml, uses, NULL, e);
+    rc = ek_config_from_tree(out, yaml, uses, NULL, e);
     ek_yaml_free(yaml);
     return rc;
 }
 
-int ek_config_load(struct ek_config **out, const char *path, struct ek_error *e)
-{
-    return ek_config_load_part(out, path, NULL, e);
-}
-
 int ek_config_parse(struct ek_config **out, const char *name, const char *text, size_t length,
-                    struct ek_error *e)
-{
-    return ek_config_parse_all(out, name, text, length, NULL, e);
-}
-
-int ek_config_parse_all(struct ek_config **out, const char *name, const char *text, size_t length,
-                        struct ek_error_list *faults, struct ek_error *e)
+                    struct ek_error_list *faults, struct ek_error *e)
 {
     struct ek_yaml *yaml;
     int rc = ek_yaml_parse_all(&yaml, name, text, length, faults, e);
     if (rc)
         return rc;
-    rc = ek_config_from_tree(out, yaml, faults, e);
+    rc = ek_config_from_tree(out, yaml, NULL, faults, e);
     ek_yaml_free(yaml);
     return rc;
 }

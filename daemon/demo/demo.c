@@ -330,7 +330,7 @@ static int set_all(struct ek_config *c, const struct demo_assets *a, const char 
     int rc = EK_OK;
     for (size_t i = 0; i < sizeof keys / sizeof *keys && !rc; i++)
         rc = ek_config_set(c, keys[i][0], keys[i][1], e);
-    return rc ? rc : ek_config_finish(c, e);
+    return rc ? rc : ek_config_finish(c, NULL, e);
 }
 
 static int start_broker(struct pipeline *p, struct ek_error *e)

@@ -44,7 +44,7 @@ int ek_field_mapping_load(struct ek_field_mapping *d, const char *config, struct
     *d = (struct ek_field_mapping){0};
     if (!config)
         return EK_OK;
-    int rc = ek_config_load_part(&d->config, config, uses, e);
+    int rc = ek_config_load(&d->config, config, uses, e);
     if (rc)
         return ek_cli_config_fault(e);
     set_mapping(d->config, &d->mapping, &d->limits);
@@ -70,7 +70,7 @@ int ek_asset_options_load(struct ek_config **owner, const char *config,
     *owner = NULL;
     if (!config)
         return EK_OK;
-    int rc = ek_config_load_part(owner, config, uses, e);
+    int rc = ek_config_load(owner, config, uses, e);
     if (rc)
         return ek_cli_config_fault(e);
     set_path(o->manifest, (*owner)->manifest);

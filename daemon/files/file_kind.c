@@ -480,12 +480,12 @@ static int read_config(struct ek_checked *c, struct ek_config **config, struct e
 {
     static const char *const uses[] = {"assets.", "message.", "limits.", NULL};
     struct ek_error own;
-    int rc = ek_config_from_tree(config, c->tree, &c->faults, e);
+    int rc = ek_config_from_tree(config, c->tree, NULL, &c->faults, e);
     if (!rc)
         return ek_error_list_collect(&c->faults, ek_config_tokens(NULL, *config, e), e);
     if (rc != EK_ECONFIG || !c->faults.count)
         return rc;
-    int part = ek_config_part_from_tree(config, c->tree, uses, &own);
+    int part = ek_config_from_tree(config, c->tree, uses, NULL, &own);
     if (part == EK_ENOMEM)
         *e = own;
     return !part || part == EK_ENOMEM ? part : rc;

@@ -188,8 +188,8 @@ static int read_config(struct loading *l, struct ek_error *e)
     ek_buf_init(&text, EK_YAML_BYTES_MAX);
     int rc = ek_file_read(path, &text, e);
     if (!rc)
-        rc = ek_config_parse_all(&l->fresh, path, (const char *)text.data, text.length,
-                                 &l->r->faults, e);
+        rc = ek_config_parse(&l->fresh, path, (const char *)text.data, text.length, &l->r->faults,
+                             e);
     if (rc)
         ek_error_place(e, path, 0, 0);
     ek_buf_release(&text);

@@ -291,7 +291,7 @@ static int make_parts(struct ek_stage *s, const struct ek_assets *assets, struct
 int ek_stage_new(struct ek_stage **out, const struct ek_config *config,
                  const struct ek_assets *assets, struct ek_log *log, struct ek_error *e)
 {
-    int rc = ek_config_finish(config, e);
+    int rc = ek_config_finish(config, NULL, e);
     if (rc)
         return rc;
     struct ek_stage *s = ek_calloc(1, sizeof *s);

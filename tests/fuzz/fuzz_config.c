@@ -57,8 +57,9 @@ static void read_printed(const struct ek_buf *printed)
     struct ek_config *again;
     struct ek_buf twice;
     struct ek_error e = {0};
-    ek_fuzz_require(!ek_config_parse(&again, "printed", (char *)printed->data, printed->length, &e),
-                    e.message);
+    ek_fuzz_require(
+        !ek_config_parse(&again, "printed", (char *)printed->data, printed->length, NULL, &e),
+        e.message);
     print(again, &twice);
     ek_fuzz_require(same(printed, &twice), "prints as another");
     ek_buf_release(&twice);
@@ -131,7 +132,7 @@ static void read_part(const char *text, size_t size, const struct ek_config *who
     struct ek_error e = {0};
     if (ek_yaml_parse(&yaml, "input", text, size, &e))
         return;
-    int rc = ek_config_part_from_tree(&part, yaml, uses, &e);
+    int rc = ek_config_from_tree(&part, yaml, uses, NULL, &e);
     ek_yaml_free(yaml);
     ek_fuzz_require(!rc || e.message[0], "refused without a word");
     ek_fuzz_require(!rc || !whole, "refused by who uses a part of it");
@@ -155,7 +156,7 @@ static int set(const uint8_t *data, size_t size)
     char *value = pair + (equals - data);
     *value++ = 0;
     ek_fuzz_require(!ek_config_new(&c, &e), e.message);
-    if (ek_config_set(c, pair, value, &e) || ek_config_finish(c, &e))
+    if (ek_config_set(c, pair, value, &e) || ek_config_finish(c, NULL, &e))
         ek_fuzz_require(e.message[0] != 0, "refused without a word");
     ek_fuzz_require(ek_config_commit_interval_ms(c) > 0, "it never commits");
     ek_config_free(c);
@@ -185,9 +186,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!set(data, size))
         return 0;
     ek_error_list_init(&faults);
-    int rc = ek_config_parse(&c, "input", text, size, &e);
+    int rc = ek_config_parse(&c, "input", text, size, NULL, &e);
     ek_fuzz_require(!rc || e.message[0], "refused without a word");
-    int all = ek_config_parse_all(&again, "input", text, size, &faults, &e);
+    int all = ek_config_parse(&again, "input", text, size, &faults, &e);
     ek_fuzz_require(!rc == !all, "taken by one reading and refused by the other");
     read_part(text, size, rc ? NULL : c);
     if (!rc) {

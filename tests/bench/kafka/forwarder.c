@@ -180,7 +180,8 @@ static void open_clients(struct forwarder *f, const char *path)
     struct ek_error e = {0};
     rd_kafka_conf_t *consumer, *producer;
     char text[700];
-    if (ek_config_load(&f->config, path, &e) || ek_kafka_conf_consumer(&consumer, f->config, &e) ||
+    if (ek_config_load(&f->config, path, NULL, &e) ||
+        ek_kafka_conf_consumer(&consumer, f->config, &e) ||
         ek_kafka_conf_set(consumer, "queued.max.messages.kbytes", QUEUE_KBYTES, &e) ||
         ek_kafka_conf_producer(&producer, f->config, &e))
         die(path, ek_error_text(&e, text, sizeof text));

@@ -168,7 +168,7 @@ static int parse_secret(struct ek_config **c, const char *path, const char *prop
         "input: {brokers: \"b:9092\", topics: [s], group: g, librdkafka: {%s: \"${file:%s}\"}}\n"
         "output: {topic: r, dead_letter_topic: d}\nassets: {manifest: m, profile: p}\n",
         property, path);
-    return ek_config_parse(c, "run.yaml", text, strlen(text), e);
+    return ek_config_parse(c, "run.yaml", text, strlen(text), NULL, e);
 }
 
 START_TEST(a_secret_comes_from_a_file_without_its_line_end)
@@ -200,7 +200,7 @@ START_TEST(tokens_are_secrets_of_the_process)
         "assets: {manifest: m, profile: p}\nhttp: {token_file: tokens.txt}\n";
     struct ek_config *c;
     struct ek_error e;
-    ck_assert_msg(!ek_config_parse(&c, "run.yaml", text, strlen(text), &e), "%s", e.message);
+    ck_assert_msg(!ek_config_parse(&c, "run.yaml", text, strlen(text), NULL, &e), "%s", e.message);
     ck_assert(ek_config_has_secret(c));
     ek_config_free(c);
 }
@@ -259,7 +259,7 @@ START_TEST(no_error_repeats_a_secret)
     unlink(path);
     /* secret by its name; librdkafka accepts no string for it */
     snprintf(text, sizeof text, form, "sasl.jaas.config", "hunter2");
-    ck_assert_int_eq(ek_config_parse(&c, "run.yaml", text, strlen(text), &e), EK_ECONFIG);
+    ck_assert_int_eq(ek_config_parse(&c, "run.yaml", text, strlen(text), NULL, &e), EK_ECONFIG);
     ck_assert_ptr_null(strstr(e.message, "hunter2"));
     ck_assert_int_eq(ek_config_new(&c, &e), EK_OK);
     ck_assert_int_eq(ek_config_set(c, "input.librdkafka", "hunter2", &e), EK_ECONFIG);

@@ -37,7 +37,7 @@ static int read_config(const struct ek_manifest *m, const char *path, struct ek_
 {
     struct ek_config *bad = NULL;
     (void)m;
-    int rc = ek_config_load(&bad, path, e);
+    int rc = ek_config_load(&bad, path, NULL, e);
     ek_config_free(bad);
     return rc;
 }

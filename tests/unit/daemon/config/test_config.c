@@ -22,7 +22,7 @@ static struct ek_config *parsed(const char *more)
     struct ek_error e;
     struct ek_config *c = NULL;
     snprintf(text, sizeof text, "%s%s", MINIMAL, more);
-    int rc = ek_config_parse(&c, "conf/run.yaml", text, strlen(text), &e);
+    int rc = ek_config_parse(&c, "conf/run.yaml", text, strlen(text), NULL, &e);
     ck_assert_msg(!rc, "%s", rc ? e.message : "");
     return c;
 }
@@ -33,7 +33,8 @@ static void refused(const char *more, const char *expected)
     struct ek_error e;
     struct ek_config *c = NULL;
     snprintf(text, sizeof text, "%s%s", MINIMAL, more);
-    ck_assert_int_eq(ek_config_parse(&c, "conf/run.yaml", text, strlen(text), &e), EK_ECONFIG);
+    ck_assert_int_eq(ek_config_parse(&c, "conf/run.yaml", text, strlen(text), NULL, &e),
+                     EK_ECONFIG);
     ck_assert_ptr_null(c);
     ck_assert_str_eq(ek_error_text(&e, said, sizeof said), expected);
 }
@@ -190,7 +191,7 @@ START_TEST(librdkafka_properties_are_checked_where_they_stand)
         struct ek_error e;
         struct ek_config *c = NULL;
         snprintf(file, sizeof file, text, cases[i][0]);
-        ck_assert_int_eq(ek_config_parse(&c, "run.yaml", file, strlen(file), &e), EK_ECONFIG);
+        ck_assert_int_eq(ek_config_parse(&c, "run.yaml", file, strlen(file), NULL, &e), EK_ECONFIG);
         ck_assert_str_eq(ek_error_text(&e, said, sizeof said), cases[i][1]);
     }
 }
@@ -218,8 +219,7 @@ static void assert_faults(const char *text, const long *lines, size_t count)
     struct ek_config *c = NULL;
     struct ek_error e;
     ek_error_list_init(&faults);
-    ck_assert_int_eq(ek_config_parse_all(&c, "x.yaml", text, strlen(text), &faults, &e),
-                     EK_ECONFIG);
+    ck_assert_int_eq(ek_config_parse(&c, "x.yaml", text, strlen(text), &faults, &e), EK_ECONFIG);
     ck_assert_ptr_null(c);
     for (size_t i = 0; i < faults.count && i < count; i++) {
         ck_assert_msg(faults.errors[i].line == lines[i], "%ld: %s", faults.errors[i].line,
@@ -282,11 +282,11 @@ START_TEST(what_is_required_is_asked_for)
 {
     struct ek_config *c = NULL;
     struct ek_error e;
-    ck_assert_int_eq(ek_config_parse(&c, "x.yaml", "{}", 2, &e), EK_ECONFIG);
+    ck_assert_int_eq(ek_config_parse(&c, "x.yaml", "{}", 2, NULL, &e), EK_ECONFIG);
     ck_assert_str_eq(e.message, "'input.brokers' is missing; set it");
     static const char no_assets[] = "input: {brokers: b, topics: [scored], group: g}\n"
                                     "output: {topic: r, dead_letter_topic: d}\n";
-    ck_assert_int_eq(ek_config_parse(&c, "x.yaml", no_assets, sizeof no_assets - 1, &e),
+    ck_assert_int_eq(ek_config_parse(&c, "x.yaml", no_assets, sizeof no_assets - 1, NULL, &e),
                      EK_ECONFIG);
     ck_assert_str_eq(e.message, "'assets.manifest' is missing; set it");
 }
@@ -311,8 +311,8 @@ START_TEST(what_is_printed_reads_back_the_same_with_secrets_hidden)
     ck_assert_ptr_null(strstr(ek_buf_string(&first), "hunter2"));
     ck_assert_ptr_nonnull(strstr(ek_buf_string(&first), "\"sasl.password\": \"***\""));
     ek_config_free(c);
-    ck_assert_msg(!ek_config_parse(&c, "/printed", ek_buf_string(&first), first.length, &e), "%s",
-                  e.message);
+    ck_assert_msg(!ek_config_parse(&c, "/printed", ek_buf_string(&first), first.length, NULL, &e),
+                  "%s", e.message);
     ck_assert_int_eq(ek_config_print(c, &second), EK_OK);
     ck_assert_str_eq(c->alert_topic, "alerts");
     /* only relative paths change, to another folder */
@@ -380,7 +380,8 @@ START_TEST(sizes_and_durations_are_printed_with_units_and_read_back_equal)
         ck_assert_msg(strstr(ek_buf_string(&text), shown[i]) != NULL, "no '%s' in %s", shown[i],
                       ek_buf_string(&text));
     ek_config_free(c);
-    ck_assert_int_eq(ek_config_parse(&c, "again", ek_buf_string(&text), text.length, &e), EK_OK);
+    ck_assert_int_eq(ek_config_parse(&c, "again", ek_buf_string(&text), text.length, NULL, &e),
+                     EK_OK);
     ck_assert_int_eq(c->message_bytes, 4097);
     ck_assert_int_eq(c->in_flight_bytes, 1 << 30);
     ck_assert_int_eq(c->alerts_group_wait_ms, 1500);
@@ -406,7 +407,7 @@ START_TEST(a_configuration_can_be_made_in_code)
     ck_assert_int_eq(ek_config_new(&c, &e), EK_OK);
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         ck_assert_int_eq(ek_config_set(c, values[i][0], values[i][1], &e), EK_OK);
-    ck_assert_int_eq(ek_config_finish(c, &e), EK_OK);
+    ck_assert_int_eq(ek_config_finish(c, NULL, &e), EK_OK);
     ck_assert_uint_eq(c->topics.count, 2);
     ck_assert_int_eq(c->shutdown_timeout_ms, 2000);
     ck_assert_int_eq(ek_config_set(c, "service.shutdown_timout", "2s", &e), EK_ECONFIG);
@@ -426,7 +427,7 @@ static void not_with_exactly_once(const char *more, const char *expected)
              "output: {topic: b, dead_letter_topic: c}\n"
              "assets: {manifest: m, profile: p}\n%s",
              more);
-    ck_assert_int_eq(ek_config_parse(&c, "run.yaml", text, strlen(text), &e), EK_ECONFIG);
+    ck_assert_int_eq(ek_config_parse(&c, "run.yaml", text, strlen(text), NULL, &e), EK_ECONFIG);
     ck_assert_str_eq(ek_error_text(&e, said, sizeof said), expected);
 }
 

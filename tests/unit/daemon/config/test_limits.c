@@ -218,7 +218,7 @@ static int config(const char *more, int length, char said[SAID_BYTES])
                        more));
     repeat(&b, "x", length);
     must(ek_buf_text(&b, "}\n"));
-    int rc = ek_config_parse(&c, "a.yaml", (const char *)b.data, b.length, &e);
+    int rc = ek_config_parse(&c, "a.yaml", (const char *)b.data, b.length, NULL, &e);
     ek_error_text(&e, said, SAID_BYTES);
     ek_config_free(c);
     ek_buf_release(&b);

@@ -46,7 +46,7 @@ static int config(const char *before, int count, const char *behind, char said[S
                        before));
     fill(&b, count);
     must(ek_buf_text(&b, behind));
-    int rc = ek_config_parse(&c, "a.yaml", (const char *)b.data, b.length, &e);
+    int rc = ek_config_parse(&c, "a.yaml", (const char *)b.data, b.length, NULL, &e);
     ek_error_text(&e, said, SAID_BYTES);
     ek_config_free(c);
     ek_buf_release(&b);

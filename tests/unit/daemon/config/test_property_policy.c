@@ -14,7 +14,7 @@ static int parse(struct ek_config **c, const char *properties, struct ek_error *
              "output:\n  topic: r\n  dead_letter_topic: d\n  librdkafka:\n%s"
              "assets: {manifest: m, profile: p}\n",
              properties);
-    return ek_config_parse(c, "run.yaml", text, strlen(text), e);
+    return ek_config_parse(c, "run.yaml", text, strlen(text), NULL, e);
 }
 
 START_TEST(what_could_lose_messages_is_refused_where_it_stands)

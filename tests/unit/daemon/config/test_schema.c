@@ -52,7 +52,7 @@ static bool config_takes(const char *text, size_t length)
 {
     struct ek_config *c;
     struct ek_error e;
-    if (ek_config_parse_all(&c, "text", text, length, NULL, &e))
+    if (ek_config_parse(&c, "text", text, length, NULL, &e))
         return false;
     ek_config_free(c);
     return true;

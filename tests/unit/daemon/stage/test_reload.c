@@ -103,7 +103,7 @@ static void enter(struct house *h, const char *rules)
     write_profile(h, MORE_TRAINING);
     write_model(h, 1);
     write_config(h, "pipeline: {workers: 3, batch_size: 8}\n");
-    ck_assert_msg(!ek_config_load(&h->config, CONFIG, &e), "%s", e.message);
+    ck_assert_msg(!ek_config_load(&h->config, CONFIG, NULL, &e), "%s", e.message);
     ck_assert_msg(!ek_config_assets(&h->assets, h->config, NULL, &e), "%s", e.message);
     ck_assert_int_eq(ek_config_tokens(&h->tokens, h->config, &e), 0);
     ck_assert_msg(!ek_stage_new(&h->s.stage, h->config, h->assets, NULL, &e), "%s", e.message);
