@@ -213,11 +213,11 @@ struct ek_alert_backlog ek_alert_queue_backlog(struct ek_alert_queue *q, int64_t
 
 enum { MAX_WAIT_MS = 60000 };
 enum phase { RUNNING, FINISHING, STOPPING };
-enum input_kind { EVENT, REPLAYED, REPLAY_START, REPLAY_END, RESET, NEW_LEADER };
+enum { EVENT = EK_ALERTS_CHANGES, REPLAYED }; /* further kinds of input */
 
 struct input {
     struct input *next;
-    enum input_kind kind;
+    int kind; /* or enum ek_alerts_change */
     bool ours;
     struct ek_event *event; /* of EVENT and REPLAYED */
 };
@@ -315,8 +315,7 @@ static void free_one(struct input *h)
     ek_free(h);
 }
 
-static int enqueue_event(struct ek_alerts *a, enum input_kind kind, const struct ek_event *v,
-                         bool ours)
+static int enqueue_event(struct ek_alerts *a, int kind, const struct ek_event *v, bool ours)
 {
     struct input *h = ek_calloc(1, sizeof *h);
     if (!h || (v && !(h->event = ek_event_copy(v)))) {
@@ -346,33 +345,15 @@ void ek_alerts_receive(struct ek_alerts *a, const struct ek_event *v, bool ours)
         enqueue_event(a, EVENT, v, ours);
 }
 
-void ek_alerts_start_replay(struct ek_alerts *a)
-{
-    if (a)
-        enqueue_event(a, REPLAY_START, NULL, false);
-}
-
 int ek_alerts_replay(struct ek_alerts *a, const struct ek_event *v, bool ours)
 {
     return concerns(a, v) ? enqueue_event(a, REPLAYED, v, ours) : EK_OK;
 }
 
-void ek_alerts_stop_replay(struct ek_alerts *a)
+void ek_alerts_report(struct ek_alerts *a, enum ek_alerts_change change)
 {
     if (a)
-        enqueue_event(a, REPLAY_END, NULL, false);
-}
-
-void ek_alerts_reset(struct ek_alerts *a)
-{
-    if (a)
-        enqueue_event(a, RESET, NULL, false);
-}
-
-void ek_alerts_become_leader(struct ek_alerts *a)
-{
-    if (a)
-        enqueue_event(a, NEW_LEADER, NULL, true);
+        enqueue_event(a, (int)change, NULL, change == EK_ALERTS_NEW_LEADER);
 }
 
 static struct ek_alert_times now(void)
@@ -400,13 +381,13 @@ static void process_event(struct ek_alerts *a, const struct input *h)
 
 static void process_input(struct ek_alerts *a, const struct input *h)
 {
-    if (h->kind == REPLAY_START)
+    if (h->kind == EK_ALERTS_REPLAY_STARTED)
         ek_alert_registry_start_replay(a->book);
-    else if (h->kind == REPLAY_END)
+    else if (h->kind == EK_ALERTS_REPLAY_ENDED)
         ek_alert_registry_stop_replay(a->book, now());
-    else if (h->kind == RESET)
+    else if (h->kind == EK_ALERTS_GUARD_RESET)
         ek_alert_registry_reset(a->book, now());
-    else if (h->kind == NEW_LEADER)
+    else if (h->kind == EK_ALERTS_NEW_LEADER)
         ek_alert_registry_become_leader(a->book);
     else
         process_event(a, h);

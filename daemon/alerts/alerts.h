@@ -45,16 +45,19 @@ void ek_alerts_free(struct ek_alerts *a);
 /* Queue a copy of an event, without waiting. ours: this instance sends its alert. Events without an
  * alert are ignored. */
 void ek_alerts_receive(struct ek_alerts *a, const struct ek_event *v, bool ours);
-/* Begin a replay of the open findings of a checkpoint. Alerts keep their state until it ends. */
-void ek_alerts_start_replay(struct ek_alerts *a);
 /* Queue an event of the replay, as ek_alerts_receive. Return 0, or EK_ENOMEM if it is dropped. */
 int ek_alerts_replay(struct ek_alerts *a, const struct ek_event *v, bool ours);
-/* Finish the replay: alerts of findings that it did not contain end. */
-void ek_alerts_stop_replay(struct ek_alerts *a);
-/* Send the fleet's alerts from this instance, because it is the new leader. */
-void ek_alerts_become_leader(struct ek_alerts *a);
-/* End all alerts of the guard, because it was reset. */
-void ek_alerts_reset(struct ek_alerts *a);
+/* Changes that are no events. */
+enum ek_alerts_change {
+    EK_ALERTS_REPLAY_STARTED, /* of the open findings of a checkpoint: alerts keep their state */
+    EK_ALERTS_REPLAY_ENDED,   /* alerts of findings that it did not contain end */
+    EK_ALERTS_GUARD_RESET,    /* all alerts of the guard end */
+    EK_ALERTS_NEW_LEADER,     /* this instance sends the fleet's alerts */
+    EK_ALERTS_CHANGES
+};
+
+/* Queue a change. */
+void ek_alerts_report(struct ek_alerts *a, enum ek_alerts_change change);
 
 /* Append the metric families. Return 0 or EK_ENOMEM. */
 int ek_alerts_metrics(struct ek_alerts *a, struct ek_buf *out);

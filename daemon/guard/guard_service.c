@@ -467,7 +467,7 @@ static void update_views(struct ek_guard_service *s, const struct ek_guard_servi
     ek_agreement_cache_set(next->agreement, watch);
     if (fit == EK_RESTORE_COUNTERS_ONLY) {
         ek_event_log_reset(s->event_log);
-        ek_alerts_reset(s->alerts);
+        ek_alerts_report(s->alerts, EK_ALERTS_GUARD_RESET);
         ek_feature_history_clear(next->history);
     }
 }
@@ -607,7 +607,7 @@ int ek_guard_service_receive_plan(struct ek_guard_service *s, const void *bytes,
     bool before = s->is_plan_author;
     s->is_plan_author = is_leader && is_author(s);
     if (s->is_plan_author && !before)
-        ek_alerts_become_leader(s->alerts);
+        ek_alerts_report(s->alerts, EK_ALERTS_NEW_LEADER);
     sync_fleet_pause(s);
     drain_events(s);
     s->in_fleet_plan = false;

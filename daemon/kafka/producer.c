@@ -765,32 +765,12 @@ void ek_output_adopt_unfinished(struct ek_output *o, struct ek_inflight *first)
     }
 }
 
-rd_kafka_t *ek_output_client(struct ek_output *o)
-{
-    return o->client;
-}
-
-struct ek_kafka_watch *ek_output_delivery_watch(struct ek_output *o)
-{
-    return &o->watch;
-}
-
 struct ek_txn_batch_size ek_output_in_batch(struct ek_output *o)
 {
     return (struct ek_txn_batch_size){.messages = atomic_load(&o->sent_count),
                                       .bytes = atomic_load(&o->sent_bytes),
                                       .records = ek_txn_records_has_pending(o->records),
                                       .must_abort = atomic_load(&o->must_abort)};
-}
-
-bool ek_output_send_records(struct ek_output *o)
-{
-    return ek_txn_records_send(o->records, o->client, o->alerts);
-}
-
-void ek_output_finish_records(struct ek_output *o, bool committed)
-{
-    ek_txn_records_finish(o->records, committed);
 }
 
 void ek_output_finish(struct ek_output *o, struct ek_inflight *t, bool committed)

@@ -111,10 +111,6 @@ void ek_output_close_batch(struct ek_output *o, struct ek_txn_batch *out);
 /* Send buffered outputs, then new ones. Call it on the thread that opened the transaction. Return
  * 0, or a fatal error. */
 int ek_output_open(struct ek_output *o, struct ek_error *e);
-/* Send pending alerts into the open transaction. Return false if the client rejects one. */
-bool ek_output_send_records(struct ek_output *o);
-/* Free the alerts of the transaction if it was committed, else queue them again. */
-void ek_output_finish_records(struct ek_output *o, bool committed);
 /* Return true if the client has lost its transaction and rejects every call. Then close the batch,
  * end the transaction thread and call ek_output_replace_client. */
 bool ek_output_is_lost(struct ek_output *o);

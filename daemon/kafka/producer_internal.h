@@ -103,10 +103,6 @@ struct ek_output {
     struct ek_inflight *unfinished; /* finished when the clients are freed */
 };
 
-/* Return the librdkafka client of outputs; it belongs to the producer. */
-rd_kafka_t *ek_output_client(struct ek_output *o);
-/* Return the watch of delivery errors; it belongs to the producer. */
-struct ek_kafka_watch *ek_output_delivery_watch(struct ek_output *o);
 /* Return the timestamp of the output of a message; 0: the time of sending. */
 int64_t ek_output_timestamp(const struct ek_inflight *t);
 /* Send a dead letter, truncated to the topic's limit, by the writer unless NULL. An error is fatal

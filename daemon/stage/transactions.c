@@ -41,8 +41,8 @@ static int opened(void *context, struct ek_error *e)
 
 static int start(struct ek_txn_coordinator *t, struct ek_error *e)
 {
-    const struct ek_txn_tools with = {.client = ek_output_client(t->tools.output),
-                                      .watch = ek_output_delivery_watch(t->tools.output),
+    const struct ek_txn_tools with = {.client = t->tools.output->client,
+                                      .watch = &t->tools.output->watch,
                                       .wakeup = t->tools.wakeup,
                                       .context = t,
                                       .opened = opened};
@@ -107,7 +107,8 @@ static bool add_last(struct ek_txn_coordinator *t)
     if (!t->records)
         return true;
     return (!checkpoint_store || ek_checkpoint_store_save(checkpoint_store)) &&
-           ek_output_send_records(t->tools.output);
+           ek_txn_records_send(t->tools.output->records, t->tools.output->client,
+                               t->tools.output->alerts);
 }
 
 static void end(struct ek_txn_coordinator *t)
@@ -160,7 +161,7 @@ static void finish_batch(struct ek_txn_coordinator *t, bool committed)
 {
     finish_messages(t, t->ending, committed);
     t->ending = NULL;
-    ek_output_finish_records(t->tools.output, committed);
+    ek_txn_records_finish(t->tools.output->records, committed);
     if (t->tools.checkpoint_store)
         ek_checkpoint_store_finish(t->tools.checkpoint_store, committed);
     ek_metrics_count(t->tools.metrics, committed ? EK_COUNT_TXN_COMMITTED : EK_COUNT_TXN_ABORTED,
@@ -182,8 +183,7 @@ static int no_right(const struct ek_txn_coordinator *t, rd_kafka_resp_err_t err,
     for (size_t i = 0; i < sizeof more / sizeof *more && length < TEXT_BYTES; i++)
         if (more[i])
             length += snprintf(topics + length, sizeof topics - (size_t)length, "', '%s", more[i]);
-    ek_kafka_errmsg(text, sizeof text, ek_output_delivery_watch(t->tools.output), err, EK_KAFKA_TXN,
-                    topics, NULL);
+    ek_kafka_errmsg(text, sizeof text, &t->tools.output->watch, err, EK_KAFKA_TXN, topics, NULL);
     return ek_fail_fatal(e, EK_EIO, "kafka: %s", text);
 }
 
@@ -308,8 +308,7 @@ static int handle_broken(struct ek_txn_coordinator *t, struct ek_error *failure)
 static void get_lost_error(struct ek_txn_coordinator *t, struct ek_error *e)
 {
     char text[TEXT_BYTES];
-    rd_kafka_resp_err_t err =
-        rd_kafka_fatal_error(ek_output_client(t->tools.output), text, sizeof text);
+    rd_kafka_resp_err_t err = rd_kafka_fatal_error(t->tools.output->client, text, sizeof text);
     if (!ek_txn_is_fenced(err, text, e))
         ek_fail_fatal(e, EK_EIO, "kafka: %s", text);
 }

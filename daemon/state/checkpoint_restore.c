@@ -223,11 +223,11 @@ static void show(struct ek_checkpoint_store *k, struct ek_guard *guard)
     ek_feature_stats_set_assets(t->board, a->manifest, a->rules, ek_guard_traffic(guard));
     ek_agreement_cache_set(t->agreement, ek_guard_agreement(guard));
     ek_event_log_reset(t->event_log);
-    ek_alerts_start_replay(ek_guard_service_alerts(t->guard));
+    ek_alerts_report(ek_guard_service_alerts(t->guard), EK_ALERTS_REPLAY_STARTED);
     if (ek_guard_replay_open(guard, log_again, (void *)(uintptr_t)t) ||
         ek_guard_replay_inconsistent(guard, alert_again, (void *)(uintptr_t)t))
         ek_log_text(t->log, EK_LOG_ERROR, "event_dropped", "out of memory");
-    ek_alerts_stop_replay(ek_guard_service_alerts(t->guard));
+    ek_alerts_report(ek_guard_service_alerts(t->guard), EK_ALERTS_REPLAY_ENDED);
 }
 
 /* Install the restored guard; runs under the guard's lock. */
