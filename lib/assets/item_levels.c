@@ -87,6 +87,27 @@ const float *ek_item_levels_find(const struct ek_item_levels *t, struct ek_text 
     return NULL;
 }
 
+double ek_item_levels_of(const struct ek_item_levels *t, const struct ek_list *q, int feature)
+{
+    int a = 0, usable = 0, known = 0;
+    double sum = 0;
+    while (t && a < t->features && t->feature[a] != feature)
+        a++;
+    if (!t || a == t->features)
+        return 0;
+    for (int i = 0; q->item_id && i < q->items; i++) {
+        const float *level = ek_item_levels_find(t, q->item_id[i]);
+        if (!isnormal(q->x[(size_t)i * (size_t)q->item_features + (size_t)feature]))
+            continue;
+        usable++;
+        if (level && !isnan(level[a])) {
+            sum += (double)level[a];
+            known++;
+        }
+    }
+    return known && 2 * known >= usable ? sum / known : (double)NAN;
+}
+
 uint64_t ek_item_levels_hash(const struct ek_item_levels *t, uint64_t seed)
 {
     if (!t)

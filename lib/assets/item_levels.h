@@ -49,6 +49,9 @@ bool ek_item_levels_has(const struct ek_item_levels *t, int feature);
 struct ek_own_spread ek_item_levels_spread(const struct ek_item_levels *t, int feature);
 /* Return the levels [A] of an item, owned by the table, or NULL if training did not contain it. */
 const float *ek_item_levels_find(const struct ek_item_levels *t, struct ek_text id);
+/* Return the mean level of the usable values of a list that have one, 0 if the feature is not in
+ * the table, NAN if fewer than half have one. NULL: 0. */
+double ek_item_levels_of(const struct ek_item_levels *t, const struct ek_list *q, int feature);
 /* Return a hash of the table, from `seed`. NULL: seed. */
 uint64_t ek_item_levels_hash(const struct ek_item_levels *t, uint64_t seed);
 

@@ -51,6 +51,27 @@ static void compute_distances(const struct ek_query_slopes *t, const float *quer
     }
 }
 
+static double sum_effects(const struct ek_query_slopes *t, int a, const double *away)
+{
+    double shift = 0;
+    for (int c = 0; c < t->queries; c++)
+        if (t->slope[a][c] != 0)
+            shift += (double)t->slope[a][c] * away[c];
+    return shift;
+}
+
+double ek_query_slopes_of(const struct ek_query_slopes *t, const float *query, int feature)
+{
+    double away[EK_SLOPE_QUERIES_MAX];
+    int a = 0;
+    while (t && a < t->features && t->feature[a] != feature)
+        a++;
+    if (!t || a == t->features)
+        return 0;
+    compute_distances(t, query, away);
+    return sum_effects(t, a, away);
+}
+
 void ek_query_slopes_apply(const struct ek_query_slopes *t, const float *query,
                            struct ek_list_stats *record)
 {
@@ -58,10 +79,7 @@ void ek_query_slopes_apply(const struct ek_query_slopes *t, const float *query,
     compute_distances(t, query, away);
     for (int a = 0; a < t->features; a++) {
         struct ek_list_stats *o = &record[t->feature[a]];
-        double shift = 0;
-        for (int c = 0; c < t->queries; c++)
-            if (t->slope[a][c] != 0)
-                shift += (double)t->slope[a][c] * away[c];
+        double shift = sum_effects(t, a, away);
         o->r = ek_residual_lowered(o->r, shift);
         if (!isnan(shift))
             continue;

@@ -35,6 +35,9 @@ void ek_query_slopes_free(struct ek_query_slopes *t);
  * range of training has no level and no spread afterwards. */
 void ek_query_slopes_apply(const struct ek_query_slopes *t, const float *query,
                            struct ek_list_stats *record);
+/* Return the effect of the query features on the level of a feature (ln): 0 if it depends on none,
+ * NAN outside the range of training. NULL: 0. */
+double ek_query_slopes_of(const struct ek_query_slopes *t, const float *query, int feature);
 /* Return a hash of the table, from `seed`. NULL: seed. */
 uint64_t ek_query_slopes_hash(const struct ek_query_slopes *t, uint64_t seed);
 /* Append the table to a profile file. NULL: nothing. Returns 0 or EK_ENOMEM. */

@@ -75,8 +75,8 @@ static double level_of(const struct ek_feature_list *l, int feature)
     return usable ? sum / usable : (double)NAN;
 }
 
-/* Return the usual level of lists of this stratum and these segments at this time of day; NaN for a
- * segment without a level. */
+/* Return the usual level of lists of this stratum, these segments, items and query features at this
+ * time of day; NaN if training does not tell it. */
 static double usual_level(const struct ek_feature_list *l, int feature)
 {
     const struct ek_profile *p = l->assets->profile;
@@ -85,7 +85,15 @@ static double usual_level(const struct ek_feature_list *l, int feature)
     double day = (bin + .5) / EK_DAY_BINS;
     double season = bin < 0 ? 0 : (double)ek_season_at(p->baseline[feature].season, day);
     double segments = ek_segment_levels_of(ek_profile_segment_levels(p), l->query, feature);
-    return (double)p->level[at] + season + segments;
+    double items = ek_item_levels_of(p->item_levels, l->query, feature);
+    double query = ek_query_slopes_of(p->query_slopes, l->query->query, feature);
+    return (double)p->level[at] + season + segments + items + query;
+}
+
+/* Return the level, or that of all training values if it is unknown. */
+static double level_or_typical(const struct ek_feature_list *l, int feature, double level)
+{
+    return isnan(level) ? (double)l->assets->profile->baseline[feature].log_mean : level;
 }
 
 /* Return whether a level is nearer to the fault than to normal. NaN is not. */
@@ -129,6 +137,7 @@ static bool prepare(struct feature *f, const struct ek_feature_list *l, int feat
     struct ek_value_repair *v = &f->value;
     double mean = level_of(l, feature);
     double level = usual_level(l, feature);
+    double typical = level_or_typical(l, feature, level);
     double half_ln = log(r->number) / 2;
     switch (r->by) {
     case EK_REPAIR_NUMBER:
@@ -159,11 +168,11 @@ static bool prepare(struct feature *f, const struct ek_feature_list *l, int feat
         v->kind = v->positive ? EK_VALUE_ABSOLUTE : EK_VALUE_NEGATE;
         return true;
     case EK_REPAIR_MISSING:
-        return fill_with(v, EK_VALUE_FILL, isnan(mean) ? level : mean);
+        return fill_with(v, EK_VALUE_FILL, isnan(mean) ? typical : mean);
     case EK_REPAIR_ZERO:
-        return fill_with(v, EK_VALUE_FILL_ZERO, isnan(mean) ? level : mean);
+        return fill_with(v, EK_VALUE_FILL_ZERO, isnan(mean) ? typical : mean);
     case EK_REPAIR_ALL:
-        return fill_with(v, EK_VALUE_FILL_ALL, level);
+        return fill_with(v, EK_VALUE_FILL_ALL, typical);
     case EK_REPAIR_BLANK:
         v->kind = EK_VALUE_BLANK;
         return true;

@@ -124,6 +124,49 @@ START_TEST(a_list_is_put_on_the_usual_level)
 }
 END_TEST
 
+/* Two prices of items with ids in JSON, for a number of nights. */
+#define ITEMS(nights, a, b)                                                                        \
+    "{\"query_features\":[" nights "],\"items\":[{\"id\":\"x\",\"features\":[" a                   \
+    ",3,1]},{\"id\":\"y\",\"features\":[" b ",4,-2]}]}"
+
+START_TEST(a_list_is_compared_with_the_levels_of_its_items)
+{
+    struct scene s;
+    setup(&s);
+    s.a.profile->level[0] = 0;
+    ck_assert_int_eq(ek_item_levels_new(&s.a.profile->item_levels, 2, 1), EK_OK);
+    struct ek_item_levels *t = s.a.profile->item_levels;
+    uint64_t x = ek_item_key(ek_text_from("x")), y = ek_item_key(ek_text_from("y"));
+    t->key[0] = x < y ? x : y;
+    t->key[1] = x < y ? y : x;
+    t->value[0] = t->value[1] = logf(5000);
+    ek_item_levels_index(t);
+    treat(&s, 0, EK_REPAIR_LIST, 100, true);
+    check(&s, ITEMS("3", "4000", "5500"), NULL, NULL); /* dear items are no fault */
+    check(&s, ITEMS("3", "400000", "550000"), ITEMS("3", "4000", "5500"), "price=/100");
+    check(&s, LIST("400000", "550000"), NULL, NULL); /* unknown items do not show it */
+    teardown(&s);
+}
+END_TEST
+
+START_TEST(a_list_is_compared_with_the_level_of_its_query)
+{
+    struct scene s;
+    setup(&s);
+    ck_assert_int_eq(ek_query_slopes_new(&s.a.profile->query_slopes, 1), EK_OK);
+    struct ek_query_slopes *t = s.a.profile->query_slopes;
+    t->queries = 1;
+    t->low[0] = -1;
+    t->high[0] = logf(1000);
+    t->slope[0][0] = 1;
+    treat(&s, 0, EK_REPAIR_LIST, 10, true);
+    check(&s, ITEMS("1", "1000", "900"), ITEMS("1", "100", "90"), "price=/10");
+    check(&s, ITEMS("10", "1000", "900"), NULL, NULL);
+    check(&s, ITEMS("5000", "1000", "900"), NULL, NULL);
+    teardown(&s);
+}
+END_TEST
+
 START_TEST(a_query_feature_divides_unless_it_is_missing_or_not_positive)
 {
     struct scene s;
@@ -194,6 +237,8 @@ Suite *suite_feature_writer(void)
 {
     return ek_suite("feature_writer", a_list_is_divided_if_it_shows_the_fault,
                     items_are_divided_one_by_one, a_list_is_put_on_the_usual_level,
+                    a_list_is_compared_with_the_levels_of_its_items,
+                    a_list_is_compared_with_the_level_of_its_query,
                     a_query_feature_divides_unless_it_is_missing_or_not_positive,
                     estimates_snap_to_the_values_of_training, each_operation_is_noted,
                     no_healthy_list_changes_under_a_plan);
