@@ -86,6 +86,7 @@ struct ek_past_finding {
     uint32_t cause; /* 0: unused */
     double shift_ln, error_ln;
     int64_t ended_ms;
+    uint64_t ended_row;
 };
 
 /* Cached lists of a feature in a cell, collected from the newest back into the end of the

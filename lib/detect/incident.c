@@ -93,13 +93,21 @@ static int64_t now_ms(const struct ek_detector *d)
     return ek_history_row(d->history, ek_history_count(d->history) - 1)->time_ms;
 }
 
-/* Return whether a finding is the return of a past one. Event time may jump. */
+/* Return whether a past finding ended within RETURN_DURATIONS, or within the history where lists
+ * are rare. Event time may jump. */
+static bool is_recent(const struct ek_detector *d, const struct ek_past_finding *p)
+{
+    int64_t since_ms = now_ms(d) - p->ended_ms;
+    return (since_ms >= 0 && since_ms / RETURN_DURATIONS <= d->rules->min_duration_ms) ||
+           p->ended_row >= ek_history_first(d->history);
+}
+
+/* Return whether a finding is the return of a past one. */
 static int has_returned(const struct ek_detector *d, const struct ek_past_finding *p,
                         const struct ek_episode *e)
 {
     const struct ek_alignment *level = &e->diagnosis.level;
-    int64_t since_ms = now_ms(d) - p->ended_ms;
-    if (!p->cause || since_ms < 0 || since_ms / RETURN_DURATIONS > d->rules->min_duration_ms)
+    if (!p->cause || !is_recent(d, p))
         return 0;
     if (are_both_vague(p->feature, p->class, e->feature, e->diagnosis.class))
         return 1;
@@ -133,6 +141,7 @@ void ek_incident_remember(struct ek_detector *d, const struct ek_episode *e)
         .shift_ln = e->diagnosis.level.shift_ln,
         .error_ln = e->diagnosis.level.error_ln,
         .ended_ms = now_ms(d),
+        .ended_row = ek_history_count(d->history) - 1,
     };
 }
 
@@ -156,6 +165,7 @@ static void past_serialize(struct ek_detector *d, struct ek_past_finding *p, str
     ek_serialize_f64(s, &p->shift_ln);
     ek_serialize_f64(s, &p->error_ln);
     ek_serialize_i64(s, &p->ended_ms);
+    ek_serialize_u64(s, &p->ended_row);
     ek_serialize_require(s, p->cause <= d->causes_ever);
 }
 

@@ -181,8 +181,8 @@ def past(r):
     """Return recovered findings whose incident a return reopens; earlier versions did not write them."""
     if r.at == len(r.data):
         return []
-    keys = ("feature", "cell", "query_feature", "class", "incident", "shift_ln", "error_ln", "ended_ms")
-    return [dict(zip(keys, r.take("4iI2dq"))) for _ in range(min(r.one("Q"), 64))]
+    keys = ("feature", "cell", "query_feature", "class", "incident", "shift_ln", "error_ln", "ended_ms", "ended_row")
+    return [dict(zip(keys, r.take("4iI2dqQ"))) for _ in range(min(r.one("Q"), 64))]
 
 
 def queries(r):

@@ -200,6 +200,37 @@ START_TEST(a_change_that_returns_reopens_its_incident)
 }
 END_TEST
 
+/* A list every two minutes. */
+static void rarely(struct bench *b, struct ek_list *q)
+{
+    (void)b;
+    q->time_ms *= 120;
+}
+
+static void cents_rarely(struct bench *b, struct ek_list *q)
+{
+    rarely(b, q);
+    cents(b, q);
+}
+
+START_TEST(a_change_that_returns_within_the_history_reopens_its_incident)
+{
+    struct bench b;
+    setup(&b, 106);
+    run(&b, BEFORE, rarely);
+    run(&b, 600, cents_rarely);
+    run(&b, 1000, rarely); /* a day */
+    run(&b, 600, cents_rarely);
+    ck_assert_int_eq(b.count[EK_CONFIRMED], 2);
+    ck_assert_uint_eq(b.last[EK_CONFIRMED].cause, 1);
+    run(&b, 6000, rarely);
+    run(&b, 600, cents_rarely);
+    ck_assert_int_eq(b.count[EK_CONFIRMED], 3);
+    ck_assert_uint_eq(b.last[EK_CONFIRMED].cause, 2);
+    teardown(&b);
+}
+END_TEST
+
 static void in_cents_in_another_order(struct bench *b, struct ek_list *q)
 {
     cents(b, q);
@@ -638,7 +669,9 @@ Suite *suite_detector(void)
         cents_are_found_within_ten_lists_and_named, a_large_fault_is_confirmed_within_fifty_lists,
         a_factor_of_one_over_the_nights_is_named_so,
         a_factor_that_follows_the_nights_is_named_so_for_good, the_factor_settles_and_stays,
-        a_change_that_returns_reopens_its_incident, the_order_of_the_items_is_no_fault,
+        a_change_that_returns_reopens_its_incident,
+        a_change_that_returns_within_the_history_reopens_its_incident,
+        the_order_of_the_items_is_no_fault,
         a_large_fault_of_a_rare_arm_is_confirmed_by_a_dozen_lists,
         a_fault_of_one_arm_is_never_put_on_all_traffic, a_fault_of_one_arm_is_put_on_the_arm,
         a_factor_that_follows_the_nights_is_named_so, a_code_of_the_query_is_no_factor,
