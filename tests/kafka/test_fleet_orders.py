@@ -74,7 +74,7 @@ class Ordered(test_fleet.OnePlan):
 
 class Accepted(Ordered):
     """An accepted shift applies at every instance from then on, under any leader."""
-    COUNT, FAULTY, RATE = 4000, 1500, 250
+    COUNT, FAULTY, RATE = 16000, 1500, 250  # a short cycle of lists is a biased sample
     AT = ("price", "--segment", "arm=B")
 
     def wait_found(self, instances):
