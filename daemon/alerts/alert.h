@@ -10,7 +10,6 @@
 #define EK_DAEMON_ALERTS_ALERT_H
 
 #include "base/buf.h"
-#include "daemon/alerts/alert.h"
 #include "guard/event.h"
 
 #include <stdbool.h>
@@ -84,8 +83,8 @@ void ek_alert_sentence(const struct ek_alert *a, char out[EK_ALERT_SENTENCE_BYTE
 /* Copy a string to `out`, cut between characters to fit `size` bytes with the nul. */
 void ek_alert_copy(char *out, size_t size, const char *text);
 
-/* Set summary, evidence and action of an alert that is of another kind than a drift or a route.
- * detail: the evidence, which the summary ends with. */
+/* Set summary, evidence and action of an alert, for all kinds except drift and route. detail:
+ * copied as the evidence, and appended to the summary. */
 void ek_alert_format_other(struct ek_alert *a, const char *detail);
 
 /* Effect of a guard event on alerts. */
@@ -105,7 +104,8 @@ struct ek_alert_update {
     char limit[EK_ALERT_NAME_TEXT_BYTES];
 };
 
-/* Set *out to the update that an event makes to the alerts. Strings that are too long are cut. */
+/* Set *out to the update of the alerts by an event, EK_ALERT_NO_UPDATE if it has none. All strings
+ * are copied; strings that are too long are cut. */
 void ek_alert_update_read(struct ek_alert_update *out, const struct ek_event *v);
 
 #endif

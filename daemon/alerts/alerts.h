@@ -3,8 +3,8 @@
  * Events are queued without waiting, so sinks delay neither the stage nor each other. Registry
  * (daemon/alerts/alert_registry.h) and delivery queue belong to the thread. At most
  * EK_ALERTS_INTAKE_MAX events of EK_ALERTS_INTAKE_BYTES_MAX bytes are queued; others are dropped,
- * logged and counted. All functions accept NULL: no alerts. Configuration and log must outlive it.
- * Threads: any, except _new, _start, _stop and _free. The internal lock is a leaf.
+ * logged and counted. All functions accept NULL: no alerts. Configuration and log must outlive the
+ * service. Threads: any, except _new, _start, _stop and _free. The internal lock is a leaf.
  */
 #ifndef EK_DAEMON_ALERTS_ALERTS_H
 #define EK_DAEMON_ALERTS_ALERTS_H
@@ -43,9 +43,10 @@ void ek_alerts_stop(struct ek_alerts *a);
 void ek_alerts_free(struct ek_alerts *a);
 
 /* Queue a copy of an event, without waiting. ours: this instance sends its alert. Events without an
- * alert are ignored. */
+ * alert are ignored. Without memory or space the event is dropped, logged and counted. */
 void ek_alerts_receive(struct ek_alerts *a, const struct ek_event *v, bool ours);
-/* Queue an event of the replay, as ek_alerts_receive. Return 0, or EK_ENOMEM if it is dropped. */
+/* Queue a copy of an event of the replay of open findings; ours: as in ek_alerts_receive. Return 0,
+ * also for an event without an alert, or EK_ENOMEM if it is dropped. */
 int ek_alerts_replay(struct ek_alerts *a, const struct ek_event *v, bool ours);
 /* Changes that are no events. */
 enum ek_alerts_change {
@@ -96,8 +97,9 @@ struct ek_alert_queue *ek_alert_queue_new(struct ek_alert_registry *book,
                                           int64_t wait_ms);
 void ek_alert_queue_free(struct ek_alert_queue *q);
 
-/* Return the alert to send to a sink, longest due first, and mark the sink busy until
- * ek_alert_queue_finish. Return NULL if none is due or the sink is busy. */
+/* Return the alert to send to a sink, longest due first, and mark the sink busy. Return NULL if
+ * none is due, the sink is busy, or it backs off after a failure. The registry owns the entry, and
+ * keeps it until ek_alert_queue_finish for this sink; its content changes with events. */
 const struct ek_alert_entry *ek_alert_queue_next(struct ek_alert_queue *q, size_t sink,
                                                  int64_t now_ms);
 /* Send all updates without waiting for others of their incident or a relapse. For shutdown: the

@@ -1,5 +1,5 @@
-/* Contents of profiles, models and message files, printed by `evenkeel inspect` as tables and
- * histograms or as JSON. */
+/* Contents of profiles and models, printed by `evenkeel inspect` as tables and histograms or as
+ * JSON. */
 #ifndef EK_DAEMON_COMMANDS_INSPECT_H
 #define EK_DAEMON_COMMANDS_INSPECT_H
 

@@ -1,5 +1,6 @@
-/* Live view: text that is refreshed at an interval. On a terminal it is a screen, fitted to its
- * size, until q or Ctrl-C; otherwise a line each time, until a signal or a closed pipe.
+/* Live view of `evenkeel status --watch`: text that is refreshed at an interval. On a terminal it
+ * is a screen, fitted to its size, until q or Ctrl-C; otherwise a line each time, until a signal or
+ * a closed pipe.
  *
  * One thread, with SIGINT, SIGTERM and SIGWINCH handled meanwhile.
  */

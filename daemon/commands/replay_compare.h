@@ -25,7 +25,8 @@ struct ek_replay_compare {
 
 /* Process the messages with both rule sets, print the comparison to standard output, and set
  * *differ to whether they differ. Unreadable messages are skipped and counted, and the first is
- * reported on standard error. Return 0, EK_ENOMEM, or an error of the files or of a guard. */
+ * reported on standard error. Return 0 whether they differ or not, EK_ENOMEM, or an error of the
+ * files or of a guard. */
 int ek_replay_compare(const struct ek_replay_compare *r, bool *differ, struct ek_error *e);
 
 #endif

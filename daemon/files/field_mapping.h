@@ -30,7 +30,7 @@ struct ek_field_mapping {
 
 /* Load the field names of a configuration, by its path, or the default names for NULL. With a
  * configuration only its encoding is accepted; without one the encoding is detected. Return 0, or
- * an error of ek_config_load, and then no release is needed. */
+ * an error of ek_config_load; no release is needed then. */
 int ek_field_mapping_load(struct ek_field_mapping *d, const char *config, struct ek_error *e);
 void ek_field_mapping_release(struct ek_field_mapping *d);
 /* Options of a command that name assets; NULL members: the command has no such option. */

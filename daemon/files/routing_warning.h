@@ -1,4 +1,5 @@
-/* Warnings for a model trained with other routes than those it is scored with. */
+/* Messages about models: a warning for a model trained with other routes than those it is scored
+ * with, and the agreement with the upstream scorer for `train --teacher` and `eval --teacher`. */
 #ifndef EK_DAEMON_FILES_ROUTING_WARNING_H
 #define EK_DAEMON_FILES_ROUTING_WARNING_H
 
@@ -9,11 +10,11 @@
 #include <stdio.h>
 
 /* Report the text of ek_model_routing_warning, if any, with the model's path: as a warning in
- * `log`, or on stderr if it is NULL. t: as there. */
+ * `log`, or on stderr if it is NULL. t: treatments that the model is scored with, as for
+ * ek_model_routing_warning. */
 void ek_routing_warn(const char *path, const struct ek_model *m, const struct ek_treatment *t,
                      struct ek_log *log);
 
-/* Agreement of `train --teacher` and `eval --teacher`. */
 /* Print the agreement of a model with the upstream scorer as text. lists: number of lists,
  * including those without information. */
 void ek_routing_agreement_print(const struct ek_model_agreement *f, size_t lists, FILE *to);

@@ -2,7 +2,7 @@
  * them with the upstream model, faults included.
  *
  * Scores are those of the model without routes; 0 without a model. List numbers count from 0. The
- * manifest must outlive it. One thread at a time.
+ * manifest must outlive the simulator. One thread at a time.
  */
 #ifndef EK_DAEMON_FILES_UPSTREAM_SIM_H
 #define EK_DAEMON_FILES_UPSTREAM_SIM_H

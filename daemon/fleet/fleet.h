@@ -1,5 +1,5 @@
-/* Fleet membership of this instance: evidence reports, plans, leadership, operator commands. A
- * thread of its own runs it. */
+/* Fleet membership of this instance: evidence reports, plans, leader election, operator commands
+ * and the rate limiter of reports. A separate thread runs it. */
 #ifndef EK_DAEMON_FLEET_FLEET_H
 #define EK_DAEMON_FLEET_FLEET_H
 
@@ -50,8 +50,8 @@ struct ek_fleet_tools {
 /* Create the membership and join the guard to the fleet. The tools are copied; their objects must
  * outlive it. Return 0, EK_ENOMEM, or EK_ECONFIG for invalid properties of clients. */
 int ek_fleet_new(struct ek_fleet **out, const struct ek_fleet_tools *tools, struct ek_error *e);
-/* Connect and check the topics of the fleet for at most wait_ms, as ek_output_prepare; *ready is
- * true when done. Return 0, EK_EIO or EK_ESTATE. */
+/* Connect and check the topics of the fleet for at most wait_ms. Set *ready to true when done, to
+ * false if brokers have not responded yet: call again. Return 0, EK_EIO or EK_ESTATE. */
 int ek_fleet_prepare(struct ek_fleet *f, int wait_ms, bool *ready, struct ek_error *e);
 /* Start the thread. Return 0, or EK_EIO if it does not start. */
 int ek_fleet_start(struct ek_fleet *f, struct ek_error *e);
@@ -59,8 +59,8 @@ int ek_fleet_start(struct ek_fleet *f, struct ek_error *e);
 bool ek_fleet_has_read_plan(const struct ek_fleet *f);
 /* Set whether this instance owns the first partition of the first input topic. */
 void ek_fleet_set_candidate(struct ek_fleet *f, bool own);
-/* Stage new assets for the leader, then commit or discard them. The fleet retains `assets`. Return
- * 0, or EK_ENOMEM with nothing staged. */
+/* Stage new assets for the leader, until ek_fleet_commit_assets or ek_fleet_discard_assets. The
+ * fleet retains `assets`. Return 0, or EK_ENOMEM with nothing staged. */
 int ek_fleet_stage_assets(struct ek_fleet *f, struct ek_asset_ref *assets, struct ek_error *e);
 /* Switch the leader to the staged assets. A leader with new assets continues from the last plan
  * record, as a new leader does. */
@@ -136,10 +136,13 @@ enum {
 int ek_fleet_commands_new(struct ek_fleet_commands **out, const char *instance, uint64_t start);
 void ek_fleet_commands_free(struct ek_fleet_commands *o);
 
+/* Add a command with a copy of `order` for assets with the hash `manifest`; it replaces the oldest
+ * one when 16 are stored. Set *number to its number, from 1. It is sent by the next
+ * ek_fleet_commands_send_due. Return 0, or EK_ENOMEM without adding it. */
 int ek_fleet_commands_submit(struct ek_fleet_commands *o, const struct ek_order *order,
                              uint64_t manifest, int64_t now_ms, uint64_t *number);
-/* Call `send` with the record of each command that is due: a new one, and one without a reply for a
- * while. */
+/* Call `send` with the record of each command that is due: a new one, and one without a reply for
+ * EK_COMMANDS_RETRY_MS. The bytes are valid during the call. */
 void ek_fleet_commands_send_due(struct ek_fleet_commands *o, int64_t now_ms,
                                 void (*send)(void *context, const void *bytes, size_t length),
                                 void *context);

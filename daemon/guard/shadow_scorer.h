@@ -36,10 +36,12 @@ struct ek_shadow_scorer {
  * it. */
 void ek_shadow_scorer_init(struct ek_shadow_scorer *t, int percent, uint64_t now_ns,
                            struct ek_metrics *metrics);
-/* Return true if a list may be scored now; otherwise count it as skipped. behind: the worker is. */
+/* Return true if a list may be scored now: the budget is positive, the worker is not behind, and
+ * fewer than EK_SHADOW_SCORER_MAX results are pending. Otherwise count it as skipped. */
 bool ek_shadow_scorer_is_due(struct ek_shadow_scorer *t, bool behind, uint64_t now_ns);
-/* Score a list. A list without a result, or with too little memory, is skipped. Charge the time
- * with ek_shadow_scorer_add_time. */
+/* Score a list and store its result. Call only after ek_shadow_scorer_is_due returned true, so that
+ * a result fits, for a context that ek_context_needs_comparison selected. A list that fails for
+ * lack of memory counts as skipped. Charge the time with ek_shadow_scorer_add_time. */
 void ek_shadow_scorer_score(struct ek_shadow_scorer *t, struct ek_context *c);
 /* Subtract the time that scoring took from the budget. */
 void ek_shadow_scorer_add_time(struct ek_shadow_scorer *t, uint64_t ns);

@@ -47,7 +47,8 @@ void ek_output_writer_free(struct ek_output_writer *t);
 int ek_output_writer_forward(struct ek_output_writer *o, struct ek_inflight *t, const void *bytes,
                              size_t length, uint64_t plan, enum ek_list_outcome word,
                              struct ek_error *e);
-/* Set header ek-repair of the next ek_output_writer_forward; NULL: none. */
+/* Set the header ek-repair of the next ek_output_writer_forward; NULL: none. The string is not
+ * copied and must live until that call returns. */
 void ek_output_writer_set_repair(struct ek_output_writer *o, const char *repair);
 /* Forward a message that cannot be read unchanged, with ek-action: undecodable, and copy it to the
  * dead-letter topic, if there is one. Return 0, or a fatal error. */
@@ -125,7 +126,8 @@ int ek_output_replace_client(struct ek_output *o, struct ek_error *e);
 void ek_output_finish(struct ek_output *o, struct ek_inflight *t, bool committed);
 /* Finish messages that were not sent because their partition was revoked. */
 void ek_output_finish_dropped(struct ek_output *o);
-/* Pass on a list of unfinished messages, which ek_output_free finishes. */
+/* Take over a list of unfinished messages, linked by `back`; NULL is an empty list. ek_output_free
+ * finishes them without moving an offset. */
 void ek_output_adopt_unfinished(struct ek_output *o, struct ek_inflight *first);
 
 /* Serve acknowledgments, waiting up to wait_ms for the first. Return 0, or an error, which is

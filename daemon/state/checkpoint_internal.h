@@ -1,5 +1,6 @@
 /* Checkpoint store of an instance: its state, shared by the writer (checkpoint_store.c) and the
- * restore (checkpoint_restore.c). For the reading thread. */
+ * restore (checkpoint_restore.c), for the reading thread; and its status for metrics and the API,
+ * for any thread. */
 #ifndef EK_DAEMON_STATE_CHECKPOINT_INTERNAL_H
 #define EK_DAEMON_STATE_CHECKPOINT_INTERNAL_H
 
@@ -74,6 +75,8 @@ void ek_checkpoint_status_restored(struct ek_checkpoint_status *r, double second
 /* Count a loss of state. */
 void ek_checkpoint_status_gap(struct ek_checkpoint_status *r, enum ek_state_loss gap);
 
+/* Append the metric families. waiting_ms: time that a restore has waited so far; 0: none waits.
+ * now_ms: time on the clock of ek_checkpoint_status_saved. Return 0 or EK_ENOMEM. */
 int ek_checkpoint_status_metrics(struct ek_checkpoint_status *r, int64_t waiting_ms, int64_t now_ms,
                                  struct ek_buf *out);
 /* Append the status as a JSON object. Return 0 or EK_ENOMEM. */

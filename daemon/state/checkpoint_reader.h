@@ -42,9 +42,10 @@ int ek_checkpoint_reader_new(struct ek_checkpoint_reader **out, const struct ek_
                              struct ek_log *log, struct ek_error *e);
 void ek_checkpoint_reader_free(struct ek_checkpoint_reader *r);
 
-/* Read the checkpoints of jobs [count] into their states; missing ones leave `found` false. Retries
- * while brokers do not respond, unless the waiter cancels. Return 0, EK_ENOMEM, or fatal EK_EIO for
- * an error that waiting does not fix. */
+/* Read the checkpoints of jobs [count] into their states and set `found` of each that is complete.
+ * Retries while brokers do not respond. Return 0, EK_ENOMEM, or fatal EK_EIO for an error that
+ * waiting does not fix. A cancel by the waiter also returns 0, with `found` false for unfinished
+ * jobs as for missing checkpoints: only the waiter knows the difference. */
 int ek_checkpoint_reader_read(struct ek_checkpoint_reader *r, struct ek_checkpoint_read_job *jobs,
                               size_t count, const struct ek_checkpoint_read_waiter *w,
                               struct ek_error *e);

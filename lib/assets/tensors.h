@@ -4,8 +4,9 @@
  * U16, U32, U64, little-endian. Reading checks that the arrays cover the data part without gap or
  * overlap, and that shapes match sizes. It does not check values (NaN, zero, sign). Writing is
  * canonical: arrays by descending type size, then by name, and a header padded to 8 bytes. Equal
- * content therefore gives equal bytes. Arrays live as long as the ek_tensors. Read-only after
- * loading, shareable between threads.
+ * content therefore gives equal bytes. All arrays, strings and returned pointers to arrays are
+ * valid until ek_tensors_free; adding arrays does not move them. Read-only after loading, shareable
+ * between threads.
  */
 #ifndef EK_ASSETS_TENSORS_H
 #define EK_ASSETS_TENSORS_H
@@ -35,8 +36,9 @@ struct ek_tensors;
 /* Create an empty file in memory. Return 0 or EK_ENOMEM. */
 int ek_tensors_new(struct ek_tensors **out);
 void ek_tensors_free(struct ek_tensors *t);
-/* Append an array of zeros with shape [dims]. Return it, owned by `t`, or NULL if out of memory, if
- * the name is taken, empty or too long, or if dims or the size exceed their limits. */
+/* Append an array of zeros with shape [dims]. Return it, owned by `t` and valid until
+ * ek_tensors_free, or NULL if out of memory, if the name is taken, empty or too long, or if dims or
+ * the size exceed their limits. */
 struct ek_tensor *ek_tensors_add(struct ek_tensors *t, const char *name, enum ek_dtype dtype,
                                  int dims, const size_t *shape);
 /* Set the string under a key of __metadata__; key and text are copied. Return 0 or EK_ENOMEM. */
@@ -60,9 +62,9 @@ int ek_tensors_write(const struct ek_tensors *t, const char *path, struct ek_err
 
 /* Return the number of arrays. */
 size_t ek_tensors_count(const struct ek_tensors *t);
-/* Return array i, in the order of addition. Valid until the next addition. */
+/* Return array i, 0 .. count - 1, in the order of addition; valid until ek_tensors_free. */
 const struct ek_tensor *ek_tensors_at(const struct ek_tensors *t, size_t i);
-/* Return the array with this name, owned by `t`, or NULL. */
+/* Return the array with this name, valid until ek_tensors_free, or NULL. */
 const struct ek_tensor *ek_tensors_find(const struct ek_tensors *t, const char *name);
 /* Set *out to the array with this name, which must have exactly this type and shape. Return 0, or
  * EK_EFORMAT with the expected and the actual type and shape. */

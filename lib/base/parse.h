@@ -1,8 +1,7 @@
 /* Strict number parsers: the whole text must be the number; no locale.
  *
- * Return 0, EK_EFORMAT (not a number, or trailing characters) or EK_ELIMIT (out of range). `out` is
- * unchanged on error. Text need not be terminated. ek_parse_double accepts only "nan", "inf" and
- * "-inf" as special values.
+ * EK_EFORMAT: not a number, or trailing characters; EK_ELIMIT: out of range. `out` is unchanged on
+ * error. Text need not be terminated.
  */
 #ifndef EK_BASE_PARSE_H
 #define EK_BASE_PARSE_H
@@ -10,9 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Parse a number, also NaN and infinities. Return 0, or EK_EFORMAT with *out unchanged. */
+/* Parse a number, or exactly "nan", "inf" or "-inf". A number out of range, such as 1e999, gives an
+ * infinity or 0 without an error. Return 0, or EK_EFORMAT with *out unchanged. */
 int ek_parse_double(const char *text, size_t length, double *out);
-/* Parse a finite number. Return 0, EK_EFORMAT or EK_ELIMIT with *out unchanged. */
+/* Parse a finite number. Return 0, EK_EFORMAT, or EK_ELIMIT for NaN, infinities and numbers beyond
+ * the range, with *out unchanged. */
 int ek_parse_finite(const char *text, size_t length, double *out);
 /* Parse an unsigned decimal integer. Return 0, EK_EFORMAT or EK_ELIMIT with *out unchanged. */
 int ek_parse_u64(const char *text, size_t length, uint64_t *out);

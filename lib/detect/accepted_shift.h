@@ -1,5 +1,6 @@
-/* Checks and error messages for accepting a shift, shared by a single detector and a fleet
- * leader. */
+/* Acceptance of a shift as the normal level: checks and error messages, shared by a single detector
+ * and a fleet leader, and the effects of an accepted shift on findings and evidence of a
+ * detector. */
 #ifndef EK_DETECT_ACCEPTED_SHIFT_H
 #define EK_DETECT_ACCEPTED_SHIFT_H
 
@@ -32,8 +33,6 @@ int ek_accept_too_many(struct ek_error *e);
 /* Fail because no accept has this version; the message lists those of `r`. Return EK_ESTATE. */
 int ek_accept_not_found(const struct ek_level_offsets *r, uint64_t version, struct ek_error *e);
 
-/* Effects of a level offset on findings and evidence, for accepted_shift.c and for merging
- * detectors. */
 /* Return whether `one`, a normal level raised by shift_ln, ends e. If all lists of a confirmed
  * finding are affected, subtract the shift from its level and set *moved to true; else *moved is
  * unchanged. */

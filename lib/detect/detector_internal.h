@@ -279,9 +279,12 @@ void ek_episode_report_updated(struct ek_detector *d, const struct ek_episode *e
 /* Queue a finding EK_DISMISSED for an episode that is not in the detector. */
 void ek_episode_report_dismissed(struct ek_detector *d, const struct ek_episode *e,
                                  enum ek_reason why);
-/* Return an unused episode, or NULL, counted as EK_BOUND_CHANGES. */
+/* Return an unused element of d->episode, owned by the detector; NULL, counted as EK_BOUND_CHANGES,
+ * if all are in use. It is neither zeroed nor reserved: fill all of it and call ek_episode_enter
+ * before the next call. */
 struct ek_episode *ek_episode_place(struct ek_detector *d);
-/* Register a filled episode under its feature and cell, and retain the cell. */
+/* Register a filled episode, an element of d->episode, under its feature and cell, and retain the
+ * cell. */
 void ek_episode_enter(struct ek_detector *d, const struct ek_episode *e);
 /* Return the text of an enum ek_reason, a static string: "explained by a segment", ... */
 const char *ek_reason_text(int reason);

@@ -1,5 +1,6 @@
 /* Evidence summed over one report interval, by cell and feature, for pooling partitions and
- * instances.
+ * instances; and the fleet interface of a detector, which exports evidence and findings and imports
+ * those of other instances.
  *
  * During the interval each bet is a product, stored as a mantissa in [1, 2) and an exponent, so a
  * list costs one multiplication per bet. At its end each product becomes a sum of ln e in integer
@@ -63,8 +64,7 @@ uint32_t ek_evidence_sum_lists(const struct ek_evidence_sum *t, int cell, int fe
 void ek_evidence_sum_values(const struct ek_evidence_sum *t, int cell, int feature,
                             struct ek_evidence_sum_values *out);
 
-/* Fleet interface of a detector: exports evidence and findings, and imports the findings of other
- * instances.
+/* Fleet interface of a detector.
  *
  * None of this is part of the checkpoint. Evidence is reported before it is cleared, and the claims
  * arrive again with the next plan.
@@ -116,14 +116,13 @@ void ek_detector_suspect(struct ek_detector *d, int feature, int cell, int bet);
 /* Return the number of suspected or confirmed findings. */
 int ek_detector_changes(const struct ek_detector *d);
 
-/* Replace the findings claimed by other instances. Lists in such a cell are evidence neither for it
- * nor for other cells, as with a local finding. claim [count]. Return 0, or EK_ENOMEM, which leaves
- * no claims. */
+/* Finding claimed by another instance. */
 struct ek_fleet_claim_item {
     int feature, cell;
 };
-/* Replace the claims of findings by the fleet by copies of claim [count]: its lists are no evidence
- * for other cells. Return 0, or EK_ENOMEM, which leaves no claims. */
+/* Replace the findings claimed by other instances by copies of claim [count]. Lists in such a cell
+ * are evidence neither for it nor for other cells, as with a local finding. Return 0, or EK_ENOMEM,
+ * which leaves no claims. */
 int ek_detector_set_fleet_findings(struct ek_detector *d, const struct ek_fleet_claim_item *claim,
                                    int count);
 

@@ -18,8 +18,8 @@
  * by shift_ln. density [EK_DENSITY_BINS]. */
 double ek_shift_probability(const float *density, double share, double shift_ln, double r);
 
-/* Return a lower bound, 0..1, of the fraction of shifted lists that holds for any distribution of
- * them. `share`: the fitted fraction; sd: of the residuals in training. */
+/* Return the factor, 0..1, by which to multiply the fitted fraction `share` to get a lower bound on
+ * the fraction of shifted lists. sd: of the residuals in training. */
 double ek_share_bound(const float *density, double sd, double share, double shift_ln);
 
 /* Membership: how far each list shows a confirmed change (plan/policy.h, plan/route_controller.h).

@@ -19,8 +19,7 @@ enum { EK_FLEET_COMPARED_MAX = 16384 };
 struct ek_fleet_guardrails;
 
 /* Create empty sums. The manifest must outlive them. Return 0 or EK_ENOMEM. */
-int ek_fleet_guardrails_new(struct ek_fleet_guardrails **out,
-                            const struct ek_manifest *m); /* Return 0, or EK_ENOMEM. */
+int ek_fleet_guardrails_new(struct ek_fleet_guardrails **out, const struct ek_manifest *m);
 void ek_fleet_guardrails_free(struct ek_fleet_guardrails *r);
 /* Add a record, which is not kept. `place_of` sets *place to the cell of a name, -1: none. An
  * outdated record is ignored. Return 0, EK_EFORMAT, EK_ESTATE for another manifest or profile, or

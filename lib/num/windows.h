@@ -46,8 +46,9 @@ void ek_windows_clear(struct ek_windows *w);
 /* Return the bytes of the closed windows and their sum in memory. */
 size_t ek_windows_packed_bytes(const struct ek_windows *w);
 enum { EK_WINDOWS_SCRATCH = EK_SKETCH_KEYS * (int)sizeof(uint64_t) + (256 << 10) };
-/* Return the resident bytes, without at most EK_WINDOWS_SCRATCH. The bytes of closed windows are
- * those after the last packing, so the call is cheap. */
+/* Return the resident bytes except the scratch memory of packing, which has at most
+ * EK_WINDOWS_SCRATCH bytes. The bytes of closed windows are those after the last packing, so the
+ * call is cheap. */
 size_t ek_windows_bytes(const struct ek_windows *w);
 /* Recompute the bytes of the closed windows after a change other than packing. */
 void ek_windows_weigh(struct ek_windows *w);

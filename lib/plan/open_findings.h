@@ -29,8 +29,10 @@ struct ek_open_findings {
 void ek_open_findings_release(struct ek_open_findings *o);
 /* Reserve space for `room` findings in total. Return 0, or EK_ENOMEM. */
 int ek_open_findings_reserve(struct ek_open_findings *o, int room);
-/* Append a copy of a finding without owned strings. Return it, valid until the next change, or NULL
- * if out of memory, never within the reserved space. */
+/* Append a copy of *f. Its strings are not copied: they must live as long as the finding, unless
+ * the caller sets `dimension` and `value` of the result to allocated copies, which the registry
+ * then owns. Return the finding, valid until the next change, or NULL if memory runs out, which
+ * cannot happen within the reserved space. */
 struct ek_open_finding *ek_open_findings_add(struct ek_open_findings *o,
                                              const struct ek_finding *f);
 /* Return the open finding of a feature and segment, valid until the next change, or NULL. */

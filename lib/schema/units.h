@@ -70,18 +70,22 @@ enum ek_unit_fit {
 /* Return how well a conversion fits a feature with this unit; the first value fits best. */
 enum ek_unit_fit ek_unit_fit(const struct ek_unit *u, const struct ek_measure *m);
 
-/* Read one entry of a list of units and append it with its inverse. An invalid entry, or one equal
- * to a known unit, adds none. Return 0, EK_ENOMEM, or EK_ECONFIG if `faults` is NULL. */
+/* Read one entry of a list of units and append it with its inverse. One equal to a known unit adds
+ * none. An invalid entry adds none and sets own->incomplete. Return 0, also for an invalid entry if
+ * its errors are added to `faults`; EK_ECONFIG if `faults` is NULL or full; or EK_ENOMEM. */
 int ek_units_read_entry(struct ek_units *own, const struct ek_yaml *y, const struct ek_node *n,
                         struct ek_error_list *faults, struct ek_error *e);
 /* Return EK_ECONFIG if entry i of `list` has an id of an earlier entry, else 0. */
 int ek_units_check_duplicate(const struct ek_yaml *y, const struct ek_node *list, size_t i,
                              struct ek_error *e);
-/* Append the units of a catalog in memory. `faults` (initialized, may be NULL) lists all errors by
- * position; the first is the error. Return 0, EK_ECONFIG or EK_ENOMEM. */
+/* Append the units of a catalog in memory. With `faults` (initialized), continue after invalid
+ * entries, append the valid ones and add all errors by position; *e is the first. With NULL, end at
+ * the first error. Return 0, EK_ECONFIG or EK_ENOMEM; on errors the valid entries read so far stay
+ * in `own`, and `incomplete` is set if an entry was invalid. */
 int ek_units_parse(struct ek_units *own, const char *name, const char *text, size_t length,
                    struct ek_error_list *faults, struct ek_error *e);
-/* As ek_units_parse, for a file. Return also EK_EIO. */
+/* Append the units of a file, as ek_units_parse does for a text, with the same effect on `own` and
+ * `faults`. Return 0, EK_ECONFIG, EK_ENOMEM, or EK_EIO if the file cannot be read. */
 int ek_units_load(struct ek_units *own, const char *path, struct ek_error_list *faults,
                   struct ek_error *e);
 

@@ -129,12 +129,14 @@ void *ek_key_member(const struct ek_key_row *k, const void *base);
  */
 int64_t ek_key_get(const struct ek_key_row *k, const void *base);
 
-/* Add the error in s->e to the list s->faults and return 0, so that reading continues. Return
- * `code` unchanged if there is no list, or EK_ENOMEM. */
+/* Collect the error of a reader that returned `code`: for EK_ECONFIG with a list s->faults, add
+ * s->e to the list and return 0, so that reading continues. Return EK_ECONFIG if the list is full,
+ * EK_ENOMEM if memory runs out, and other codes, also 0, unchanged; without a list all. */
 int ek_keys_collect(const struct ek_key_source *s, int code);
 /* Read a mapping; NULL is an absent one. Unknown keys are errors with a suggestion; missing
- * required keys are errors. Members of absent or invalid keys stay unchanged. Return 0, EK_ECONFIG
- * or EK_ENOMEM. */
+ * required keys are errors. Members of absent or invalid keys stay unchanged. Return 0, also if
+ * errors were added to s->faults; EK_ECONFIG for the first error without that list, or if it is
+ * full; or EK_ENOMEM. */
 int ek_keys_read(struct ek_key_source *s, const char *section, const struct ek_node *map);
 /* Store one scalar in its member by the type of its key; TEXTS append an element. Return 0,
  * EK_ENOMEM, or EK_ECONFIG with the position of the value; the member is then unchanged. */

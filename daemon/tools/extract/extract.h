@@ -39,7 +39,4 @@ struct ek_extract_args {
     struct ek_error e;
 };
 
-/* Check the files of the command before any is opened: an output must not be an input or another
- * output, and standard input is read once. */
-
 #endif

@@ -1,5 +1,6 @@
-/* Parts of `normalize`: arguments, one choice per item feature, and the outputs: table, JSON,
- * manifest section, picture and scaled lists. Shapes: F item features. One thread. */
+/* Choice of a transform for each item feature, from a profile or from training lists, by the
+ * command `normalize`: its arguments, its input lists and its choices. Other files print the
+ * choices and scale lists with them. Shapes: F item features. One thread. */
 #ifndef EK_DAEMON_TOOLS_NORMALIZE_NORMALIZE_H
 #define EK_DAEMON_TOOLS_NORMALIZE_NORMALIZE_H
 

@@ -24,8 +24,10 @@ int ek_category_fit_add(struct ek_category_fit *fit, const struct ek_category_li
  * EK_ENOMEM; a part is then added. */
 int ek_category_fit_merge(struct ek_category_fit *fit, const struct ek_category_counts *c,
                           const int *number, int strata);
-/* Set *out to the counts by stratum of the profile, which then owns them; `number` as in
- * ek_category_fit_finish. Return 0, or EK_ENOMEM. */
+/* Set *out, which must be zero, to the counts by stratum of the profile. The arrays `pair` and
+ * `lists` are allocated and belong to the caller, also after an error. number [strata] maps strata
+ * of lists to strata of the profile. The fit stays unchanged. Return 0, or EK_ENOMEM with `pairs`
+ * 0. */
 int ek_category_fit_counts(const struct ek_category_fit *fit, const int *number, int strata,
                            struct ek_category_counts *out);
 /* Set *out to the category table, which the caller frees; number [strata] maps strata of lists to

@@ -1,8 +1,10 @@
-/* Labels from the scores of another model, to train a routable model with the same ranking.
+/* Distillation of an upstream scorer into a routable model with the same ranking: labels from its
+ * scores, storage of the scores, and agreement of a model with them.
  *
- * y = log2(1 + exp(s - highest s of the list)). The gain 2^y - 1 is then exp(s - max), and the
- * target of ListNet is the softmax of the scores. The trained model scores on the upstream scale,
- * up to a constant per list. Labels are in (0, 1]; far below the highest score they become 0.
+ * Labels: y = log2(1 + exp(s - highest s of the list)). The gain 2^y - 1 is then exp(s - max), and
+ * the target of ListNet is the softmax of the scores. The trained model scores on the upstream
+ * scale, up to a constant per list. Labels are in (0, 1]; far below the highest score they become
+ * 0.
  */
 #ifndef EK_OFFLINE_TRAIN_DISTILLATION_H
 #define EK_OFFLINE_TRAIN_DISTILLATION_H
@@ -15,8 +17,6 @@
  * unchanged if a score is missing or not finite. */
 int ek_distill(struct ek_list *q, struct ek_error *e);
 
-/* Agreement of a model with upstream scores: reported after distillation, and for a model on
- * captured messages. */
 /* Upstream scores of all items of a dataset [N]. {0} is empty. */
 struct ek_upstream_scores {
     double *value;

@@ -1,4 +1,4 @@
-/* Injected faults for evaluation (--fault), generated traffic and converted lists (--fault).
+/* Injected faults (--fault) for evaluation, generated traffic and converted lists.
  *
  * Grammar   FEATURE[,FEATURE...]=OPERATION[@SHARE][,from=N][,to=N][,share=S][,items=S][,source=N]
  *           [,DIM=VALUE]
