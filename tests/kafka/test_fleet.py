@@ -405,7 +405,7 @@ class TopicsOfAFleet(unittest.TestCase):
         fleet = Fleet(1)
         fleet.plan = fleet.broker.create(fleet.plan + "-wide", 2)
         fleet.broker.create(fleet.plan + ".evidence")
-        self.assertIn(f"topic '{fleet.plan}' of the fleet has 2 partitions: make it anew with one partition and "
+        self.assertIn(f"topic '{fleet.plan}' of the fleet has 2 partitions: create it again with one partition and "
                       "cleanup.policy=compact", self.last_words(fleet))
         fleet.plan = fleet.target + ".nowhere"
         self.assertIn(f"topic '{fleet.plan}.evidence' of the fleet is not there: create it with one partition",

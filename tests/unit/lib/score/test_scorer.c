@@ -415,7 +415,7 @@ START_TEST(what_cannot_be_scored_is_refused)
     ck_assert_int_eq(ek_scorer_score(s, &q, t, scores, &e), EK_ESTATE);
     ck_assert_str_eq(e.message,
                      "'route_per_source' of feature 'price' needs a whole list whose items "
-                     "all say their source, of at most 16, and a model of lists");
+                     "all have a source, of at most 16, and a model of lists");
     ck_assert(scores[0] == 7);
     ck_assert_int_eq(ek_list_resize(&q, 0, F, M), EK_OK);
     ck_assert_int_eq(ek_scorer_score(s, &q, NULL, scores, &e), EK_OK);
