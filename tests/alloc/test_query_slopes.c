@@ -47,8 +47,8 @@ static int use_slopes(struct ek_error *e)
         rc = ek_list_resize(&s.q, 1, 1, 1);
     if (!rc)
         rc = fit_lists(&s);
-    if (!rc)
-        ck_assert_ptr_nonnull(s.made);
+    if (!rc && !s.made) /* ck_assert needs memory itself */
+        rc = EK_ESTATE;
     if (!rc)
         rc = ek_tensors_new(&s.file);
     if (!rc)
