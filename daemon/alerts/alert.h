@@ -1,4 +1,5 @@
-/* Alert: a condition that operators must notice, with start and end.
+/* Alert: a condition that operators must notice, with start and end; its texts, and the updates of
+ * alerts by events.
  *
  * One alert covers one incident with any number of features. Its identity consists of strings:
  * kind, feature, segment, class, limit, instance. So the same fault gives the same alert after a

@@ -67,7 +67,8 @@ void ek_alert_registry_age(struct ek_alert_registry *b, struct ek_alert_times wh
 
 /* Return the number of stored alerts. */
 size_t ek_alert_registry_count(const struct ek_alert_registry *b);
-/* Return alert `number`, 0 .. count - 1. Valid until the next change of the registry. */
+/* Return alert `number`, 0 .. count - 1, which the registry owns. Valid until the alert is removed
+ * or evicted; a busy alert is neither. */
 struct ek_alert_entry *ek_alert_registry_get(struct ek_alert_registry *b, size_t number);
 /* Remove and free alert `number`, which must not be busy; the last one gets its number. */
 void ek_alert_registry_remove(struct ek_alert_registry *b, size_t number);

@@ -1,4 +1,5 @@
-/* Alert service: sends alerts to all configured sinks over HTTP, on a separate thread.
+/* Alert service, which sends alerts to all configured sinks over HTTP on a separate thread, and its
+ * delivery queue, which selects the next update for each sink.
  *
  * Events are queued without waiting, so sinks delay neither the stage nor each other. Registry
  * (daemon/alerts/alert_registry.h) and delivery queue belong to the thread. At most

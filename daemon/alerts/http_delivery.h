@@ -1,4 +1,5 @@
-/* HTTP delivery of alerts: request for each kind of sink, classification of responses. */
+/* HTTP delivery of alerts: request for each kind of sink, JSON in the format of the sink,
+ * classification of responses, and test alerts. */
 #ifndef EK_DAEMON_ALERTS_HTTP_DELIVERY_H
 #define EK_DAEMON_ALERTS_HTTP_DELIVERY_H
 
@@ -15,8 +16,8 @@ enum { EK_ALERT_UNCHANGED = 4 };
 
 /* Return the delivery rule of a configured sink. */
 struct ek_alert_rule ek_alert_get_rule(const struct ek_alert_sink *s);
-/* Start a request to sink number `sink` of `c->sinks`, in the client's slot with that number.
- * Return 0 or EK_ENOMEM. */
+/* Start a request to sink number `sink` of `c->sinks`, in the client's slot with that number, which
+ * must be free. The alert is not kept. Return 0, or EK_ENOMEM with the slot free. */
 int ek_alert_send(struct ek_http *h, const struct ek_config *c, size_t sink,
                   const struct ek_alert *a, int64_t wall_ms);
 /* Return the result of a delivery: SENT for 2xx; FAILED, to retry, for no response, 408, 429 and
@@ -49,7 +50,7 @@ struct ek_alert_context {
  * then resolves unless repeated. Return 0 or EK_ENOMEM. */
 int ek_alert_alertmanager(struct ek_buf *out, const struct ek_alert_context *context,
                           const struct ek_alert *a, int64_t now_ms, int64_t until_ms);
-/* Append a message of text and blocks. Return 0 or EK_ENOMEM. */
+/* Append a Slack message of text and blocks. Return 0 or EK_ENOMEM. */
 int ek_alert_slack(struct ek_buf *out, const struct ek_alert_context *context,
                    const struct ek_alert *a);
 /* Append a trigger or resolve event for the service of `routing_key`. Return 0 or EK_ENOMEM. */

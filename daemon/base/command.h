@@ -1,4 +1,5 @@
-/* Conventions of commands: exit statuses, errors, progress.
+/* Commands of the program: conventions for exit statuses, errors and progress, the list of all
+ * commands, and their dispatch.
  *
  * Results go to stdout, messages and progress to stderr. Exit status: 0 success, 1 failure, 2 usage
  * error, 3 finding (if requested), 78 invalid configuration, 128 + signal if stopped by a signal:

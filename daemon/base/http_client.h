@@ -54,8 +54,8 @@ struct ek_http_response {
 };
 /* Wait for a response or ek_http_wake, at most wait_ms. */
 void ek_http_wait(struct ek_http *h, int wait_ms);
-/* Set *out to the response of a finished request, valid until its slot is used again, and free the
- * slot. Return false if there is none. */
+/* Set *out to a copy of the response of a finished request, and free its slot for the next request.
+ * Return false, with *out unchanged, if none has finished. */
 bool ek_http_next(struct ek_http *h, struct ek_http_response *out);
 /* Interrupt ek_http_wait. Any thread. */
 void ek_http_wake(struct ek_http *h);

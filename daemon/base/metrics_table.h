@@ -34,8 +34,8 @@ const struct ek_family *ek_family_find(const char *name);
 /* Return the type for TYPE lines, a static string: "counter", "gauge", "histogram" or "summary". */
 const char *ek_family_type_name(enum ek_family_type type);
 
-/* Append the HELP and TYPE lines of a family. Return 0, EK_ENOMEM, or EK_EUSAGE, kept in the
- * buffer, for an unknown name. */
+/* Append the HELP and TYPE lines of a family. Return 0, EK_ENOMEM, or EK_EUSAGE for an unknown
+ * name; errors are also stored in the buffer, so that later appends fail. */
 int ek_metrics_head(const char *name, struct ek_buf *out);
 
 #endif

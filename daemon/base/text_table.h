@@ -1,7 +1,8 @@
-/* Text table with aligned columns, and safe output of untrusted text.
+/* Text output of commands: tables with aligned columns, wrapped paragraphs, safe output of
+ * untrusted text, and properties of the terminal.
  *
- * The last column is word-wrapped to a line length of 79, if at least 20 columns are left for it.
- * Control characters, escapes and invalid UTF-8 become '?'. One thread at a time.
+ * The last column of a table is word-wrapped to a line length of 79, if at least 20 columns are
+ * left for it. Control characters, escapes and invalid UTF-8 become '?'. One thread at a time.
  */
 #ifndef EK_DAEMON_BASE_TEXT_TABLE_H
 #define EK_DAEMON_BASE_TEXT_TABLE_H

@@ -29,7 +29,8 @@ struct ek_live_view {
     int every_ms;
     void *of;
     int (*request)(void *of, const char *path, struct ek_error *e); /* GET */
-    /* Response to the last request, as text and parsed (NULL: no JSON). */
+    /* Response to the last request, as text and parsed (*doc NULL: no JSON). Set and owned by the
+     * caller. */
     const struct ek_buf *answer;
     yyjson_doc *const *doc;
 };

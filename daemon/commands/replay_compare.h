@@ -23,10 +23,10 @@ struct ek_replay_compare {
     bool json;
 };
 
-/* Process the messages with both rule sets, print the comparison to standard output, and set
- * *differ to whether they differ. Unreadable messages are skipped and counted, and the first is
- * reported on standard error. Return 0 whether they differ or not, EK_ENOMEM, or an error of the
- * files or of a guard. */
+/* Process the messages with two guards, one per rule set, print the comparison to standard output,
+ * and set *differ to whether they differ. Unreadable messages are skipped and counted, and the
+ * first is reported on standard error. Return 0 whether they differ or not, EK_ENOMEM, or an error
+ * of the files or of a guard. */
 int ek_replay_compare(const struct ek_replay_compare *r, bool *differ, struct ek_error *e);
 
 #endif

@@ -180,8 +180,9 @@ int ek_config_load(struct ek_config **out, const char *path, const char *const *
  * relative paths. With `faults`, continue after errors and add all; `e` is the first one. */
 int ek_config_parse(struct ek_config **out, const char *name, const char *text, size_t length,
                     struct ek_error_list *faults, struct ek_error *e);
-/* As ek_config_load and ek_config_parse, for a parsed file, which is not kept. Errors of the parser
- * in `faults` count. */
+/* Read a configuration from a parsed file, which is not kept; `uses` as for ek_config_load,
+ * `faults` as for ek_config_parse. Errors that the parser has added to `faults` fail the call, too.
+ * Return 0, EK_ENOMEM, or EK_ECONFIG; *out is then unchanged. */
 int ek_config_from_tree(struct ek_config **out, const struct ek_yaml *yaml, const char *const *uses,
                         struct ek_error_list *faults, struct ek_error *e);
 
@@ -191,8 +192,9 @@ int ek_config_from_tree(struct ek_config **out, const struct ek_yaml *yaml, cons
 int ek_config_assets(struct ek_assets **out, const struct ek_config *c,
                      struct ek_error_list *faults, struct ek_error *e);
 struct ek_tokens;
-/* Load the tokens of `http.token_file`; *out is NULL without one. out NULL: only check them. `e` is
- * required. Return 0, EK_ENOMEM, or EK_ECONFIG at the key of the file. */
+/* Load the tokens of `http.token_file`, which the caller frees with ek_tokens_free; *out is NULL
+ * without the key and on errors. out NULL: only check the file. `e` is required. Return 0,
+ * EK_ENOMEM, or EK_ECONFIG at the key for an unreadable or invalid file. */
 int ek_config_tokens(struct ek_tokens **out, const struct ek_config *c, struct ek_error *e);
 /* Append the configuration as YAML that ek_config_parse can read, with secrets as "***". Return 0
  * or EK_ENOMEM. */
@@ -209,7 +211,7 @@ enum {
  * available. */
 int ek_instance_name(const struct ek_config *c, char name[EK_INSTANCE_BYTES], struct ek_error *e);
 
-/* Return a new unpredictable number, or 0 if none is available. */
+/* Return a new unpredictable number, or 0 if no random numbers are available. */
 uint64_t ek_instance_salt(void);
 
 #endif

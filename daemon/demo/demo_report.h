@@ -1,4 +1,5 @@
-/* Report of the demo: findings, measurements, and a check of the expected result.
+/* Report of the demo, with findings, measurements and a check of the expected result, and its
+ * display.
  *
  * All data come from the run: events of the guard and output messages. Lists are counted, and
  * numbered from 0 in the order sent. NDCG@10 has exponential gain; its means cover lists of the

@@ -74,8 +74,9 @@ void ek_fleet_free(struct ek_fleet *f);
 /* Return the name of this instance; valid as long as `f`. */
 const char *ek_fleet_name(const struct ek_fleet *f);
 
-/* Submit an operator command to the leader; sets *number to its id in ek_fleet_command_results.
- * Return 0, EK_EUSAGE or EK_ESTATE for an invalid command, or EK_ENOMEM. Any thread. */
+/* Submit a copy of an operator command to the leader, without waiting, and set *number to its
+ * number in ek_fleet_command_results. Return 0, EK_EUSAGE for an unknown name, EK_ESTATE for an
+ * impossible command, or EK_ENOMEM. Any thread. */
 int ek_fleet_submit_command(struct ek_fleet *f, const struct ek_order *o, uint64_t *number,
                             struct ek_error *e);
 /* Append the results of the last commands submitted here as a JSON array. Return 0 or EK_ENOMEM.
@@ -113,8 +114,8 @@ struct ek_leader_election_view {
 
 enum ek_leader_election_action { EK_ELECTION_NONE, EK_ELECTION_START, EK_ELECTION_RESIGN };
 
-/* Update the election by the view of this instance, and return the action to take;
- * EK_ELECTION_START until ek_leader_election_started. */
+/* Update the election by the view of this instance. Return the action to take: EK_ELECTION_START,
+ * repeatedly until ek_leader_election_started; EK_ELECTION_RESIGN; or EK_ELECTION_NONE. */
 enum ek_leader_election_action ek_leader_election_step(struct ek_leader_election *d,
                                                        const struct ek_leader_election_view *v);
 /* Record that this instance leads, after EK_ELECTION_START. */

@@ -61,12 +61,12 @@ int ek_fleet_metrics_json(const struct ek_fleet_metrics_values *f, struct ek_buf
 /* Append the metric families. Return 0 or EK_ENOMEM. */
 int ek_fleet_metrics_write(const struct ek_fleet_metrics_values *f, struct ek_buf *out);
 
-/* Append the pins of a plan record as a JSON array, as ek_guard_pins_json. Return 0, EK_EFORMAT or
- * EK_ENOMEM. */
+/* Append the pins of a plan record as a JSON array, in the format of ek_guard_pins_json. Return 0,
+ * EK_EFORMAT for an invalid record, or EK_ENOMEM. */
 int ek_fleet_pins_json(const void *bytes, size_t length, const struct ek_manifest *m,
                        struct ek_buf *out);
-/* Append the accepted shifts of a plan record as a JSON array, as ek_guard_accepts_json. Return 0,
- * EK_EFORMAT or EK_ENOMEM. */
+/* Append the accepted shifts of a plan record as a JSON array, in the format of
+ * ek_guard_accepts_json. Return 0, EK_EFORMAT for an invalid record, or EK_ENOMEM. */
 int ek_fleet_accepts_json(const void *bytes, size_t length, const struct ek_manifest *m,
                           struct ek_buf *out);
 

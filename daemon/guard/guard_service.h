@@ -75,11 +75,13 @@ void ek_guard_service_set_outputs(struct ek_guard_service *s, struct ek_output *
 void ek_guard_service_set_listener(struct ek_guard_service *s,
                                    void (*receive)(void *context, const struct ek_event *v),
                                    void *context);
-/* Return the guard, locked until ek_guard_service_unlock. The caller neither calls the service
- * meanwhile nor causes events. */
+/* Lock the service and return its guard, valid until ek_guard_service_unlock. The caller must
+ * neither call other functions of the service meanwhile nor cause events. */
 struct ek_guard *ek_guard_service_lock(struct ek_guard_service *s);
+/* End ek_guard_service_lock; the guard must not be used afterwards. */
 void ek_guard_service_unlock(struct ek_guard_service *s);
-/* Return the alert service that ek_guard_service_set_outputs set; NULL: none. */
+/* Return the alert service that ek_guard_service_set_outputs set, not owned by the service; NULL:
+ * none. */
 struct ek_alerts *ek_guard_service_alerts(const struct ek_guard_service *s);
 /* Call ek_guard_update for each valid list, in order and without other lists in between; for a list
  * that was already counted, or of a revoked partition, ek_guard_peek. Pending results of shadow
@@ -95,7 +97,8 @@ void ek_guard_service_set_pause(struct ek_guard_service *s, struct ek_pause *pau
  * no effect while the plan pauses the fleet. */
 bool ek_guard_service_pause(struct ek_guard_service *s, bool paused, const char *actor,
                             const char *reason);
-/* Record and report an external decision, as ek_guard_add_decision. Return 0 or EK_ENOMEM. */
+/* Store a copy of a decision from outside the guard in its decision log, and report its event.
+ * Return 0 or EK_ENOMEM. */
 int ek_guard_service_add_decision(struct ek_guard_service *s, const struct ek_decision_record *m);
 /* Record and report a decision of the leader, which each instance numbers itself. Return 0 or
  * EK_ENOMEM. */
@@ -124,8 +127,9 @@ struct ek_guard_service_assets {
     void (*on_switch)(void *context); /* called before the first list with the new assets */
     void *context;
 };
-/* Switch the guard to other assets, as ek_guard_set_assets, and report its events. Set *fit. Return
- * 0, or an error of ek_guard_set_assets, which changes nothing. */
+/* Switch the guard to other assets, which must outlive it, and report its events. Set *fit to the
+ * restored part of the state. Return 0, EK_ENOMEM, or EK_ESTATE if manifest or message layout
+ * differ; on error nothing changes. */
 int ek_guard_service_set_assets(struct ek_guard_service *s,
                                 const struct ek_guard_service_assets *next,
                                 enum ek_restore_result *fit, struct ek_error *e);
@@ -138,8 +142,8 @@ void ek_guard_service_unlock_assets(struct ek_guard_service *s);
 void ek_guard_service_add_event(struct ek_guard_service *s, const struct ek_event *v);
 /* Return the time to pass as now_ms: wall time at creation, advanced monotonically. */
 int64_t ek_guard_service_clock_ms(const struct ek_guard_service *s);
-/* Advance the guard by the time since the last call, as ek_guard_advance, and update the metrics
- * and the agreement cache. Return 0 or an error of ek_guard_advance. */
+/* Advance event time of the guard by the time since the last call, report the resulting events, and
+ * update the metrics and the agreement cache. Return 0 or an error of ek_guard_advance. */
 int ek_guard_service_advance(struct ek_guard_service *s, struct ek_agreement_cache *agreement,
                              struct ek_error *e);
 /* Membership in a fleet. */
@@ -154,14 +158,15 @@ struct ek_guard_service_member {
  * first list. Return 0 or EK_ENOMEM; on error the guard is unchanged. */
 int ek_guard_service_join(struct ek_guard_service *s, const struct ek_guard_service_member *member,
                           struct ek_error *e);
-/* Write a report, as ek_guard_write_report; `write` is called with the guard locked and must not
- * block. Return 0, EK_ENOMEM, EK_ELIMIT or the error of `write`. */
+/* Write an evidence report by calls of `write`; early: between two report intervals
+ * (ek_guard_write_report). `write` is called with the guard locked and must not block. Return 0,
+ * EK_ENOMEM, EK_ELIMIT or the error of `write`. */
 int ek_guard_service_write_report(struct ek_guard_service *s, bool early,
                                   int (*write)(void *context, const void *bytes, size_t length),
                                   void *context, struct ek_error *e);
-/* Apply a plan record, as ek_guard_receive_plan. This instance sends alerts of findings and plans
- * if it is the leader and wrote the current plan. Set *counts to whether term and version are not
- * obsolete. Return 0, EK_EFORMAT or EK_ENOMEM. */
+/* Apply a plan record of the fleet and report the resulting events. This instance sends alerts of
+ * findings and plans if it is the leader and wrote the current plan. Set *counts to whether term
+ * and version are not obsolete. Return 0, EK_EFORMAT or EK_ENOMEM. */
 int ek_guard_service_receive_plan(struct ek_guard_service *s, const void *bytes, size_t length,
                                   int64_t now_ms, bool is_leader, bool *counts, struct ek_error *e);
 /* Status of the fleet's plan on this instance. */

@@ -1,4 +1,5 @@
-/* Control API: calls that change state, POST /api/v1/pause, resume, reload, ...
+/* Control API: calls that change state, POST /api/v1/pause, resume, reload, ..., and the checks of
+ * the headers Host and Origin.
  *
  * A call requires a bearer token of `http.token_file`, the content type application/json, and an
  * allowed Origin, if any. The body is a JSON object; the name of the token takes precedence over

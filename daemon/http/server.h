@@ -15,10 +15,10 @@
  * content sniffing, no framing, no subresources. Server thread. */
 void ek_http_headers(struct MHD_Response *response, const char *type);
 enum { EK_HTTP_SMALL_BYTES = 64 << 10, EK_HTTP_LOAD_BYTES_MAX = 32 << 20 };
-/* Queue a response; takes the memory of `body`. allow: methods of the path, for 405. *load counts
- * the bytes of large responses in flight; a body above EK_HTTP_SMALL_BYTES that would raise it
- * above EK_HTTP_LOAD_BYTES_MAX is replaced by a 503 error, and *status set. Return the result of
- * libmicrohttpd. Server thread. */
+/* Queue a response with a copy or the memory of `body`, which the caller releases in any case.
+ * allow: methods of the path, for 405. *load counts the bytes of large responses in flight; a body
+ * above EK_HTTP_SMALL_BYTES that would raise it above EK_HTTP_LOAD_BYTES_MAX is replaced by a 503
+ * error, and *status set. Return the result of libmicrohttpd. Server thread. */
 enum MHD_Result ek_http_respond(struct MHD_Connection *connection, unsigned *status,
                                 const char *type, const char *allow, struct ek_buf *body,
                                 size_t *load);
@@ -45,8 +45,8 @@ struct ek_http_limits {
     const struct ek_text_list *hosts; /* NULL: none; must outlive the server */
 };
 
-/* Check that a server could listen at `listen` now, before work that takes long. Return as
- * ek_http_start. */
+/* Check that a server could listen at `listen` now, before work that takes long. Return 0,
+ * EK_ENOMEM, EK_ECONFIG for an invalid address, or EK_EIO if it is not available. */
 int ek_http_check_address(const char *listen, struct ek_error *e);
 /* Start a server. listen: "127.0.0.1:9464", "[::1]:9464", "localhost:9464"; port 0: any free port.
  * limits: NULL: defaults. api: copied. Return 0, EK_ENOMEM, EK_ECONFIG for an invalid address, or

@@ -49,7 +49,7 @@ bool ek_fleet_link_at_end(struct ek_fleet_link *l, int wait_ms);
 /* Queue a copy of a record. A record that cannot be queued is counted as lost and logged. */
 void ek_fleet_link_send(struct ek_fleet_link *l, enum ek_fleet_topic topic, const char *key,
                         const void *bytes, size_t length);
-/* Return the counts of records and bytes since the start. */
+/* Return the numbers of sent and lost records by topic since the start. */
 struct ek_fleet_traffic ek_fleet_link_traffic(const struct ek_fleet_link *l);
 
 #endif

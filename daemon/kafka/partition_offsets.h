@@ -91,7 +91,8 @@ struct ek_partition_offsets *ek_partition_offsets_new(void);
 /* Free the table with its in-flight messages. Their consumed messages must already be destroyed. */
 void ek_partition_offsets_free(struct ek_partition_offsets *l);
 
-/* Open (or reopen) a partition at position `next`. Return NULL if out of memory. */
+/* Open a partition at position `next`; an open one is closed first. Return the partition, valid as
+ * long as the table, or NULL if out of memory. */
 struct ek_partition *ek_partition_offsets_open(struct ek_partition_offsets *l, const char *topic,
                                                int partition, int64_t next);
 /* Return an open partition, owned by the table, or NULL. */
@@ -131,7 +132,8 @@ void ek_partition_offsets_add_bytes(struct ek_partition_offsets *l, struct ek_in
                                     size_t bytes);
 /* Return true if the partition was closed since the message was added. Any thread. */
 bool ek_inflight_is_revoked(const struct ek_inflight *t);
-/* Mark a message as acknowledged. The caller must not use it afterwards. */
+/* Mark a message as acknowledged, which advances the position. The table then owns and frees it:
+ * the caller must not use it afterwards. */
 void ek_partition_offsets_finish(struct ek_partition_offsets *l, struct ek_inflight *t);
 
 /* Return the number of unfinished messages, revoked ones included. */

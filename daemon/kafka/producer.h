@@ -22,8 +22,8 @@
 struct ek_event;
 struct ek_output;
 
-/* Create the producer. `wakeup` is signaled when acknowledgments are pending and must outlive the
- * producer. Return 0, EK_ENOMEM, or EK_ECONFIG for invalid properties of clients. */
+/* Create the producer. All arguments must outlive it. `wakeup` is signaled when acknowledgments are
+ * pending. Return 0, EK_ENOMEM, or EK_ECONFIG for invalid properties of clients. */
 int ek_output_new(struct ek_output **out, const struct ek_config *c,
                   struct ek_partition_offsets *partitions, struct ek_metrics *metrics,
                   struct ek_log *log, const struct ek_wakeup *wakeup, struct ek_error *e);
@@ -60,11 +60,14 @@ int ek_output_writer_forward_undecodable(struct ek_output_writer *o, struct ek_i
  * caller. */
 int ek_output_writer_dead_letter(struct ek_output_writer *o, struct ek_inflight *t,
                                  enum ek_code code, const char *reason, struct ek_error *e);
-/* Finish a message that has no output. */
+/* Finish a message that has no output; its offset may be committed. The caller must not use it
+ * afterwards. */
 void ek_output_finish_unsent(struct ek_output *o, struct ek_inflight *t);
-/* Finish a message unsent. If its partition is still assigned, it commits no further offset. */
+/* Finish a message unsent, which the caller must not use afterwards. If its partition is still
+ * assigned, it commits no further offset. */
 void ek_output_abandon(struct ek_output *o, struct ek_inflight *t);
-/* Send an event to the alert topic, if configured. A lost event is logged and not fatal. */
+/* Send a copy of an event with its JSON to the alert topic, if configured. A lost event is logged
+ * and not fatal. */
 void ek_output_send_event(struct ek_output *o, const struct ek_event *v, const char *json);
 
 /* Record of a checkpoint. Partitions are known after ek_output_prepare. */
@@ -107,7 +110,7 @@ struct ek_txn_batch {
 /* Return the size of the current transaction. */
 struct ek_txn_batch_size ek_output_in_batch(struct ek_output *o);
 /* Stop sending until ek_output_open, and set *out to the sent batch. The caller takes over its
- * in-flight messages. */
+ * in-flight messages and passes each to ek_output_finish. */
 void ek_output_close_batch(struct ek_output *o, struct ek_txn_batch *out);
 /* Send buffered outputs, then new ones. Call it on the thread that opened the transaction. Return
  * 0, or a fatal error. */

@@ -105,8 +105,9 @@ struct ek_output {
 
 /* Return the timestamp of the output of a message; 0: the time of sending. */
 int64_t ek_output_timestamp(const struct ek_inflight *t);
-/* Send a dead letter, truncated to the topic's limit, by the writer unless NULL. An error is fatal
- * and leaves the in-flight message with the caller. */
+/* Send a dead letter, truncated to the topic's limit. output_writer: the writer that buffers it
+ * between transactions; NULL: send directly. Return 0, or a fatal error, which leaves the in-flight
+ * message with the caller. */
 int ek_output_send_dead_letter(struct ek_output *o, struct ek_output_writer *output_writer,
                                struct ek_inflight *t, enum ek_code code, const char *reason,
                                struct ek_error *e);
@@ -114,8 +115,8 @@ int ek_output_send_dead_letter(struct ek_output *o, struct ek_output_writer *out
  * was acknowledged. Return false if there is no copy to wait for: the topic does not take it, which
  * is logged. */
 bool ek_output_copy(struct ek_output *o, struct ek_inflight *t);
-/* At least once: send a rejected dead letter again with fewer parts. Return as
- * ek_output_send_dead_letter. */
+/* At least once: send a rejected dead letter again with fewer parts. Return 0, or a fatal error,
+ * which leaves the in-flight message with the caller. */
 int ek_output_resend_truncated(struct ek_output *o, struct ek_inflight *t,
                                const rd_kafka_message_t *report, struct ek_error *e);
 

@@ -72,9 +72,9 @@ enum ek_merged_consumer_flag {
 int ek_merged_consumer_new(struct ek_merged_consumer **out, const char *brokers, const char *topic,
                            unsigned flags, int wait_ms, struct ek_error *e);
 /* Create a consumer with client properties; `brokers` may be freed afterwards. Errors of
- * credentials, TLS or authorization include a remedy. Return EK_ECONFIG for an invalid property;
- * otherwise as ek_merged_consumer_new. since_ms: begin with the
- * first record of each partition that is not older; -1: any. */
+ * credentials, TLS or authorization include a remedy. since_ms: begin with the first record of each
+ * partition that is not older; -1: any. Return 0, EK_ECONFIG for an invalid property, EK_ENOMEM, or
+ * EK_EIO. */
 int ek_merged_consumer_open(struct ek_merged_consumer **out, const struct ek_brokers *brokers,
                             const char *topic, unsigned flags, int64_t since_ms, int wait_ms,
                             struct ek_error *e);

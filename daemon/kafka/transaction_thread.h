@@ -59,8 +59,8 @@ int ek_txn_new(struct ek_txn **out, const struct ek_txn_tools *tools, struct ek_
  * the thread cannot start. */
 int ek_txn_start(struct ek_txn *t, struct ek_error *e);
 
-/* Return the state; EK_TXN_COMMITTED is returned once per commit. With EK_TXN_BROKEN *e has the
- * error. */
+/* Return the state; EK_TXN_COMMITTED is returned once per commit. With EK_TXN_BROKEN set *e to the
+ * fatal error, otherwise *e is unchanged. */
 enum ek_txn_state ek_txn_state(struct ek_txn *t, struct ek_error *e);
 
 /* Return true if the error of EK_TXN_BROKEN is recoverable by a new client. */

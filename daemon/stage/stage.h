@@ -63,13 +63,13 @@ struct ek_stage_parts {
 struct ek_stage_parts ek_stage_parts(struct ek_stage *s);
 
 /* Set the kill switch (daemon/guard/pause.h) from the next messages of each worker on; also before
- * ek_stage_run. The change is logged and sent as an event and alert. Return false if it was already
- * set so. */
+ * ek_stage_run. `who` and `why` are copied and may be NULL. The change is logged and sent as an
+ * event and alert. Return true if it changed. */
 bool ek_stage_pause(struct ek_stage *s, bool paused, const char *who, const char *why);
 /* Return true if decisions survive a restart, because checkpoints are configured. */
 bool ek_stage_has_durable_state(const struct ek_stage *s);
 
-/* Return the current assets; for the thread that reloads them. */
+/* Return the current assets, valid until the next reload; for the thread that reloads them. */
 const struct ek_assets *ek_stage_assets(const struct ek_stage *s);
 
 /* Return true if, after ek_stage_run, the producer still blocks until a broker responds.

@@ -1,5 +1,5 @@
-/* Worker pool of the stage, and the batches of messages that a worker decodes before it takes the
- * guard's lock. */
+/* Worker pool of the stage, the batches of messages that a worker decodes before it takes the
+ * guard's lock, and the queue of messages to a worker. */
 #ifndef EK_DAEMON_STAGE_WORKER_POOL_H
 #define EK_DAEMON_STAGE_WORKER_POOL_H
 
@@ -66,7 +66,8 @@ struct ek_worker_pool_tools {
 };
 
 /* Create a pool with queues and contexts; ek_worker_pool_start starts the threads. The objects in
- * `tools` must outlive it. Return 0, EK_ENOMEM, EK_EIO or EK_ESTATE. */
+ * `tools` must outlive it. Return 0, EK_ENOMEM, EK_EIO if no file descriptor is available, or
+ * EK_ESTATE for assets that do not fit. */
 int ek_worker_pool_new(struct ek_worker_pool **out, const struct ek_worker_pool_tools *tools,
                        struct ek_error *e);
 /* Stop the pool if needed and free it. */
@@ -97,8 +98,8 @@ void ek_worker_pool_commit_assets(struct ek_worker_pool *c);
 /* Free the staged assets if the guard has not switched. */
 void ek_worker_pool_discard_assets(struct ek_worker_pool *c);
 
-/* Return the next message that workers return because it has no output, which the caller finishes,
- * or NULL. */
+/* Return the next message that workers did not send, which the caller must finish, or NULL if there
+ * is none. */
 struct ek_inflight *ek_worker_pool_next_finished(struct ek_worker_pool *c);
 /* Return the code of the error that ended the pool and copy it to *e, or return 0. */
 int ek_worker_pool_failure(struct ek_worker_pool *c, struct ek_error *e);
@@ -110,8 +111,8 @@ int ek_worker_pool_failure(struct ek_worker_pool *c, struct ek_error *e);
  */
 struct ek_spsc_queue;
 
-/* Create a queue. capacity is at least 1 and rounded up to a power of two. `room` must outlive
- * it. */
+/* Create a queue. capacity is at least 1 and rounded up to a power of two. `room` must outlive it.
+ * Return 0, EK_ENOMEM, or EK_EIO if no file descriptor is available. */
 int ek_spsc_queue_new(struct ek_spsc_queue **out, size_t capacity, const struct ek_wakeup *room,
                       struct ek_error *e);
 /* Free the queue, not its items. */

@@ -63,7 +63,7 @@ enum ek_state_loss {
 
 struct ek_checkpoint_status;
 
-/* Return a new status, or NULL if out of memory. */
+/* Return a new status, or NULL if out of memory. `topic` is not copied and must outlive it. */
 struct ek_checkpoint_status *ek_checkpoint_status_new(const char *topic);
 void ek_checkpoint_status_free(struct ek_checkpoint_status *r);
 

@@ -87,9 +87,10 @@ bool ek_checkpoint_store_is_drained(const struct ek_checkpoint_store *k);
 void ek_checkpoint_store_remove_closed(struct ek_checkpoint_store *k, bool lost);
 
 /* Restore the checkpoints of opened partitions, given their committed offsets and metadata, before
- * any message is read. Replaces the offsets by those to read from. Retries while brokers do not
- * respond, until canceled; then read no list. Return 0, EK_ECONFIG if another program version is
- * needed, or EK_EIO for a missing permission; errors are fatal. */
+ * any message is read. Replace the offsets by those to read from. Retry while brokers do not
+ * respond. Return 0, EK_ENOMEM, EK_ECONFIG if another program version is needed, or EK_EIO for a
+ * missing permission; errors are fatal. If `stopping` cancels it, return 0 with unchanged offsets:
+ * read no list then. */
 int ek_checkpoint_store_restore(struct ek_checkpoint_store *k,
                                 struct rd_kafka_topic_partition_list_s *parts, struct ek_error *e);
 /* Report that a restore waits for brokers, for the reason `why`, in log, /ready and metric; NULL

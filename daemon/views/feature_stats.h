@@ -1,4 +1,5 @@
-/* Cache of feature statistics by feature and cell, computed from the live sketches.
+/* Feature statistics by feature and cell, cached from the live sketches, and the history of each
+ * feature's evidence.
  *
  * The guard's thread updates a few features per step. It never waits for a reader that holds the
  * lock but repeats them in the next step. So statistics of one cell may have different times, and a

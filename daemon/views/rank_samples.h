@@ -29,8 +29,9 @@ struct ek_rank_sample;
 struct ek_rank_samples *ek_rank_samples_new(void);
 void ek_rank_samples_free(struct ek_rank_samples *s);
 
-/* Copy a list that needs shadow scoring, while its message is valid. Return NULL if `s` is NULL, no
- * feature is routed, or memory runs out. Add or free the sample. */
+/* Copy a list that needs shadow scoring, while its message is valid. Return the sample, which the
+ * caller passes to ek_rank_samples_add or frees; NULL if `s` is NULL, no feature is routed, or
+ * memory runs out. */
 struct ek_rank_sample *ek_rank_sample_new(const struct ek_rank_samples *s,
                                           const struct ek_context *c);
 void ek_rank_sample_free(struct ek_rank_sample *one);

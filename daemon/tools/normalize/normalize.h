@@ -59,14 +59,16 @@ void ek_normalize_parse(struct ek_normalize_args *a, int argc, char **argv);
  * EK_ENOMEM or EK_EIO. */
 int ek_normalize_read(const struct ek_files *files, const struct ek_manifest *m,
                       struct ek_dataset *d, struct ek_error *e);
-/* As ek_normalize_read, and set lists [files->count] to the number of lists of each file. */
+/* Read LETOR files as ek_normalize_read, with the same results, and set lists [files->count] to the
+ * number of lists of each file. */
 int ek_normalize_read_parts(const struct ek_files *files, const struct ek_manifest *m,
                             struct ek_dataset *d, size_t *lists, struct ek_error *e);
 /* Set every element of mask [F]: true for category features, which no method scales, false for
  * others. */
 void ek_normalize_categories(const struct ek_manifest *m, bool *mask);
 /* Set *c to transforms chosen from exactly one of profile and train; release it even on failure.
- * vali: for osm; NULL: the last fifth of the lists. Return 0, EK_EUSAGE, EK_ESTATE or EK_ENOMEM. */
+ * vali: for osm; NULL: the last fifth of the lists. *c refers to `m`, which must outlive it. Return
+ * 0, EK_ENOMEM, or an error of ek_osm. */
 int ek_choices_make(struct ek_choices *c, const struct ek_normalize_args *a,
                     const struct ek_manifest *m, const struct ek_profile *profile,
                     const struct ek_dataset *train, const struct ek_dataset *vali,

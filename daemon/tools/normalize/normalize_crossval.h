@@ -1,5 +1,5 @@
-/* Report of a cross-validation of scalings (offline/scale/crossval.h): a table, or JSON with all
- * values. One thread at a time. */
+/* Cross-validation of scalings by `normalize --cross-validate`, and its report: a table, or JSON
+ * with all values. */
 #ifndef EK_DAEMON_TOOLS_NORMALIZE_NORMALIZE_CROSSVAL_H
 #define EK_DAEMON_TOOLS_NORMALIZE_NORMALIZE_CROSSVAL_H
 
@@ -20,8 +20,7 @@ struct ek_crossval_report {
     int against; /* method that the others are tested against, by NDCG@1 */
 };
 
-/* Cross-validation of `normalize --cross-validate`: ranking quality of each scaling with a linear
- * ranker over five folds (offline/scale/crossval.h).
+/* Ranking quality of each scaling with a linear ranker over five folds (offline/scale/crossval.h).
  *
  * Five files are the five parts; any other number is read as one and split into five. Called by one
  * thread; uses as many as there are CPUs.
