@@ -36,7 +36,7 @@ struct ek_item_levels {
 
 /* Return the key of an item id, never 0. */
 uint64_t ek_item_key(struct ek_text id);
-/* Allocate a table of zeros. The caller fills feature, key and value, then calls
+/* Allocate a table of zeros. The caller fills feature, spread, key and value, then calls
  * ek_item_levels_index. Return 0 or EK_ENOMEM. */
 int ek_item_levels_new(struct ek_item_levels **out, size_t items, int features);
 /* Free a table. NULL is allowed. */
@@ -85,17 +85,17 @@ void ek_item_levels_scratch_release(struct ek_item_levels_scratch *s);
 /* Make r of the table's features in record [F] relative to the levels of the items: the mean over
  * the items that have one. A list in which fewer than half of the usable values are of such items
  * has no level and no spread afterwards. Also sets own_spread of lists with three such values.
- * `moments` is scratch; it and pivot are those that computed the records. Returns 0, or EK_ENOMEM
+ * `moments` is scratch; it and pivot are those that computed the records. Return 0, or EK_ENOMEM
  * with the records unchanged. */
 int ek_item_levels_apply(const struct ek_item_levels *t, const struct ek_list *q,
                          struct ek_item_levels_scratch *s, struct ek_list_moments *moments,
                          const float *pivot, struct ek_list_stats *record);
 
-/* Append the table to a profile file. NULL: nothing. Returns 0 or EK_ENOMEM. */
+/* Append the table to a profile file. NULL: nothing. Return 0 or EK_ENOMEM. */
 int ek_item_levels_write(const struct ek_item_levels *t, struct ek_tensors *file);
-/* Read the table of a profile of `features` item features; *out is NULL if the file has none.
- * Returns 0, EK_ENOMEM, or EK_EFORMAT for keys or features out of order and levels that are not
- * finite. */
+/* Read the table of a profile of `features` item features; the caller frees *out, which is NULL if
+ * the file has none. Return 0, EK_ENOMEM, or EK_EFORMAT for keys or features out of order and
+ * levels that are not finite. */
 int ek_item_levels_read(struct ek_item_levels **out, const struct ek_tensors *file, int features,
                         struct ek_error *e);
 

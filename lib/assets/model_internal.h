@@ -1,5 +1,5 @@
-/* Arrays and dimensions of a model (model.h), shared by its constructor (model.c) and its file
- * format (model_file.c). */
+/* Arrays and dimensions of a model (model.h), and names of its log inputs, shared by its
+ * constructor (model.c) and its file format (model_file.c). */
 #ifndef EK_ASSETS_MODEL_INTERNAL_H
 #define EK_ASSETS_MODEL_INTERNAL_H
 

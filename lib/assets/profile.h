@@ -154,7 +154,7 @@ struct ek_profile {
     struct ek_profile_lists *lists;     /* NULL: not in the file, or not loaded */
 };
 
-/* Return whether training tells how the level goes with the time of day. */
+/* Return whether training spans enough time to know the season of the day. */
 static inline bool ek_profile_has_days(const struct ek_profile *p)
 {
     return p->span_ms >= EK_DAYS_MS;
@@ -168,7 +168,8 @@ void ek_profile_free(struct ek_profile *p);
 /* Load a profile without its lists; the caller frees *out. Return 0, EK_EIO, EK_ENOMEM, or
  * EK_EFORMAT, also for values that are not finite, out of range or out of order. */
 int ek_profile_load(struct ek_profile **out, const char *path, struct ek_error *e);
-/* As ek_profile_load, with the training lists. Return also EK_ESTATE if the file has none. */
+/* Load a profile with its training lists; the caller frees *out. Return 0, EK_ESTATE if the file
+ * has no lists, or an error of ek_profile_load. */
 int ek_profile_load_lists(struct ek_profile **out, const char *path, struct ek_error *e);
 /* Write the profile, with its lists if present. Return 0, EK_EIO or EK_ENOMEM; on error an existing
  * file stays unchanged. */

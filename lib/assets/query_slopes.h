@@ -27,12 +27,14 @@ struct ek_query_slopes {
     float (*slope)[EK_SLOPE_QUERIES_MAX]; /* [A, C] 0: independent */
 };
 
-/* Allocate a table of zeros for a number of item features. Return 0 or EK_ENOMEM. */
+/* Allocate a table of zeros for `features` dependent item features; the caller fills it. Return 0
+ * or EK_ENOMEM. */
 int ek_query_slopes_new(struct ek_query_slopes **out, int features);
 /* Free a table. NULL is allowed. */
 void ek_query_slopes_free(struct ek_query_slopes *t);
-/* Subtract the effect of the query features, query [Q], from r in record [F]. A list outside the
- * range of training has no level and no spread afterwards. */
+/* Subtract the effect of the query features, query [query features], from r in record [item
+ * features]. A list with a value outside the range of training has no level and no spread of the
+ * dependent features afterwards. */
 void ek_query_slopes_apply(const struct ek_query_slopes *t, const float *query,
                            struct ek_list_stats *record);
 /* Return the effect of the query features on the level of a feature (ln): 0 if it depends on none,
@@ -40,10 +42,11 @@ void ek_query_slopes_apply(const struct ek_query_slopes *t, const float *query,
 double ek_query_slopes_of(const struct ek_query_slopes *t, const float *query, int feature);
 /* Return a hash of the table, from `seed`. NULL: seed. */
 uint64_t ek_query_slopes_hash(const struct ek_query_slopes *t, uint64_t seed);
-/* Append the table to a profile file. NULL: nothing. Returns 0 or EK_ENOMEM. */
+/* Append the table to a profile file. NULL: nothing. Return 0 or EK_ENOMEM. */
 int ek_query_slopes_write(const struct ek_query_slopes *t, struct ek_tensors *file);
-/* Read the table of a profile of `features` item features; *out is NULL if the file has none.
- * Returns 0, EK_ENOMEM, or EK_EFORMAT for features out of order and numbers that are not finite. */
+/* Read the table of a profile of `features` item features; the caller frees *out, which is NULL if
+ * the file has none. Return 0, EK_ENOMEM, or EK_EFORMAT for features out of order and numbers that
+ * are not finite. */
 int ek_query_slopes_read(struct ek_query_slopes **out, const struct ek_tensors *file, int features,
                          struct ek_error *e);
 

@@ -1,4 +1,5 @@
-/* Private part of struct ek_tensors. Names are unique and every array has data. */
+/* Private part of struct ek_tensors, and the table of data types. Names are unique and every array
+ * has data. */
 #ifndef EK_ASSETS_TENSORS_INTERNAL_H
 #define EK_ASSETS_TENSORS_INTERNAL_H
 

@@ -40,7 +40,8 @@ void ek_trees_drop_default_names(struct ek_trees *t, const char *prefix);
 /* Read a text file of LightGBM into b->trees. Return 0, EK_EFORMAT, EK_ELIMIT or EK_ENOMEM, with a
  * message in the builder's error. */
 int ek_trees_read_lightgbm(struct ek_trees_builder *b, const char *text, size_t length);
-/* Read a JSON file of XGBoost into b->trees. Return as ek_trees_read_lightgbm. */
+/* Read a JSON file of XGBoost into b->trees. Return 0, EK_EFORMAT, EK_ELIMIT or EK_ENOMEM, with a
+ * message in the builder's error. */
 int ek_trees_read_xgboost(struct ek_trees_builder *b, const char *text, size_t length);
 
 #endif

@@ -1,4 +1,4 @@
-/* Byte buffer that grows up to a limit and keeps its first error.
+/* Byte buffer that grows up to a limit and keeps its first error, and lengths of UTF-8 text.
  *
  * length <= capacity <= limit; `data` is NULL only while capacity is 0. After an append has failed,
  * further appends do nothing and return its error until the buffer is cleared or truncated. Append

@@ -33,11 +33,13 @@ struct ek_error {
 int ek_fail(struct ek_error *e, enum ek_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* As ek_fail, and set the flag EK_ERR_FATAL. Return `code`. */
+/* Store code and formatted message in *e, unless NULL, with the flag EK_ERR_FATAL. Return
+ * `code`. */
 int ek_fail_fatal(struct ek_error *e, enum ek_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* As ek_fail, and set the position. file may be NULL, line and column 0 if unknown. Return `code`.
+/* Store code, formatted message and position in *e, unless NULL. file may be NULL, line and column
+ * 0 if unknown. Return `code`.
  */
 int ek_fail_at(struct ek_error *e, enum ek_code code, const char *file, long line, long column,
                const char *format, ...) __attribute__((format(printf, 6, 7)));

@@ -25,8 +25,8 @@ int ek_error_list_add(struct ek_error_list *l, const struct ek_error *e);
  * position, copy the first to *e and return its code. `l` may be NULL. */
 int ek_error_list_first(struct ek_error_list *l, int code, struct ek_error *e);
 /* Add the error of a call that returned EK_ECONFIG and return 0, so that the parser continues.
- * Return EK_ECONFIG if the list is full. Other codes, and all codes if `l` is NULL, are returned
- * unchanged. */
+ * Return EK_ECONFIG if the list is full, or EK_ENOMEM if memory runs out. Other codes, also 0, and
+ * all codes if `l` is NULL, are returned unchanged. */
 int ek_error_list_collect(struct ek_error_list *l, int code, const struct ek_error *e);
 /* Append a JSON array of {"file","line","column","message"}; file is null, line and column are 0 if
  * unknown. Return 0 or EK_ENOMEM. */

@@ -66,7 +66,8 @@ int ek_writer_close(struct ek_writer *w, struct ek_error *e);
 /* Write a nul-terminated string to a file, replacing it. Return 0, EK_EIO or EK_ENOMEM. On error
  * the target stays unchanged. */
 int ek_file_write(const char *path, const char *text, struct ek_error *e);
-/* As ek_file_write, for `length` bytes. */
+/* Write `length` bytes to a file, replacing it. Return 0, EK_EIO or EK_ENOMEM. On error the target
+ * stays unchanged. */
 int ek_file_write_bytes(const char *path, const void *bytes, size_t length, struct ek_error *e);
 /* Discard the written data and free `w`. The target stays unchanged. NULL is allowed. */
 void ek_writer_abandon(struct ek_writer *w);

@@ -24,7 +24,7 @@ struct ek_json_writer {
 
 /* Initialize a writer that appends to `to`, without writing. */
 void ek_json_init(struct ek_json_writer *w, struct ek_buf *to);
-/* As ek_json_init, with a space after commas and colons, and ASCII only; for model files. */
+/* Initialize a writer with a space after commas and colons, and ASCII only, for model files. */
 void ek_json_init_spaced(struct ek_json_writer *w, struct ek_buf *to);
 /* Start the next member on a new line. */
 void ek_json_break_line(struct ek_json_writer *w);

@@ -1,4 +1,5 @@
-/* Strict number parsers: the whole text must be the number; no locale.
+/* Strict number parsers, for which the whole text must be the number, without a locale; and the
+ * nearest name for a misspelled word.
  *
  * EK_EFORMAT: not a number, or trailing characters; EK_ELIMIT: out of range. `out` is unchanged on
  * error. Text need not be terminated.

@@ -32,7 +32,7 @@ void ek_serialize_require(struct ek_serialize *s, bool good);
 /* Read or write numbers as they are in memory; they must have no padding. After an error, reading
  * sets them to 0 and writing does nothing. */
 void ek_serialize_raw(struct ek_serialize *s, void *numbers, size_t bytes);
-/* Read or write *v. Reading sets it to 0 after an error; so do the next three. */
+/* Read or write *v; reading sets it to 0 after an error. */
 void ek_serialize_u32(struct ek_serialize *s, uint32_t *v);
 /* Read or write *v. */
 void ek_serialize_u64(struct ek_serialize *s, uint64_t *v);

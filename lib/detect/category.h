@@ -126,7 +126,8 @@ void ek_categories_cell_serialize(struct ek_categories *c, struct ek_serialize *
 void ek_categories_merge(struct ek_categories *c, int cell, const struct ek_categories *others,
                          int of);
 struct ek_row_order;
-/* Merge the rows of another instance, as ek_history_merge does. After EK_ENOMEM, c is unusable. */
+/* Merge the rows of another instance, which stays unchanged, in the given order. Return 0, or
+ * EK_ENOMEM: c is then unusable. */
 int ek_categories_merge_rows(struct ek_categories *c, const struct ek_categories *others,
                              const struct ek_row_order *order);
 /* Return the name of a bet of a category feature, a static string: "new value", "value share" or

@@ -50,7 +50,7 @@ bool ek_window_shows_items(const struct ek_window *w, double shift_ln);
  * Transformations are not fitted, which would be expensive. */
 void ek_describe(const struct ek_baseline *b, const float *density, const struct ek_window *w,
                  struct ek_diagnosis *out);
-/* As ek_describe, and set the class of other changes by a fit of transformations. */
+/* Set *out as ek_describe does, and set the class of other changes by a fit of transformations. */
 void ek_classify(const struct ek_baseline *b, const float *density, const struct ek_window *w,
                  struct ek_diagnosis *out);
 

@@ -1,4 +1,4 @@
-/* Recently seen lists, to detect repeats and related lists.
+/* Recently seen lists, to detect repeats and related lists, and the canary bucket of a list.
  *
  * A repeat (a retry, a bot, a reloaded page) is no new evidence. A related list (same query
  * features, other items) is little evidence if related lists resembled each other in training.

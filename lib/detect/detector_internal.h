@@ -176,10 +176,12 @@ void ek_detector_reset_reused(struct ek_detector *d);
 /* Grow all arrays to `cells` cells. Return 0 or EK_ENOMEM. */
 int ek_detector_reserve_cells(struct ek_detector *d, int cells);
 /* Set *w and d->window_row to the lists of a cell since row `since`, without lists that other
- * episodes explain. Valid until the next window. Return their number. */
+ * episodes explain. The detector owns the arrays of *w, which are valid until the next window.
+ * Return their number. */
 int ek_detector_window(struct ek_detector *d, int feature, int cell, uint64_t since,
                        struct ek_window *w);
-/* As ek_detector_window, for at most the last `most` lists. */
+/* Set *w as ek_detector_window does, but to at most the last `most` of these lists. Return their
+ * number. */
 int ek_detector_window_for(struct ek_detector *d, int feature, int cell, uint64_t since, int most,
                            struct ek_window *w);
 /* Return whether an episode in another of the list's cells explains the feature in this list.
@@ -246,7 +248,7 @@ static inline double ek_density_at(const float *density, double r)
     return density[ek_residual_bin((float)r)];
 }
 
-/* Return the episode of a feature in a cell, or NULL. */
+/* Return the episode of a feature in a cell, owned by the detector, or NULL. */
 static inline struct ek_episode *ek_episode_at(const struct ek_detector *d, int cell, int feature)
 {
     int number = d->episode_of[ek_detector_cell_slot(d, cell, feature)];
@@ -260,10 +262,11 @@ bool ek_scheduler_can_diagnose(struct ek_detector *d, const struct ek_episode *e
 /* As ek_scheduler_can_diagnose, for a recovering episode. new: since the current list. */
 bool ek_scheduler_can_recover(struct ek_detector *d, const struct ek_episode *e, bool new);
 
-/* Open an episode for an alarm. Return NULL, changing nothing, if all episodes are in use. */
+/* Open an episode for an alarm. Return it, owned by the detector and valid until it is dismissed or
+ * ends; or NULL, with nothing changed, if all episodes are in use. */
 struct ek_episode *ek_episode_open(struct ek_detector *d, int feature, int cell, int bet);
-/* Set *f to the finding of an episode, with this state. `reason` is for EK_DISMISSED. Strings are
- * valid as for ek_detector_next. */
+/* Set *f to the finding of an episode, with this state. `reason` is for EK_DISMISSED, a static
+ * string. The other strings are valid until the next list. */
 void ek_episode_finding(const struct ek_detector *d, const struct ek_episode *e,
                         enum ek_finding_state state, const char *reason, struct ek_finding *f);
 /* Update an episode with a list of its cell: diagnose, confirm, end or dismiss it when due.
@@ -379,11 +382,12 @@ void ek_localize_joined(struct ek_detector *d, struct ek_episode *e);
 /* Return whether two episodes are the same change of the same feature, within error. */
 int ek_incident_is_same_change(const struct ek_episode *a, const struct ek_episode *b);
 /* Replace an unclaimed episode of a segment by one of all traffic if the other lists moved too.
- * Call before confirming it. Return as ek_localize. */
+ * Call before confirming it. Return the decision: EK_LOCALIZE_SAME also if too few episodes are
+ * unused; after EK_LOCALIZE_MOVED the caller dismisses e. */
 enum ek_localization ek_localize_to_all(struct ek_detector *d, struct ek_episode *e);
 struct ek_split;
 /* Open and claim episodes for the hit values of a split. If e is confirmed they are confirmed at
- * once, so that no affected list loses its route. Return 1, or 0, changing nothing, if too few
+ * once, so that no affected list loses its route. Return 1; or 0, with nothing changed, if too few
  * episodes are unused. */
 int ek_localize_to(struct ek_detector *d, struct ek_episode *e, const struct ek_split *s);
 

@@ -1,4 +1,5 @@
-/* Shiryaev-Roberts statistics of the bets and tracked level, per feature and cell.
+/* Shiryaev-Roberts statistics of the bets, tracked level and online calibration of the bets, per
+ * feature and cell.
  *
  * R_i <- (R_i + 1) e_i; an alarm is raised when sum w_i R_i reaches A. Without a change every e_i
  * has expectation at most 1, so R_i - n is a supermartingale and the mean time to a false alarm is

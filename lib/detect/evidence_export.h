@@ -77,7 +77,7 @@ struct ek_evidence_sum *ek_detector_evidence_sum(const struct ek_detector *d);
 /* Return the manifest of the detector, which does not own it. */
 const struct ek_manifest *ek_detector_manifest(const struct ek_detector *d);
 /* Set *out to the first confirmed finding at index `place` or later. Return the next index, or 0 if
- * none is left. Start with 0. Strings are valid as for ek_detector_next. */
+ * none is left. Start with 0. Its strings are valid until the next list. */
 int ek_detector_confirmed(const struct ek_detector *d, int place, struct ek_finding *out);
 
 /* Retain the cell of a value once, assigning one if necessary. Set *cell to -1, retaining nothing,

@@ -1,4 +1,5 @@
-/* Ring of the last EK_HISTORY lists, with their statistics, cells and query features.
+/* Ring of the last EK_HISTORY lists, with their statistics, cells and query features, and the
+ * merged order of two such rings.
  *
  * Shared by all cells. Row numbers increase forever; the oldest rows are overwritten. Residual r is
  * relative to the stratum's level. Memory: 16 bytes per row and item feature, 4 per query feature.

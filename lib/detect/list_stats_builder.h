@@ -1,5 +1,5 @@
-/* List statistics builder: stratum, level, spread and fractions of one list before the detector
- * receives it. */
+/* List statistics builder: stratum, level, spread, fractions and bets of one list before the
+ * detector receives it. */
 #ifndef EK_DETECT_LIST_STATS_BUILDER_H
 #define EK_DETECT_LIST_STATS_BUILDER_H
 

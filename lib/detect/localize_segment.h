@@ -55,7 +55,8 @@ double ek_change_evidence_since_alarm(struct ek_detector *d, const struct ek_epi
  * gain are 0. */
 void ek_split_lists(struct ek_detector *d, const struct ek_window *w, int dimension,
                     struct ek_split *out);
-/* As ek_split_lists, with the evidence of each value under the change c; gain is 0. */
+/* Set *out as ek_split_lists does, and also the evidence of each value under the change c; gain is
+ * 0. */
 void ek_split_values(struct ek_detector *d, const struct ek_episode *e, const struct ek_change *c,
                      const struct ek_window *w, int dimension, struct ek_split *out);
 

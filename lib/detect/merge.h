@@ -23,8 +23,8 @@
  * 0, or EK_ENOMEM: `into` is unusable. */
 int ek_detector_adopt_cells(struct ek_detector *into, const struct ek_cells *from, int16_t *to);
 /* Merge the complete state of a detector with the same assets; `from` stays unchanged. Neither may
- * have queued findings. Dismissals are queued as findings. Return 0, or EK_ENOMEM: `into` is
- * unusable. */
+ * have queued findings. to: as in ek_detector_adopt_cells. Dismissals are queued as findings.
+ * Return 0, or EK_ENOMEM: `into` is unusable. */
 int ek_detector_merge(struct ek_detector *into, const struct ek_detector *from, int16_t *to);
 /* Return whether a finding on the feature is open in the cell. */
 bool ek_detector_has_open(const struct ek_detector *d, int feature, int cell);

@@ -29,8 +29,8 @@ int ek_space_saving_new(struct ek_space_saving **out, int cells, int candidates)
 void ek_space_saving_free(struct ek_space_saving *b);
 /* Advance the decay by one list. */
 void ek_space_saving_list(struct ek_space_saving *b);
-/* Count a key. Return its cell, or -1 for a candidate. `lists` is a lower bound of the decayed
- * lists of a candidate. */
+/* Count a key as one list. Return its cell, or -1 for a candidate. Set *lists to a lower bound of
+ * the decayed lists of the key. */
 int ek_space_saving_count(struct ek_space_saving *b, uint64_t key, double *lists);
 /* Count a key as `lists` decayed lists. Return its cell or -1. */
 int ek_space_saving_add(struct ek_space_saving *b, uint64_t key, double lists);
@@ -43,7 +43,7 @@ double ek_space_saving_lists(const struct ek_space_saving *b, int cell);
 void ek_space_saving_assign(struct ek_space_saving *b, uint64_t key, int cell);
 /* Return whether a cell has an owner. */
 int ek_space_saving_is_assigned(const struct ek_space_saving *b, int cell);
-/* Read or write all counters; reading fails on values out of range. */
+/* Read or write all counters; reading values out of range sets EK_EFORMAT. Errors are in s->rc. */
 void ek_space_saving_serialize(struct ek_space_saving *b, struct ek_serialize *s);
 
 #endif

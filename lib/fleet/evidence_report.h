@@ -1,5 +1,5 @@
 /* Evidence report of one instance: the statistics of its lists since the last report
- * (docs/dev/formats/fleet.md).
+ * (docs/dev/formats/fleet.md); with the fields that other records of an instance share.
  *
  * Records name cells, because cell numbers differ by instance. They number features, because the
  * manifest hash is checked. An instance numbers its reports from 1, and `start` identifies its run,

@@ -53,9 +53,10 @@ void ek_wire_number(struct ek_serialize *w, uint64_t *v, uint64_t most);
 void ek_record_write(struct ek_serialize *w, uint64_t v);
 /* Read and return an unsigned varint, only when reading; 0 on error, also above `most`. */
 uint64_t ek_record_get(struct ek_serialize *w, uint64_t most);
-/* Read or write *v as a varint of at most 32 bits, as ek_wire_number. */
+/* Read or write *v as an unsigned varint; reading fails above 32 bits and sets *v to 0. */
 void ek_wire_u32(struct ek_serialize *w, uint32_t *v);
-/* Read or write *v as an integer from 0 to `most`, as ek_wire_number. */
+/* Read or write *v, 0 to `most`, as an unsigned varint; reading fails above `most` and sets *v to
+ * 0. */
 void ek_wire_int(struct ek_serialize *w, int *v, int most);
 /* Read or write a flag; reading fails unless it is 0 or 1. */
 void ek_wire_flag(struct ek_serialize *w, bool *flag);

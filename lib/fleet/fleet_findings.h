@@ -9,7 +9,8 @@
 
 struct ek_fleet_findings;
 
-/* Create an empty set of findings. The arguments must outlive it. Return 0 or EK_ENOMEM. */
+/* Create an empty set of findings. Pool, manifest and rules must outlive it. Return 0 or
+ * EK_ENOMEM. */
 int ek_fleet_findings_new(struct ek_fleet_findings **out, struct ek_fleet_pool *pool,
                           const struct ek_manifest *m, const struct ek_rules *rules);
 void ek_fleet_findings_free(struct ek_fleet_findings *t);

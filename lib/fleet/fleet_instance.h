@@ -35,7 +35,7 @@ int ek_fleet_instance_report(struct ek_fleet_instance *m, int64_t stream_ms,
                              void *context, struct ek_error *e);
 /* Write the comparisons of the routes in the plan, in addition to reports; no record without
  * comparisons. `drifted`: the model no longer agrees with upstream, which the record states. Return
- * as ek_fleet_instance_report. */
+ * 0, EK_ENOMEM, EK_ELIMIT or the error of `write`. */
 int ek_fleet_instance_comparisons(struct ek_fleet_instance *m, const struct ek_comparisons *t,
                                   bool drifted,
                                   int (*write)(void *context, const void *bytes, size_t length),
@@ -47,8 +47,9 @@ void ek_fleet_instance_add_finding(struct ek_fleet_instance *m, const struct ek_
 bool ek_fleet_instance_has_findings(const struct ek_fleet_instance *m);
 /* Return whether the leader requests rows for a diagnosis. */
 bool ek_fleet_instance_is_sampled(const struct ek_fleet_instance *m);
-/* Write an early report if the detector has found something, else the new requested rows. Return as
- * ek_fleet_instance_report. */
+/* Write an early report if the detector has found something, else the new requested rows, by calls
+ * of `write`. Return 0, EK_ENOMEM, EK_ELIMIT or the error of `write`; on error only the evidence of
+ * this report is lost. */
 int ek_fleet_instance_report_early(struct ek_fleet_instance *m, int64_t stream_ms,
                                    int (*write)(void *context, const void *bytes, size_t length),
                                    void *context, struct ek_error *e);

@@ -53,9 +53,9 @@ void ek_leader_free(struct ek_leader *d);
  * leader. Return 0, EK_EFORMAT or EK_ENOMEM. */
 int ek_leader_apply_record(struct ek_leader *d, const void *bytes, size_t length,
                            struct ek_error *e);
-/* Process a record of an instance, as ek_fleet_pool_add. The leader applies operator commands and
- * publishes them with the next plan record. Return 0, EK_ENOMEM, EK_EFORMAT, or EK_ESTATE for a
- * record of another manifest; on error the record has no effect. */
+/* Process a record of an instance: an evidence report, rows, comparisons or an operator command,
+ * which the leader applies and publishes with the next plan record. Return 0, EK_ENOMEM,
+ * EK_EFORMAT, or EK_ESTATE for a record of another manifest; on error the record has no effect. */
 int ek_leader_receive(struct ek_leader *d, const void *bytes, size_t length, int64_t clock_ms,
                       struct ek_error *e);
 /* Start as leader after the log was read to its end. No effect if it is leader. */
@@ -65,11 +65,13 @@ void ek_leader_stop(struct ek_leader *d);
 /* Return whether the instance is leader, and not a standby. */
 bool ek_leader_is_active(const struct ek_leader *d);
 /* Advance one report interval; call about once per second. As leader, append the plan record to
- * `out` once event time is known. Return 0, EK_ENOMEM, or EK_ELIMIT if `out` is full. */
+ * `out` once event time is known. Return 0, also without a record, EK_ENOMEM, or EK_ELIMIT if `out`
+ * is full. */
 int ek_leader_advance(struct ek_leader *d, int64_t clock_ms, struct ek_buf *out,
                       struct ek_error *e);
 /* Process records between two report intervals. Append a plan record only if the plan changes or a
- * finding or decision is new. Return as ek_leader_advance. */
+ * finding or decision is new. Return 0, also without a record, EK_ENOMEM, or EK_ELIMIT if `out` is
+ * full. */
 int ek_leader_check(struct ek_leader *d, int64_t clock_ms, struct ek_buf *out, struct ek_error *e);
 
 /* Pass replies to operator commands (fleet/command_record.h) to `write`. Call after the plan

@@ -1,4 +1,5 @@
-/* Pooled evidence of a fleet, from the evidence reports of all instances.
+/* Pooled evidence of a fleet, from the evidence reports of all instances, and the instances that
+ * the leader knows.
  *
  * Sums of reports add up per cell name, and ek_fleet_pool_advance applies them to the statistic R.
  * So the order of reports does not matter, a duplicate is recognized by its number, and a lost
@@ -86,7 +87,8 @@ int ek_fleet_pool_instance(const struct ek_fleet_pool *p, struct ek_text name);
 int ek_fleet_pool_instances(const struct ek_fleet_pool *p, int64_t clock_ms);
 /* Find the next name, from position `at`, that two processes share: their reports alternated in the
  * last EK_FLEET_EXPIRED_MS. Reports of the earlier process are ignored. A restart does not count.
- * Return the next position, 0 at the end; start with 0. *name is a view. */
+ * Return the next position, 0 at the end; start with 0. *name is valid until the next report is
+ * added. */
 size_t ek_fleet_pool_next_duplicate(const struct ek_fleet_pool *p, size_t at, int64_t clock_ms,
                                     const char **name);
 /* Return the latest event time of the live instances, at most one minute above their median because
@@ -112,15 +114,17 @@ enum ek_fleet_arrival {
 /* Create an empty set of instances. Return 0 or EK_ENOMEM. */
 int ek_pool_instances_new(struct ek_pool_instances **out);
 void ek_pool_instances_free(struct ek_pool_instances *s);
-/* Return the instance of this name, valid as long as the set. A new instance may replace an expired
- * one. NULL: no space. */
+/* Return the instance of this name, adding it if it is new; owned by the set. A new instance may
+ * replace an expired one, so it is valid until the next call. NULL: all EK_FLEET_INSTANCES_MAX are
+ * in use. */
 struct ek_pool_instance *ek_pool_instances_find(struct ek_pool_instances *s, struct ek_text name,
                                                 int64_t clock_ms);
 /* Return the class of a report by its start and number, and record its arrival at clock_ms. */
 enum ek_fleet_arrival ek_pool_instance_classify(struct ek_pool_instance *i,
                                                 const struct ek_fleet_head *head, int64_t clock_ms);
 
-/* As ek_fleet_pool_next_duplicate, for the instances of a pool. */
+/* Find the next duplicate name from position `at`, as ek_fleet_pool_next_duplicate does for a pool.
+ * Return the next position, 0 at the end. *name is valid until the next ek_pool_instances_find. */
 size_t ek_pool_instances_next_duplicate(const struct ek_pool_instances *s, size_t at,
                                         int64_t clock_ms, const char **name);
 

@@ -132,7 +132,7 @@ struct ek_event {
     };
 };
 
-/* Return a copy, or NULL if out of memory, as all functions that return an event. */
+/* Return a copy of an event, or NULL if out of memory. */
 struct ek_event *ek_event_copy(const struct ek_event *v);
 /* Return an event of a finding and the decision on it; members [count]: features of its incident.
  * NULL if out of memory. */
@@ -167,7 +167,8 @@ enum ek_finding_state ek_event_finding_state(const struct ek_event *v);
 bool ek_event_entry_acts(const struct ek_event_entry *e);
 
 struct ek_guard;
-/* Remove and return the oldest pending event, valid until the next call; NULL: none. */
+/* Remove and return the oldest pending event, which the guard owns, valid until the next call;
+ * NULL: none. */
 const struct ek_event *ek_guard_pop_event(struct ek_guard *g);
 
 #endif

@@ -15,7 +15,8 @@ int ek_event_json(const struct ek_event *v, struct ek_buf *out);
  * EK_SEGMENT_OTHER. */
 void ek_json_add_segment(struct ek_json_writer *w, const char *key, const char *dimension,
                          const char *value);
-/* As ek_json_add_segment, without a key, to a buffer. Return 0, EK_ENOMEM or EK_ELIMIT. */
+/* Append a segment to a buffer, in the format of ek_json_add_segment. Return 0, EK_ENOMEM or
+ * EK_ELIMIT. */
 int ek_segment_json(struct ek_buf *out, const char *dimension, const char *value);
 /* Append the members of a finding to the open object, for the overview. */
 void ek_json_add_problem(struct ek_json_writer *w, const struct ek_event_finding *f);

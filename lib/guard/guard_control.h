@@ -1,4 +1,5 @@
-/* Route controller of a guard (plan/route_controller.h), over the cells of its detector. */
+/* Route controller of a guard (plan/route_controller.h), over the cells of its detector, and the
+ * events of plans, limits and open findings. */
 #ifndef EK_GUARD_GUARD_CONTROL_H
 #define EK_GUARD_GUARD_CONTROL_H
 

@@ -16,8 +16,9 @@ struct ek_guard;
 int ek_guard_items_new(struct ek_guard *g, struct ek_error *e);
 /* Free the assembly of a guard and the history of its plans. */
 void ek_guard_items_free(struct ek_guard *g);
-/* Process an item as ek_guard_update. `time_ms`: of its list. Return 0, EK_ESTATE for a list of
- * another manifest, or EK_ENOMEM. */
+/* Process the item message in a context: update sketches and assembly, and set its treatment by the
+ * plan of its list. `time_ms`: of its list; now_ms: clock of the caller. Return 0, EK_ESTATE for a
+ * list of another manifest, or EK_ENOMEM. */
 int ek_guard_process_item(struct ek_guard *g, struct ek_context *c, int64_t time_ms, int64_t now_ms,
                           struct ek_error *e);
 /* Pass the lists due at this event time to the detector. Return 0, EK_ESTATE for a list of another

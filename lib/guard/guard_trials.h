@@ -23,7 +23,8 @@ const struct ek_context *ek_guard_context(const struct ek_guard *g);
  * manifest, or EK_ENOMEM. */
 int ek_guard_compare(struct ek_guard *g, struct ek_comparison *out, bool *valid,
                      struct ek_error *e);
-/* As ek_guard_compare, for a list that was processed in `c`. The scores in `c` are then invalid. */
+/* Compare a list that was processed in `c` if it is due, and add the result; *out, *valid and codes
+ * as for ek_guard_compare. The scores in `c` are then invalid. */
 int ek_guard_compare_in(struct ek_guard *g, struct ek_context *c, struct ek_comparison *out,
                         bool *valid, struct ek_error *e);
 

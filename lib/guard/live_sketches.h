@@ -89,8 +89,8 @@ int ek_live_sketches_new(struct ek_live_sketches **out, const struct ek_profile 
                          const struct ek_rules *rules, const struct ek_cells *cells,
                          struct ek_error *e);
 void ek_live_sketches_free(struct ek_live_sketches *t);
-/* Set the accepted levels; statistics are then relative to them. `rebases` must outlive the
- * sketches. */
+/* Set the accepted levels; statistics are then relative to them. `rebases` is not copied and must
+ * outlive the sketches. */
 void ek_live_sketches_add_offset(struct ek_live_sketches *t,
                                  const struct ek_level_offsets *rebases);
 /* Clear a cell that gets another segment value. */

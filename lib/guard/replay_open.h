@@ -14,8 +14,8 @@ typedef int ek_replay_fn(void *context, const struct ek_event *v);
  * or the first nonzero result, which ends the replay. */
 int ek_guard_replay_open(struct ek_guard *g, ek_replay_fn *receive, void *context);
 
-/* Call the function for each rollback decision of a route, and for model drift. Return as
- * ek_guard_replay_open. */
+/* Call the function for each rollback decision of a route, and for model drift. Return 0,
+ * EK_ENOMEM, or the first nonzero result of the function, which ends the replay. */
 int ek_guard_replay_inconsistent(struct ek_guard *g, ek_replay_fn *receive, void *context);
 
 #endif

@@ -45,7 +45,8 @@ void ek_capture_close(struct ek_capture_reader *r);
  * EK_ENOMEM. */
 int ek_capture_create(struct ek_capture_writer **out, const char *path, int bare,
                       struct ek_error *e);
-/* Append a record. Return 0, EK_EIO, EK_ENOMEM, or EK_ELIMIT for a message that is too long. */
+/* Append a record, which is not kept. Return 0, EK_EIO, EK_ENOMEM, or EK_ELIMIT for a message that
+ * is too long. */
 int ek_capture_write(struct ek_capture_writer *w, const struct ek_record *record,
                      struct ek_error *e);
 /* Finish the file, which replaces its target only on success. Always frees `w`. Return 0, EK_EIO or

@@ -51,7 +51,8 @@ void ek_letor_close(struct ek_letor *l);
  * is unchanged. */
 int ek_letor_write(const struct ek_manifest *m, const struct ek_list *q, uint64_t qid,
                    struct ek_buf *out, struct ek_error *e);
-/* As ek_letor_write, with any string without spaces as query id. */
+/* Append the lines of one list as ek_letor_write, with a string without spaces as query id. Return
+ * 0, EK_ENOMEM, EK_ELIMIT, or EK_EFORMAT for an infinity, with `out` unchanged. */
 int ek_letor_write_as(const struct ek_manifest *m, const struct ek_list *q, struct ek_text qid,
                       struct ek_buf *out, struct ek_error *e);
 

@@ -33,10 +33,10 @@ void ek_dense_apply(const struct ek_dense *d, const float *x, int rows, size_t x
 
 /* Return the number of floats in a `start`: the outputs, rounded up to whole panels. */
 int ek_dense_start(const struct ek_dense *d);
-/* As ek_dense_apply, but outputs y begin with `start` [ek_dense_start] in place of the bias, for
- * example with the sum over inputs that all rows share. Floats of `start` beyond the outputs are
- * read but have no effect. NULL means the bias. The last `idle` inputs must be 0 in all rows; they
- * are skipped, which is exact for finite weights. */
+/* Compute outputs as ek_dense_apply does, but begin with `start` [ek_dense_start] in place of the
+ * bias, for example with the sum over inputs that all rows share. Floats of `start` beyond the
+ * outputs are read but have no effect. NULL means the bias. The last `idle` inputs must be 0 in all
+ * rows; they are skipped, which is exact for finite weights. */
 void ek_dense_apply_from(const struct ek_dense *d, const float *start, int idle, const float *x,
                          int rows, size_t x_stride, float *y, size_t y_stride, int relu);
 

@@ -24,8 +24,8 @@ int ek_misra_gries_new(struct ek_misra_gries **out, size_t most);
 void ek_misra_gries_free(struct ek_misra_gries *h);
 /* Add `weight` to a key; a weight of 0 has no effect. Return 0, or EK_ENOMEM without a change. */
 int ek_misra_gries_add(struct ek_misra_gries *h, uint64_t key, uint64_t weight);
-/* As ek_misra_gries_add, for the weight and number of additions of an entry listed by another
- * counter. Return 0, or EK_ENOMEM without a change. */
+/* Add the weight and the number of additions of an entry listed by another counter. Return 0, or
+ * EK_ENOMEM without a change. */
 int ek_misra_gries_add_weight(struct ek_misra_gries *h, const struct ek_misra_gries_key *key);
 /* Return the number of keys. */
 size_t ek_misra_gries_count(const struct ek_misra_gries *h);

@@ -13,21 +13,23 @@
  * without a loss of counts. */
 int ek_windows_pack_newest(struct ek_windows *w);
 /* Read or write the sum of all closed windows. When reading, call it first, on new windows. Errors
- * are in s->rc, also for the next two. */
+ * are in s->rc. */
 void ek_windows_life_serialize(struct ek_windows *w, struct ek_serialize *s);
-/* Read or write the current window. */
+/* Read or write the current window. Errors are in s->rc. */
 void ek_windows_now_serialize(struct ek_windows *w, struct ek_serialize *s);
 /* Return the number of retained windows, in places 0 .. n - 1. A newly closed window replaces the
  * oldest one in its place. */
 int ek_windows_places(const struct ek_windows *w);
-/* Read or write the closed window of one place. */
+/* Read or write the closed window of one place. Errors are in s->rc. */
 void ek_windows_place_serialize(struct ek_windows *w, struct ek_serialize *s, int place);
 /* Return a number that changes with the current window, to skip unchanged parts of a checkpoint.
  * Marks are comparable until ek_windows_clear. */
 uint64_t ek_windows_now_mark(const struct ek_windows *w);
-/* Return a number that changes with the lifetime sum, as ek_windows_now_mark. */
+/* Return a number that changes with the lifetime sum, for the same purpose as
+ * ek_windows_now_mark. */
 uint64_t ek_windows_life_mark(const struct ek_windows *w);
-/* Return a number that changes with the window of a place, as ek_windows_now_mark. */
+/* Return a number that changes with the window of a place, for the same purpose as
+ * ek_windows_now_mark. */
 uint64_t ek_windows_place_mark(const struct ek_windows *w, int place);
 
 /* Add all counts of `from`, which has the same features and stays unchanged. Windows of equal

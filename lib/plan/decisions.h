@@ -74,10 +74,11 @@ struct ek_decisions;
 /* Return an empty record of this kind with the actor "system"; its strings are static. */
 struct ek_decision_record ek_decision_get(enum ek_decision_kind what);
 
-int ek_decisions_new(struct ek_decisions **out); /* Return 0, or EK_ENOMEM. */
+/* Create an empty log. Return 0, or EK_ENOMEM. */
+int ek_decisions_new(struct ek_decisions **out);
 void ek_decisions_free(struct ek_decisions *d);
-/* Append a copy; number 0: assign the next number. *is_new: it was not in the log. Return 0, or
- * EK_ENOMEM; on error the log is unchanged. */
+/* Append a copy; number 0: assign the next number. Set *is_new to false, with the log unchanged, if
+ * its number is known or evicted. Return 0, or EK_ENOMEM with the log unchanged. */
 int ek_decisions_add(struct ek_decisions *d, const struct ek_decision_record *m, bool *is_new);
 /* Return the decision of this number, or NULL if unknown or evicted. Valid until the next
  * ek_decisions_add. */
@@ -98,7 +99,8 @@ uint64_t ek_decisions_last(const struct ek_decisions *d);
 /* Read or write part 0 .. EK_DECISIONS_PARTS - 1 of the ring; read into an empty log. Errors are in
  * s->rc. */
 void ek_decisions_serialize(struct ek_decisions *d, struct ek_serialize *s, int part);
-/* Return the mark of a part, 0 if it is empty. A part is unchanged as long as its mark is. */
+/* Return the mark of a part, 0 if it is empty. A part is unchanged as long as its mark is the
+ * same. */
 uint64_t ek_decisions_mark(const struct ek_decisions *d, int part);
 
 #endif

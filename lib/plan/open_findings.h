@@ -1,5 +1,4 @@
-/* Registry of open findings by feature and segment, oldest first. A list without an open finding in
- * any of its segments has no known fault.
+/* Registry of open findings by feature and segment, oldest first.
  *
  * The guard adds findings of its detector. In a fleet the leader adds proposed findings, and each
  * instance adds the findings of plan records. Starts as {0}; free with ek_open_findings_release.

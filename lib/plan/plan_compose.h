@@ -21,7 +21,8 @@ struct ek_route_coverage;
 
 enum { EK_ROUTE_COVERAGE_LISTS = 4096, EK_ROUTE_COVERAGE_CELLS = 9 /* per list */ };
 
-int ek_route_coverage_new(struct ek_route_coverage **out); /* Return 0, or EK_ENOMEM. */
+/* Create an empty coverage. Return 0, or EK_ENOMEM. */
+int ek_route_coverage_new(struct ek_route_coverage **out);
 void ek_route_coverage_free(struct ek_route_coverage *r);
 /* Remove all lists and percentages; the memory is kept. */
 void ek_route_coverage_clear(struct ek_route_coverage *r);

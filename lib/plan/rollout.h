@@ -134,7 +134,8 @@ void ek_rollouts_add_pause(struct ek_rollouts *s, int64_t for_ms);
 /* Read or write the route budgets of the rollouts. They are a later addition to the format: read
  * after ek_rollouts_serialize. Errors are in snap->rc. */
 void ek_rollouts_budget_serialize(struct ek_rollouts *s, struct ek_serialize *snap);
-/* Read or write the incidents of the rollouts, as ek_rollouts_budget_serialize. */
+/* Read or write the incidents of the rollouts; read after ek_rollouts_serialize. Errors are in
+ * snap->rc. */
 void ek_rollouts_incidents_serialize(struct ek_rollouts *s, struct ek_serialize *snap);
 /* Read or write rollouts without budgets and incidents; `features` and `cells` are exclusive upper
  * bounds. Errors are in snap->rc. */

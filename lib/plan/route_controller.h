@@ -120,8 +120,9 @@ const struct ek_rollout *ek_controller_rollout(const struct ek_controller *c, in
 int ek_controller_check(const struct ek_controller *c, const struct ek_order *o, int64_t time_ms,
                         struct ek_error *e);
 /* Validate and apply a command; the next update makes the plan. *m gets the decision without
- * number, list and versions; its strings are those of the command. Return 0, EK_ESTATE, EK_ELIMIT,
- * EK_ENOMEM or as ek_controller_check; on error nothing changes. */
+ * number, list and versions; its strings are those of the command. Return 0, EK_ELIMIT for too many
+ * pins or accepts, EK_ENOMEM, EK_ESTATE or an error of ek_controller_check; on error nothing
+ * changes. */
 int ek_controller_carry_out(struct ek_controller *c, const struct ek_order *o, int64_t time_ms,
                             struct ek_decision_record *m, struct ek_error *e);
 /* Pin of an operator, at most EK_PINS_MAX. */
@@ -169,7 +170,8 @@ struct ek_controller_memory {
     bool paused;
     int64_t paused_ms;
 };
-/* Return plan, desired plan, rollouts, pins and limits as views, valid until the next change. */
+/* Return plan, desired plan, rollouts, pins and limits as views, valid until the next change of the
+ * controller. */
 struct ek_controller_memory ek_controller_memory(const struct ek_controller *c);
 /* Replace plan, desired plan, rollouts and limits by copies of those of *m, without reports. Pins
  * and pause stay. */

@@ -140,25 +140,29 @@ struct ek_rules {
 
 /* Unit catalogs named in a file are read too, relative to the folder of `name`. Their errors have
  * the position of the reference. */
-/* Create the default rules for a manifest. Without a manifest (NULL, here and below) only the form
- * of a file is checked: feature names are not checked, feature rules are dropped, and pins have
- * feature -1. Return 0, EK_ECONFIG or EK_ENOMEM. */
+/* Create the default rules for a manifest, which is not kept; the caller frees *out. Without a
+ * manifest (NULL, here and below) only the form of a file is checked: feature names are not
+ * checked, feature rules are dropped, and pins have feature -1. Return 0, EK_ECONFIG or
+ * EK_ENOMEM. */
 int ek_rules_default(struct ek_rules **out, const struct ek_manifest *m, struct ek_error *e);
 /* Read a rules file, for a manifest or NULL as above. Return 0, EK_EIO, EK_ECONFIG with a position,
  * or EK_ENOMEM. The caller frees *out. */
 int ek_rules_load(struct ek_rules **out, const struct ek_manifest *m, const char *path,
                   struct ek_error *e);
-/* As ek_rules_load, for a text in memory; `name` is the file name in errors. */
+/* Parse rules in memory, for a manifest or NULL; `name` is the file name in errors. Return 0,
+ * EK_ECONFIG with the position of the first error, or EK_ENOMEM. The caller frees *out. */
 int ek_rules_parse(struct ek_rules **out, const struct ek_manifest *m, const char *name,
                    const char *text, size_t length, struct ek_error *e);
-/* Parse rules and continue after errors: `faults` (initialized, may be NULL) lists all by position,
- * and the first is the error. Invalid YAML has one error. Return 0, EK_ECONFIG or EK_ENOMEM. */
+/* Parse rules as ek_rules_parse, but continue after errors: `faults` (initialized, may be NULL)
+ * lists all by position, and *e is the first. Invalid YAML has one error. Return 0, EK_ECONFIG if
+ * there is any error, or EK_ENOMEM; on error *out is unchanged. */
 int ek_rules_parse_all(struct ek_rules **out, const struct ek_manifest *m, const char *name,
                        const char *text, size_t length, struct ek_error_list *faults,
                        struct ek_error *e);
 struct ek_yaml;
-/* As ek_rules_parse_all, from a parsed YAML document, which is not kept. Errors already in `faults`
- * count. */
+/* Read rules from a parsed YAML document, which is not kept, and continue after errors as
+ * ek_rules_parse_all. Errors that are in `faults` before the call fail it, too. Return 0,
+ * EK_ECONFIG or EK_ENOMEM; the caller frees *out. */
 int ek_rules_from_tree(struct ek_rules **out, const struct ek_manifest *m, const struct ek_yaml *y,
                        struct ek_error_list *faults, struct ek_error *e);
 void ek_rules_free(struct ek_rules *r);

@@ -72,17 +72,18 @@ bool ek_manifest_name_fits(const char *name);
  * frees *out; on error it is unchanged. */
 int ek_manifest_load(struct ek_manifest **out, const char *path, struct ek_error *e);
 /* Parse a manifest in memory; `name` is the file name in errors. Return 0, EK_ECONFIG with a
- * position, or EK_ENOMEM. */
+ * position, or EK_ENOMEM. The caller frees *out. */
 int ek_manifest_parse(struct ek_manifest **out, const char *name, const char *text, size_t length,
                       struct ek_error *e);
-/* Parse a manifest and continue after errors: `faults` (initialized, may be NULL) lists all by
- * position, and the first is the error. Invalid YAML has one error. Return 0, EK_ECONFIG or
- * EK_ENOMEM. */
+/* Parse a manifest as ek_manifest_parse, but continue after errors: `faults` (initialized, may be
+ * NULL) lists all by position, and *e is the first. Invalid YAML has one error. Return 0,
+ * EK_ECONFIG if there is any error, or EK_ENOMEM; on error *out is unchanged. */
 int ek_manifest_parse_all(struct ek_manifest **out, const char *name, const char *text,
                           size_t length, struct ek_error_list *faults, struct ek_error *e);
 struct ek_yaml;
-/* As ek_manifest_parse_all, from a parsed YAML document, which is not kept. Errors already in
- * `faults` count. */
+/* Read a manifest from a parsed YAML document, which is not kept, and continue after errors as
+ * ek_manifest_parse_all. Errors that are in `faults` before the call fail it, too. Return 0,
+ * EK_ECONFIG or EK_ENOMEM; the caller frees *out. */
 int ek_manifest_from_tree(struct ek_manifest **out, const struct ek_yaml *y,
                           struct ek_error_list *faults, struct ek_error *e);
 /* Free a manifest. NULL is allowed. */
@@ -91,9 +92,10 @@ void ek_manifest_free(struct ek_manifest *m);
 int ek_manifest_item(const struct ek_manifest *m, const char *name);
 /* Return the number of the query feature with this name, or -1. */
 int ek_manifest_query(const struct ek_manifest *m, const char *name);
-/* As ek_manifest_item, for a name that need not be nul-terminated. */
+/* Return the number of the item feature with this name, which need not be nul-terminated, or -1. */
 int ek_manifest_find_item(const struct ek_manifest *m, struct ek_text name);
-/* As ek_manifest_query, for a name that need not be nul-terminated. */
+/* Return the number of the query feature with this name, which need not be nul-terminated, or
+ * -1. */
 int ek_manifest_find_query(const struct ek_manifest *m, struct ek_text name);
 /* Return the index in `features` of the feature with this name, or -1. */
 int ek_manifest_feature(const struct ek_manifest *m, const char *name);

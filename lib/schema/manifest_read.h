@@ -14,7 +14,8 @@ int ek_manifest_arrange(struct ek_manifest *m);
 int ek_manifest_read_text(const struct ek_yaml *y, const struct ek_node *map, const char *key,
                           char **out, struct ek_error *e);
 /* Set the transforms in `m`, whose orders must be built, from the section `normalization` (may be
- * NULL). faults may be NULL, e must not. Return 0, EK_ECONFIG or EK_ENOMEM. */
+ * NULL). With `faults` (may be NULL), add errors of single keys and features there and continue. e
+ * must not be NULL. Return 0, EK_ENOMEM, or EK_ECONFIG for the first other error. */
 int ek_manifest_read_transforms(const struct ek_yaml *y, const struct ek_node *section,
                                 struct ek_manifest *m, struct ek_error_list *faults,
                                 struct ek_error *e);

@@ -46,7 +46,8 @@ void ek_units_release(struct ek_units *own);
 const struct ek_unit *ek_units_at(const struct ek_units *own, size_t i);
 /* Return the unit with this id, or NULL. Valid until a unit is added. */
 const struct ek_unit *ek_units_find(const struct ek_units *own, const char *id);
-/* Set *near to the id nearest to a misspelled one, or NULL. Return 0 or EK_ENOMEM. */
+/* Set *near to the id nearest to a misspelled one, valid until a unit is added, or NULL if none is
+ * close. Return 0 or EK_ENOMEM. */
 int ek_units_nearest(const struct ek_units *own, const char *id, const char **near);
 /* Append a copy. Return 0, EK_ENOMEM, or EK_ELIMIT beyond EK_CUSTOM_UNITS_MAX; on error the catalog
  * is unchanged. */
@@ -58,7 +59,8 @@ struct ek_measure {
     char word[EK_UNIT_NAME_BYTES_MAX + 1]; /* the matching unit name, lower case */
 };
 /* Return the quantity of the first word of `text` that is a unit name; the whole text is tried
- * first. */
+ * first. Without such a word, or for NULL, the quantity is NULL. Its string is valid until a unit
+ * is added. */
 struct ek_measure ek_units_measure(const struct ek_units *own, const char *text);
 
 enum ek_unit_fit {

@@ -57,8 +57,8 @@ struct ek_encode_list {
 /* Set c->item and c->query to the inputs of a list, valid until the next call. Return 0 or
  * EK_ENOMEM. */
 int ek_encode_list(struct ek_encoder *c, const struct ek_encode_list *list);
-/* As ek_encode_list, for a complete list without sources. treatment [K]; NULL: none. Return 0 or
- * EK_ENOMEM. */
+/* Set c->item and c->query to the inputs of a complete list without sources, valid until the next
+ * call. treatment [K]; NULL: none. Return 0 or EK_ENOMEM. */
 int ek_encode(struct ek_encoder *c, const float *x, int n, const float *query,
               const struct ek_treatment *treatment);
 

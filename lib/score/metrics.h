@@ -24,7 +24,8 @@ struct ek_metric {
     int cutoff; /* 0: none */
 };
 
-/* Parse "ndcg@10", "ndcg", "map", "p@5", "err@10", "err" or "mrr" into *out. Return 0 or EK_EUSAGE.
+/* Parse "ndcg@10", "ndcg", "map", "p@5", "err@10", "err" or "mrr" into *out. Return 0, or EK_EUSAGE
+ * with *out unchanged.
  */
 int ek_metric_parse(const char *text, struct ek_metric *out, struct ek_error *e);
 

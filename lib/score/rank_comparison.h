@@ -54,8 +54,8 @@ void ek_rank_comparison_free(struct ek_rank_comparison *b);
 int ek_rank_comparison_run(struct ek_rank_comparison *b, struct ek_scorer *scorer,
                            const struct ek_comparison_input *t, struct ek_comparison_result *out,
                            bool *valid, struct ek_error *e);
-/* Return the model's scores under the treatments of the last list, computed or given, valid until
- * the next. NULL before the first. */
+/* Return the model's scores [n] under the treatments of the last list: `scores` of its input if
+ * given, else an array of `b` that is valid until the next comparison. NULL before the first. */
 const double *ek_rank_comparison_scores(const struct ek_rank_comparison *b);
 
 #endif

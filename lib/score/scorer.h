@@ -33,8 +33,8 @@ int ek_scorer_score(struct ek_scorer *s, const struct ek_list *q,
  * EK_ESTATE for other features than the model's or a score that is not finite, or EK_ENOMEM. */
 int ek_scorer_score_values(struct ek_scorer *s, const struct ek_list *q, const double *values,
                            double *scores, struct ek_error *e);
-/* Compute scores [n] as ek_scorer_score. Return 0, EK_ESTATE also if a score is not finite, or
- * another error of ek_scorer_score. */
+/* Compute scores [n] as ek_scorer_score, and check that they are finite. Return 0, EK_ESTATE if one
+ * is not, or an error of ek_scorer_score. */
 int ek_scorer_score_finite(struct ek_scorer *s, const struct ek_list *q,
                            const struct ek_treatment *treatment, double *scores,
                            struct ek_error *e);

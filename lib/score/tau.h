@@ -1,6 +1,6 @@
-/* Kendall's tau-b of two score vectors (Kendall 1945), in n log n steps by merge sort (Knight
- * 1966): concordant minus discordant pairs, over sqrt(pairs untied in one x untied in the other).
- * NaN counts as the lowest score. Thread-safe. */
+/* Kendall's tau-b of two score vectors (Kendall 1945), and rankings of a list for comparisons. Tau
+ * is computed in n log n steps by merge sort (Knight 1966): concordant minus discordant pairs, over
+ * sqrt(pairs untied in one x untied in the other). NaN counts as the lowest score. Thread-safe. */
 #ifndef EK_SCORE_TAU_H
 #define EK_SCORE_TAU_H
 

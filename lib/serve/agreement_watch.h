@@ -115,7 +115,7 @@ struct ek_guard;
 /* Return the agreement watch of a guard, which owns it. NULL: no model, or a model that always
  * routes the same features. */
 const struct ek_agreement_watch *ek_guard_agreement(const struct ek_guard *g);
-/* Return ek_agreement_gap of the guard's watch, NaN without one. */
+/* Return the result of ek_agreement_gap for the guard's watch, NaN without one. */
 double ek_guard_gap(const struct ek_guard *g);
 
 #endif

@@ -33,8 +33,8 @@ struct ek_assets_report {
 };
 
 /* Load assets as ek_assets_load, with a field mapping and limits (NULL: defaults), and a report
- * (NULL: stop at the first fault). Return 0, or an error if any asset is invalid; *out is then
- * unchanged. Free *out with ek_assets_free. */
+ * (NULL: stop at the first invalid asset), none of which is kept. Return 0, a code of the report,
+ * or an error of ek_assets_load; *out is then unchanged. Free *out with ek_assets_free. */
 int ek_assets_load_mapped(struct ek_assets **out, const char *manifest, const char *profile,
                           const char *rules, const char *model, const struct ek_mapping *mapping,
                           const struct ek_codec_limits *limits,

@@ -86,7 +86,8 @@ void ek_comparison_sums_add(struct ek_comparison_sums *into, const struct ek_com
  * Statistics without data are NaN or 0. */
 struct ek_rollout_stats ek_comparisons_stats(const struct ek_comparisons *t,
                                              const struct ek_plan_entry *entry);
-/* As ek_comparisons_stats, as if all compared lists were routed; for an entry in shadow mode. */
+/* Return the statistics of an entry in shadow mode as if all compared lists were routed; otherwise
+ * as ek_comparisons_stats. */
 struct ek_rollout_stats ek_comparisons_would_roll_back(const struct ek_comparisons *t,
                                                        const struct ek_plan_entry *entry);
 

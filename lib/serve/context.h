@@ -50,7 +50,7 @@ struct ek_context {
     double *planned; /* [n] scores of trees under routing.would */
 };
 
-/* Create a context as ek_context_new, with a shared reader of the same assets that outlives it.
+/* Create a context with a shared reader of the same assets. Reader and assets must outlive it.
  * Return 0 or EK_ENOMEM. */
 int ek_context_new_with(struct ek_context **out, const struct ek_assets *assets,
                         struct ek_list_stats_builder *reader, struct ek_error *e);
@@ -64,7 +64,8 @@ void ek_context_note_entries(struct ek_context *c, const struct ek_plan *plan);
  * changed. Valid until the next score. */
 const char *ek_context_repair_note(const struct ek_context *c);
 /* Compute c->planned: the scores of trees under the desired treatments. Reads no message. Return 0,
- * EK_ESTATE, EK_ENOMEM, EK_EFORMAT or EK_ELIMIT. */
+ * EK_ENOMEM, EK_ESTATE if the trees cannot score the list, or an error of
+ * ek_feature_writer_values. */
 int ek_context_plan_scores(struct ek_context *c, struct ek_error *e);
 /* Reserve a score per item of the decoded list. Return 0, or EK_ENOMEM. */
 int ek_context_reserve_scores(struct ek_context *c, struct ek_error *e);

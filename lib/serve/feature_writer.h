@@ -34,10 +34,11 @@ struct ek_feature_list {
  * EK_ELIMIT. */
 int ek_feature_writer_write(struct ek_feature_writer *w, const struct ek_feature_list *list,
                             struct ek_buf *out, struct ek_error *e);
-/* Set values [n, F] to all item features after the repair, in the precision of the message; the
- * values of trees. Unlike a message, they have filled values of absent map entries. message NULL:
- * float32 values of the list, without a note. `scratch` is cleared. Return as
- * ek_feature_writer_write. */
+/* Set values [n, F], the values of trees, to all item features after the repair, in the precision
+ * of the message. They are undefined if ek_feature_writer_changed returns 0 afterwards: no value
+ * was repaired. Unlike a message, they have filled values of absent map entries. message NULL:
+ * float32 values of the list, without a note. `scratch` is cleared. Return 0, EK_ESTATE if the
+ * message is not that of the list, EK_ENOMEM or EK_ELIMIT. */
 int ek_feature_writer_values(struct ek_feature_writer *w, const struct ek_feature_list *list,
                              double *values, struct ek_buf *scratch, struct ek_error *e);
 /* Return the number of values that the last write changed. */

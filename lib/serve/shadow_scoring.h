@@ -50,7 +50,8 @@ struct ek_comparison {
 bool ek_context_needs_comparison(const struct ek_context *c);
 /* Compare a list that ek_context_needs_comparison selected. `more`: also compare the untreated
  * model and the harm, two more scorings. `gap`: from ek_guard_gap; NaN: no harm. No harm if a
- * repair is unknown. *valid: *out is set, as ek_rank_comparison_run. Return 0, or EK_ENOMEM. */
+ * repair is unknown. If scoring fails, out->failed is set and 0 returned. Set *valid to false, with
+ * *out undefined, for a list without information (score/rank_change.h). Return 0, or EK_ENOMEM. */
 int ek_context_compare(struct ek_context *c, bool more, double gap, struct ek_comparison *out,
                        bool *valid, struct ek_error *e);
 

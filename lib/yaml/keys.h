@@ -106,14 +106,15 @@ struct ek_key_source {
     struct ek_error *e;           /* never NULL */
 };
 
-/* Return the row of a path, or NULL. */
+/* Return the row of a path, owned by the table, or NULL. */
 const struct ek_key_row *ek_key_find(const struct ek_key_table *t, const char *path);
 /* Return the last part of the path; valid as long as the row. */
 const char *ek_key_name(const struct ek_key_row *k);
 /* Return true if the mapping `section` contains the key: "defaults", "pins.*", "" for the top
  * level. */
 bool ek_key_is_in(const struct ek_key_row *k, const char *section);
-/* Write the names of a mapping's keys, at most `max`. Return their total count. */
+/* Write the names of a mapping's keys, at most `max`, to `names`; they are valid as long as the
+ * table. Return their total count, which may exceed `max`. */
 size_t ek_keys_list(const struct ek_key_table *t, const char *section, const char **names,
                     size_t max);
 /* Return true if the type is an integer, duration or size. */
@@ -138,8 +139,9 @@ int ek_keys_collect(const struct ek_key_source *s, int code);
  * errors were added to s->faults; EK_ECONFIG for the first error without that list, or if it is
  * full; or EK_ENOMEM. */
 int ek_keys_read(struct ek_key_source *s, const char *section, const struct ek_node *map);
-/* Store one scalar in its member by the type of its key; TEXTS append an element. Return 0,
- * EK_ENOMEM, or EK_ECONFIG with the position of the value; the member is then unchanged. */
+/* Store one scalar in its member by the type of its key; strings are copied, TEXTS append an
+ * element. Return 0, EK_ENOMEM, or EK_ECONFIG with the position of the value; the member is then
+ * unchanged. */
 int ek_key_store(struct ek_key_source *s, const struct ek_key_row *k, const struct ek_node *n);
 /* Read a choice into *out as its index. Return 0, or EK_ECONFIG with the position of the value;
  * *out is then unchanged. */

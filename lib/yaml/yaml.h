@@ -42,12 +42,13 @@ struct ek_yaml;
 /* Parse a file ("-": standard input). Return 0, EK_EIO, EK_ECONFIG with a position, or EK_ENOMEM.
  * The caller frees *out. */
 int ek_yaml_load(struct ek_yaml **out, const char *path, struct ek_error *e);
-/* Parse a string. `name` is the file name in errors. `text` may be NULL with length 0. Return 0,
- * EK_ECONFIG with a position, or EK_ENOMEM. */
+/* Parse a string, which is not kept. `name` is the file name in errors. `text` may be NULL with
+ * length 0. Return 0, EK_ECONFIG with a position, or EK_ENOMEM. The caller frees *out. */
 int ek_yaml_parse(struct ek_yaml **out, const char *name, const char *text, size_t length,
                   struct ek_error *e);
-/* Parse a string; add duplicate keys to `faults` (initialized, may be NULL), drop them and
- * continue. Return 0, EK_ECONFIG with a position, or EK_ENOMEM. */
+/* Parse a string as ek_yaml_parse, but add duplicate keys to `faults` (initialized, may be NULL),
+ * drop them and continue. Return 0, also with duplicate keys in `faults`; EK_ECONFIG with the
+ * position of a syntax error; or EK_ENOMEM. The caller frees *out. */
 int ek_yaml_parse_all(struct ek_yaml **out, const char *name, const char *text, size_t length,
                       struct ek_error_list *faults, struct ek_error *e);
 /* Free the document with all its nodes. NULL is allowed. */
@@ -57,20 +58,24 @@ const struct ek_node *ek_yaml_root(const struct ek_yaml *y);
 /* Return the file name, or NULL if y is NULL. */
 const char *ek_yaml_name(const struct ek_yaml *y);
 
-/* Return the value of a key, or NULL if the mapping (may be NULL) lacks it. */
+/* Return the value of a key, valid as long as the document, or NULL if the mapping (may be NULL)
+ * lacks it. */
 const struct ek_node *ek_node_get(const struct ek_node *mapping, const char *key);
 
 /* Get a scalar as a string, valid as long as the document. `what` is the key in errors. Return 0,
- * or EK_ECONFIG with position and key; *out is then unchanged. So do the next three. */
+ * or EK_ECONFIG with position and key for another kind of node; *out is then unchanged. */
 int ek_node_text(const struct ek_yaml *y, const struct ek_node *n, const char *what,
                  const char **out, struct ek_error *e);
-/* Get a boolean, `true` or `false` without quotes, as ek_node_text. */
+/* Get a boolean: `true` or `false` without quotes. `what` is the key in errors. Return 0, or
+ * EK_ECONFIG with position and key for another value; *out is then unchanged. */
 int ek_node_bool(const struct ek_yaml *y, const struct ek_node *n, const char *what, bool *out,
                  struct ek_error *e);
-/* Get a number from `low` to `high`, as ek_node_text. */
+/* Get a number from `low` to `high`. `what` is the key in errors. Return 0, or EK_ECONFIG with
+ * position and key for another value; *out is then unchanged. */
 int ek_node_double(const struct ek_yaml *y, const struct ek_node *n, const char *what, double low,
                    double high, double *out, struct ek_error *e);
-/* Get an integer from `low` to `high`, as ek_node_text. */
+/* Get an integer from `low` to `high`. `what` is the key in errors. Return 0, or EK_ECONFIG with
+ * position and key for another value; *out is then unchanged. */
 int ek_node_int(const struct ek_yaml *y, const struct ek_node *n, const char *what, int64_t low,
                 int64_t high, int64_t *out, struct ek_error *e);
 /* Fail at the node's position with `'KEY' must be WANTED, not VALUE`: `what` is the key, `desired`
@@ -96,8 +101,9 @@ int ek_node_fail(const struct ek_yaml *y, const struct ek_node *n, struct ek_err
  * you mean 'y'?`. */
 int ek_node_keys(const struct ek_yaml *y, const struct ek_node *mapping, const char *const *known,
                  size_t count, struct ek_error *e);
-/* As ek_node_keys, but add all unknown keys to `faults`, unless it is NULL. Return 0, EK_ENOMEM, or
- * EK_ECONFIG if `faults` is NULL or full. */
+/* Check that every key of a mapping is in `known`, and add all unknown keys to `faults`. Return 0,
+ * also with unknown keys in `faults`; EK_ECONFIG for an unknown key if `faults` is NULL or full; or
+ * EK_ENOMEM. */
 int ek_node_all_keys(const struct ek_yaml *y, const struct ek_node *mapping,
                      const char *const *known, size_t count, struct ek_error_list *faults,
                      struct ek_error *e);

@@ -18,17 +18,18 @@ enum { EK_ITEM_LISTS_MIN = 4 };
 
 struct ek_item_level_fit;
 
-/* Create an empty fit for the item features of a manifest, without its categories. Returns 0 or
+/* Create an empty fit for the item features of a manifest, without its categories. Return 0 or
  * EK_ENOMEM. */
 int ek_item_level_fit_new(struct ek_item_level_fit **out, const struct ek_manifest *m);
 /* Free a fit. NULL is allowed. */
 void ek_item_level_fit_free(struct ek_item_level_fit *fit);
-/* Add the next list of training. Returns 0 or EK_ENOMEM. */
+/* Add the next list of training, which is not kept. Return 0 or EK_ENOMEM. */
 int ek_item_level_fit_add(struct ek_item_level_fit *fit, const struct ek_list *q);
-/* Set *out to the table of the chosen features, NULL if there is none, and make r of these features
- * relative to it in record [queries, features], in order of training; lists without a level have no
- * usable value then. stratum [queries] is below `strata`. Lists are compared after the effect of
- * their queries, by `slopes` of the same lists, is removed. Returns 0 or EK_ENOMEM. */
+/* Set *out to the table of the chosen features, which the caller frees, NULL if there is none, and
+ * make r of these features relative to it in record [queries, features], in order of training;
+ * lists without a level have no usable value then. stratum [queries] is below `strata`. Lists are
+ * compared after the effect of their queries, by `slopes` of the same lists, is removed. Return 0
+ * or EK_ENOMEM. */
 int ek_item_level_fit_finish(struct ek_item_level_fit *fit, struct ek_query_slope_fit *slopes,
                              struct ek_list_stats *record, const int *stratum, int strata,
                              struct ek_item_levels **out);

@@ -12,7 +12,7 @@ struct ek_known_fit;
  * EK_ENOMEM. */
 int ek_known_fit_new(struct ek_known_fit **out, const struct ek_manifest *m);
 void ek_known_fit_free(struct ek_known_fit *k);
-/* Add the values of a list. */
+/* Add the values of a list, which are copied. */
 void ek_known_fit_add(struct ek_known_fit *k, const struct ek_list *q);
 /* Add the values of a profile, which stays unchanged; features without known values have none
  * afterwards. */

@@ -12,8 +12,8 @@
  * the lists in a profile are rounded. */
 struct ek_profile_fit;
 
-/* Create a fit. field: segment dimension or query feature that defines the strata; NULL: one
- * stratum. Return 0 or EK_ENOMEM. */
+/* Create a fit. The manifest must outlive it. field: segment dimension or query feature that
+ * defines the strata, copied; NULL: one stratum. Return 0 or EK_ENOMEM. */
 int ek_profile_fit_new(struct ek_profile_fit **out, const struct ek_manifest *m, const char *field,
                        struct ek_error *e);
 /* Add a list. Return 0, EK_ESTATE for a list of another manifest, EK_ELIMIT, or EK_ENOMEM. */

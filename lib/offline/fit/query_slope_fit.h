@@ -13,22 +13,23 @@
 struct ek_query_slope_fit;
 
 /* Create a fit for the query features of a manifest: the first EK_SLOPE_QUERIES_MAX that are
- * numbers. Returns 0 or EK_ENOMEM. */
+ * numbers. Return 0 or EK_ENOMEM. */
 int ek_query_slope_fit_new(struct ek_query_slope_fit **out, const struct ek_manifest *m);
 /* Free a fit. NULL is allowed. */
 void ek_query_slope_fit_free(struct ek_query_slope_fit *fit);
-/* Add the query features of the next list of training. Return 0 or EK_ENOMEM. */
+/* Add a copy of the query features of the next list of training. Return 0 or EK_ENOMEM. */
 int ek_query_slope_fit_add(struct ek_query_slope_fit *fit, const struct ek_list *q);
-/* Measure means and ranges after the last list. Call before the functions below. Returns 0 or
- * EK_ENOMEM. */
+/* Measure means and ranges after the last list, for lists of `strata` strata. Call it once, before
+ * the functions below. Return 0 or EK_ENOMEM. */
 int ek_query_slope_fit_prepare(struct ek_query_slope_fit *fit, int strata);
 /* Fit the slopes of a column of levels x [queries of the fit], NaN for lists without one, and
- * subtract their effect from it. stratum [queries] is below the number of strata. Sets slope
- * [EK_SLOPE_QUERIES_MAX] of the fit's query features. Returns whether any is not 0. */
+ * subtract their effect from it. stratum [queries] is below the number of strata. Set slope to one
+ * number per query feature of the fit, 0: independent. Return true if any is not 0. */
 bool ek_query_slope_fit_column(struct ek_query_slope_fit *fit, double *x, const int *stratum,
                                float slope[EK_SLOPE_QUERIES_MAX]);
-/* Fit the slopes of all features, subtract their effect from r in record [queries, features], and
- * set *out to the table, NULL if no feature has slopes; the caller frees it. Return 0 or EK_ENOMEM.
+/* Fit the slopes of all item features, subtract their effect from r in record [queries of the fit,
+ * features], and set *out to the table, NULL if no feature has slopes; the caller frees it. Return
+ * 0 or EK_ENOMEM.
  */
 int ek_query_slope_fit_finish(struct ek_query_slope_fit *fit, struct ek_list_stats *record,
                               int features, const int *stratum, struct ek_query_slopes **out);

@@ -18,8 +18,9 @@ struct ek_profile_fit;
 /* Lists that a value needs for a level, and to show that a dimension differs. */
 enum { EK_SEGMENT_LISTS_MIN = 30, EK_SEGMENT_LISTS_DIFFER = 50 };
 
-/* Set *out to the levels of the lists of a fit, NULL if no dimension differs. The baselines and
- * levels of p are those of the lists without levels of segments. Returns 0 or EK_ENOMEM. */
+/* Set *out to the levels of the lists of a fit, which the caller frees; NULL if no dimension
+ * differs. The baselines and levels of p are those of the lists without levels of segments. Return
+ * 0, or EK_ENOMEM with *out NULL. */
 int ek_segment_level_fit(const struct ek_profile_fit *fit, const struct ek_profile *p,
                          struct ek_segment_levels **out);
 

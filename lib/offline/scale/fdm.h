@@ -36,7 +36,8 @@ struct ek_fdm {
     bool exact;
 };
 
-/* Set *out to the category of a feature by its values, and to the reason. */
+/* Set *out to the category of a feature by its values, the selected transform, and the numbers that
+ * give the reason. */
 void ek_fdm(const struct ek_values *v, struct ek_fdm *out);
 /* Return the name of a category, a static string: "C1" .. "C4" or "-". */
 const char *ek_fdm_name(enum ek_fdm_category c);

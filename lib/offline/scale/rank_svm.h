@@ -14,7 +14,8 @@
  */
 struct ek_rank_pairs;
 
-/* Create the item pairs of a dataset, which is not kept. Return 0 or EK_ENOMEM. */
+/* Create the item pairs of a dataset, which is not copied and must outlive them. Return 0 or
+ * EK_ENOMEM. */
 int ek_rank_pairs_new(struct ek_rank_pairs **out, const struct ek_dataset *lists,
                       struct ek_error *e);
 void ek_rank_pairs_free(struct ek_rank_pairs *p);

@@ -39,7 +39,8 @@ void ek_scaling_free(struct ek_scaling *s);
 /* Fit one feature and replace its scaling. Return 0, or EK_ENOMEM, which only cdf can cause. */
 int ek_scaling_fit(struct ek_scaling *s, int feature, enum ek_transform_kind scale,
                    const struct ek_values *v, struct ek_error *e);
-/* Create scalings by scale [F], fitted on the items of `train`. Return 0, or EK_ENOMEM. */
+/* Create scalings by scale [F], fitted on the items of `train`, which is not kept. Return 0, or
+ * EK_ENOMEM. */
 int ek_scaling_get(struct ek_scaling **out, const struct ek_dataset *train,
                    const enum ek_transform_kind *scale, struct ek_error *e);
 
@@ -47,7 +48,8 @@ int ek_scaling_get(struct ek_scaling **out, const struct ek_dataset *train,
 size_t ek_scaling_columns(const struct ek_scaling *s);
 /* Return the number of columns of one feature with this scaling. */
 int ek_scale_columns(enum ek_transform_kind scale);
-/* Return the scaling of one of the columns of a feature. */
+/* Return the scaling of column 0 .. ek_scale_columns - 1 of a feature: minmax, log or arctan for
+ * merge, else `scale` itself. */
 enum ek_transform_kind ek_scaling_part(enum ek_transform_kind scale, int column);
 /* Set the columns of unscaled features in y to 0. Category codes have no meaning for a linear
  * ranker, and unscaled they prevent convergence. scale [F] must be that of the scaling. */

@@ -75,7 +75,8 @@ int ek_metric_evaluate_model(const struct ek_model *m, const struct ek_dataset *
                              const struct ek_importance_options *o,
                              const struct ek_treatment *treatment, double *of_list, double *value,
                              struct ek_error *e);
-/* As ek_metric_evaluate_model, without a treatment. Return also EK_EUSAGE if no list counts. */
+/* Set *value to the metric without a treatment, and of_list [Q], unless NULL, to that of each list.
+ * Return 0, EK_EUSAGE if no list counts, or an error of ek_evaluate. */
 int ek_metric_unchanged(const struct ek_model *m, const struct ek_dataset *d,
                         const struct ek_importance_options *o, double *of_list, double *value,
                         struct ek_error *e);

@@ -1,5 +1,6 @@
-/* Neural feature selection (NFS; Purpura, Buchner, Silvello and Susto, ECIR 2021): groups of
- * features that a trained attention re-ranker uses together.
+/* Neural feature selection (NFS; Purpura, Buchner, Silvello and Susto, ECIR 2021) by groups of
+ * features that a trained attention re-ranker uses together; duplicate features, and the null model
+ * of groups.
  *
  *   re-ranker   nfs_network.h: a mixture of transforms per feature, self-attention over the
  *               items, ApproxNDCG. Query features are inputs but are not selected

@@ -1,9 +1,11 @@
-/* Linear layers of the re-ranker, with manual backward passes.
+/* Layers of the re-ranker, with manual backward passes: linear layers, layer normalization and
+ * self-attention.
  *
- * x is [rows, stride], y [rows, outputs]. `stride` is `inputs` rounded up to EK_GEMM_COLUMNS, which
- * also divides `outputs`. Parameters are offsets in one flat array: weight [inputs, outputs], bias
- * [outputs]. `turned` [outputs, stride] has the transposed weights for the backward pass. Padding
- * of x is 0 and gets gradient 0. All sums have a fixed order. NaN propagates.
+ * Linear layers: x is [rows, stride], y [rows, outputs]. `stride` is `inputs` rounded up to
+ * EK_GEMM_COLUMNS, which also divides `outputs`. Parameters are offsets in one flat array: weight
+ * [inputs, outputs], bias [outputs]. `turned` [outputs, stride] has the transposed weights for the
+ * backward pass. Padding of x is 0 and gets gradient 0. All sums have a fixed order. NaN
+ * propagates.
  */
 #ifndef EK_OFFLINE_SELECT_NFS_LAYERS_H
 #define EK_OFFLINE_SELECT_NFS_LAYERS_H

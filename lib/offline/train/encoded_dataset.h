@@ -1,4 +1,5 @@
-/* Encoded dataset: every list in the input format of the network, encoded once before training.
+/* Encoded dataset, with every list in the input format of the network, encoded once before
+ * training; and the inputs that vary in it.
  *
  * The dataset must outlive it. Read-only after filling, so threads may share it.
  */

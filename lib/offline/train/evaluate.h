@@ -1,4 +1,5 @@
-/* Ranking quality of a model on a dataset. Missing values are allowed. */
+/* Ranking quality of a model on a dataset, and the spread of a feature relative to training.
+ * Missing values are allowed. */
 #ifndef EK_OFFLINE_TRAIN_EVALUATE_H
 #define EK_OFFLINE_TRAIN_EVALUATE_H
 

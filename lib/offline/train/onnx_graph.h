@@ -1,5 +1,5 @@
-/* Builder of an ONNX graph: named values, and nodes that compute values from values. Used by onnx.c
- * only.
+/* Builder of an ONNX graph, with named values and nodes that compute values from values, and the
+ * Protocol Buffers writer of its file. Used by onnx.c only.
  *
  * The first error is kept: later calls have no effect and ek_onnx_finish returns it. In value names
  * a leading dot means `scope`: ".ln" is "items.ln" in the scope "items". EK_ONNX_ITEMS is the
@@ -49,7 +49,8 @@ void ek_onnx_number(struct ek_onnx *g, const char *name, double value);
 
 /* Add a node of operator `op` with one output; `inputs` ends with NULL. */
 void ek_onnx_node(struct ek_onnx *g, const char *op, const char *const *inputs, const char *output);
-/* As ek_onnx_node, with one integer attribute. */
+/* Add a node of operator `op` with one output and one integer attribute; `inputs` ends with
+ * NULL. */
 void ek_onnx_node_with(struct ek_onnx *g, const char *op, const char *const *inputs,
                        const char *output, const char *attribute, int value);
 

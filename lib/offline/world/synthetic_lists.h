@@ -1,4 +1,5 @@
-/* Generator of synthetic lists for any manifest, for tests of rules without a capture.
+/* Generator of synthetic lists for any manifest, for tests of rules without a capture; and random
+ * sources of items.
  *
  * Numeric item features are log-normal around a level per list. List levels vary around a level per
  * stratum near EK_SYNTHETIC_LEVEL, so an offset has the same meaning for each. By the manifest,
@@ -37,7 +38,7 @@ void ek_synthetic_lists_free(struct ek_synthetic_lists *w);
 int ek_synthetic_lists_list(struct ek_synthetic_lists *w, uint64_t i, struct ek_list *q,
                             struct ek_error *e);
 /* Create the profile of healthy lists, by the strata of the rules; the caller frees it. Return 0,
- * EK_ESTATE, EK_EUSAGE or EK_ENOMEM. */
+ * or an error of ek_profile_fit_add or ek_profile_fit_finish. */
 int ek_synthetic_lists_profile(struct ek_synthetic_lists *w, struct ek_profile **out,
                                struct ek_error *e);
 

@@ -1,4 +1,5 @@
-/* Query-independent features of a document: its URL, words and fields.
+/* Query-independent features of a document: its URL, words and fields; and the English stop words
+ * that they count.
  *
  * Values are NaN without a URL or tokens. Thread-safe with separate `scratch`.
  */

@@ -18,8 +18,9 @@ int ek_text_features_new(struct ek_text_features **out, const struct ek_index *x
                          const struct ek_feature_choice *c, struct ek_error *e);
 void ek_text_features_free(struct ek_text_features *f);
 
-/* Set the query, tokenized like the collection. Return 0, EK_ELIMIT for too many terms, EK_ENOMEM,
- * or EK_EFORMAT for a damaged index. After an error no document may be computed. */
+/* Set the query, tokenized like the collection; `text` is not kept. Return 0, EK_ELIMIT for too
+ * many terms, EK_ENOMEM, or EK_EFORMAT for a damaged index. After an error no document may be
+ * computed. */
 int ek_text_features_query(struct ek_text_features *f, const char *text, size_t length,
                            struct ek_error *e);
 
@@ -27,9 +28,9 @@ int ek_text_features_query(struct ek_text_features *f, const char *text, size_t 
  * beyond `room` are omitted. Return the number copied. */
 uint32_t ek_text_features_terms(const struct ek_text_features *f, uint32_t *terms, uint32_t room);
 
-/* Set x [features] to the values of document `number` for the last query. stage0: its score as a
- * candidate, or NaN. Return 0, EK_ENOMEM, or EK_EFORMAT for a damaged index; on error x is
- * undefined. */
+/* Set x [features of the selection] to the values of document `number` for the last query. stage0:
+ * its score as a candidate, or NaN. Return 0, EK_ENOMEM, or EK_EFORMAT for a damaged index; on
+ * error x is undefined. */
 int ek_text_features_document(struct ek_text_features *f, uint32_t number, double stage0, float *x,
                               struct ek_error *e);
 /* Return the id of the last document, not terminated, and set *length; valid until the next

@@ -26,7 +26,7 @@ struct ek_query_terms {
     size_t letters_end[EK_QUERY_TOKENS_MAX];
 };
 
-/* Initialize an empty query, without allocating. */
+/* Initialize an empty query, without allocating. Release it with ek_query_terms_release. */
 void ek_query_terms_init(struct ek_query_terms *q);
 void ek_query_terms_release(struct ek_query_terms *q);
 /* Replace *q by the terms of a text, tokenized by `w`, with their numbers in `x`. Return 0,

@@ -23,12 +23,12 @@ int ek_build_new(struct ek_build **out, const char *path, const char *stemmer,
                  uint64_t memory_bytes, struct ek_error *e);
 /* Free the builder and discard an unfinished index. NULL is allowed. */
 void ek_build_free(struct ek_build *b);
-/* Add a document; `name` is its file, for errors. Return 0, EK_EFORMAT for a duplicate id,
- * EK_ELIMIT, EK_ENOMEM or EK_EIO. After an error only ek_build_free is allowed. */
+/* Add a copy of a document; `name` is its file, for errors. Return 0, EK_EFORMAT for a duplicate
+ * id, EK_ELIMIT, EK_ENOMEM or EK_EIO. After an error only ek_build_free is allowed. */
 int ek_build_add(struct ek_build *b, const struct ek_record_text *r, const char *name,
                  struct ek_error *e);
 /* Merge the postings and give the file its name. `progress` is called periodically; it may be NULL.
- * Return 0, EK_EIO or EK_ENOMEM. */
+ * Return 0, EK_EIO or EK_ENOMEM; the builder can then only be freed. */
 int ek_build_finish(struct ek_build *b,
                     void (*progress)(void *context, uint64_t done, uint64_t total), void *context,
                     struct ek_error *e);

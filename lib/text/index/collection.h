@@ -51,7 +51,7 @@ const char *ek_collection_name(const struct ek_collection *c);
 /* Return the number of ignored JSON keys, and set *first to the first one ("" for none; may be
  * truncated), valid as long as the collection. */
 uint64_t ek_collection_unknown(const struct ek_collection *c, const char **first);
-/* Set *done and *total to the bytes read and the file size, as ek_reader_position. */
+/* Set *done to the bytes read and *total to the file size (0 if unknown), for progress. */
 void ek_collection_position(const struct ek_collection *c, uint64_t *done, uint64_t *total);
 
 #endif

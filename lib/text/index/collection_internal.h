@@ -34,7 +34,8 @@ int ek_collection_fault(const struct ek_collection *c, struct ek_error *e, const
 /* Read the parts of the next document of JSON lines into c->part; *more is false after the last.
  * Return 0, EK_EFORMAT with a position, EK_ELIMIT, EK_EIO or EK_ENOMEM. */
 int ek_collection_json(struct ek_collection *c, bool *more, struct ek_error *e);
-/* Read the next document of TREC text, as ek_collection_json; *more is false after the last. */
+/* Read the parts of the next document of TREC text into c->part; *more is false after the last.
+ * Return 0, EK_EFORMAT with a position, EK_ELIMIT, EK_EIO or EK_ENOMEM. */
 int ek_collection_trec(struct ek_collection *c, bool *more, struct ek_error *e);
 
 #endif

@@ -79,7 +79,8 @@ void ek_document_init(struct ek_document *d);
 /* Free the arrays of a document; it is then empty. */
 void ek_document_release(struct ek_document *d);
 /* Read document `number`, 0 .. documents - 1, into `d`, which must be initialized and may be used
- * again. Return 0, EK_ENOMEM, or EK_EFORMAT for a damaged index; `d` is then undefined. */
+ * again. Return 0, EK_ENOMEM, EK_EUSAGE for another number, or EK_EFORMAT for a damaged index; on
+ * error `d` is undefined but can be released. */
 int ek_index_read(const struct ek_index *x, uint32_t number, struct ek_document *d,
                   struct ek_error *e);
 /* Return the number of tokens of a document's field; 0 if the index is damaged there. */
@@ -93,12 +94,13 @@ struct ek_postings {
     void *memory;
 };
 
-/* Begin a cursor before the first document of a term. `positions`: also decode positions. End it
- * with ek_postings_end. Return 0, EK_ENOMEM, or EK_EFORMAT for a damaged index. */
+/* Begin a cursor before the first document of a term. `positions`: also decode positions. The index
+ * must outlive it. End it with ek_postings_end, unless this call fails. Return 0, EK_ENOMEM, or
+ * EK_EFORMAT for a damaged index. */
 int ek_postings_begin(struct ek_postings *p, const struct ek_index *x, uint32_t term,
                       enum ek_field field, bool positions, struct ek_error *e);
-/* Advance to the next document and set the members of *p; *more is false after the last. Return 0,
- * EK_ENOMEM, or EK_EFORMAT for a damaged index. */
+/* Advance to the next document and set the members of *p, valid until the next call; *more is false
+ * after the last. Return 0, EK_ENOMEM, or EK_EFORMAT for a damaged index. */
 int ek_postings_next(struct ek_postings *p, bool *more, struct ek_error *e);
 /* Free the cursor, also after an error. */
 void ek_postings_end(struct ek_postings *p);

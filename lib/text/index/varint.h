@@ -1,5 +1,5 @@
-/* Variable-length integers: seven bits per byte, low bits first; the high bit marks that a byte
- * follows. */
+/* Variable-length integers, with seven bits per byte, low bits first, and a high bit that marks
+ * that a byte follows; and a checked cursor that reads them. */
 #ifndef EK_TEXT_INDEX_VARINT_H
 #define EK_TEXT_INDEX_VARINT_H
 
@@ -40,7 +40,8 @@ static inline uint64_t ek_varint_get(struct ek_bytes *b)
     return 0;
 }
 
-/* As ek_varint_get; a value above `most` sets b->bad, too. */
+/* Read a value of at most `most` and advance b; a larger, damaged or truncated one sets b->bad and
+ * returns 0. */
 static inline uint64_t ek_varint_get_bounded(struct ek_bytes *b, uint64_t most)
 {
     uint64_t value = ek_varint_get(b);
