@@ -27,9 +27,9 @@ struct ek_family {
     const char *group;  /* heading of the page; NULL: that of the previous family */
 };
 
-/* Return a family in the order of the page; NULL after the last. */
+/* Return a family in the order of the page, a static row; NULL after the last. */
 const struct ek_family *ek_family_at(size_t i);
-/* Return the family with this name, or NULL. */
+/* Return the family with this name, a static row, or NULL. */
 const struct ek_family *ek_family_find(const char *name);
 /* Return the type for TYPE lines, a static string: "counter", "gauge", "histogram" or "summary". */
 const char *ek_family_type_name(enum ek_family_type type);

@@ -176,8 +176,9 @@ struct ek_yaml;
  * unchanged. The caller frees *out. */
 int ek_config_load(struct ek_config **out, const char *path, const char *const *uses,
                    struct ek_error *e);
-/* As ek_config_load, for a text in memory. `name` appears in errors, and its folder is the base of
- * relative paths. With `faults`, continue after errors and add all; `e` is the first one. */
+/* Read a configuration from a text in memory. `name` appears in errors, and its folder is the base
+ * of relative paths. With `faults`, continue after errors and add all; `e` is the first one. Return
+ * 0, EK_ENOMEM, or EK_ECONFIG with a position; *out is then unchanged. The caller frees *out. */
 int ek_config_parse(struct ek_config **out, const char *name, const char *text, size_t length,
                     struct ek_error_list *faults, struct ek_error *e);
 /* Read a configuration from a parsed file, which is not kept; `uses` as for ek_config_load,

@@ -13,7 +13,7 @@ enum { EK_IN_CONFIG, EK_IN_SINK };
 
 /* Return the table; constant. */
 const struct ek_key_table *ek_config_keys(void);
-/* Return the row of a path, or NULL. */
+/* Return the row of a path, a constant, or NULL. */
 const struct ek_key_row *ek_config_key(const char *path);
 
 #endif

@@ -110,9 +110,9 @@ int ek_guard_service_with_guard(struct ek_guard_service *s,
                                 int (*work)(void *context, struct ek_guard **guard,
                                             struct ek_error *e),
                                 void *context, struct ek_error *e);
-/* As ek_guard_service_with_guard, for an operator command: also call `write` with each resulting
- * decision of kind `what`. Return the error of `work`, or EK_ENOMEM if `write` fails; the command
- * is then executed. */
+/* Call `work`, which executes an operator command, with the guard locked, report its events, and
+ * call `write` with each resulting decision of kind `what`. Return 0, the error of `work`, or
+ * EK_ENOMEM if `write` fails; the command is then executed. */
 int ek_guard_service_run_command(struct ek_guard_service *s, enum ek_decision_kind what,
                                  int (*work)(void *context, struct ek_guard **guard,
                                              struct ek_error *e),
@@ -133,8 +133,8 @@ struct ek_guard_service_assets {
 int ek_guard_service_set_assets(struct ek_guard_service *s,
                                 const struct ek_guard_service_assets *next,
                                 enum ek_restore_result *fit, struct ek_error *e);
-/* Return the guard's assets and prevent ek_guard_service_set_assets until
- * ek_guard_service_unlock_assets. For building a replacement guard. */
+/* Return the guard's assets, valid until ek_guard_service_unlock_assets;
+ * ek_guard_service_set_assets waits until then. For building a replacement guard. */
 const struct ek_assets *ek_guard_service_lock_assets(struct ek_guard_service *s);
 /* End ek_guard_service_lock_assets. */
 void ek_guard_service_unlock_assets(struct ek_guard_service *s);

@@ -53,13 +53,17 @@ int ek_kafka_client(rd_kafka_t **out, rd_kafka_type_t type, const struct ek_brok
 int ek_kafka_make(rd_kafka_t **out, rd_kafka_type_t type, rd_kafka_conf_t *conf, enum ek_code code,
                   const char *what, struct ek_error *e);
 
-/* Create a configuration from defaults and the user's librdkafka properties. Return 0, or
- * EK_ECONFIG with the position of the rejected property. */
+/* Create the configuration of the consumer from defaults and the user's librdkafka properties.
+ * Return 0, or EK_ECONFIG with the position of the rejected property. The caller destroys *out or
+ * passes it to ek_kafka_make. */
 int ek_kafka_conf_consumer(rd_kafka_conf_t **out, const struct ek_config *c, struct ek_error *e);
-/* As ek_kafka_conf_consumer, for the producer. */
+/* Create the configuration of the producer from defaults and the user's librdkafka properties.
+ * Return 0, or EK_ECONFIG with the position of the rejected property. The caller destroys *out or
+ * passes it to ek_kafka_make. */
 int ek_kafka_conf_producer(rd_kafka_conf_t **out, const struct ek_config *c, struct ek_error *e);
 /* Create a configuration for an auxiliary client: `input.librdkafka`, for access to the cluster,
- * then `own`, which ends with a NULL name. Return 0, EK_ECONFIG or EK_ENOMEM. */
+ * then `own`, which ends with a NULL name. Return 0, EK_ECONFIG for a rejected property, or
+ * EK_ENOMEM. The caller destroys *out or passes it to ek_kafka_make. */
 int ek_kafka_conf_auxiliary(rd_kafka_conf_t **out, const struct ek_config *c,
                             const struct ek_kafka_setting *own, struct ek_error *e);
 /* Return true if librdkafka has `fetch.queue.backoff.ms` (2.3 and later). */

@@ -116,7 +116,8 @@ void ek_partition_expect_offset(struct ek_partition *assignment, int64_t from);
 /* Set a copy of the checkpoint reference committed with offsets; NULL clears it. Return 0 or
  * EK_ENOMEM. */
 int ek_partition_set_checkpoint(struct ek_partition *assignment, const char *pointer);
-/* Return the next partition, closed ones included; NULL starts and ends the iteration. */
+/* Return the next partition, owned by the table, closed ones included; NULL starts and ends the
+ * iteration. */
 struct ek_partition *ek_partition_offsets_each(struct ek_partition_offsets *l,
                                                struct ek_partition *after);
 

@@ -42,9 +42,10 @@ void ek_event_log_reset(struct ek_event_log *j);
  * Events that were removed are skipped. The first event has number 1. Return 0, or EK_ENOMEM with
  * *after unchanged. */
 int ek_event_log_since(struct ek_event_log *j, uint64_t *after, struct ek_buf *out);
-/* As ek_event_log_since, as server-sent events of about `most` bytes in total, but at least one
- * event. If events after *after were removed, their count comes first. Ids are STARTED_MS-NUMBER,
- * unique across restarts. Return 0, or EK_ENOMEM with *after unchanged. */
+/* Append the events after number *after as server-sent events, about `most` bytes in total but at
+ * least one event, and set *after to the number of the last one. If events after *after were
+ * removed, their count comes first. Ids are STARTED_MS-NUMBER, unique across restarts. Return 0, or
+ * EK_ENOMEM with *after unchanged. */
 int ek_event_log_stream(struct ek_event_log *j, int64_t started_ms, uint64_t *after, size_t most,
                         struct ek_buf *out);
 /* Return the number of events so far. */

@@ -43,7 +43,8 @@ struct ek_feature_stats_cell {
     struct ek_histogram *histograms;           /* [features] */
 };
 
-/* Lock the cache, set *count and return its cells, readable until ek_feature_stats_unlock. */
+/* Lock the cache and return its cells [*count], which it owns, readable until
+ * ek_feature_stats_unlock. */
 const struct ek_feature_stats_cell *ek_feature_stats_lock(struct ek_feature_stats *b, int *count);
 /* End ek_feature_stats_lock. */
 void ek_feature_stats_unlock(struct ek_feature_stats *b);

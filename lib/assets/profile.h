@@ -174,7 +174,8 @@ int ek_profile_load_lists(struct ek_profile **out, const char *path, struct ek_e
 /* Write the profile, with its lists if present. Return 0, EK_EIO or EK_ENOMEM; on error an existing
  * file stays unchanged. */
 int ek_profile_save(const struct ek_profile *p, const char *path, struct ek_error *e);
-/* Return the levels of segments that lists are compared with, or NULL. */
+/* Return the levels of segments that lists are compared with, owned by the profile, or NULL for
+ * none. */
 static inline const struct ek_segment_levels *ek_profile_segment_levels(const struct ek_profile *p)
 {
     return p->by_segment.baseline ? NULL : p->segment_levels;

@@ -88,7 +88,7 @@ void ek_trees_free(struct ek_trees *t);
  * if the file has no names. Return 0, EK_ESTATE with both lists if a column is no feature, or
  * EK_ENOMEM. */
 int ek_trees_bind(struct ek_trees *t, const struct ek_manifest *m, struct ek_error *e);
-/* Return "LightGBM" or "XGBoost". */
+/* Return "LightGBM" or "XGBoost", a static string. */
 const char *ek_tree_library_name(enum ek_tree_library library);
 /* Return the mean number of nodes that an item visits, at most, over all trees. */
 double ek_trees_cost(const struct ek_trees *t);

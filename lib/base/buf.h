@@ -31,10 +31,12 @@ int ek_buf_reserve(struct ek_buf *b, size_t more);
 /* Append bytes; length 0 is allowed. Return 0, EK_ENOMEM, EK_ELIMIT, or the error of an earlier
  * append; on error the content stays unchanged and the error is kept in b->rc. */
 int ek_buf_add(struct ek_buf *b, const void *bytes, size_t length);
-/* Append a nul-terminated string without its nul. Returns and errors as ek_buf_add. */
+/* Append a nul-terminated string without its nul. Return 0 or an error of ek_buf_add, with the same
+ * effect. */
 int ek_buf_text(struct ek_buf *b, const char *text);
-/* Append text formatted as by printf, without a nul. Returns and errors as ek_buf_add, or
- * EK_EFORMAT if the C library cannot format it. */
+/* Append text formatted as by printf, without a nul. Return 0, EK_EFORMAT if the C library cannot
+ * format it, or an error of ek_buf_add; on error the content stays unchanged and the error is kept
+ * in b->rc. */
 int ek_buf_printf(struct ek_buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Append text as a quoted JSON string: quotes, backslashes and control characters are escaped,
  * invalid UTF-8 becomes U+FFFD. Return b->rc; after an error `length` is that before the call. */

@@ -51,7 +51,7 @@ int ek_error_place(struct ek_error *e, const char *file, long line, long column)
  * `text`. */
 char *ek_error_text(const struct ek_error *e, char *text, size_t size);
 
-/* Return the name of a code in metrics and dead letters: "format", "limit", ... */
+/* Return the name of a code in metrics and dead letters, a static string: "format", "limit", ... */
 const char *ek_code_name(enum ek_code code);
 
 #endif

@@ -8,7 +8,8 @@
 
 #include <stddef.h>
 
-/* Return page-aligned memory, or NULL. */
+/* Reserve page-aligned zeroed memory; free it with ek_reserve_memory_free. Return NULL if out of
+ * memory or address space. */
 void *ek_reserve_memory_new(size_t bytes);
 /* Free memory with the size of its reservation; NULL is allowed. */
 void ek_reserve_memory_free(void *p, size_t bytes);

@@ -49,7 +49,8 @@ struct ek_category_usual {
 struct ek_category_usual ek_category_usual(const struct ek_category *k, int cell, int value,
                                            int stratum);
 
-/* Return row `row` of the history, which must be one of the last EK_HISTORY. */
+/* Return row `row` of the history, which must be one of the last EK_HISTORY, valid until it is
+ * overwritten. */
 static inline const struct ek_category_row *ek_category_row_at(const struct ek_category *k,
                                                                uint64_t row)
 {

@@ -35,7 +35,8 @@ struct ek_detector;
  * ek_detector_free. Return 0, EK_ENOMEM, or EK_ESTATE or EK_ELIMIT for assets that do not fit. */
 int ek_detector_new(struct ek_detector **out, const struct ek_manifest *m,
                     const struct ek_profile *p, const struct ek_rules *rules, struct ek_error *e);
-/* As ek_detector_new, with at most `cells` cells instead of EK_CELLS_DEFAULT_MAX. */
+/* Create a detector without state and with at most `cells` cells. Return 0, EK_ENOMEM, or EK_ESTATE
+ * or EK_ELIMIT for assets that do not fit. */
 int ek_detector_new_with(struct ek_detector **out, const struct ek_manifest *m,
                          const struct ek_profile *p, const struct ek_rules *rules, int cells,
                          struct ek_error *e);
@@ -73,8 +74,8 @@ bool ek_detector_dismiss_unwatched(struct ek_detector *d);
 int ek_detector_members(const struct ek_detector *d, uint32_t cause, int *features, int most);
 /* Retain the cells with held [cells] != 0 and release those retained by an earlier call. */
 void ek_detector_retain_cells(struct ek_detector *d, const uint8_t *held, int cells);
-/* Return the cells of the list last observed and set *count; -1: none in that dimension. Valid
- * until the next list. */
+/* Return the cells [*count] of the list last observed, owned by the detector; -1: none in that
+ * dimension. Valid until the next list. */
 const int16_t *ek_detector_cells(const struct ek_detector *d, int *count);
 /* Return the segment registry; valid as long as the detector. */
 const struct ek_cells *ek_detector_registry(const struct ek_detector *d);

@@ -209,7 +209,8 @@ static inline float ek_detector_level(const struct ek_detector *d, int cell, int
     return cell ? all + ek_evidence_mu(d->evidence, cell, feature) : all;
 }
 
-/* Return the dead-bands [padded] of the levels of a cell's lists, which are of the stratum. */
+/* Return the dead-bands [padded] of the levels of a cell's lists, which are of the stratum. The
+ * detector owns them. */
 static inline const float *ek_detector_band(const struct ek_detector *d, int cell, int stratum)
 {
     int own = cell && ek_cells_dimension(d->cells, cell) == d->baseline;
@@ -259,7 +260,8 @@ static inline struct ek_episode *ek_episode_at(const struct ek_detector *d, int 
 void ek_scheduler_refill(struct ek_detector *d);
 /* Return whether an episode that is due may be diagnosed now, and count the diagnosis. */
 bool ek_scheduler_can_diagnose(struct ek_detector *d, const struct ek_episode *e);
-/* As ek_scheduler_can_diagnose, for a recovering episode. new: since the current list. */
+/* Return whether a recovering episode may be checked by segments now, and count the check. new: it
+ * is recovering since the current list. */
 bool ek_scheduler_can_recover(struct ek_detector *d, const struct ek_episode *e, bool new);
 
 /* Open an episode for an alarm. Return it, owned by the detector and valid until it is dismissed or
@@ -355,10 +357,12 @@ double ek_episode_design_effect(const struct ek_detector *d, const struct ek_epi
 /* Keep the level of all traffic within its range in training, so that a change beyond
  * action_threshold is measured against training and not against a level that has followed it. */
 void ek_episode_bound_level(struct ek_detector *d, const struct ek_episode *e);
-/* Return whether nearly all lists moved by less than report_threshold, as healthy traffic does. */
+/* Return 1 if nearly all lists moved by less than report_threshold, as healthy traffic does, else
+ * 0. level: the alignment of these lists. */
 int ek_episode_is_small_shift(const struct ek_detector *d, const struct ek_episode *e,
                               const struct ek_alignment *level);
-/* As ek_episode_is_small_shift, for the lists known at the alarm. */
+/* Return 1 if nearly all lists known at the alarm moved by less than report_threshold, as healthy
+ * traffic does, else 0. */
 int ek_episode_is_small_at_alarm(struct ek_detector *d, const struct ek_episode *e);
 
 enum ek_recovery {

@@ -61,8 +61,8 @@ void ek_evidence_cells_reset(struct ek_evidence_cells *s, int cell);
 const float *ek_evidence_r(const struct ek_evidence_cells *s, int cell, int feature);
 /* Return the tracked level of a feature in a cell (ln), for a segment relative to all traffic. */
 float ek_evidence_mu(const struct ek_evidence_cells *s, int cell, int feature);
-/* Return a pointer to the number of counted lists, which is also the weight of the tracked level;
- * the caller may change it. Valid until cells are added. */
+/* Return a pointer to the number of counted lists of a feature in a cell, which is also the weight
+ * of the tracked level. The caller may change the number. Valid until cells are added. */
 uint32_t *ek_evidence_list_count(struct ek_evidence_cells *s, int cell, int feature);
 
 /* Update of one cell with one list. */
@@ -136,9 +136,9 @@ void ek_cell_calibration_free(struct ek_cell_calibration *h);
 int ek_cell_calibration_reserve(struct ek_cell_calibration *h, int cells);
 /* Remove the lists of a cell that was reassigned. */
 void ek_cell_calibration_reset(struct ek_cell_calibration *h, int cell);
-/* Return the factors of the bets [features]: `bet_scale` of the list times those of the cell.
- * Copies the evidence of the cell for ek_cell_calibration_update, which ends the validity of the
- * result. */
+/* Return the factors of the bets [features]: `bet_scale` of the list times those of the cell. The
+ * result is owned by `h` and valid until ek_cell_calibration_update, for which the call copies the
+ * evidence of the cell. */
 const float (*ek_cell_calibration_get(struct ek_cell_calibration *h, int cell,
                                       const struct ek_evidence_list *list))[EK_BETS];
 /* Update the calibration after ek_evidence_update. The bets follow from the change of R. */

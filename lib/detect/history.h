@@ -27,7 +27,8 @@ struct ek_history;
 int ek_history_new(struct ek_history **out, int features, int query_features, int cells_per_query);
 void ek_history_free(struct ek_history *h);
 /* Append a row, which replaces the oldest one of a full ring. Return it, and set *records
- * [features] and *query [query_features]; the caller fills all three, which are undefined. */
+ * [features] and *query [query_features]; the history owns all three, and the caller fills them
+ * before the next call, because they are undefined. */
 struct ek_history_row *ek_history_push(struct ek_history *h, struct ek_list_stats **records,
                                        float **query);
 /* Return the number of rows ever appended. Row i is readable while count - EK_HISTORY <= i <
@@ -37,9 +38,11 @@ uint64_t ek_history_count(const struct ek_history *h);
 uint64_t ek_history_first(const struct ek_history *h);
 /* Return a readable row; it is valid until EK_HISTORY more rows are appended. */
 const struct ek_history_row *ek_history_row(const struct ek_history *h, uint64_t i);
-/* Return the list statistics [features] of a readable row. */
+/* Return the list statistics [features] of a readable row; they are valid until EK_HISTORY more
+ * rows are appended. */
 const struct ek_list_stats *ek_history_records(const struct ek_history *h, uint64_t i);
-/* Return the query features of a readable row. */
+/* Return the query features of a readable row; they are valid until EK_HISTORY more rows are
+ * appended. */
 const float *ek_history_query(const struct ek_history *h, uint64_t i);
 /* Return the lists per day according to the times of the rows, or 0 for few rows or constant
  * times. */

@@ -70,12 +70,13 @@ struct ek_list_stats_builder {
     struct ek_bet_list *list_bets;
 };
 
-/* Create a builder; the arguments must outlive it. Return 0, EK_ENOMEM, or EK_ESTATE or
- * EK_ELIMIT for assets that do not fit. */
+/* Create a builder; manifest, profile and rules must outlive it. Return 0, EK_ENOMEM, or EK_ESTATE
+ * or EK_ELIMIT for assets that do not fit. */
 int ek_list_stats_builder_new(struct ek_list_stats_builder **out, const struct ek_manifest *m,
                               const struct ek_profile *p, const struct ek_rules *rules,
                               struct ek_error *e);
-/* As ek_list_stats_builder_new, sharing the tables of `with`, which must outlive it. */
+/* Create a builder that shares the tables of `with`, which must outlive it. Return 0 or
+ * EK_ENOMEM. */
 int ek_list_stats_builder_new_paired(struct ek_list_stats_builder **out,
                                      const struct ek_list_stats_builder *with, struct ek_error *e);
 void ek_list_stats_builder_free(struct ek_list_stats_builder *r);

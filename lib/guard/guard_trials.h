@@ -23,8 +23,9 @@ const struct ek_context *ek_guard_context(const struct ek_guard *g);
  * manifest, or EK_ENOMEM. */
 int ek_guard_compare(struct ek_guard *g, struct ek_comparison *out, bool *valid,
                      struct ek_error *e);
-/* Compare a list that was processed in `c` if it is due, and add the result; *out, *valid and codes
- * as for ek_guard_compare. The scores in `c` are then invalid. */
+/* Compare a list that was processed in `c` if it is due, and add the result. If *valid is false
+ * *out is unchanged. The scores in `c` are then invalid. Return 0, EK_ESTATE for a list of another
+ * manifest, or EK_ENOMEM. */
 int ek_guard_compare_in(struct ek_guard *g, struct ek_context *c, struct ek_comparison *out,
                         bool *valid, struct ek_error *e);
 

@@ -165,7 +165,7 @@ struct ek_decode {
 int ek_decode_fail(struct ek_decode *d, enum ek_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 extern const struct ek_words ek_words_msgpack, ek_words_json;
-/* Return the name of a type in the encoding: "a map" or "an object", ... */
+/* Return the name of a type in the encoding, a static string: "a map" or "an object", ... */
 const char *ek_decode_kind(const struct ek_decode *d, enum ek_wire_kind kind);
 /* Set d's error for the result of a wire function. Return EK_EFORMAT or EK_ELIMIT. */
 int ek_decode_wire_fail(struct ek_decode *d, enum ek_wire_result result);

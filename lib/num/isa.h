@@ -19,7 +19,7 @@ enum ek_isa {
 int ek_isa_has(enum ek_isa isa);
 /* Return the widest instruction set that this program can run on this machine. */
 enum ek_isa ek_isa_best(void);
-/* Return "portable", "neon", "avx2" or "avx512". */
+/* Return "portable", "neon", "avx2" or "avx512", a static string. */
 const char *ek_isa_name(enum ek_isa isa);
 
 #endif

@@ -36,7 +36,7 @@ int ek_order_find_feature(const struct ek_manifest *m, const char *name, int *fe
 bool ek_order_has_action(const struct ek_controller *c, int item, enum ek_action action);
 /* Set *action to the action of a pin with this name. Return 0, or EK_EUSAGE. */
 int ek_order_parse_action(const char *name, enum ek_action *action, struct ek_error *e);
-/* Return the segment value as cells have it: NULL for EK_SEGMENT_OTHER. It is a view of the
+/* Return the segment value as cells have it: NULL for EK_SEGMENT_OTHER. It is the string of the
  * command. */
 const char *ek_order_cell_value(const struct ek_order *o);
 

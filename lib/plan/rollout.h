@@ -88,7 +88,8 @@ struct ek_rollout *ek_rollout_find(struct ek_rollouts *s, int feature, int cell)
 /* Return whether a route may act: active and not rolled back. NULL: no. */
 bool ek_rollout_may_act(const struct ek_rollout *r);
 /* Return the active rollout, or begin one at the initial canary percentage. It is a relapse if the
- * last one ended within EK_FLAP_DURATIONS minimum durations. NULL: no space, all are active. */
+ * last one ended within EK_FLAP_DURATIONS minimum durations. Valid until a rollout is added or
+ * removed. NULL: no space, all are active. */
 struct ek_rollout *ek_rollout_begin(struct ek_rollouts *s, int feature, int cell,
                                     const struct ek_rules *rules, const struct ek_canary *c,
                                     int64_t now_ms);

@@ -145,8 +145,8 @@ struct ek_rules {
  * checked, feature rules are dropped, and pins have feature -1. Return 0, EK_ECONFIG or
  * EK_ENOMEM. */
 int ek_rules_default(struct ek_rules **out, const struct ek_manifest *m, struct ek_error *e);
-/* Read a rules file, for a manifest or NULL as above. Return 0, EK_EIO, EK_ECONFIG with a position,
- * or EK_ENOMEM. The caller frees *out. */
+/* Read a rules file, for a manifest, or NULL to check only its form. Return 0, EK_EIO, EK_ECONFIG
+ * with a position, or EK_ENOMEM. The caller frees *out. */
 int ek_rules_load(struct ek_rules **out, const struct ek_manifest *m, const char *path,
                   struct ek_error *e);
 /* Parse rules in memory, for a manifest or NULL; `name` is the file name in errors. Return 0,

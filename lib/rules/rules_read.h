@@ -28,7 +28,8 @@ void ek_rules_set_features(struct ek_rules *r);
 
 /* Return the rules that a key source fills. The source does not own them. */
 struct ek_rules *ek_rules_from_node(const struct ek_key_source *s);
-/* Return the manifest of the rules being read, or NULL if only the form is checked. */
+/* Return the manifest of the rules being read, not owned by the source, or NULL if only the form is
+ * checked. */
 const struct ek_manifest *ek_rules_make_manifest(const struct ek_key_source *s);
 /* Set *out to the index in the manifest's `features` of the feature that `n` names; -1 without a
  * manifest. Return 0, or EK_ECONFIG at the value; *out is then unchanged. */

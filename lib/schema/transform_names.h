@@ -16,7 +16,7 @@ enum ek_transform_kind {
     EK_SCALE_COUNT
 };
 
-/* Return the names [EK_SCALE_COUNT] in enum order. */
+/* Return the names [EK_SCALE_COUNT] in enum order, a static array. */
 const char *const *ek_transform_kind_names(void);
 /* Return the name of a transform, a static string. */
 const char *ek_transform_kind_name(enum ek_transform_kind s);

@@ -55,7 +55,7 @@ int ek_yaml_parse_all(struct ek_yaml **out, const char *name, const char *text, 
 void ek_yaml_free(struct ek_yaml *y);
 /* Return the root node; valid as long as the document. */
 const struct ek_node *ek_yaml_root(const struct ek_yaml *y);
-/* Return the file name, or NULL if y is NULL. */
+/* Return the file name, valid as long as the document, or NULL if y is NULL. */
 const char *ek_yaml_name(const struct ek_yaml *y);
 
 /* Return the value of a key, valid as long as the document, or NULL if the mapping (may be NULL)

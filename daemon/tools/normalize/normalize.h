@@ -59,8 +59,8 @@ void ek_normalize_parse(struct ek_normalize_args *a, int argc, char **argv);
  * EK_ENOMEM or EK_EIO. */
 int ek_normalize_read(const struct ek_files *files, const struct ek_manifest *m,
                       struct ek_dataset *d, struct ek_error *e);
-/* Read LETOR files as ek_normalize_read, with the same results, and set lists [files->count] to the
- * number of lists of each file. */
+/* Read LETOR files as ek_normalize_read, and set lists [files->count] to the number of lists of
+ * each file. Return 0 or an error of ek_normalize_read. */
 int ek_normalize_read_parts(const struct ek_files *files, const struct ek_manifest *m,
                             struct ek_dataset *d, size_t *lists, struct ek_error *e);
 /* Set every element of mask [F]: true for category features, which no method scales, false for

@@ -78,7 +78,7 @@ enum ek_method {
     EK_METHOD_COUNT
 };
 
-/* Return the names [EK_METHOD_COUNT] in options and manifests. */
+/* Return the names [EK_METHOD_COUNT] in options and manifests, a static array. */
 const char *const *ek_method_names(void);
 /* Return the common scaling of a method; EK_SCALE_NONE for fdm and osm. */
 enum ek_transform_kind ek_method_scale(enum ek_method method);

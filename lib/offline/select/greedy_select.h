@@ -54,7 +54,7 @@ int ek_greedy_candidates(const struct ek_greedy_select *g);
 int ek_xgas(const struct ek_greedy_select *g, double p, int k, int *chosen, struct ek_error *e);
 /* Select k features with HCAS: write chosen [k], the most relevant first. merge [candidates - 1]
  * and cluster_of [F] (-1 for other features) may be NULL. Merges number the candidates from 0 in
- * ascending order. Errors as ek_xgas. */
+ * ascending order. Return 0, EK_ENOMEM, or EK_EUSAGE unless 1 <= k <= candidates. */
 int ek_hcas(const struct ek_greedy_select *g, int k, int *chosen, struct ek_merge *merge,
             int *cluster_of, struct ek_error *e);
 

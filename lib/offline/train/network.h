@@ -109,9 +109,11 @@ void ek_network_backward_list(const struct ek_network *n, const float *parameter
  * the last layer to the first, after ek_network_backward_list for all lists. */
 void ek_network_backward_layer(const struct ek_network *n, const float *parameter,
                                struct ek_pass *p, size_t rows, int layer, float *gradient);
-/* Return the inputs of a layer before normalization and dropout [rows, stride]. */
+/* Return the inputs of a layer before normalization and dropout [rows, stride], an array of the
+ * pass. */
 float *ek_pass_input(const struct ek_pass *p, int layer);
-/* Return the gradient of these inputs [rows, stride], or NULL if no parameter below needs it. */
+/* Return the gradient of the inputs of a layer [rows, stride], an array of the pass, or NULL if no
+ * parameter below needs it. */
 float *ek_pass_input_gradient(const struct ek_pass *p, int layer);
 /* Convert d loss / d output of the layer below to that before its ReLU. */
 void ek_network_backward_relu(const struct ek_network *n, struct ek_pass *p, size_t rows,

@@ -52,8 +52,8 @@ static inline uint64_t ek_varint_get_bounded(struct ek_bytes *b, uint64_t most)
     return 0;
 }
 
-/* Return the next `length` bytes, in place, and advance b. Return NULL and set b->bad if fewer are
- * left. */
+/* Return a pointer to the next `length` bytes of the input and advance b. Return NULL and set
+ * b->bad if fewer are left. */
 static inline const uint8_t *ek_bytes_read(struct ek_bytes *b, uint64_t length)
 {
     const uint8_t *at = b->at;
