@@ -26,11 +26,12 @@ struct ek_alerts;
 struct ek_event;
 struct ek_log;
 
-/* Create the service, or set *out to NULL if there are no sinks. Events are queued until
- * ek_alerts_start. Return 0 or EK_ENOMEM. */
+/* Create the service, or set *out to NULL if there are no sinks. `c` and `log` must outlive it.
+ * Events are queued until ek_alerts_start. Return 0 or EK_ENOMEM. */
 int ek_alerts_new(struct ek_alerts **out, const struct ek_config *c, struct ek_log *log,
                   struct ek_error *e);
-/* Set the name of this fleet instance, for alerts about one instance. Call before the start. */
+/* Set the name of this fleet instance, which is copied, for alerts about one instance. Call before
+ * the start. */
 void ek_alerts_set_instance(struct ek_alerts *a, const char *instance);
 /* Start the thread, which sends the queued events. Return 0, or EK_EIO if it does not start. */
 int ek_alerts_start(struct ek_alerts *a, struct ek_error *e);

@@ -3,7 +3,8 @@
  * The table daemon/config/config_keys.h defines keys, types, ranges, defaults and units. Durations
  * are milliseconds, sizes bytes. Relative paths of a file are resolved against its folder, those
  * set in code against the working directory. Read-only while a stage uses it. No value is NaN;
- * unset strings are NULL.
+ * unset strings are NULL. In values of a file, `${NAME}` is an environment variable, `${file:PATH}`
+ * the contents of a file, and `$${` means `${`.
  *
  *     struct ek_config *c;
  *     ek_config_new(&c, e);
@@ -168,12 +169,10 @@ bool ek_config_sinks_same(const struct ek_alert_sinks *a, const struct ek_alert_
 bool ek_config_has_secret(const struct ek_config *c);
 
 struct ek_yaml;
-/* Read a file. Relative paths in it are relative to its folder. In values, `${NAME}` is an
- * environment variable, `${file:PATH}` the contents of a file, `$${` means `${`. uses [ends with
- * NULL]: prefixes of the keys that are used; NULL: all. Other values with a `${...}` that cannot be
- * expanded, because it is unset or unreadable for this user, are left out, with their alert sink.
- * All other checks apply. Return 0, EK_EIO, EK_ENOMEM, or EK_ECONFIG with a position; *out is then
- * unchanged. The caller frees *out. */
+/* Read a file. uses [ends with NULL]: prefixes of the keys that are used; NULL: all. Other values
+ * with a `${...}` that cannot be expanded, because it is unset or unreadable for this user, are
+ * left out, with their alert sink. All other checks apply. Return 0, EK_EIO, EK_ENOMEM, or
+ * EK_ECONFIG with a position; *out is then unchanged. The caller frees *out. */
 int ek_config_load(struct ek_config **out, const char *path, const char *const *uses,
                    struct ek_error *e);
 /* Read a configuration from a text in memory. `name` appears in errors, and its folder is the base

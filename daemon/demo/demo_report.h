@@ -50,7 +50,7 @@ struct ek_demo_report {
     double seconds, per_second; /* set by the caller */
 };
 
-/* Set *s to an empty report. */
+/* Set *s to an empty report. Release it with ek_demo_report_release. */
 void ek_demo_report_init(struct ek_demo_report *s);
 void ek_demo_report_release(struct ek_demo_report *s);
 /* Add a copy of an event; only findings and plans have an effect. Return 0 or EK_ENOMEM. */
@@ -77,7 +77,8 @@ struct ek_demo_view {
     int64_t drawn_ms; /* time of the last drawing */
 };
 
-/* Set *d to a view that prints to `to`; `live` and `color` follow from `to` and the environment. */
+/* Set *d to a view that prints to `to`, which must outlive it and is not closed. `live` and `color`
+ * follow from `to` and the environment. */
 void ek_demo_view_init(struct ek_demo_view *d, FILE *to);
 /* Print the introduction. */
 void ek_demo_view_start(struct ek_demo_view *d);

@@ -67,11 +67,12 @@ int ek_guard_service_new(struct ek_guard_service **out, const struct ek_assets *
                          struct ek_log *log, struct ek_error *e);
 void ek_guard_service_free(struct ek_guard_service *s);
 
-/* Set the outputs of events; each may be NULL. Call before the first list. */
+/* Set the outputs of events, which must outlive the service; each may be NULL. Call before the
+ * first list. */
 void ek_guard_service_set_outputs(struct ek_guard_service *s, struct ek_output *output,
                                   struct ek_alerts *alerts);
-/* Set a callback for each event; it is called with the guard locked and must not call the service.
- * Call before the first list. */
+/* Set a callback for each event, which is valid during the call. It is called with the guard locked
+ * and must not call the service. Call before the first list. */
 void ek_guard_service_set_listener(struct ek_guard_service *s,
                                    void (*receive)(void *context, const struct ek_event *v),
                                    void *context);
@@ -100,8 +101,8 @@ bool ek_guard_service_pause(struct ek_guard_service *s, bool paused, const char 
 /* Store a copy of a decision from outside the guard in its decision log, and report its event.
  * Return 0 or EK_ENOMEM. */
 int ek_guard_service_add_decision(struct ek_guard_service *s, const struct ek_decision_record *m);
-/* Record and report a decision of the leader, which each instance numbers itself. Return 0 or
- * EK_ENOMEM. */
+/* Store a copy of a decision of the leader under the next number of this instance, and report its
+ * event. Return 0 or EK_ENOMEM. */
 int ek_guard_service_add_fleet_decision(struct ek_guard_service *s,
                                         const struct ek_decision_record *m);
 /* Call `work` with the guard locked, and report its events. It may replace the guard, and then
@@ -138,7 +139,8 @@ int ek_guard_service_set_assets(struct ek_guard_service *s,
 const struct ek_assets *ek_guard_service_lock_assets(struct ek_guard_service *s);
 /* End ek_guard_service_lock_assets. */
 void ek_guard_service_unlock_assets(struct ek_guard_service *s);
-/* Report an event from outside the guard: log it, and pass it to outputs and listener. */
+/* Report an event from outside the guard, which is not kept: log it, and pass it to outputs and
+ * listener. */
 void ek_guard_service_add_event(struct ek_guard_service *s, const struct ek_event *v);
 /* Return the time to pass as now_ms: wall time at creation, advanced monotonically. */
 int64_t ek_guard_service_clock_ms(const struct ek_guard_service *s);

@@ -28,7 +28,7 @@ bool ek_pause_set(struct ek_pause *p, bool on, int64_t since_ms, const char *act
 /* Turn the switch on from a checkpoint, which stores the event time of the pause, not the wall
  * time. */
 void ek_pause_restore(struct ek_pause *p, int64_t stream_ms, const char *actor, const char *reason);
-/* Set actor and reason if the switch is on without them; no effect otherwise. */
+/* Set copies of actor and reason if the switch is on without them; no effect otherwise. */
 void ek_pause_set_actor(struct ek_pause *p, const char *actor, const char *reason);
 /* Return true if the switch is on, and set *since_ms to the time of the last change. */
 bool ek_pause_since(struct ek_pause *p, int64_t *since_ms);

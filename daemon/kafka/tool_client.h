@@ -46,8 +46,9 @@ int ek_kafka_create_topic(const char *brokers, const char *topic, int partitions
 /* Records arrive once and in order within a partition. If a broker loses acknowledged records,
  * sending fails from then on. Without the flag, retries may duplicate or reorder records. */
 enum { EK_TOOL_PRODUCER_ORDERED = 1 };
-/* Create a producer of one topic. flags: 0 or EK_TOOL_PRODUCER_ORDERED. Return 0, EK_ECONFIG,
- * EK_EIO or EK_ENOMEM. */
+/* Create a producer of one topic; the strings are copied. flags: 0 or EK_TOOL_PRODUCER_ORDERED.
+ * Return 0, EK_ECONFIG for an invalid property, EK_EIO if librdkafka cannot create the client, or
+ * EK_ENOMEM. */
 int ek_tool_producer_new(struct ek_tool_producer **out, const char *brokers, const char *topic,
                          unsigned flags, struct ek_error *e);
 /* Queue a copy of a record; wait while the queue is full. Return 0, or EK_EIO if it cannot be

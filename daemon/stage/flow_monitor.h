@@ -78,12 +78,12 @@ struct ek_flow_monitor *ek_flow_monitor_new(int64_t silence_ms, const char *copi
                                             int64_t now_ms);
 void ek_flow_monitor_free(struct ek_flow_monitor *m);
 
-/* Set the fields that messages should have: the dimensions that the rules name, time, scores. Call
- * it also after a reload; known fields stay known. */
+/* Set the fields that messages should have: the dimensions that the rules (NULL: none) name, time,
+ * scores. The names are copied. Call it also after a reload; known fields stay known. */
 void ek_flow_monitor_expect(struct ek_flow_monitor *m, const struct ek_rules *rules, bool time,
                             bool scores);
 
-/* Add a decoded list. has_time: the message has its time. */
+/* Add a decoded list, which is not kept. has_time: the message has its time. */
 void ek_flow_monitor_add_list(struct ek_flow_monitor *m, const struct ek_list *q, bool has_time);
 /* Count an undecodable message; position and reason of the first one are copied. */
 void ek_flow_monitor_add_undecodable(struct ek_flow_monitor *m, const char *topic, int partition,
@@ -127,7 +127,8 @@ struct ek_flow_watch_tools { /* must outlive the thread */
     void (*look)(void *context, int64_t now_ms);
 };
 
-/* Start the thread; end it with ek_flow_watch_stop. Return 0, EK_ENOMEM or EK_EIO. */
+/* Start the thread; `tools` must outlive it. End it with ek_flow_watch_stop. Return 0, EK_ENOMEM,
+ * or EK_EIO if it does not start. */
 int ek_flow_watch_start(struct ek_flow_watch **out, const struct ek_flow_watch_tools *tools,
                         struct ek_error *e);
 /* Stop the thread and free it; NULL is a no-op. The thread that started it. */

@@ -32,8 +32,8 @@ struct ek_rank_samples;
 struct ek_feature_history;
 struct ek_guard_service;
 
-/* Create guard and clients without waiting for a broker. `log` may be NULL. Return 0, EK_ENOMEM, or
- * EK_ECONFIG for an invalid client configuration. */
+/* Create guard and clients without waiting for a broker. The arguments must outlive the stage;
+ * `log` may be NULL. Return 0, EK_ENOMEM, or EK_ECONFIG for an invalid client configuration. */
 int ek_stage_new(struct ek_stage **out, const struct ek_config *config,
                  const struct ek_assets *assets, struct ek_log *log, struct ek_error *e);
 

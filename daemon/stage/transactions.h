@@ -34,7 +34,7 @@ struct ek_txn_coordinator_tools {
 };
 
 /* Create a coordinator and start its transaction thread, which opens the first transaction. Return
- * 0, EK_EIO or EK_ENOMEM. */
+ * 0, EK_EIO if the thread cannot start, or EK_ENOMEM. */
 int ek_txn_coordinator_new(struct ek_txn_coordinator **out,
                            const struct ek_txn_coordinator_tools *tools, struct ek_error *e);
 

@@ -37,7 +37,8 @@ struct ek_checkpoint_read_job {
                      * reached */
 };
 
-/* Create a reader. `config` and `log` must outlive it. Return 0, EK_ECONFIG or EK_ENOMEM. */
+/* Create a reader. `config` and `log` must outlive it. Return 0, EK_ECONFIG for invalid properties
+ * of clients, or EK_ENOMEM. */
 int ek_checkpoint_reader_new(struct ek_checkpoint_reader **out, const struct ek_config *config,
                              struct ek_log *log, struct ek_error *e);
 void ek_checkpoint_reader_free(struct ek_checkpoint_reader *r);

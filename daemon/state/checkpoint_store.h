@@ -41,7 +41,8 @@ struct ek_checkpoint_store_tools {
     void (*degraded)(void *context, const char *text);
 };
 
-/* Create a store without a checkpoint. Return 0, EK_ECONFIG or EK_ENOMEM. */
+/* Create a store without a checkpoint. The tools are copied; their objects must outlive it. Return
+ * 0, EK_ECONFIG for invalid properties of clients, or EK_ENOMEM. */
 int ek_checkpoint_store_new(struct ek_checkpoint_store **out,
                             const struct ek_checkpoint_store_tools *tools, struct ek_error *e);
 void ek_checkpoint_store_free(struct ek_checkpoint_store *k);

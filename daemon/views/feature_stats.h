@@ -30,7 +30,8 @@ struct ek_feature_stats *ek_feature_stats_new(const struct ek_manifest *m,
 void ek_feature_stats_free(struct ek_feature_stats *b);
 /* Allocate capacity for `cells` cells, before a switch to other rules. Return 0 or EK_ENOMEM. */
 int ek_feature_stats_reserve(struct ek_feature_stats *b, int cells);
-/* Switch to other traffic, rules and manifest, and remove all statistics. */
+/* Switch to other traffic, rules and manifest, which must outlive the cache, and remove all
+ * statistics. */
 void ek_feature_stats_set_assets(struct ek_feature_stats *b, const struct ek_manifest *m,
                                  const struct ek_rules *rules, struct ek_live_sketches *traffic);
 /* Update the statistics of the next few features. Return 0, or EK_ENOMEM without updating them. */

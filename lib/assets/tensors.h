@@ -66,8 +66,8 @@ size_t ek_tensors_count(const struct ek_tensors *t);
 const struct ek_tensor *ek_tensors_at(const struct ek_tensors *t, size_t i);
 /* Return the array with this name, valid until ek_tensors_free, or NULL. */
 const struct ek_tensor *ek_tensors_find(const struct ek_tensors *t, const char *name);
-/* Set *out to the array with this name, which must have exactly this type and shape. Return 0, or
- * EK_EFORMAT with the expected and the actual type and shape. */
+/* Set *out to the array with this name, valid until ek_tensors_free, which must have exactly this
+ * type and shape. Return 0, or EK_EFORMAT with the expected and the actual type and shape. */
 int ek_tensors_expect(const struct ek_tensors *t, const char *name, enum ek_dtype dtype, int dims,
                       const size_t *shape, const struct ek_tensor **out, struct ek_error *e);
 

@@ -22,7 +22,8 @@ struct ek_json_writer {
     bool line;         /* the next member starts a line */
 };
 
-/* Initialize a writer that appends to `to`, without writing. */
+/* Initialize a writer that appends to `to`, which must outlive it, without writing. Nothing needs a
+ * release. */
 void ek_json_init(struct ek_json_writer *w, struct ek_buf *to);
 /* Initialize a writer with a space after commas and colons, and ASCII only, for model files. */
 void ek_json_init_spaced(struct ek_json_writer *w, struct ek_buf *to);

@@ -94,7 +94,7 @@ void ek_feature_bets_fill(struct ek_feature_bets *f, struct ek_bet_tables *t,
 /* Return the design effect that a bet is tempered by. */
 double ek_bet_deff(const struct ek_baseline *b, int bet);
 
-/* Set *law to the parameters of a feature for the kernels of num/bet_steps.h. */
+/* Set *law to a copy of the parameters of a feature for the kernels of num/bet_steps.h. */
 void ek_evalue_null_init(struct ek_evalue_null *law, const struct ek_feature_bets *f,
                          const struct ek_baseline *b);
 /* Upper bounds of the level bets, and values of the spread bets for an unknown spread. */

@@ -28,7 +28,7 @@ void ek_fleet_accepted_set_clear(struct ek_fleet_accepted_set *n);
  * a change. */
 int ek_fleet_accepted_load(struct ek_fleet_accepted_set *n, const struct ek_fleet_accept *a,
                            int feature, int cell);
-/* Return level `i` by names, for a record; strings are views. */
+/* Return level `i` by names, for a record; strings are views of *n and *place. */
 struct ek_fleet_accept ek_fleet_accepted_set_accept(const struct ek_fleet_accepted_set *n, int i,
                                                     const struct ek_fleet_place *place);
 
@@ -40,10 +40,10 @@ struct ek_fleet_accepted_set_tools {
     int64_t time_ms; /* event time */
 };
 
-/* Accept the level of the open finding of a feature and cell, as ek_detector_accept does for one
- * detector. `place` -1: no instance has reported lists of the segment. *m has actor and reason and
- * gets version and factor; *over gets the ended finding, already reported. Return 0, EK_ESTATE,
- * EK_ELIMIT or EK_ENOMEM; on error nothing changes. */
+/* Accept the level of the open finding of a feature and cell as normal. `place` -1: no instance has
+ * reported lists of the segment. *m has actor and reason and gets version and factor; *over gets
+ * the ended finding, already reported. Return 0, EK_ESTATE without a finding that a shift undoes,
+ * EK_ELIMIT for too many accepts, or EK_ENOMEM; on error nothing changes. */
 int ek_fleet_accepted_set_add(struct ek_fleet_accepted_set *n,
                               const struct ek_fleet_accepted_set_tools *t, int feature, int place,
                               struct ek_decision_record *m, struct ek_finding *over,

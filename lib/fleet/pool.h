@@ -25,8 +25,8 @@ enum {
 
 struct ek_fleet_pool;
 
-/* Create a pool. `share`: fraction of the false-alarm budget; `places`: maximum number of cells.
- * Return 0 or EK_ENOMEM. */
+/* Create a pool. Manifest, profile and rules must outlive it. `share`: fraction of the false-alarm
+ * budget; `places`: maximum number of cells. Return 0 or EK_ENOMEM. */
 int ek_fleet_pool_new(struct ek_fleet_pool **out, const struct ek_manifest *m,
                       const struct ek_profile *p, const struct ek_rules *rules, double share,
                       int places, struct ek_error *e);
@@ -43,9 +43,9 @@ struct ek_fleet_pool_counts {
 /* Return the counters of received reports since the start. */
 struct ek_fleet_pool_counts ek_fleet_pool_counts(const struct ek_fleet_pool *p);
 
-/* Add an evidence report. Duplicate and late reports are only counted. Return 0, EK_EFORMAT,
- * EK_ESTATE for another manifest or profile, EK_ELIMIT for too many instances, or EK_ENOMEM. On
- * error the report is ignored; with EK_ENOMEM a part may count. */
+/* Add an evidence report, which is not kept. Duplicate and late reports are only counted. Return 0,
+ * EK_EFORMAT, EK_ESTATE for another manifest or profile, EK_ELIMIT for too many instances, or
+ * EK_ENOMEM. On error the report is ignored; with EK_ENOMEM a part may count. */
 int ek_fleet_pool_add(struct ek_fleet_pool *p, const void *bytes, size_t length, int64_t clock_ms,
                       struct ek_error *e);
 /* Set *place to the number of a named cell, from 0 for all traffic, adding it if needed. -1: no

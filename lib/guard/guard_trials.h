@@ -7,8 +7,8 @@
 #include "evenkeel.h"
 #include "serve/comparison_sums.h"
 
-/* Add `count` comparisons to the statistics. Return 0, or EK_ENOMEM; the remaining ones are then
- * ignored. */
+/* Add copies of `count` comparisons to the statistics; those under an outdated plan are only
+ * counted. Return 0, or EK_ENOMEM; the remaining ones are then ignored. */
 int ek_guard_add_comparisons(struct ek_guard *g, const struct ek_comparison *trial, size_t count,
                              struct ek_error *e);
 /* Add statistics of routed lists. Return 0, or EK_ENOMEM; they may then not count. */

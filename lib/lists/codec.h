@@ -73,7 +73,10 @@ int ek_codec_has_scores(const struct ek_list *q, struct ek_error *e);
 int ek_codec_patch(const struct ek_list *q, const void *bytes, size_t length, const double *scores,
                    struct ek_buf *out, struct ek_error *e);
 
-/* Patch of the feature values of a message. */
+/* Patch of the feature values of a message. float32, float64 and `bin` keep their width, with NaN
+ * for missing. An integer stays one if the result is whole, else it becomes float64, or nil if
+ * missing; nil becomes float64. JSON numbers are the shortest decimals that parse to the same
+ * double, with the `.0` of the value before, or null. Absent map entries stay absent. */
 struct ek_feature_patch {
     const uint8_t *wanted; /* [F] nonzero: features to patch */
     /* Return the new value of a feature, NaN: missing. `narrow`: the message has a float32. Other
@@ -84,12 +87,8 @@ struct ek_feature_patch {
 };
 
 /* Write the message decoded into `q` with patched feature values to `out`, which is cleared first;
- * it is empty if no value changed. Unchanged values and all other bytes stay. float32, float64 and
- * `bin` keep their width, with NaN for missing. An integer stays one if the result is whole, else
- * it becomes float64, or nil if missing; nil becomes float64. JSON numbers are the shortest
- * decimals that parse to the same double, with the `.0` of the value before, or null. Absent map
- * entries stay absent. Return 0, EK_ESTATE if `bytes` are not the decoded message, or
- * EK_ENOMEM. */
+ * it is empty if no value changed. Unchanged values and all other bytes stay. Return 0, EK_ESTATE
+ * if `bytes` are not the decoded message, or EK_ENOMEM. */
 int ek_codec_patch_features(const struct ek_codec *c, const struct ek_list *q, const void *bytes,
                             size_t length, struct ek_feature_patch *p, struct ek_buf *out,
                             struct ek_error *e);

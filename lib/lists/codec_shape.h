@@ -19,9 +19,9 @@ struct ek_mapping;
  * EK_ENOMEM. */
 int ek_shape_new(struct ek_shape **out, const struct ek_mapping *mapping, struct ek_error *e);
 void ek_shape_free(struct ek_shape *s);
-/* Add a MessagePack or JSON message. Return 0, EK_ENOMEM, EK_EFORMAT if invalid or in another
- * encoding than mapped (with EK_ERR_ENCODING), or EK_ELIMIT for more features than a manifest
- * allows. On error part of the message may be counted. */
+/* Add a MessagePack or JSON message, which is not kept. Return 0, EK_ENOMEM, EK_EFORMAT if invalid
+ * or in another encoding than mapped (with EK_ERR_ENCODING), or EK_ELIMIT for more features than a
+ * manifest allows. On error part of the message may be counted. */
 int ek_shape_add(struct ek_shape *s, const void *bytes, size_t length, struct ek_error *e);
 /* Append a manifest for review. Features are `routable` unless their values look like flags or
  * codes; comments give the reason. Return 0, EK_ENOMEM, or EK_EFORMAT if no message had a feature,

@@ -24,6 +24,4 @@ ek_list_stats_fn ek_list_stats_neon;
 /* Return the kernel for `isa`, or the portable one if this build has none. */
 ek_list_stats_fn *ek_list_stats_fn_get(enum ek_isa isa);
 
-/* Smallest variance with a spread. Below it, all values are equal up to rounding. */
-
 #endif

@@ -88,8 +88,8 @@ struct ek_sketch_set;
  * EK_SKETCH_FEATURES_MAX. */
 int ek_sketch_set_new(struct ek_sketch_set **out, int features, struct ek_error *e);
 void ek_sketch_set_free(struct ek_sketch_set *s);
-/* Add x [rows, features], row-major. Return 0, or EK_EUSAGE for negative `rows` or too many rows
- * while a part is sealed. */
+/* Add x [rows, features], row-major, which is not kept. Return 0, or EK_EUSAGE, with nothing added,
+ * for negative `rows` or more than EK_SKETCH_SEALED_ROWS rows while a part is sealed. */
 int ek_sketch_set_add(struct ek_sketch_set *s, const float *x, int rows);
 /* Add the counts of one feature to `out`; the set stays unchanged. */
 void ek_sketch_set_get(const struct ek_sketch_set *s, int feature, struct ek_sketch *out);

@@ -83,7 +83,8 @@ struct ek_controller_setup {
     struct ek_controller_levels levels;
 };
 
-/* Create a controller with an empty plan. Return 0, or EK_ENOMEM. */
+/* Create a controller with an empty plan. The setup is copied; its objects must outlive the
+ * controller. Return 0, or EK_ENOMEM. */
 int ek_controller_new(struct ek_controller **out, const struct ek_controller_setup *s,
                       struct ek_error *e);
 void ek_controller_free(struct ek_controller *c);

@@ -49,8 +49,8 @@ struct ek_comparisons;
 /* Create empty sums. Return 0 or EK_ENOMEM. */
 int ek_comparisons_new(struct ek_comparisons **out, struct ek_error *e);
 void ek_comparisons_free(struct ek_comparisons *t);
-/* Add the comparison of one list to the entries of the plan that treat it, and to the totals.
- * Return 0, or EK_ENOMEM; on error it may not count. */
+/* Add the comparison of one list to the entries of the plan that treat it, and to the totals;
+ * neither is kept. Return 0, or EK_ENOMEM; on error it may not count. */
 int ek_comparisons_add(struct ek_comparisons *t, const struct ek_plan *plan,
                        const struct ek_comparison *trial, struct ek_error *e);
 /* Add statistics of routed lists to the entries of the plan; those of another plan version are

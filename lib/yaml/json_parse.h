@@ -17,9 +17,9 @@ struct ek_json_error {
     char text[100];
 };
 
-/* Parse `text`; its root must be an array or object. allow_nul: string values, but not keys, may
- * contain U+0000. Return 0, EK_ENOMEM, or EK_EFORMAT with the error in `why`. On error *out is
- * NULL. */
+/* Parse `text`, which is not changed; its root must be an array or object. allow_nul: string
+ * values, but not keys, may contain U+0000. Return 0, EK_ENOMEM, or EK_EFORMAT with the error in
+ * `why`. On error *out is NULL. */
 int ek_json_parse(yyjson_doc **out, const char *text, size_t length, bool allow_nul,
                   struct ek_json_error *why);
 

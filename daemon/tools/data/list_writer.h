@@ -24,8 +24,8 @@ struct ek_segment_sampler {
     int count;
 };
 
-/* Parse `NAME=V1,V2...` and add the segment dimension. *d starts as {0}. Return 0, EK_EUSAGE or
- * EK_ENOMEM. */
+/* Parse `NAME=V1,V2...`, which is copied, and add the segment dimension. *d starts as {0}. Return
+ * 0, EK_EUSAGE for an invalid text, or EK_ENOMEM. */
 int ek_segment_sampler_add(struct ek_segment_sampler *d, const char *spec, struct ek_error *e);
 void ek_segment_sampler_release(struct ek_segment_sampler *d);
 /* Add a random value of each dimension to list `number`; the strings live as long as `d`. Return 0,

@@ -17,8 +17,8 @@ struct ek_category_fit;
 /* Create an empty fit. Return 0, or EK_ENOMEM. */
 int ek_category_fit_new(struct ek_category_fit **out);
 void ek_category_fit_free(struct ek_category_fit *fit);
-/* Add a list of `stratum`, 0 .. EK_STRATA_MAX-1. Return 0, or EK_ENOMEM; part of its values may
- * then count. */
+/* Add the values of a list of `stratum`, 0 .. EK_STRATA_MAX-1. Return 0, or EK_ENOMEM; part of its
+ * values may then count. */
 int ek_category_fit_add(struct ek_category_fit *fit, const struct ek_category_list *l, int stratum);
 /* Add the counts of another fit; number [strata] maps its strata to those of `fit`. Return 0, or
  * EK_ENOMEM; a part is then added. */

@@ -18,8 +18,8 @@ enum { EK_ITEM_LISTS_MIN = 4 };
 
 struct ek_item_level_fit;
 
-/* Create an empty fit for the item features of a manifest, without its categories. Return 0 or
- * EK_ENOMEM. */
+/* Create an empty fit for the item features of a manifest, without its categories. The manifest is
+ * not kept. Return 0 or EK_ENOMEM. */
 int ek_item_level_fit_new(struct ek_item_level_fit **out, const struct ek_manifest *m);
 /* Free a fit. NULL is allowed. */
 void ek_item_level_fit_free(struct ek_item_level_fit *fit);

@@ -12,8 +12,8 @@
 
 struct ek_query_slope_fit;
 
-/* Create a fit for the query features of a manifest: the first EK_SLOPE_QUERIES_MAX that are
- * numbers. Return 0 or EK_ENOMEM. */
+/* Create a fit for the query features of a manifest, which is not kept: the first
+ * EK_SLOPE_QUERIES_MAX that are numbers. Return 0 or EK_ENOMEM. */
 int ek_query_slope_fit_new(struct ek_query_slope_fit **out, const struct ek_manifest *m);
 /* Free a fit. NULL is allowed. */
 void ek_query_slope_fit_free(struct ek_query_slope_fit *fit);

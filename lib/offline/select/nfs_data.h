@@ -29,8 +29,9 @@ struct ek_nfs_data {
     bool *there;    /* [items, F], usable value */
 };
 
-/* Set *d to the lists of `from`, with the transform statistics of a fitted EK_TRANSFORM_MIXTURE
- * model; release it with ek_nfs_data_release. Return 0 or EK_ENOMEM. */
+/* Set *d to copies of the lists of `from`, with the transform statistics of a fitted
+ * EK_TRANSFORM_MIXTURE model; release it with ek_nfs_data_release. Return 0, or EK_ENOMEM with
+ * nothing to release. */
 int ek_nfs_data_init(struct ek_nfs_data *d, const struct ek_model *m, const struct ek_dataset *from,
                      struct ek_error *e);
 void ek_nfs_data_release(struct ek_nfs_data *d);

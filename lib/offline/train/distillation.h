@@ -23,7 +23,7 @@ struct ek_upstream_scores {
     size_t count, capacity;
 };
 
-/* Append the scores of a list. Return 0, or EK_ENOMEM without a change. */
+/* Append copies of the scores of a list. Return 0, or EK_ENOMEM without a change. */
 int ek_upstream_scores_add(struct ek_upstream_scores *s, const struct ek_list *q);
 void ek_upstream_scores_release(struct ek_upstream_scores *s);
 

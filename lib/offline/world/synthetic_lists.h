@@ -29,7 +29,8 @@ enum {
 
 struct ek_synthetic_lists;
 
-/* Create a generator of the lists of `seed` for a manifest. Return 0 or EK_ENOMEM. */
+/* Create a generator of the lists of `seed` for a manifest. Manifest and rules must outlive it.
+ * Return 0 or EK_ENOMEM. */
 int ek_synthetic_lists_new(struct ek_synthetic_lists **out, const struct ek_manifest *m,
                            const struct ek_rules *rules, uint64_t seed, struct ek_error *e);
 void ek_synthetic_lists_free(struct ek_synthetic_lists *w);

@@ -25,7 +25,8 @@ struct ek_feature_choice {
 
 /* Create the selection of all core features. Return 0 or EK_ENOMEM. */
 int ek_feature_choice_default(struct ek_feature_choice **out, struct ek_error *e);
-/* Load a selection from a file. Return 0, EK_EIO, EK_ENOMEM, or EK_ECONFIG with the line. */
+/* Load a selection from a file; the caller frees *out. Return 0, EK_EIO, EK_ENOMEM, or EK_ECONFIG
+ * with the line. */
 int ek_feature_choice_load(struct ek_feature_choice **out, const char *path, struct ek_error *e);
 /* Parse a selection; `name` is the file name in errors. Return 0, EK_ECONFIG or EK_ENOMEM. */
 int ek_feature_choice_parse(struct ek_feature_choice **out, const char *name, const char *text,

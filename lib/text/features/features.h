@@ -12,8 +12,8 @@
 
 struct ek_text_features;
 
-/* Create the features of an index. Return 0, EK_ENOMEM, or EK_EUSAGE for an index with an
- * unsupported stemmer. */
+/* Create the features of an index. Index and selection must outlive it. Return 0, EK_ENOMEM, or
+ * EK_EUSAGE for an index with an unsupported stemmer. */
 int ek_text_features_new(struct ek_text_features **out, const struct ek_index *x,
                          const struct ek_feature_choice *c, struct ek_error *e);
 void ek_text_features_free(struct ek_text_features *f);

@@ -25,8 +25,8 @@ struct ek_collection {
 /* Set c->line to the pending or the next line, or NULL at the end. Return 0, EK_EFORMAT with a
  * position, EK_ELIMIT, EK_EIO or EK_ENOMEM. */
 int ek_collection_line(struct ek_collection *c, struct ek_error *e);
-/* Append a string to a part, after a line feed if the part is not empty. Return 0, EK_ELIMIT beyond
- * the limit of the part, or EK_ENOMEM. */
+/* Append a copy of a string to a part, after a line feed if the part is not empty. Return 0,
+ * EK_ELIMIT beyond the limit of the part, or EK_ENOMEM. */
 int ek_collection_add(struct ek_collection *c, int part, const char *text, size_t length,
                       struct ek_error *e);
 /* Fail with the message `what` at the first line of the document. Return EK_EFORMAT. */
