@@ -124,13 +124,15 @@ int ek_config_new(struct ek_config **out, struct ek_error *e);
 void ek_config_free(struct ek_config *c);
 
 /* Set a key by its path ("input.brokers") to a value written as in the file. Appends to lists;
- * `input.librdkafka` takes "name=value". Return 0, EK_ENOMEM, or EK_ECONFIG for an unknown key or
- * an invalid or unavailable value; the key is then unchanged. */
+ * `input.librdkafka` takes "name=value". Return 0, EK_ENOMEM, EK_EUSAGE for a key of an element of
+ * `alerts`, or EK_ECONFIG for an unknown key or an invalid or unavailable value; the key is then
+ * unchanged. */
 int ek_config_set(struct ek_config *c, const char *key, const char *text, struct ek_error *e);
 
 /* Add the librdkafka property `name=value` for all clients, with `${...}` expanded as in a file,
- * because all users of the machine can read a command line. Return 0, EK_EUSAGE, EK_ECONFIG or
- * EK_ENOMEM; on error the configuration is unchanged. */
+ * because all users of the machine can read a command line. Return 0, EK_ECONFIG for a text that is
+ * not name=value or a `${...}` that cannot be expanded, or EK_ENOMEM; on error the configuration is
+ * unchanged. */
 int ek_config_set_property(struct ek_config *c, const char *text, struct ek_error *e);
 
 /* Check the whole configuration: required keys, distinct topics, consistent limits. Call after the

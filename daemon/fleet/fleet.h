@@ -51,7 +51,8 @@ struct ek_fleet_tools {
  * outlive it. Return 0, EK_ENOMEM, or EK_ECONFIG for invalid properties of clients. */
 int ek_fleet_new(struct ek_fleet **out, const struct ek_fleet_tools *tools, struct ek_error *e);
 /* Connect and check the topics of the fleet for at most wait_ms. Set *ready to true when done, to
- * false if brokers have not responded yet: call again. Return 0, EK_EIO or EK_ESTATE. */
+ * false if brokers have not responded yet: call again. Return 0, EK_ESTATE if a topic stays missing
+ * or has several partitions, or EK_EIO for another final error, such as a missing permission. */
 int ek_fleet_prepare(struct ek_fleet *f, int wait_ms, bool *ready, struct ek_error *e);
 /* Start the thread. Return 0, or EK_EIO if it does not start. */
 int ek_fleet_start(struct ek_fleet *f, struct ek_error *e);

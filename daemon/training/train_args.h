@@ -40,7 +40,7 @@ struct ek_train_args {
  * depend on the manifest. */
 void ek_train_args_parse(struct ek_train_args *a, int argc, char **argv);
 /* Apply the manifest's hints, and resolve the routed features in `routed`, which has room for K
- * indices. Return 0 or EK_EUSAGE. */
+ * indices and must outlive *a. Return 0, or EK_EUSAGE for an invalid routing. */
 int ek_train_args_apply_manifest(struct ek_train_args *a, const struct ek_manifest *m, int *routed);
 
 #endif

@@ -121,7 +121,7 @@ int ek_model_new(struct ek_model **out, const struct ek_manifest *m,
                  const struct ek_model_shape *shape, struct ek_error *e);
 void ek_model_free(struct ek_model *m);
 /* Read a model file: a network, or trees of LightGBM or XGBoost. The caller frees *out. Return 0,
- * EK_EIO, EK_EFORMAT, EK_ELIMIT or EK_ENOMEM. */
+ * EK_EIO, EK_EFORMAT, EK_ELIMIT for a file beyond the limits of tensors or trees, or EK_ENOMEM. */
 int ek_model_load(struct ek_model **out, const char *path, struct ek_error *e);
 /* Create a model from tensors, which it frees, also on error. `name` is the file name in errors.
  * Return 0, EK_EFORMAT or EK_ENOMEM. */

@@ -48,11 +48,13 @@ const char *ek_tensors_text(const struct ek_tensors *t, const char *key);
 
 /* Return whether bytes look like a safetensors file. EK_TENSORS_HEAD bytes suffice. */
 bool ek_tensors_begins(const void *bytes, size_t length);
-/* Parse a complete file in memory; `name` is the file name in errors. Return 0, EK_EFORMAT,
- * EK_ELIMIT or EK_ENOMEM. */
+/* Parse a complete file in memory, which is not kept; `name` is the file name in errors. Return 0,
+ * EK_EFORMAT for an invalid file, EK_ELIMIT beyond EK_TENSORS_MAX arrays, or EK_ENOMEM. The caller
+ * frees *out. */
 int ek_tensors_parse(struct ek_tensors **out, const char *name, const void *bytes, size_t length,
                      struct ek_error *e);
-/* Append the bytes of the file to `out`. Return 0, EK_ENOMEM or EK_ELIMIT. */
+/* Append the bytes of the file to `out`. Return 0, EK_ENOMEM, or EK_ELIMIT beyond the limit of
+ * `out`. */
 int ek_tensors_format(const struct ek_tensors *t, struct ek_buf *out, struct ek_error *e);
 /* Read a file; the caller frees *out. Return 0, EK_EIO, or an error of ek_tensors_parse. */
 int ek_tensors_read(struct ek_tensors **out, const char *path, struct ek_error *e);

@@ -75,11 +75,12 @@ enum { EK_TREES_HEAD = 64 };
 /* Return whether a file begins like a tree model, including forms that ek_trees_load rejects with a
  * remedy. At least EK_TREES_HEAD bytes, unless the file is shorter. */
 bool ek_trees_begins(const void *bytes, size_t length);
-/* Read a model file; the caller frees *out. Return 0, EK_EIO, EK_EFORMAT, EK_ELIMIT or EK_ENOMEM.
+/* Read a model file; the caller frees *out. Return 0, EK_EIO, EK_EFORMAT, EK_ELIMIT beyond
+ * EK_TREES_MAX trees or EK_TREES_BYTES_MAX bytes, or EK_ENOMEM.
  */
 int ek_trees_load(struct ek_trees **out, const char *path, struct ek_error *e);
-/* Read a model from memory; `name` is the file name in errors. Return 0, EK_EFORMAT, EK_ELIMIT or
- * EK_ENOMEM. */
+/* Read a model from memory, which is not kept; `name` is the file name in errors. Return 0,
+ * EK_EFORMAT, EK_ELIMIT beyond EK_TREES_MAX trees, or EK_ENOMEM. The caller frees *out. */
 int ek_trees_parse(struct ek_trees **out, const char *name, const char *text, size_t length,
                    struct ek_error *e);
 void ek_trees_free(struct ek_trees *t);

@@ -25,8 +25,8 @@ struct ek_trees_builder {
 /* Reserve b->raw for a tree of `nodes` nodes. Return 0 or EK_ENOMEM. */
 int ek_trees_builder_reserve(struct ek_trees_builder *b, size_t nodes);
 /* Append the tree in `raw`. with_unused: nodes that the root does not reach are allowed. Return 0,
- * EK_EFORMAT if it is no tree or has a value that is not finite or a column out of range,
- * EK_ELIMIT, or EK_ENOMEM. */
+ * EK_EFORMAT if it is no tree or has a value that is not finite or a column out of range, EK_ELIMIT
+ * beyond EK_TREES_MAX trees, or EK_ENOMEM. */
 int ek_trees_add(struct ek_trees_builder *b, size_t nodes, bool with_unused);
 /* Append an empty category set. Return its number, or -1 if out of memory. */
 int64_t ek_trees_add_set(struct ek_trees_builder *b);

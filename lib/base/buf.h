@@ -25,11 +25,12 @@ void ek_buf_clear(struct ek_buf *b);
 /* Remove the error and the content from `length` on; `length` must not exceed b->length. */
 void ek_buf_truncate(struct ek_buf *b, size_t length);
 
-/* Reserve `more` bytes after `length`. Return 0, EK_ENOMEM, EK_ELIMIT or the error of an earlier
- * append. A failure does not set b->rc. */
+/* Reserve `more` bytes after `length`. Return 0, EK_ENOMEM, EK_ELIMIT beyond b->limit, or the error
+ * of an earlier append. A failure does not set b->rc. */
 int ek_buf_reserve(struct ek_buf *b, size_t more);
-/* Append bytes; length 0 is allowed. Return 0, EK_ENOMEM, EK_ELIMIT, or the error of an earlier
- * append; on error the content stays unchanged and the error is kept in b->rc. */
+/* Append a copy of bytes; length 0 is allowed. Return 0, EK_ENOMEM, EK_ELIMIT beyond b->limit, or
+ * the error of an earlier append; on error the content stays unchanged and the error is kept in
+ * b->rc. */
 int ek_buf_add(struct ek_buf *b, const void *bytes, size_t length);
 /* Append a nul-terminated string without its nul. Return 0 or an error of ek_buf_add, with the same
  * effect. */

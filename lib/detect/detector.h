@@ -32,12 +32,12 @@ enum {
 struct ek_detector;
 
 /* Create a detector without state and with EK_CELLS_DEFAULT_MAX cells. Manifest, profile and rules
- * must outlive it; free it with ek_detector_free. Return 0, EK_ENOMEM, or EK_ESTATE or EK_ELIMIT
- * for assets that do not fit. */
+ * must outlive it; free it with ek_detector_free. Return 0, EK_ENOMEM, or EK_ESTATE for a profile
+ * of another manifest. */
 int ek_detector_new(struct ek_detector **out, const struct ek_manifest *m,
                     const struct ek_profile *p, const struct ek_rules *rules, struct ek_error *e);
 /* Create a detector without state and with at most `cells` cells. Manifest, profile and rules must
- * outlive it. Return 0, EK_ENOMEM, or EK_ESTATE or EK_ELIMIT for assets that do not fit. */
+ * outlive it. Return 0, EK_ENOMEM, or EK_ESTATE for a profile of another manifest. */
 int ek_detector_new_with(struct ek_detector **out, const struct ek_manifest *m,
                          const struct ek_profile *p, const struct ek_rules *rules, int cells,
                          struct ek_error *e);

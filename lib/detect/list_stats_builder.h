@@ -71,7 +71,7 @@ struct ek_list_stats_builder {
 };
 
 /* Create a builder; manifest, profile and rules must outlive it. Return 0, EK_ENOMEM, or EK_ESTATE
- * or EK_ELIMIT for assets that do not fit. */
+ * for a profile of another manifest. */
 int ek_list_stats_builder_new(struct ek_list_stats_builder **out, const struct ek_manifest *m,
                               const struct ek_profile *p, const struct ek_rules *rules,
                               struct ek_error *e);

@@ -37,7 +37,8 @@ struct ek_fleet_row_reply {
 /* Return whether an answer is due: new rows exist, or no answer was written yet. */
 bool ek_fleet_rows_due(const struct ek_detector *d, const struct ek_fleet_row_reply *answer);
 /* Append a record of the rows since the last answer, and advance *answer. The caller sets `head`
- * except its dimensions. Return 0, EK_ENOMEM or EK_ELIMIT; on error `out` is unchanged. */
+ * except its dimensions. Return 0, EK_ENOMEM, or EK_ELIMIT if `out` is full; on error `out` is
+ * unchanged. */
 int ek_fleet_rows_write(const struct ek_detector *d, const struct ek_fleet_head *head,
                         struct ek_fleet_row_reply *answer, struct ek_buf *out);
 

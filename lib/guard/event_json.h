@@ -1,7 +1,7 @@
 /* Events as JSON objects (docs/format/events.md).
  *
- * Functions append. With a writer, errors are in its rc; the others return 0, EK_ENOMEM or
- * EK_ELIMIT.
+ * Functions append. With a writer, errors are in its rc; the others return 0, EK_ENOMEM, or
+ * EK_ELIMIT beyond the limit of `out`.
  */
 #ifndef EK_GUARD_EVENT_JSON_H
 #define EK_GUARD_EVENT_JSON_H

@@ -7,7 +7,7 @@
 #include "schema/manifest.h"
 
 /* Append the sentence to `out`, without a newline. Names and values are unescaped. Return 0,
- * EK_ENOMEM or EK_ELIMIT. */
+ * EK_ENOMEM, or EK_ELIMIT beyond the limit of `out`. */
 int ek_finding_text(struct ek_buf *out, const struct ek_manifest *m,
                     const struct ek_finding *finding, const struct ek_decision *decision);
 

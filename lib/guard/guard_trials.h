@@ -31,7 +31,8 @@ int ek_guard_compare_in(struct ek_guard *g, struct ek_context *c, struct ek_comp
 
 enum { EK_WHOLES_APART = 32 };
 /* Compare an assembled list in `c` that is due, one in EK_WHOLES_APART because the comparison takes
- * time of the guard, and add the result. Return 0, also if it is not due, EK_ESTATE or EK_ENOMEM.
+ * time of the guard, and add the result. Return 0, also if it is not due, EK_ESTATE for a list of
+ * another manifest, or EK_ENOMEM.
  */
 int ek_guard_compare_full(struct ek_guard *g, struct ek_context *c, struct ek_error *e);
 

@@ -52,9 +52,10 @@ struct ek_feature_view {
 /* Return psi minus its expectation by chance for this number of items, for sorting; -inf without
  * items. */
 double ek_feature_view_moved(const struct ek_feature_view *v);
-/* Append the statistics as a JSON object. Return 0, EK_ENOMEM or EK_ELIMIT. */
+/* Append the statistics as a JSON object. Return 0, EK_ENOMEM, or EK_ELIMIT beyond the limit of
+ * `out`. */
 int ek_values_json(struct ek_buf *out, const struct ek_values *v);
-/* Append the members of the view as a JSON object. Return 0, EK_ENOMEM or EK_ELIMIT. */
+/* Append the view as a JSON object. Return 0, EK_ENOMEM, or EK_ELIMIT beyond the limit of `out`. */
 int ek_feature_view_json(struct ek_buf *out, const struct ek_feature_view *v);
 
 /* Live sketches of the traffic per cell and item feature, and their divergence from training.

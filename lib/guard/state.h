@@ -45,8 +45,8 @@ struct ek_state_head {
 void ek_state_head_release(struct ek_state_head *h);
 /* Append the whole record with its frame and checksum. Return 0 or EK_ENOMEM. */
 int ek_state_head_write(struct ek_state_head *h, struct ek_buf *out);
-/* Read a header; *h starts as {0}. Return 0, EK_EFORMAT, EK_ESTATE or EK_ENOMEM; on error *h is
- * empty. */
+/* Read a header; *h starts as {0}. Return 0, EK_EFORMAT if it is damaged, EK_ESTATE for another
+ * version, or EK_ENOMEM; on error *h is empty. */
 int ek_state_head_read(struct ek_state_head *h, const void *bytes, size_t length,
                        struct ek_error *e);
 

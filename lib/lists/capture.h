@@ -33,7 +33,8 @@ int ek_capture_open(struct ek_capture_reader **out, const char *path, uint32_t m
 int ek_capture_memory(struct ek_capture_reader **out, const char *name, const void *bytes,
                       size_t length, uint32_t message_bytes_max, struct ek_error *e);
 /* Read the next record; *more = 0 at the end. Its bytes are valid until the next call. Return 0,
- * EK_EIO, EK_ENOMEM, EK_ELIMIT, or EK_EFORMAT for invalid bytes or a truncated last record. */
+ * EK_EIO, EK_ENOMEM, EK_ELIMIT for a message or key that is too long, or EK_EFORMAT for invalid
+ * bytes or a truncated last record. */
 int ek_capture_next(struct ek_capture_reader *r, struct ek_record *record, int *more,
                     struct ek_error *e);
 /* Set *done to the bytes read and *total to the file size (0 if unknown), for progress. */

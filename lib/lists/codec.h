@@ -59,7 +59,8 @@ enum ek_message_layout ek_codec_layout(const struct ek_codec *c);
 /* Decode one message and compute derived query features. A missing time is -1, a missing score NaN;
  * has_label is set if every item has a finite label. Integer ids and segment values become strings.
  * An item message must have the query id and, with a derived list length in the manifest,
- * list_items. Return 0, EK_EFORMAT, EK_ELIMIT, EK_ESTATE (another manifest hash) or EK_ENOMEM. */
+ * list_items. Return 0, EK_EFORMAT for an invalid message, EK_ELIMIT beyond ek_codec_limits,
+ * EK_ESTATE for another manifest hash, or EK_ENOMEM. */
 int ek_codec_decode(const struct ek_codec *c, const void *bytes, size_t length, struct ek_list *q,
                     struct ek_error *e);
 
@@ -69,7 +70,8 @@ int ek_codec_has_scores(const struct ek_list *q, struct ek_error *e);
 /* Write the message decoded into `q` with new scores [n] to `out`, which is cleared first. float32
  * scores stay float32; float64, integers and nil become float64. JSON scores are the shortest
  * decimals that parse to the same double. Return 0, EK_EFORMAT if an item had no score field,
- * EK_ESTATE for a JSON score that is not finite, EK_ENOMEM or EK_ELIMIT. */
+ * EK_ESTATE for a JSON score that is not finite, EK_ENOMEM, or EK_ELIMIT beyond the limit of
+ * `out`. */
 int ek_codec_patch(const struct ek_list *q, const void *bytes, size_t length, const double *scores,
                    struct ek_buf *out, struct ek_error *e);
 

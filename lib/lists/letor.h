@@ -33,8 +33,8 @@ struct ek_letor;
 int ek_letor_open(struct ek_letor **out, const struct ek_manifest *m, const char *path,
                   struct ek_error *e);
 /* Read the next list into `q` (id, label, item_id set; score NaN); *more = false at the end.
- * Strings are valid until the next call. Return 0, EK_EFORMAT with a position, EK_ELIMIT, EK_EIO or
- * EK_ENOMEM; on error `q` is undefined. */
+ * Strings are valid until the next call. Return 0, EK_EFORMAT with a position, EK_ELIMIT for a line
+ * or list that is too long, EK_EIO or EK_ENOMEM; on error `q` is undefined but can be released. */
 int ek_letor_next(struct ek_letor *l, struct ek_list *q, bool *more, struct ek_error *e);
 /* Set *done to the bytes read and *total to the file size (0 if unknown), for progress. */
 void ek_letor_position(const struct ek_letor *l, uint64_t *done, uint64_t *total);
@@ -47,12 +47,13 @@ void ek_letor_close(struct ek_letor *l);
  * missing values as `nan`, derived query features not at all. Item ids follow `#`.
  */
 /* Append the lines of one list with query id `qid`. Labels are 0 without has_label. Return 0,
- * EK_ENOMEM, EK_ELIMIT, or EK_EFORMAT for an infinity, which LETOR cannot express. On error `out`
- * is unchanged. */
+ * EK_ENOMEM, EK_ELIMIT beyond the limit of `out`, or EK_EFORMAT for an infinity, which LETOR cannot
+ * express. On error `out` is unchanged. */
 int ek_letor_write(const struct ek_manifest *m, const struct ek_list *q, uint64_t qid,
                    struct ek_buf *out, struct ek_error *e);
 /* Append the lines of one list as ek_letor_write, with a string without spaces as query id. Return
- * 0, EK_ENOMEM, EK_ELIMIT, or EK_EFORMAT for an infinity, with `out` unchanged. */
+ * 0, EK_ENOMEM, EK_ELIMIT beyond the limit of `out`, or EK_EFORMAT for an infinity; on error `out`
+ * is unchanged. */
 int ek_letor_write_as(const struct ek_manifest *m, const struct ek_list *q, struct ek_text qid,
                       struct ek_buf *out, struct ek_error *e);
 

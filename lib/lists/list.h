@@ -75,7 +75,8 @@ void ek_list_init(struct ek_list *q);
 /* Free the memory. Initialize the list before it is used again. */
 void ek_list_release(struct ek_list *q);
 /* Resize to n items of F features and M query features, as a whole list. Contents of x are
- * undefined afterwards. Return 0, EK_ENOMEM or EK_ELIMIT. */
+ * undefined afterwards. Return 0, EK_ENOMEM, or EK_ELIMIT for a number that is negative or whose
+ * arrays are too large. */
 int ek_list_resize(struct ek_list *q, int items, int item_features, int query_features);
 /* Return true if the whole list is known or assumed to have more items. */
 bool ek_list_is_partial(const struct ek_list *q);

@@ -34,7 +34,8 @@ int ek_order_find_feature(const struct ek_manifest *m, const char *name, int *fe
                           struct ek_error *e);
 /* Return true if a feature, by item number, can be pinned to the action. */
 bool ek_order_has_action(const struct ek_controller *c, int item, enum ek_action action);
-/* Set *action to the action of a pin with this name. Return 0, or EK_EUSAGE. */
+/* Set *action to the action of a pin with this name. Return 0, or EK_EUSAGE, with *action
+ * unchanged, for an unknown name or one that a pin cannot have. */
 int ek_order_parse_action(const char *name, enum ek_action *action, struct ek_error *e);
 /* Return the segment value as cells have it: NULL for EK_SEGMENT_OTHER. It is the string of the
  * command. */

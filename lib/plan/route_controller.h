@@ -116,8 +116,9 @@ void ek_controller_reset_cell(struct ek_controller *c, int cell);
 const struct ek_rollout *ek_controller_rollout(const struct ek_controller *c, int feature,
                                                int cell);
 
-/* Validate a command against names, rules and event time (0: unknown). Return 0, EK_ESTATE, or
- * EK_EUSAGE, with EK_ERR_NAME for an unknown feature or segment. */
+/* Validate a command against names, rules and event time (0: unknown). Return 0, EK_ESTATE if the
+ * command is impossible now, or EK_EUSAGE for invalid values, with EK_ERR_NAME for an unknown
+ * feature or segment. */
 int ek_controller_check(const struct ek_controller *c, const struct ek_order *o, int64_t time_ms,
                         struct ek_error *e);
 /* Validate and apply a command; the next update makes the plan. *m gets the decision without
@@ -135,8 +136,8 @@ struct ek_controller_pin {
 int ek_controller_pin_copy(struct ek_controller_pin *to, const struct ek_controller_pin *from);
 /* Free the strings of a pin. */
 void ek_controller_pin_release(struct ek_controller_pin *p);
-/* Add a copy of a pin, or replace the pin of the same feature and cell. Return 0, EK_ELIMIT or
- * EK_ENOMEM; on error nothing changes. */
+/* Add a copy of a pin, or replace the pin of the same feature and cell. Return 0, EK_ELIMIT beyond
+ * EK_PINS_MAX pins, or EK_ENOMEM; on error nothing changes. */
 int ek_controller_pin(struct ek_controller *c, const struct ek_controller_pin *pin,
                       struct ek_error *e);
 /* Remove a pin of an operator. Return 0, or EK_ESTATE: none; for a pin of the rules the message has

@@ -92,8 +92,8 @@ int ek_assembly_add(struct ek_assembly *a, const struct ek_list *item, int64_t t
                     int64_t now_ms, uint64_t plan, struct ek_error *e);
 /* Emit the next due list: set *some to true and copy it to *list, which must be initialized and
  * whose strings are valid until the next call. *some is false, with *list unchanged, if none is
- * due. `now_ms`: event time, INT64_MAX at the end of the stream. Return 0, or EK_ENOMEM or
- * EK_ELIMIT; the list then stays due. */
+ * due. `now_ms`: event time, INT64_MAX at the end of the stream. Return 0, or EK_ENOMEM; the list
+ * then stays due. */
 int ek_assembly_next(struct ek_assembly *a, int64_t now_ms, struct ek_list *list, bool *some,
                      struct ek_error *e);
 /* Set *plan to the plan number of an item's list. Return false, with *plan unchanged, if the list

@@ -38,7 +38,7 @@ bool ek_partial_has(const struct ek_partial_list *l, uint64_t id);
  * EK_ENOMEM; on error the list is unchanged. */
 int ek_partial_add(struct ek_partial_list *l, const struct ek_list *item, uint64_t id);
 /* Copy the list to *q, which is resized; its segments are views of this list. `list_items`: as in
- * struct ek_list. Return 0, or EK_ENOMEM or EK_ELIMIT. */
+ * struct ek_list. Return 0, or an error of ek_list_resize. */
 int ek_partial_get(const struct ek_partial_list *l, int features, int query_features,
                    int list_items, struct ek_list *q);
 

@@ -30,8 +30,8 @@ struct ek_feature_list {
 };
 
 /* Write the message with repaired values to `out`, which is cleared first and stays empty if no
- * value changed. Return 0, EK_ESTATE if the message is not that of the list, EK_ENOMEM or
- * EK_ELIMIT. */
+ * value changed. Return 0, EK_ESTATE if the message is not that of the list, EK_ENOMEM, or
+ * EK_ELIMIT beyond the limit of `out`. */
 int ek_feature_writer_write(struct ek_feature_writer *w, const struct ek_feature_list *list,
                             struct ek_buf *out, struct ek_error *e);
 /* Set values [n, F], the values of trees, to all item features after the repair, in the precision

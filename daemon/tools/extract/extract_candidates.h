@@ -30,7 +30,7 @@ struct ek_trec_pair {
 struct ek_trec_pairs;
 
 /* Read a TREC run or judgments; free *out with ek_trec_pairs_free. Return 0, EK_EFORMAT with a
- * position, EK_ELIMIT, EK_ENOMEM or EK_EIO. */
+ * position, EK_ELIMIT beyond EK_TREC_PAIRS_MAX pairs, EK_ENOMEM or EK_EIO. */
 int ek_trec_pairs_read(struct ek_trec_pairs **out, const char *path, enum ek_trec_kind kind,
                        struct ek_error *e);
 void ek_trec_pairs_free(struct ek_trec_pairs *p);
@@ -56,7 +56,8 @@ int ek_extract_candidates_new(struct ek_extract_candidates **out, const struct e
 void ek_extract_candidates_free(struct ek_extract_candidates *c);
 /* Set *at and *n to the candidates of the last query of `f`, in file order or by rank; valid until
  * the next call. Set *unknown to the number of documents of the run that are not in the index.
- * Return 0, EK_ENOMEM, EK_ELIMIT, or EK_EFORMAT for a damaged index. */
+ * Return 0, EK_ENOMEM, EK_ELIMIT for a query with too many terms, or EK_EFORMAT for a damaged
+ * index. */
 int ek_extract_candidates_get(struct ek_extract_candidates *c, const char *query,
                               const struct ek_text_features *f, const struct ek_candidate **at,
                               size_t *n, size_t *unknown, struct ek_error *e);

@@ -24,8 +24,8 @@ struct ek_extract_query {
 int ek_extract_queries_open(struct ek_extract_queries **out, const char *path, struct ek_error *e);
 /* Close the file and free the reader. NULL is allowed. */
 void ek_extract_queries_close(struct ek_extract_queries *q);
-/* Read the next query into *out; *more = false after the last. Return 0, EK_EIO, EK_ELIMIT,
- * EK_ENOMEM, or EK_EFORMAT with a position. */
+/* Read the next query into *out; *more = false after the last. Return 0, EK_EIO, EK_ELIMIT for a
+ * line that is too long, EK_ENOMEM, or EK_EFORMAT with a position. */
 int ek_extract_queries_next(struct ek_extract_queries *q, struct ek_extract_query *out, bool *more,
                             struct ek_error *e);
 /* Set the position of the current query in an error without one. */

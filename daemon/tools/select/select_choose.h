@@ -66,7 +66,8 @@ struct ek_select_data {
 };
 
 /* Measure and select features, and set *s; release it even on failure. Shows progress. Return 0,
- * EK_EUSAGE, EK_ESTATE or EK_ENOMEM, with the error in *a. */
+ * EK_EUSAGE if fewer features vary than requested or an option does not fit the data, EK_ESTATE if
+ * a training does not converge or data and model do not fit, or EK_ENOMEM, with the error in *a. */
 int ek_selection_make(struct ek_selection *s, struct ek_select_args *a,
                       const struct ek_select_data *d);
 void ek_selection_release(struct ek_selection *s);

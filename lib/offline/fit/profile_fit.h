@@ -16,11 +16,12 @@ struct ek_profile_fit;
  * defines the strata, copied; NULL: one stratum. Return 0 or EK_ENOMEM. */
 int ek_profile_fit_new(struct ek_profile_fit **out, const struct ek_manifest *m, const char *field,
                        struct ek_error *e);
-/* Add a list. Return 0, EK_ESTATE for a list of another manifest, EK_ELIMIT, or EK_ENOMEM. */
+/* Add a list, which is not kept. Return 0, EK_ESTATE for a list of another manifest, EK_ELIMIT
+ * beyond EK_STRATA_MAX strata, or EK_ENOMEM. */
 int ek_profile_fit_add(struct ek_profile_fit *fit, const struct ek_list *q, struct ek_error *e);
 /* Add the lists of a profile with the same manifest (p->lists). They have no items and segments, so
- * the profile gets no levels of these. Return 0, EK_ESTATE if it has
- * another field of strata, EK_ELIMIT, or EK_ENOMEM. */
+ * the profile gets no levels of these. Return 0, EK_ESTATE if it has another field of strata,
+ * EK_ELIMIT beyond EK_STRATA_MAX strata, or EK_ENOMEM. */
 int ek_profile_fit_merge(struct ek_profile_fit *fit, const struct ek_profile *p,
                          struct ek_error *e);
 /* Set that ek_profile_fit_finish stores the lists in the profile, so that it can be merged: 16

@@ -46,7 +46,7 @@ struct ek_profile_fit {
 };
 
 /* Set *stratum to the number of a stratum, adding it if it is new; 0 for the empty name. Return 0,
- * EK_ELIMIT or EK_ENOMEM. */
+ * EK_ELIMIT beyond EK_STRATA_MAX strata, or EK_ENOMEM. */
 int ek_profile_fit_stratum(struct ek_profile_fit *fit, struct ek_text name, int *stratum,
                            struct ek_error *e);
 

@@ -138,8 +138,8 @@ struct ek_metric ek_crossval_metric(int number);
 const char *ek_crossval_metric_name(int number, char *text, size_t size);
 /* Cross-validate the methods of [count] on the folds, and set out [count], which
  * ek_crossval_scores_release frees. Return 0, EK_EUSAGE if a fold has no pair to train on or no
- * relevant item to validate on, EK_ESTATE, EK_ENOMEM, or an error of `scale`. On error, nothing
- * needs a release. */
+ * relevant item to validate on, EK_ESTATE if no C converges or `progress` stops, EK_ENOMEM, or an
+ * error of `scale`. On error, nothing needs a release. */
 int ek_crossval(const struct ek_dataset *d, const struct ek_folds *folds,
                 const struct ek_crossval_result *of, int count, const struct ek_crossval_options *o,
                 struct ek_crossval_scores *out, struct ek_error *e);

@@ -31,8 +31,8 @@ struct ek_osm_options {
 void ek_osm_defaults(struct ek_osm_options *o);
 /* Select scale [F]: minmax or log, none for a category. map [F + 1], or NULL, receives the MAP with
  * each feature switched (for a category, the best MAP so far), then the MAP of all min-max. Return
- * 0, EK_ENOMEM, EK_ESTATE, or EK_EUSAGE if the lists have no pair or no validation list has a
- * relevant item. On error `scale` is unchanged. */
+ * 0, EK_ENOMEM, EK_ESTATE if `progress` stops or a training does not converge, or EK_EUSAGE if the
+ * lists have no pair or no validation list has a relevant item. On error `scale` is unchanged. */
 int ek_osm(const struct ek_dataset *train, const struct ek_dataset *vali,
            const struct ek_osm_options *o, enum ek_transform_kind *scale, double *map,
            struct ek_error *e);

@@ -67,12 +67,14 @@ int ek_onnx_finish(struct ek_onnx *g, const char *key, const char *text, struct 
 /* Largest Protocol Buffers file. */
 enum { EK_PROTOBUF_BYTES_MAX = 0x7fffffff };
 
-/* Append a varint field. Return 0, EK_ENOMEM or EK_ELIMIT. */
+/* Append a varint field. Return 0, EK_ENOMEM, or EK_ELIMIT beyond the limit of `b`. */
 int ek_protobuf_int(struct ek_buf *b, unsigned field, uint64_t value);
-/* Append a length-delimited field: bytes or an embedded message. Return 0, EK_ENOMEM or EK_ELIMIT.
+/* Append a length-delimited field: bytes or an embedded message. Return 0, EK_ENOMEM, or EK_ELIMIT
+ * beyond the limit of `b`.
  */
 int ek_protobuf_bytes(struct ek_buf *b, unsigned field, const void *bytes, size_t length);
-/* Append a nul-terminated string as a field. Return 0, EK_ENOMEM or EK_ELIMIT. */
+/* Append a nul-terminated string as a field. Return 0, EK_ENOMEM, or EK_ELIMIT beyond the limit of
+ * `b`. */
 int ek_protobuf_text(struct ek_buf *b, unsigned field, const char *text);
 
 #endif

@@ -19,8 +19,8 @@ struct ek_stop_words {
     size_t end[EK_STOPS_MAX];
 };
 
-/* Set *s to the stop words as terms of `w`. Return 0, EK_ENOMEM or EK_ELIMIT. Call
- * ek_stop_words_release also after an error. */
+/* Set *s to the stop words as terms of `w`. Return 0, EK_ENOMEM, or EK_ELIMIT beyond EK_STOPS_MAX
+ * words. Call ek_stop_words_release also after an error. */
 int ek_stop_words_read(struct ek_stop_words *s, struct ek_words *w);
 void ek_stop_words_release(struct ek_stop_words *s);
 /* Return stop word i, not terminated, and set *length; valid until the release. */

@@ -24,7 +24,8 @@ int ek_build_new(struct ek_build **out, const char *path, const char *stemmer,
 /* Free the builder and discard an unfinished index. NULL is allowed. */
 void ek_build_free(struct ek_build *b);
 /* Add a copy of a document; `name` is its file, for errors. Return 0, EK_EFORMAT for a duplicate
- * id, EK_ELIMIT, EK_ENOMEM or EK_EIO. After an error only ek_build_free is allowed. */
+ * id, EK_ELIMIT if the given memory does not suffice or a limit of the format is exceeded,
+ * EK_ENOMEM or EK_EIO. After an error only ek_build_free is allowed. */
 int ek_build_add(struct ek_build *b, const struct ek_record_text *r, const char *name,
                  struct ek_error *e);
 /* Merge the postings and give the file its name. `progress` is called periodically; it may be NULL.

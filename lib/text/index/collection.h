@@ -43,7 +43,8 @@ int ek_collection_open(struct ek_collection **out, const char *path,
 /* Close the file and free the collection. NULL is allowed. */
 void ek_collection_close(struct ek_collection *c);
 /* Read the next document; *more is false after the last. Its strings are valid until the next call.
- * Return 0, EK_EFORMAT, EK_ELIMIT, EK_EIO or EK_ENOMEM; after an error only close it. */
+ * Return 0, EK_EFORMAT, EK_ELIMIT for a document that is too long, EK_EIO or EK_ENOMEM; after an
+ * error only close it. */
 int ek_collection_next(struct ek_collection *c, struct ek_record_text *r, bool *more,
                        struct ek_error *e);
 /* Return the file name in errors, valid as long as the collection. */

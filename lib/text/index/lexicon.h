@@ -31,7 +31,7 @@ void ek_lexicon_init(struct ek_lexicon *n);
 /* Free the memory; the lexicon is then empty. */
 void ek_lexicon_release(struct ek_lexicon *n);
 /* Add a copy of a string if it is new; set *number to its number and *added to whether it is new.
- * Return 0, or EK_ENOMEM or EK_ELIMIT, which change nothing. */
+ * Return 0, EK_ENOMEM, or EK_ELIMIT beyond the limits above; on error nothing changes. */
 int ek_lexicon_add(struct ek_lexicon *n, const char *bytes, size_t length, uint32_t *number,
                    bool *added);
 /* Return string `number`, not terminated, and set *length; valid until the next addition. */
