@@ -131,8 +131,8 @@ int ek_config_set(struct ek_config *c, const char *key, const char *text, struct
 
 /* Add the librdkafka property `name=value` for all clients, with `${...}` expanded as in a file,
  * because all users of the machine can read a command line. Return 0, EK_ECONFIG for a text that is
- * not name=value or a `${...}` that cannot be expanded, or EK_ENOMEM; on error the configuration is
- * unchanged. */
+ * not name=value or a `${...}` that cannot be expanded, EK_ELIMIT for an expanded text that is too
+ * long, or EK_ENOMEM; on error the configuration is unchanged. */
 int ek_config_set_property(struct ek_config *c, const char *text, struct ek_error *e);
 
 /* Check the whole configuration: required keys, distinct topics, consistent limits. Call after the
