@@ -61,11 +61,12 @@ static void numbers_serialize(struct ek_finding *f, struct ek_serialize *s)
     ek_serialize_f64(s, &f->share);
     ek_serialize_f64(s, &f->spread_ratio);
     ek_serialize_f64(s, &f->exponent);
-    int flags = f->fewer | f->passing << 1 | f->gradual << 2;
-    ek_serialize_int(s, &flags, 0, 7);
+    int flags = f->fewer | f->passing << 1 | f->gradual << 2 | f->few << 3;
+    ek_serialize_int(s, &flags, 0, 15);
     f->fewer = flags & 1;
     f->passing = flags >> 1 & 1;
-    f->gradual = flags >> 2;
+    f->gradual = flags >> 2 & 1;
+    f->few = flags >> 3;
 }
 
 static void category_changes_serialize(struct ek_category_change *change, int *count,

@@ -254,6 +254,17 @@ const char *ek_finding_accepted(void)
     return ek_reason_text(EK_REASON_ACCEPTED);
 }
 
+/* Return whether the fraction of lists is within a standard error of action_min_fraction or below:
+ * a route affects all lists. */
+static int is_few(const struct ek_detector *d, const struct ek_episode *e)
+{
+    double share = e->diagnosis.level.share;
+    double lists = fmax(e->diagnosis.lists, e->lists);
+    return ek_episode_has_level(e) && e->query_feature < 0 &&
+           share - sqrt(share * (1 - share) / fmax(lists, 1)) <
+               ek_detector_rule(d, e->feature)->action_min_fraction;
+}
+
 static void fill_diagnosis(const struct ek_detector *d, const struct ek_episode *e,
                            struct ek_finding *f)
 {
@@ -267,6 +278,7 @@ static void fill_diagnosis(const struct ek_detector *d, const struct ek_episode 
     }
     f->fewer = ek_fewer(&d->profile->baseline[e->feature], g);
     f->passing = !ek_episode_is_lasting(d, e);
+    f->few = is_few(d, e);
     f->gradual = ek_episode_has_level(e) && e->query_feature < 0 && e->gradual;
     f->spread_ratio = g->spread_ratio;
     f->exponent = g->exponent;

@@ -29,6 +29,7 @@ struct ek_finding {
     enum ek_class class;           /* EK_CLASS_NONE while suspected */
     int fewer;   /* for EK_MISSING and EK_ZERO: fewer such values than in training */
     int passing; /* the newest lists are not affected: no route starts */
+    int few;     /* the fraction of lists may be below action_min_fraction: no automatic action */
     int gradual; /* the level moved little by little, as no change of unit does */
     double factor, factor_low, factor_high, error_ln, share, spread_ratio, exponent;
     double offset, offset_error; /* of EK_OFFSET, in the unit of the feature; 0: unknown */

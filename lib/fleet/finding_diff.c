@@ -68,7 +68,8 @@ static bool differs(const struct ek_finding *reported, const struct ek_finding *
 {
     if (now->class != reported->class || now->query_feature != reported->query_feature ||
         now->fewer != reported->fewer || now->passing != reported->passing ||
-        now->gradual != reported->gradual || isnan(now->factor) != isnan(reported->factor))
+        now->gradual != reported->gradual || now->few != reported->few ||
+        isnan(now->factor) != isnan(reported->factor))
         return true;
     return now->factor < reported->factor_low || now->factor > reported->factor_high;
 }

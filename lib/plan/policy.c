@@ -27,7 +27,7 @@ static int is_unlikely_unit(const struct ek_feature_rule *rule, const struct ek_
 {
     if (f->class != EK_SCALE || f->query_feature >= 0)
         return 0;
-    if (f->share < rule->action_min_fraction)
+    if (f->share < rule->action_min_fraction || f->few)
         return 1;
     double nearer = f->factor > 1 ? f->factor_low : 1 / f->factor_high;
     return (nearer < rule->action_threshold || f->gradual) && !listed_unit(rule, m, f);
