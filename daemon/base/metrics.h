@@ -130,8 +130,8 @@ int ek_metrics_write(struct ek_metrics *m, struct ek_buf *out);
 /* Append a label value: backslash, quote and line feed are escaped, invalid UTF-8 is replaced by
  * U+FFFD. Return 0 or EK_ENOMEM. */
 int ek_metrics_label(const char *text, struct ek_buf *out);
-/* Append a segment as a label value: `all`, or dimension=value; value NULL: (other). Return 0 or
- * EK_ENOMEM. */
+/* Append a segment as a label value, escaped as by ek_metrics_label: `all` if dimension is NULL,
+ * else dimension=value; value NULL: (other). Return 0 or EK_ENOMEM. */
 int ek_metrics_segment(const char *dimension, const char *value, struct ek_buf *out);
 /* Append the family `name` with one sample without labels. Return 0, EK_ENOMEM, or EK_EUSAGE for an
  * unknown family. */

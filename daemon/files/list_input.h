@@ -17,7 +17,7 @@ struct ek_files {
 
 /* Append a path, which is not copied. Return 0, or EK_EUSAGE beyond EK_FILES_MAX files. */
 int ek_files_add(struct ek_files *f, const char *path, struct ek_error *e);
-/* Read all files into `d`, which is initialized here; release it even on failure. Return 0,
+/* Read all LETOR files into `d`, which is initialized here; release it even on failure. Return 0,
  * EK_EFORMAT, EK_ESTATE for lists of another manifest, EK_ELIMIT, EK_ENOMEM or EK_EIO. */
 int ek_files_read(const struct ek_files *f, const struct ek_manifest *m, struct ek_dataset *d,
                   struct ek_error *e);

@@ -124,8 +124,8 @@ bool ek_output_exceeds_limits(const struct ek_output *o);
 /* Drop the records of the batch and create a client with the same transactional id, after
  * ek_output_is_lost or ek_output_exceeds_limits. Return 0, or EK_ECONFIG or EK_EIO. */
 int ek_output_replace_client(struct ek_output *o, struct ek_error *e);
-/* Finish a message of a closed batch: its offset advances if `committed`, else it is abandoned as
- * by ek_output_abandon. */
+/* Finish a message of a closed batch and free it: its offset advances if `committed`, else it is
+ * abandoned as by ek_output_abandon. */
 void ek_output_finish(struct ek_output *o, struct ek_inflight *t, bool committed);
 /* Finish messages that were not sent because their partition was revoked. */
 void ek_output_finish_dropped(struct ek_output *o);

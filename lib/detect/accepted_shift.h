@@ -33,9 +33,9 @@ int ek_accept_too_many(struct ek_error *e);
 /* Fail because no accept has this version; the message lists those of `r`. Return EK_ESTATE. */
 int ek_accept_not_found(const struct ek_level_offsets *r, uint64_t version, struct ek_error *e);
 
-/* Return whether `one`, a normal level raised by shift_ln, ends e. If all lists of a confirmed
- * finding are affected, subtract the shift from its level and set *moved to true; else *moved is
- * unchanged. */
+/* Return whether the caller must end `e` because `one`, a normal level raised by shift_ln, explains
+ * it; e stays open. If all lists of a confirmed finding are affected, first subtract the shift from
+ * its level and set *moved to true; else set *moved to false. */
 bool ek_accept_is_covering(const struct ek_detector *d, const struct ek_level_offset *one,
                            double shift_ln, struct ek_episode *e, bool *moved);
 /* Apply ek_accept_is_covering to all open findings, end those it covers, and queue the changed ones

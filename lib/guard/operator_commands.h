@@ -20,7 +20,8 @@ int ek_guard_find_cell(const struct ek_guard *g, const char *segment, const char
 int ek_guard_check_order(const struct ek_guard *g, const struct ek_order *o, struct ek_error *e);
 /* Apply a command as the functions of evenkeel.h do. Set *version, unless NULL, to the version of
  * an accept. Return 0, EK_EUSAGE for an unknown name, EK_ESTATE for an impossible command or in a
- * fleet, EK_ELIMIT for too many pins or accepts, or EK_ENOMEM; on error the guard is unchanged. */
+ * fleet, EK_ELIMIT for too many pins or accepts, all with the guard unchanged, or EK_ENOMEM: the
+ * command may be applied. */
 int ek_guard_carry_out(struct ek_guard *g, const struct ek_order *o, uint64_t *version,
                        struct ek_error *e);
 

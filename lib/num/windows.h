@@ -34,8 +34,8 @@ int ek_windows_unpacked(const struct ek_windows *w);
 /* Pack up to `features` unpacked features of the newest closed window, some microseconds each.
  * Return 0, or EK_ENOMEM: the next call continues at the same feature. */
 int ek_windows_pack(struct ek_windows *w, int features);
-/* Add the counts of a feature in the retained windows first .. last, by number, to `out`. Return
- * their number of lists. */
+/* Add the counts of a feature in the windows with the numbers first .. last to `out`: closed ones
+ * that are not dropped yet, and the current one. Return their number of lists. */
 uint64_t ek_windows_get(const struct ek_windows *w, int feature, int64_t first, int64_t last,
                         struct ek_sketch *out);
 /* Add the counts of a feature in all windows since the start to `out`. Return their number of

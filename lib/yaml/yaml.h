@@ -53,7 +53,8 @@ int ek_yaml_parse_all(struct ek_yaml **out, const char *name, const char *text, 
                       struct ek_error_list *faults, struct ek_error *e);
 /* Free the document with all its nodes. NULL is allowed. */
 void ek_yaml_free(struct ek_yaml *y);
-/* Return the root node; valid as long as the document. */
+/* Return the root node, never NULL, as an empty document does not parse; valid as long as the
+ * document. */
 const struct ek_node *ek_yaml_root(const struct ek_yaml *y);
 /* Return the file name, valid as long as the document, or NULL if y is NULL. */
 const char *ek_yaml_name(const struct ek_yaml *y);

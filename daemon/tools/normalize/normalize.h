@@ -52,7 +52,9 @@ struct ek_choices {
     uint64_t lists, items;
 };
 
-/* Set *a from the options. Ends the program on --help and on a usage error. */
+/* Set *a from the options; its strings view argv, and its other members are zero. Ends the program
+ * on
+ * --help and on a usage error. */
 void ek_normalize_parse(struct ek_normalize_args *a, int argc, char **argv);
 /* Read LETOR files into `d`, which is initialized here; release it even on failure. Return 0,
  * EK_ELIMIT beyond EK_NORMALIZE_VALUES_MAX, EK_EFORMAT, EK_ESTATE for lists of another manifest,

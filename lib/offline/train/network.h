@@ -54,7 +54,8 @@ void ek_network_start(const struct ek_network *n, float *parameter, struct ek_rn
  * the passes need. Parts may run in parallel. */
 void ek_network_transpose(const struct ek_network *n, const float *parameter, float *turned,
                           int part, int parts);
-/* Copy the parameters to a model, with unused inputs set to 0. */
+/* Copy the parameters to a model of the same layers, gate and routable features, with unused inputs
+ * set to 0. Normalization must be folded into the weights before (network_norm.h). */
 void ek_network_export(const struct ek_network *n, const float *parameter, struct ek_model *m);
 
 /* Inputs of one list: item [n, F + 2 K] in the layout of encode.h, query [M], mask [K] of 0 and 1.
