@@ -1,5 +1,6 @@
 #include "assets/item_levels.h"
 
+#include "assets/feature_columns.h"
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "num/ln.h"
@@ -70,10 +71,7 @@ void ek_item_levels_index(struct ek_item_levels *t)
 
 bool ek_item_levels_has(const struct ek_item_levels *t, int feature)
 {
-    for (int a = 0; t && a < t->features; a++)
-        if (t->feature[a] == feature)
-            return true;
-    return false;
+    return t && ek_feature_columns_find(t->feature, t->features, feature) >= 0;
 }
 
 const float *ek_item_levels_find(const struct ek_item_levels *t, struct ek_text id)
@@ -89,11 +87,10 @@ const float *ek_item_levels_find(const struct ek_item_levels *t, struct ek_text 
 
 double ek_item_levels_of(const struct ek_item_levels *t, const struct ek_list *q, int feature)
 {
-    int a = 0, usable = 0, known = 0;
+    int a = t ? ek_feature_columns_find(t->feature, t->features, feature) : -1;
+    int usable = 0, known = 0;
     double sum = 0;
-    while (t && a < t->features && t->feature[a] != feature)
-        a++;
-    if (!t || a == t->features)
+    if (a < 0)
         return 0;
     for (int i = 0; q->item_id && i < q->items; i++) {
         const float *level = ek_item_levels_find(t, q->item_id[i]);
@@ -164,10 +161,8 @@ static bool has_gaps(const struct ek_item_levels *t, const float *level)
 
 struct ek_own_spread ek_item_levels_spread(const struct ek_item_levels *t, int feature)
 {
-    for (int a = 0; t && a < t->features; a++)
-        if (t->feature[a] == feature)
-            return t->spread[a];
-    return (struct ek_own_spread){0, 0};
+    int a = t ? ek_feature_columns_find(t->feature, t->features, feature) : -1;
+    return a < 0 ? (struct ek_own_spread){0, 0} : t->spread[a];
 }
 
 /* Return the number of items in the table; *all: whether the list's items have all levels. */
@@ -284,8 +279,7 @@ int ek_item_levels_write(const struct ek_item_levels *t, struct ek_tensors *file
     if (!spread)
         return EK_ENOMEM;
     memcpy(spread->data, t->spread, features[0] * sizeof *t->spread);
-    for (int a = 0; a < t->features; a++)
-        ((uint64_t *)feature->data)[a] = (uint64_t)t->feature[a];
+    ek_feature_columns_write(t->feature, t->features, feature->data);
     memcpy(key->data, t->key, t->items * sizeof *t->key);
     memcpy(value->data, t->value, t->items * features[0] * sizeof *t->value);
     return EK_OK;
@@ -295,11 +289,8 @@ int ek_item_levels_write(const struct ek_item_levels *t, struct ek_tensors *file
 static bool copy_arrays(struct ek_item_levels *t, const uint64_t *feature, const uint64_t *key,
                         const float *value, int features)
 {
-    for (int a = 0; a < t->features; a++) {
-        if (feature[a] >= (uint64_t)features || (a && feature[a] <= feature[a - 1]))
-            return false;
-        t->feature[a] = (int)feature[a];
-    }
+    if (!ek_feature_columns_read(t->feature, feature, t->features, features))
+        return false;
     for (size_t i = 0; i < t->items; i++) {
         if (!key[i] || (i && key[i] <= key[i - 1]))
             return false;

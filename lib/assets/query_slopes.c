@@ -1,5 +1,6 @@
 #include "assets/query_slopes.h"
 
+#include "assets/feature_columns.h"
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "num/ln.h"
@@ -63,10 +64,8 @@ static double sum_effects(const struct ek_query_slopes *t, int a, const double *
 double ek_query_slopes_of(const struct ek_query_slopes *t, const float *query, int feature)
 {
     double away[EK_SLOPE_QUERIES_MAX];
-    int a = 0;
-    while (t && a < t->features && t->feature[a] != feature)
-        a++;
-    if (!t || a == t->features)
+    int a = t ? ek_feature_columns_find(t->feature, t->features, feature) : -1;
+    if (a < 0)
         return 0;
     compute_distances(t, query, away);
     return sum_effects(t, a, away);
@@ -114,11 +113,10 @@ int ek_query_slopes_write(const struct ek_query_slopes *t, struct ek_tensors *fi
     struct ek_tensor *slope = ln ? ek_tensors_add(file, "slope", EK_F32, 2, slopes) : NULL;
     if (!slope)
         return EK_ENOMEM;
-    for (int a = 0; a < t->features; a++) {
-        ((uint64_t *)feature->data)[a] = (uint64_t)t->feature[a];
+    ek_feature_columns_write(t->feature, t->features, feature->data);
+    for (int a = 0; a < t->features; a++)
         memcpy((float *)slope->data + (size_t)a * queries, t->slope[a],
                queries * sizeof t->slope[a][0]);
-    }
     for (int c = 0; c < t->queries; c++) {
         const float row[] = {t->mean[c], t->low[c], t->high[c]};
         ((uint64_t *)query->data)[c] = (uint64_t)t->query[c];
@@ -145,19 +143,18 @@ static bool copy_queries(struct ek_query_slopes *t, const uint64_t *query, const
     return true;
 }
 
+/* Copy the rows of the item features. Return false for values that no training gives. */
 static bool copy_features(struct ek_query_slopes *t, const uint64_t *feature, const float *slope,
                           int features)
 {
-    for (int a = 0; a < t->features; a++) {
-        if (feature[a] >= (uint64_t)features || (a && feature[a] <= feature[a - 1]))
-            return false;
-        t->feature[a] = (int)feature[a];
+    if (!ek_feature_columns_read(t->feature, feature, t->features, features))
+        return false;
+    for (int a = 0; a < t->features; a++)
         for (int c = 0; c < t->queries; c++) {
             t->slope[a][c] = slope[(size_t)a * (size_t)t->queries + (size_t)c];
             if (!(fabsf(t->slope[a][c]) <= SLOPE_MOST))
                 return false;
         }
-    }
     return true;
 }
 

@@ -1,5 +1,6 @@
 #include "assets/segment_levels.h"
 
+#include "assets/feature_columns.h"
 #include "base/alloc.h"
 #include "base/hash.h"
 
@@ -61,18 +62,9 @@ bool ek_segment_levels_differ(const struct ek_segment_levels *t, const char *nam
     return false;
 }
 
-/* Return the column of an item feature, -1 if it is not in the table. */
-static int column_of(const struct ek_segment_levels *t, int item_feature)
-{
-    for (int a = 0; a < t->features; a++)
-        if (t->feature[a] == item_feature)
-            return a;
-    return -1;
-}
-
 bool ek_segment_levels_has(const struct ek_segment_levels *t, int dimension, int item_feature)
 {
-    int a = column_of(t, item_feature);
+    int a = ek_feature_columns_find(t->feature, t->features, item_feature);
     return a >= 0 && t->has[dimension * t->features + a];
 }
 
@@ -142,7 +134,8 @@ bool ek_segment_levels_apply(const struct ek_segment_levels *t, const struct ek_
 double ek_segment_levels_of(const struct ek_segment_levels *t, const struct ek_list *q,
                             int item_feature)
 {
-    int a = t ? column_of(t, item_feature) : -1, row[EK_SEGMENT_LEVEL_DIMENSIONS_MAX];
+    int a = t ? ek_feature_columns_find(t->feature, t->features, item_feature) : -1;
+    int row[EK_SEGMENT_LEVEL_DIMENSIONS_MAX];
     if (a < 0)
         return 0;
     locate(t, q, row);
@@ -196,8 +189,7 @@ int ek_segment_levels_write(const struct ek_segment_levels *t, struct ek_tensors
         feature ? ek_tensors_add(file, "segment_level", EK_F32, 2, shape) : NULL;
     if (!level)
         return EK_ENOMEM;
-    for (int a = 0; a < t->features; a++)
-        ((uint64_t *)feature->data)[a] = (uint64_t)t->feature[a];
+    ek_feature_columns_write(t->feature, t->features, feature->data);
     memcpy(level->data, t->level, values * features[0] * sizeof *t->level);
     return EK_OK;
 }
@@ -253,11 +245,8 @@ static int read_dimension(struct ek_segment_levels *t, int d, yyjson_val *from, 
 static bool copy_arrays(struct ek_segment_levels *t, const uint64_t *feature, const float *level,
                         int features)
 {
-    for (int a = 0; a < t->features; a++) {
-        if (feature[a] >= (uint64_t)features || (a && feature[a] <= feature[a - 1]))
-            return false;
-        t->feature[a] = (int)feature[a];
-    }
+    if (!ek_feature_columns_read(t->feature, feature, t->features, features))
+        return false;
     for (int i = 0; i < t->first[t->dimensions] * t->features; i++) {
         if (fabsf(level[i]) > LEVEL_MOST)
             return false;

@@ -1,6 +1,7 @@
 /* Fit of a profile: collection of lists, strata and related lists, and merging of profiles. */
 #include "offline/fit/profile_fit.h"
 
+#include "assets/feature_columns.h"
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "offline/fit/dependence_fit.h"
@@ -401,10 +402,9 @@ static void find_rows(const struct ek_profile_fit *fit, const struct ek_segment_
 static void subtract_segments(const struct ek_profile_fit *fit, struct scratch *s, int f)
 {
     const struct ek_segment_levels *t = s->levels;
-    int a = 0, row[EK_SEGMENT_LEVEL_DIMENSIONS_MAX];
-    while (a < t->features && t->feature[a] != f)
-        a++;
-    for (size_t q = 0; a < t->features && q < fit->queries; q++) {
+    int a = ek_feature_columns_find(t->feature, t->features, f);
+    int row[EK_SEGMENT_LEVEL_DIMENSIONS_MAX];
+    for (size_t q = 0; a >= 0 && q < fit->queries; q++) {
         for (int d = 0; d < t->dimensions; d++)
             row[d] = s->value[d][q] < 0 ? -1 : s->row[d][s->value[d][q]];
         ek_segment_levels_subtract(t, row, a, &s->column[q]);
