@@ -881,18 +881,8 @@ const float *ek_profile_density(const struct ek_profile *p, int feature)
 
 int ek_profile_stratum(const struct ek_profile *p, const char *name, size_t length)
 {
-    int low = 1, high = p->strata;
-    while (name && low < high) {
-        int middle = low + (high - low) / 2;
-        int order = ek_text_compare((struct ek_text){name, length}, p->stratum[middle]);
-        if (!order)
-            return middle;
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return 0;
+    int at = ek_text_find((struct ek_text){name, length}, p->stratum, 1, p->strata);
+    return at < 0 ? 0 : at;
 }
 
 float ek_season_at(const float season[EK_SEASON], double day)

@@ -78,17 +78,7 @@ int ek_segment_levels_features(const struct ek_segment_levels *t, int dimension)
 
 int ek_segment_levels_find(const struct ek_segment_levels *t, int dimension, struct ek_text value)
 {
-    int low = t->first[dimension], high = t->first[dimension + 1];
-    while (value.text && low < high) {
-        int middle = low + (high - low) / 2, order = ek_text_compare(value, t->value[middle]);
-        if (!order)
-            return middle;
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return -1;
+    return ek_text_find(value, t->value, t->first[dimension], t->first[dimension + 1]);
 }
 
 /* Set row [D] to the values of a list, -1 for unknown ones. */

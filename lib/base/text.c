@@ -14,6 +14,20 @@ int ek_text_compare(struct ek_text text, const char *word)
     return order ? order : (text.length > length) - (text.length < length);
 }
 
+int ek_text_find(struct ek_text text, char *const *words, int first, int end)
+{
+    while (text.text && first < end) {
+        int middle = first + (end - first) / 2, order = ek_text_compare(text, words[middle]);
+        if (!order)
+            return middle;
+        if (order < 0)
+            end = middle;
+        else
+            first = middle + 1;
+    }
+    return -1;
+}
+
 bool ek_text_same(struct ek_text a, struct ek_text b)
 {
     return a.length == b.length &&

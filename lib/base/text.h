@@ -15,6 +15,9 @@ struct ek_text ek_text_from(const char *word);
 /* Compare as strcmp does: return a number below, equal to or above 0. `text` may contain zero
  * bytes. */
 int ek_text_compare(struct ek_text text, const char *word);
+/* Return the index of a text among the ascending words[first .. end - 1], or -1. An absent text is
+ * not found. */
+int ek_text_find(struct ek_text text, char *const *words, int first, int end);
 /* Return true if both have the same bytes. */
 bool ek_text_same(struct ek_text a, struct ek_text b);
 

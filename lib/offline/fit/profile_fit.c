@@ -115,14 +115,13 @@ static int reserve_lists(struct ek_profile_fit *fit, size_t more)
     return EK_OK;
 }
 
-/* Return whether a stratum name can be stored as a JSON string. */
-static int is_storable(struct ek_text name)
+bool ek_profile_fit_is_storable(struct ek_text name)
 {
     const unsigned char *p = (const unsigned char *)name.text;
     for (size_t i = 0, size; i < name.length; i += size) {
         size = ek_utf8_length(p + i, name.length - i);
         if (!size || !p[i])
-            return 0;
+            return false;
     }
     return name.length > 0;
 }
@@ -154,7 +153,7 @@ static int find_stratum(struct ek_profile_fit *fit, const struct ek_list *q, int
 {
     char scratch[EK_STRATUM_TEXT];
     struct ek_text name = ek_stratum_name(&fit->field, q, scratch);
-    if (!name.text || !is_storable(name))
+    if (!name.text || !ek_profile_fit_is_storable(name))
         name = (struct ek_text){"", 0};
     return ek_profile_fit_stratum(fit, name, stratum, e);
 }

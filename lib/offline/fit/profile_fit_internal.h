@@ -45,6 +45,8 @@ struct ek_profile_fit {
     struct ek_query_slope_fit *query_slopes;
 };
 
+/* Return whether the name of a stratum or segment can be stored as a JSON string. */
+bool ek_profile_fit_is_storable(struct ek_text name);
 /* Set *stratum to the number of a stratum, adding it if it is new; 0 for the empty name. Return 0,
  * EK_ELIMIT beyond EK_STRATA_MAX strata, or EK_ENOMEM. */
 int ek_profile_fit_stratum(struct ek_profile_fit *fit, struct ek_text name, int *stratum,

@@ -44,17 +44,6 @@ static float *level_of(const struct fitting *s, int dimension, int value)
     return s->level + (size_t)(dimension * EK_FIT_VALUES_MAX + value) * (size_t)s->fit->features;
 }
 
-/* Return whether a name can be stored as a JSON string. */
-static bool is_storable(const char *name)
-{
-    const unsigned char *p = (const unsigned char *)name;
-    size_t length = strlen(name);
-    for (size_t i = 0, size; i < length; i += size)
-        if (!(size = ek_utf8_length(p + i, length - i)))
-            return false;
-    return length > 0;
-}
-
 /* Return whether the values of a dimension that have enough lists and a name cover the lists. */
 static bool is_covering(const struct ek_profile_fit *fit, const struct ek_segment_values *d)
 {
@@ -64,7 +53,8 @@ static bool is_covering(const struct ek_profile_fit *fit, const struct ek_segmen
         if (d->of[q] >= 0)
             lists[d->of[q]]++;
     for (int v = 0; v < d->values; v++)
-        if (lists[v] >= EK_SEGMENT_LISTS_MIN && is_storable(d->value[v])) {
+        if (lists[v] >= EK_SEGMENT_LISTS_MIN &&
+            ek_profile_fit_is_storable(ek_text_from(d->value[v]))) {
             covered += lists[v];
             values++;
         }
@@ -76,8 +66,8 @@ static void order_dimensions(struct fitting *s)
     const struct ek_profile_fit *fit = s->fit;
     for (int d = 0; d < fit->dimensions; d++) {
         const struct ek_segment_values *of = &fit->dimension[d];
-        if ((fit->field.name && !strcmp(of->name, fit->field.name)) || !is_storable(of->name) ||
-            !is_covering(fit, of))
+        if ((fit->field.name && !strcmp(of->name, fit->field.name)) ||
+            !ek_profile_fit_is_storable(ek_text_from(of->name)) || !is_covering(fit, of))
             continue;
         int at = s->count++;
         for (; at && fit->dimension[s->order[at - 1]].values > of->values; at--)
@@ -177,7 +167,8 @@ static double fit_dimension(struct fitting *s, int dimension, double deff)
     for (int v = 0; v < d->values; v++) {
         double before = isnan(t->level[v]) ? 0 : t->level[v];
         t->level[v] = (double)NAN;
-        if (t->lists[v] >= EK_SEGMENT_LISTS_MIN && is_storable(d->value[v])) {
+        if (t->lists[v] >= EK_SEGMENT_LISTS_MIN &&
+            ek_profile_fit_is_storable(ek_text_from(d->value[v]))) {
             double part = between / (between + error_of(t, v, within, deff));
             t->level[v] = part * t->sum[v] / t->lists[v];
         }
