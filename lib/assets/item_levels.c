@@ -122,7 +122,6 @@ void ek_item_levels_scratch_release(struct ek_item_levels_scratch *s)
     ek_free(s->row);
     ek_free(s->sum);
     ek_free(s->record);
-    ek_free(s->ln);
     *s = (struct ek_item_levels_scratch){0};
 }
 
@@ -130,15 +129,14 @@ static int reserve(const struct ek_item_levels *t, const struct ek_list *q,
                    struct ek_item_levels_scratch *s)
 {
     size_t items = (size_t)q->items, features = (size_t)q->item_features;
-    if (!s->sum)
-        s->sum = ek_calloc((size_t)t->features, sizeof *s->sum);
     if (!s->record)
         s->record = ek_calloc(features, sizeof *s->record);
-    if (!s->ln && (s->ln = ek_calloc(3 * (size_t)t->features, sizeof *s->ln))) {
+    if (!s->sum && (s->sum = ek_calloc(4 * (size_t)t->features, sizeof *s->sum))) {
+        s->ln = s->sum + t->features;
         s->away = s->ln + t->features;
         s->squares = s->away + t->features;
     }
-    if (!s->sum || !s->record || !s->ln)
+    if (!s->record || !s->sum)
         return EK_ENOMEM;
     if (items <= s->items)
         return EK_OK;
@@ -196,18 +194,6 @@ static void read_known(const struct ek_item_levels *t, const struct ek_list *q, 
     ek_list_stats_compute(moments, known, pivot, s->record);
 }
 
-/* Sum the levels of the usable values of the known items. */
-static void sum_levels(const struct ek_item_levels *t, const struct ek_list *q, int known,
-                       struct ek_item_levels_scratch *s)
-{
-    memset(s->sum, 0, (size_t)t->features * sizeof *s->sum);
-    for (int k = 0; k < known; k++) {
-        const float *x = q->x + (size_t)s->row[k] * (size_t)q->item_features, *level = s->level[k];
-        for (int a = 0; a < t->features; a++)
-            s->sum[a] += isnormal(x[t->feature[a]]) && !isnan(level[a]) ? (double)level[a] : 0;
-    }
-}
-
 int16_t ek_item_levels_encode_spread(double variance)
 {
     double ln = fmax(variance, OWN_VARIANCE_MIN);
@@ -216,11 +202,13 @@ int16_t ek_item_levels_encode_spread(double variance)
     return (int16_t)(code ? code : 1);
 }
 
-/* Sum the distances of the values of the known items from their levels, and their squares. */
-static void sum_distances(const struct ek_item_levels *t, const struct ek_list *q, int known,
-                          struct ek_item_levels_scratch *s)
+/* Sum the levels of the usable values of the known items, the distances of the values from them,
+ * and the squares of these. */
+static void sum_values(const struct ek_item_levels *t, const struct ek_list *q, int known,
+                       struct ek_item_levels_scratch *s)
 {
     size_t count = (size_t)t->features;
+    memset(s->sum, 0, count * sizeof *s->sum);
     memset(s->away, 0, count * sizeof *s->away);
     memset(s->squares, 0, count * sizeof *s->squares);
     for (int k = 0; k < known; k++) {
@@ -231,6 +219,7 @@ static void sum_distances(const struct ek_item_levels *t, const struct ek_list *
         for (int a = 0; a < t->features; a++) {
             bool used = isnormal(x[t->feature[a]]) && !isnan(level[a]);
             double away = used ? s->ln[a] - (double)level[a] : 0;
+            s->sum[a] += used ? (double)level[a] : 0;
             s->away[a] += away;
             s->squares[a] += away * away;
         }
@@ -247,8 +236,7 @@ int ek_item_levels_apply(const struct ek_item_levels *t, const struct ek_list *q
     int known = find_items(t, q, s, &all);
     if (known && !all)
         read_known(t, q, known, s, moments, pivot);
-    sum_levels(t, q, known, s);
-    sum_distances(t, q, known, s);
+    sum_values(t, q, known, s);
     for (int a = 0; a < t->features; a++) {
         struct ek_list_stats *to = &record[t->feature[a]];
         const struct ek_list_stats *from = all ? to : &s->record[t->feature[a]];
@@ -259,8 +247,7 @@ int ek_item_levels_apply(const struct ek_item_levels *t, const struct ek_list *q
             to->own_spread =
                 usable < OWN_VALUES_MIN ? 0 : ek_item_levels_encode_spread(squares / (usable - 1));
         } else {
-            to->r = to->spread = NAN;
-            to->usable = 0;
+            ek_list_stats_remove_level(to);
         }
     }
     return EK_OK;

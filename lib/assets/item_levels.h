@@ -71,13 +71,12 @@ static inline double ek_item_levels_spread_weight(int16_t own_spread, int usable
 
 /* Buffers for one list, reused by the next. */
 struct ek_item_levels_scratch {
-    float *x;                     /* rows of the known items */
-    const float **level;          /* of each known item */
-    int *row;                     /* of each known item */
-    size_t items;                 /* capacity */
-    double *sum;                  /* [A] */
-    double *ln, *away, *squares;  /* [A] */
-    struct ek_list_stats *record; /* [F] */
+    float *x;                          /* rows of the known items */
+    const float **level;               /* of each known item */
+    int *row;                          /* of each known item */
+    size_t items;                      /* capacity */
+    double *sum, *ln, *away, *squares; /* [A], one allocation */
+    struct ek_list_stats *record;      /* [F] */
 };
 
 /* Free the memory of the scratch; it starts as {0} and is so again. */

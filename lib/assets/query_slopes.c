@@ -80,10 +80,8 @@ void ek_query_slopes_apply(const struct ek_query_slopes *t, const float *query,
         struct ek_list_stats *o = &record[t->feature[a]];
         double shift = sum_effects(t, a, away);
         o->r = ek_residual_lowered(o->r, shift);
-        if (!isnan(shift))
-            continue;
-        o->spread = NAN;
-        o->usable = 0;
+        if (isnan(shift))
+            ek_list_stats_remove_level(o);
     }
 }
 

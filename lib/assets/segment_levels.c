@@ -102,12 +102,10 @@ bool ek_segment_levels_subtract(const struct ek_segment_levels *t, const int *ro
                                 struct ek_list_stats *record)
 {
     double level = level_of(t, row, feature);
-    record->r = (float)((double)record->r - level);
-    if (!isnan(level))
-        return true;
-    record->spread = NAN;
-    record->usable = 0;
-    return false;
+    record->r = ek_residual_lowered(record->r, level);
+    if (isnan(level))
+        ek_list_stats_remove_level(record);
+    return !isnan(level);
 }
 
 bool ek_segment_levels_apply(const struct ek_segment_levels *t, const struct ek_list *q,

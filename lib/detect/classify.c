@@ -317,18 +317,26 @@ struct own_spread {
     double expected; /* if the shift of the lists is that of APART_ITEMS of their items */
 };
 
-static struct own_spread measure_own_spread(const struct ek_window *w, double shift_ln)
+double ek_window_get_wider(const struct ek_window *w, double usual, double *values)
 {
-    double values = 0, wider = 0, usual = exp(2 * (double)w->own.mean);
-    double apart = shift_ln * shift_ln * (1 - APART_ITEMS) / APART_ITEMS;
+    double wider = 0;
+    *values = 0;
     for (int i = 0; i < w->count; i++) {
         const struct ek_list_stats *o = &w->record[i];
         double weight = ek_item_levels_spread_weight(o->own_spread, o->usable);
-        values += weight;
-        wider += weight * (ek_item_levels_decode_spread(o->own_spread) - (double)w->own.mean);
+        *values += weight;
+        wider += weight * (ek_item_levels_decode_spread(o->own_spread) - usual);
     }
+    return *values > 0 ? wider / *values : 0;
+}
+
+static struct own_spread measure_own_spread(const struct ek_window *w, double shift_ln)
+{
+    double usual = exp(2 * (double)w->own.mean), values;
+    double apart = shift_ln * shift_ln * (1 - APART_ITEMS) / APART_ITEMS;
+    double wider = ek_window_get_wider(w, (double)w->own.mean, &values);
     return (struct own_spread){
-        .wider = values > 0 ? wider / values : 0,
+        .wider = wider,
         .error = values > 0 ? (double)w->own.sd * sqrt(w->known.repetition / values) : INFINITY,
         .expected = log(1 + apart / usual) / 2,
     };

@@ -43,6 +43,9 @@ static inline bool ek_spread_known(const struct ek_baseline *b, int usable)
  * training. */
 int ek_fewer(const struct ek_baseline *b, const struct ek_diagnosis *d);
 
+/* Return by how much the lists spread more around the levels of their items than `usual` (ln), 0 if
+ * none shows it. Set *values to the degrees of freedom. */
+double ek_window_get_wider(const struct ek_window *w, double usual, double *values);
 /* Return whether the lists suffice to distinguish a shift of all items from one of most of them, or
  * never will because the feature has no levels by item. */
 bool ek_window_shows_items(const struct ek_window *w, double shift_ln);

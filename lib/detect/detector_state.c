@@ -61,12 +61,9 @@ static void numbers_serialize(struct ek_finding *f, struct ek_serialize *s)
     ek_serialize_f64(s, &f->share);
     ek_serialize_f64(s, &f->spread_ratio);
     ek_serialize_f64(s, &f->exponent);
-    int flags = f->fewer | f->passing << 1 | f->gradual << 2 | f->few << 3;
-    ek_serialize_int(s, &flags, 0, 15);
-    f->fewer = flags & 1;
-    f->passing = flags >> 1 & 1;
-    f->gradual = flags >> 2 & 1;
-    f->few = flags >> 3;
+    int flags = ek_finding_get_flags(f);
+    ek_serialize_int(s, &flags, 0, EK_FINDING_FLAGS_ALL);
+    ek_finding_set_flags(f, flags);
 }
 
 static void category_changes_serialize(struct ek_category_change *change, int *count,

@@ -302,18 +302,12 @@ static double wander(const struct ek_detector *d, const struct ek_episode *e)
     return e->cell ? 2 * TRACKED_ERROR : fmin(band, 2 * TRACKED_ERROR);
 }
 
-/* Return by how much the lists spread more around the levels of their items than in training, as
- * single items move away from their levels in time. */
+/* Return the own spread of the lists beyond that of training, as single items move away from their
+ * levels in time; 0 for few lists. */
 static double own_spread_beyond(const struct ek_window *w, struct ek_own_spread usual)
 {
-    double values = 0, wider = 0;
-    for (int i = 0; i < w->count; i++) {
-        const struct ek_list_stats *o = &w->record[i];
-        double weight = ek_item_levels_spread_weight(o->own_spread, o->usable);
-        values += weight;
-        wider += weight * (ek_item_levels_decode_spread(o->own_spread) - (double)usual.mean);
-    }
-    return values >= OWN_VALUES_MIN ? fmax(wider / values, 0) : 0;
+    double values, wider = ek_window_get_wider(w, (double)usual.mean, &values);
+    return values >= OWN_VALUES_MIN ? fmax(wider, 0) : 0;
 }
 
 /* Set the cell's level to its value just before the change. The tracked level lags behind slow

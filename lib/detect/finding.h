@@ -16,6 +16,7 @@
 /* Fraction of moved lists from which the whole cell counts as moved. */
 #define EK_WHOLE_SHARE .9
 
+enum { EK_FINDING_FLAGS_ALL = 15 }; /* of ek_finding_get_flags */
 enum ek_finding_state { EK_SUSPECTED, EK_CONFIRMED, EK_UPDATED, EK_DISMISSED, EK_RECOVERED };
 
 struct ek_finding {
@@ -40,6 +41,22 @@ struct ek_finding {
     int category_count;
     const char *reason; /* of EK_DISMISSED */
 };
+
+/* Return fewer, passing, gradual and few as the bits of a number, their form in files and
+ * records. */
+static inline int ek_finding_get_flags(const struct ek_finding *f)
+{
+    return f->fewer | f->passing << 1 | f->gradual << 2 | f->few << 3;
+}
+
+/* Set these members from the bits. */
+static inline void ek_finding_set_flags(struct ek_finding *f, int flags)
+{
+    f->fewer = flags & 1;
+    f->passing = flags >> 1 & 1;
+    f->gradual = flags >> 2 & 1;
+    f->few = flags >> 3 & 1;
+}
 
 /* Return whether a finding in this state is no longer open: dismissed or recovered. */
 bool ek_finding_is_over(enum ek_finding_state s);

@@ -282,8 +282,7 @@ static void remove_levels(struct ek_list_stats_builder *r)
             a++;
             continue;
         }
-        r->record[f].r = r->record[f].spread = NAN;
-        r->record[f].usable = 0;
+        ek_list_stats_remove_level(&r->record[f]);
     }
 }
 

@@ -26,12 +26,12 @@ void ek_fleet_finding_walk(struct ek_serialize *w, const struct ek_manifest *m,
         if (f->query_feature >= 0)
             query = ek_text_from(m->query[f->query_feature]->name);
     }
-    int flags = f->fewer | f->passing << 1 | f->gradual << 2 | f->few << 3;
+    int flags = ek_finding_get_flags(f);
     ek_wire_text(w, &feature, EK_FLEET_NAME_MAX);
     ek_wire_u32(w, &f->episode);
     ek_wire_time(w, &f->since_ms);
     f->class = ek_fleet_class_walk(w, f->class);
-    ek_wire_int(w, &flags, 15);
+    ek_wire_int(w, &flags, EK_FINDING_FLAGS_ALL);
     ek_wire_text(w, &query, EK_FLEET_NAME_MAX);
     for (size_t i = 0; i < sizeof number / sizeof *number; i++)
         ek_serialize_f64(w, number[i]);
@@ -40,10 +40,7 @@ void ek_fleet_finding_walk(struct ek_serialize *w, const struct ek_manifest *m,
         return;
     f->feature = ek_manifest_find_item(m, feature);
     f->query_feature = ek_manifest_find_query(m, query);
-    f->fewer = flags & 1;
-    f->passing = flags >> 1 & 1;
-    f->gradual = flags >> 2 & 1;
-    f->few = flags >> 3;
+    ek_finding_set_flags(f, flags);
     ek_record_reader_require(w, is_factor(f->factor) && is_factor(f->factor_low) &&
                                     is_factor(f->factor_high) && f->share >= 0 && f->share <= 1 &&
                                     isfinite(f->spread_ratio) && f->class != EK_CLASS_NONE);

@@ -67,8 +67,7 @@ static int add(struct ek_finding_diff *n, const struct ek_fleet_cell *cell,
 static bool differs(const struct ek_finding *reported, const struct ek_finding *now)
 {
     if (now->class != reported->class || now->query_feature != reported->query_feature ||
-        now->fewer != reported->fewer || now->passing != reported->passing ||
-        now->gradual != reported->gradual || now->few != reported->few ||
+        ek_finding_get_flags(now) != ek_finding_get_flags(reported) ||
         isnan(now->factor) != isnan(reported->factor))
         return true;
     return now->factor < reported->factor_low || now->factor > reported->factor_high;

@@ -15,6 +15,7 @@
 #include "num/bet_steps.h"
 #include "num/list_moments.h"
 
+#include <math.h>
 #include <stdint.h>
 
 enum { EK_SHARE_MISSING, EK_SHARE_ZERO, EK_SHARE_NEGATIVE, EK_SHARE_TIED };
@@ -39,6 +40,13 @@ void ek_list_stats_compute(const struct ek_list_moments *sums, int rows, const f
 /* Reduce a record to the statistics of a category feature, the missing fraction. Codes have no
  * level, spread or sign, and 0 is a valid code. */
 void ek_list_stats_compute_category(struct ek_list_stats *record);
+
+/* Remove level and spread of a list that training cannot judge; its shares stay. */
+static inline void ek_list_stats_remove_level(struct ek_list_stats *record)
+{
+    record->r = record->spread = NAN;
+    record->usable = 0;
+}
 
 /* Return the residual of a list with a normal level higher by `shift_ln`; NaN stays NaN. */
 static inline float ek_residual_lowered(float r, double shift_ln)

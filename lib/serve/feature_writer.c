@@ -76,7 +76,7 @@ static double level_of(const struct ek_feature_list *l, int feature)
 }
 
 /* Return the usual level of lists of this stratum, these segments, items and query features at this
- * time of day; NaN if training does not tell it. */
+ * time of day; NaN if training does not show it. */
 static double usual_level(const struct ek_feature_list *l, int feature)
 {
     const struct ek_profile *p = l->assets->profile;

@@ -387,10 +387,8 @@ static void replace_records(const struct ek_item_level_fit *fit, int feature,
         size_t at = q * (size_t)fit->features + (size_t)feature;
         record[at].r = fit->r[at];
         record[at].own_spread = fit->own_spread[at];
-        if (!isnan(record[at].r))
-            continue;
-        record[at].spread = NAN;
-        record[at].usable = 0;
+        if (isnan(record[at].r))
+            ek_list_stats_remove_level(&record[at]);
     }
 }
 

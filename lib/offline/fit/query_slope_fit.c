@@ -301,10 +301,8 @@ static void put_column(struct ek_list_stats *record, int features, int f, size_t
     for (size_t q = 0; q < queries; q++) {
         struct ek_list_stats *o = &record[q * (size_t)features + (size_t)f];
         o->r = (float)x[q];
-        if (!isnan(x[q]))
-            continue;
-        o->spread = NAN;
-        o->usable = 0;
+        if (isnan(x[q]))
+            ek_list_stats_remove_level(o);
     }
 }
 

@@ -117,24 +117,34 @@ START_TEST(ids_that_do_not_return_give_no_levels)
 }
 END_TEST
 
-/* Return the number of lists until a finding on the price is confirmed; 0: none in `lists`. */
-static int lists_until_confirmed(struct world *w, const struct ek_profile *p, int lists)
+/* Return the number of lists until a finding on the price is confirmed, and set *found to it; 0:
+ * none in `lists`. */
+static int lists_until_found(struct world *w, const struct ek_profile *p, int lists,
+                             struct ek_finding *found)
 {
     struct ek_rules *rules = NULL;
     struct ek_detector *d = NULL;
     struct ek_finding f;
-    int found = 0;
+    int number = 0;
     ck_assert_int_eq(ek_rules_parse(&rules, w->m, "rules", RULES, strlen(RULES), NULL), EK_OK);
     ck_assert_int_eq(ek_detector_new(&d, w->m, p, rules, NULL), EK_OK);
-    for (int i = 0; i < lists && !found; i++) {
+    for (int i = 0; i < lists && !number; i++) {
         ck_assert_int_eq(ek_detector_observe(d, next(w), i, NULL), EK_OK);
-        while (ek_detector_next(d, &f))
-            if (f.state == EK_CONFIRMED && f.feature == PRICE)
-                found = i + 1;
+        while (!number && ek_detector_next(d, &f))
+            if (f.state == EK_CONFIRMED && f.feature == PRICE) {
+                *found = f;
+                number = i + 1;
+            }
     }
     ek_detector_free(d);
     ek_rules_free(rules);
-    return found;
+    return number;
+}
+
+static int lists_until_confirmed(struct world *w, const struct ek_profile *p, int lists)
+{
+    struct ek_finding f;
+    return lists_until_found(w, p, lists, &f);
 }
 
 START_TEST(other_items_are_no_change_of_the_scale)
@@ -165,23 +175,10 @@ START_TEST(a_small_factor_is_found_within_a_hundred_lists)
 }
 END_TEST
 
-/* Return the class of the price when it is confirmed. */
 static enum ek_class class_of(struct world *w, const struct ek_profile *p)
 {
-    struct ek_rules *rules = NULL;
-    struct ek_detector *d = NULL;
-    struct ek_finding f = {.class = EK_CLASS_NONE};
-    bool found = false;
-    ck_assert_int_eq(ek_rules_parse(&rules, w->m, "rules", RULES, strlen(RULES), NULL), EK_OK);
-    ck_assert_int_eq(ek_detector_new(&d, w->m, p, rules, NULL), EK_OK);
-    for (int i = 0; i < 1000 && !found; i++) {
-        ck_assert_int_eq(ek_detector_observe(d, next(w), i, NULL), EK_OK);
-        while (!found && ek_detector_next(d, &f))
-            found = f.state == EK_CONFIRMED && f.feature == PRICE;
-    }
-    ck_assert(found);
-    ek_detector_free(d);
-    ek_rules_free(rules);
+    struct ek_finding f;
+    ck_assert_int_gt(lists_until_found(w, p, 1000, &f), 0);
     return f.class;
 }
 
