@@ -88,6 +88,7 @@ static void open_screen(struct watch *w)
     if (w->keys) {
         struct termios now = w->before;
         now.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+        now.c_lflag |= NOFLSH; /* else Ctrl-C can discard the output that restores the screen */
         now.c_cc[VSUSP] = _POSIX_VDISABLE; /* suspending would not restore the screen */
         tcsetattr(STDIN_FILENO, TCSANOW, &now);
     }
