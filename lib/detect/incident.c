@@ -45,9 +45,10 @@ static int overlap(const struct ek_episode *a, const struct ek_episode *b)
     return a->span_first <= b->span_last + SLACK && b->span_first <= a->span_last + SLACK;
 }
 
-static int nested(const struct ek_episode *a, const struct ek_episode *b)
+/* Return whether one of two cells contains the other; cell 0 is all traffic. */
+static bool nested(int a, int b)
 {
-    return a->cell == b->cell || a->cell == 0 || b->cell == 0;
+    return a == b || a == 0 || b == 0;
 }
 
 int ek_incident_is_same_change(const struct ek_episode *a, const struct ek_episode *b)
@@ -83,7 +84,7 @@ static bool are_both_gradual(const struct ek_episode *a, const struct ek_episode
 static int is_same_incident(const struct ek_episode *a, const struct ek_episode *b)
 {
     return (a->handed_from && a->handed_from == b->handed_from) ||
-           ek_incident_is_same_change(a, b) || (nested(a, b) && overlap(a, b)) ||
+           ek_incident_is_same_change(a, b) || (nested(a->cell, b->cell) && overlap(a, b)) ||
            are_both_gradual(a, b) ||
            are_both_vague(a->feature, a->diagnosis.class, b->feature, b->diagnosis.class);
 }
@@ -93,27 +94,37 @@ static int64_t now_ms(const struct ek_detector *d)
     return ek_history_row(d->history, ek_history_count(d->history) - 1)->time_ms;
 }
 
-/* Return whether a past finding ended within RETURN_DURATIONS, or within the history where lists
- * are rare. Event time may jump. */
-static bool is_recent(const struct ek_detector *d, const struct ek_past_finding *p)
+/* Return whether a finding began within RETURN_DURATIONS after the end of a past one, or within
+ * the length of the history where lists are rare. Event time may jump. */
+static bool is_recent(const struct ek_detector *d, const struct ek_past_finding *p,
+                      const struct ek_episode *e)
 {
-    int64_t since_ms = now_ms(d) - p->ended_ms;
-    return (since_ms >= 0 && since_ms / RETURN_DURATIONS <= d->rules->min_duration_ms) ||
-           p->ended_row >= ek_history_first(d->history);
+    int64_t gap_ms = e->since_ms - p->ended_ms;
+    return (gap_ms >= 0 && gap_ms / RETURN_DURATIONS <= d->rules->min_duration_ms) ||
+           e->since_row <= p->ended_row + EK_HISTORY;
+}
+
+/* Return whether an incident still has a confirmed finding. */
+static bool is_open(const struct ek_detector *d, uint32_t cause)
+{
+    for (int i = 0; i < d->episodes; i++)
+        if (d->episode[i].phase == EK_PHASE_CONFIRMED && d->episode[i].cause == cause)
+            return true;
+    return false;
 }
 
 /* Return whether a finding is the return of a past one. */
-static int has_returned(const struct ek_detector *d, const struct ek_past_finding *p,
-                        const struct ek_episode *e)
+static bool has_returned(const struct ek_detector *d, const struct ek_past_finding *p,
+                         const struct ek_episode *e)
 {
     const struct ek_alignment *level = &e->diagnosis.level;
-    if (!p->cause || !is_recent(d, p))
-        return 0;
+    if (!p->cause || !(is_recent(d, p, e) || is_open(d, p->cause)))
+        return false;
     if (are_both_vague(p->feature, p->class, e->feature, e->diagnosis.class))
-        return 1;
-    if (p->feature != e->feature || p->cell != e->cell || p->class != e->diagnosis.class ||
-        p->query_feature != e->query_feature)
-        return 0;
+        return true;
+    if (p->feature != e->feature || !nested(p->cell, e->cell) ||
+        p->class != e->diagnosis.class || p->query_feature != e->query_feature)
+        return false;
     return !ek_episode_has_level(e) || e->query_feature >= 0 ||
            fabs(p->shift_ln - level->shift_ln) <
                SAME_ERRORS * hypot(p->error_ln, level->error_ln) + SAME_LN;
@@ -130,9 +141,22 @@ static uint32_t find_past_incident(const struct ek_detector *d, const struct ek_
     return 0;
 }
 
+/* Return the slot of the past findings for one that ended: that of an earlier time of the same
+ * finding, else the oldest. */
+static struct ek_past_finding *get_past_slot(struct ek_detector *d, const struct ek_episode *e)
+{
+    for (int i = 0; i < EK_PAST_INCIDENTS; i++) {
+        struct ek_past_finding *p = &d->past[i];
+        if (p->cause == e->cause && p->feature == e->feature && p->cell == e->cell &&
+            p->class == e->diagnosis.class && p->query_feature == e->query_feature)
+            return p;
+    }
+    return &d->past[d->past_ever++ % EK_PAST_INCIDENTS];
+}
+
 void ek_incident_remember(struct ek_detector *d, const struct ek_episode *e)
 {
-    d->past[d->past_ever++ % EK_PAST_INCIDENTS] = (struct ek_past_finding){
+    *get_past_slot(d, e) = (struct ek_past_finding){
         .feature = e->feature,
         .cell = e->cell,
         .query_feature = e->query_feature,

@@ -231,6 +231,50 @@ START_TEST(a_change_that_returns_within_the_history_reopens_its_incident)
 }
 END_TEST
 
+/* A slow confirmation must not turn the return into another incident. */
+START_TEST(a_return_counts_from_its_first_list)
+{
+    struct bench b;
+    setup(&b, 106);
+    run(&b, BEFORE, rarely);
+    run(&b, 600, cents_rarely);
+    while (!b.count[EK_RECOVERED])
+        run(&b, 1, rarely);
+    run(&b, 4096 - 3, rarely); /* the return begins within the history, its confirmation after it */
+    run(&b, 600, cents_rarely);
+    ck_assert_uint_gt(b.last[EK_CONFIRMED].query, b.last[EK_RECOVERED].query + 4096);
+    ck_assert_uint_eq(b.last[EK_CONFIRMED].cause, 1);
+    teardown(&b);
+}
+END_TEST
+
+static void size_in_cents_rarely(struct bench *b, struct ek_list *q)
+{
+    rarely(b, q);
+    stream_scale(q, 1, 100);
+}
+
+static void both_in_cents_rarely(struct bench *b, struct ek_list *q)
+{
+    cents_rarely(b, q);
+    stream_scale(q, 1, 100);
+}
+
+START_TEST(a_change_that_returns_joins_its_incident_while_that_is_open)
+{
+    struct bench b;
+    setup(&b, 107);
+    run(&b, BEFORE, rarely);
+    run(&b, 600, both_in_cents_rarely);
+    run(&b, 6000, size_in_cents_rarely);
+    ck_assert_int_eq(b.count[EK_RECOVERED], 1);
+    run(&b, 600, both_in_cents_rarely);
+    ck_assert_int_eq(b.count[EK_CONFIRMED], 3);
+    ck_assert_uint_eq(b.last[EK_CONFIRMED].cause, 1);
+    teardown(&b);
+}
+END_TEST
+
 static void in_cents_in_another_order(struct bench *b, struct ek_list *q)
 {
     cents(b, q);
@@ -601,6 +645,22 @@ static void turned_in_a_rare_arm(struct bench *b, struct ek_list *q)
         turned(b, q);
 }
 
+START_TEST(a_change_of_one_arm_that_returns_in_all_traffic_reopens_its_incident)
+{
+    struct bench b;
+    setup(&b, 19);
+    run(&b, BEFORE, NULL);
+    run(&b, 600, absent_in_arm_b);
+    run(&b, 600, NULL);
+    ck_assert_int_eq(b.count[EK_RECOVERED], 1);
+    ck_assert_str_eq(b.last[EK_RECOVERED].value, "B");
+    run(&b, 600, absent);
+    ck_assert_ptr_null(b.last[EK_CONFIRMED].value);
+    ck_assert_uint_eq(b.last[EK_CONFIRMED].cause, 1);
+    teardown(&b);
+}
+END_TEST
+
 START_TEST(a_fault_of_a_rare_segment_value_recovers_as_well)
 {
     struct bench b;
@@ -671,6 +731,9 @@ Suite *suite_detector(void)
         a_factor_that_follows_the_nights_is_named_so_for_good, the_factor_settles_and_stays,
         a_change_that_returns_reopens_its_incident,
         a_change_that_returns_within_the_history_reopens_its_incident,
+        a_return_counts_from_its_first_list,
+        a_change_that_returns_joins_its_incident_while_that_is_open,
+        a_change_of_one_arm_that_returns_in_all_traffic_reopens_its_incident,
         the_order_of_the_items_is_no_fault,
         a_large_fault_of_a_rare_arm_is_confirmed_by_a_dozen_lists,
         a_fault_of_one_arm_is_never_put_on_all_traffic, a_fault_of_one_arm_is_put_on_the_arm,
