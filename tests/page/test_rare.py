@@ -101,3 +101,15 @@ class Rare(opened.Opened):
             self.assertIn("price in arm=B is", self.browser.text("#headline"))
         heard.say(self.browser)
         self.browser.until_text("mitigated", "#headline .chip")
+
+    def test_an_input_that_is_silent_hides_neither_findings_nor_a_pause(self):
+        self.open("")
+        silent = {"state": "silent", "conditions": [{"condition": "silent", "text": "no message for 78 s"}]}
+        heard.say(self.browser, status={"input": silent})
+        self.browser.until_text("The input is silent", "#headline")
+        self.assertIn("price in arm=B is", self.browser.text("h1"))
+        heard.say(self.browser, status={"input": silent, "paused": {"actor": "ana", "since_ms": 1, "reason": None}})
+        self.browser.until_text("Paused by ana", "h1")
+        self.assertIn("The input is silent. No message for 78 s.", self.browser.text("#headline"))
+        heard.say(self.browser)
+        self.browser.until("it goes on", "return !document.querySelector('#headline').innerText.includes('silent')")

@@ -58,16 +58,19 @@ const INPUT = {
 
 function conditionOf(c) {
   const [level, word, title] = INPUT[c.condition] || ["suspected", c.condition, c.condition];
-  return { level, word, title, text: [c.text ? c.text + "." : ""] };
+  return { level, word, title, text: [c.text ? `${c.text[0].toUpperCase()}${c.text.slice(1)}.` : ""] };
 }
 
 const inputOf = (known) => (known.status && known.status.input) || {};
+const conditions = (known) => inputOf(known).conditions || [];
+const silences = (known) => conditions(known).filter((c) => c.condition === "silent").map(conditionOf);
 
-// Notices that do not depend on findings.
+// Notices that do not depend on findings. As in the overview of the API, an input that is silent comes after a pause
+// and after findings.
 function notices(known) {
   const { ready, status } = known, all = [];
   if (ready && ready.ready === false) all.push(notReady(ready));
-  all.push(...(inputOf(known).conditions || []).map(conditionOf));
+  all.push(...conditions(known).filter((c) => c.condition !== "silent").map(conditionOf));
   if (status && status.paused) all.push(paused(status.paused));
   if (status && status.fleet && status.fleet.plan_stale) all.push(stalePlan(status.fleet));
   if (status && status.model && status.model.state === "drifted") all.push(drifted(status.model));
@@ -177,7 +180,9 @@ function counts(known) {
 
 export function verdict(known) {
   const list = problems(known), all = notices(known);
-  all.push(list.length ? found(list) : all.length ? unfound(known) : quiet(known));
+  if (list.length) all.push(found(list));
+  all.push(...silences(known));
+  if (!list.length) all.push(all.length ? unfound(known) : quiet(known));
   return { list, head: all[0], others: all.slice(1) };
 }
 
