@@ -122,8 +122,8 @@ static bool has_returned(const struct ek_detector *d, const struct ek_past_findi
         return false;
     if (are_both_vague(p->feature, p->class, e->feature, e->diagnosis.class))
         return true;
-    if (p->feature != e->feature || !nested(p->cell, e->cell) ||
-        p->class != e->diagnosis.class || p->query_feature != e->query_feature)
+    if (p->feature != e->feature || !nested(p->cell, e->cell) || p->class != e->diagnosis.class ||
+        p->query_feature != e->query_feature)
         return false;
     return !ek_episode_has_level(e) || e->query_feature >= 0 ||
            fabs(p->shift_ln - level->shift_ln) <
