@@ -393,3 +393,9 @@ int ek_fewer(const struct ek_baseline *b, const struct ek_diagnosis *d)
     int which = d->class == EK_MISSING ? EK_SHARE_MISSING : EK_SHARE_ZERO;
     return (d->class == EK_MISSING || d->class == EK_ZERO) && d->share[which] < b->share[which];
 }
+
+bool ek_is_small_offset(const struct ek_baseline *b, const struct ek_diagnosis *d, double least_ln)
+{
+    return d->class == EK_OFFSET && !sign_moved(b, d) &&
+           fabs(d->level.shift_ln) - LEVEL_ERRORS * d->level.error_ln < 2 * least_ln;
+}

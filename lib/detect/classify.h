@@ -43,6 +43,11 @@ static inline bool ek_spread_known(const struct ek_baseline *b, int usable)
  * training. */
 int ek_fewer(const struct ek_baseline *b, const struct ek_diagnosis *d);
 
+/* Return whether the class is EK_OFFSET and the level of the lists that moved may have moved by
+ * less than twice `least_ln`. Other items with other levels and spreads resemble such an offset,
+ * and no unit confirms it. */
+bool ek_is_small_offset(const struct ek_baseline *b, const struct ek_diagnosis *d, double least_ln);
+
 /* Return by how much the lists spread more around the levels of their items than `usual` (ln), 0 if
  * none shows it. Set *values to the degrees of freedom. */
 double ek_window_get_wider(const struct ek_window *w, double usual, double *values);

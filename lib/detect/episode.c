@@ -278,7 +278,9 @@ static void fill_diagnosis(const struct ek_detector *d, const struct ek_episode 
     }
     f->fewer = ek_fewer(&d->profile->baseline[e->feature], g);
     f->passing = !ek_episode_is_lasting(d, e);
-    f->few = is_few(d, e);
+    f->weak =
+        is_few(d, e) || ek_is_small_offset(&d->profile->baseline[e->feature], g,
+                                           log(ek_detector_rule(d, e->feature)->action_threshold));
     f->gradual = ek_episode_has_level(e) && e->query_feature < 0 && e->gradual;
     f->spread_ratio = g->spread_ratio;
     f->exponent = g->exponent;

@@ -30,7 +30,8 @@ struct ek_finding {
     enum ek_class class;           /* EK_CLASS_NONE while suspected */
     int fewer;   /* for EK_MISSING and EK_ZERO: fewer such values than in training */
     int passing; /* the newest lists are not affected: no route starts */
-    int few;     /* the fraction of lists may be below action_min_fraction: no automatic action */
+    int weak;    /* the fraction of lists may be below action_min_fraction, or an offset is small:
+                  * no automatic action */
     int gradual; /* the level moved little by little, as no change of unit does */
     double factor, factor_low, factor_high, error_ln, share, spread_ratio, exponent;
     double offset, offset_error; /* of EK_OFFSET, in the unit of the feature; 0: unknown */
@@ -42,11 +43,11 @@ struct ek_finding {
     const char *reason; /* of EK_DISMISSED */
 };
 
-/* Return fewer, passing, gradual and few as the bits of a number, their form in files and
+/* Return fewer, passing, gradual and weak as the bits of a number, their form in files and
  * records. */
 static inline int ek_finding_get_flags(const struct ek_finding *f)
 {
-    return f->fewer | f->passing << 1 | f->gradual << 2 | f->few << 3;
+    return f->fewer | f->passing << 1 | f->gradual << 2 | f->weak << 3;
 }
 
 /* Set these members from the bits. */
@@ -55,7 +56,7 @@ static inline void ek_finding_set_flags(struct ek_finding *f, int flags)
     f->fewer = flags & 1;
     f->passing = flags >> 1 & 1;
     f->gradual = flags >> 2 & 1;
-    f->few = flags >> 3 & 1;
+    f->weak = flags >> 3 & 1;
 }
 
 /* Return whether a finding in this state is no longer open: dismissed or recovered. */

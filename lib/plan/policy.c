@@ -19,15 +19,17 @@ static int listed_unit(const struct ek_feature_rule *rule, const struct ek_manif
     return 0;
 }
 
-/* Traffic may shift by a tenth, or drift further, but units rarely do, so a small or gradual factor
- * needs a known unit. A route affects all lists of its segment, so a small fraction is not acted on
- * either. */
+/* Return whether a change may be that of traffic. Traffic shifts by a tenth, or drifts further, but
+ * units rarely do, so a small or gradual factor needs a known unit. A route affects all lists of
+ * its segment, so a small fraction is not acted on either. */
 static int is_unlikely_unit(const struct ek_feature_rule *rule, const struct ek_manifest *m,
                             const struct ek_finding *f)
 {
+    if (f->weak)
+        return 1;
     if (f->class != EK_SCALE || f->query_feature >= 0)
         return 0;
-    if (f->share < rule->action_min_fraction || f->few)
+    if (f->share < rule->action_min_fraction)
         return 1;
     double nearer = f->factor > 1 ? f->factor_low : 1 / f->factor_high;
     return (nearer < rule->action_threshold || f->gradual) && !listed_unit(rule, m, f);

@@ -46,7 +46,9 @@ static const struct ek_key_row KEYS[] = {
      .high = 1e6, .built_in = "1.25", .also = "features.*",
      .help =
          "smallest factor that is acted on, at least `report_threshold`; smaller ones only if a "
-         "listed unit fits. If only `report_threshold` is set and larger, it applies to both"},
+         "listed unit fits. An `offset` has no unit and has to move the level by twice the "
+         "logarithm. "
+         "If only `report_threshold` is set and larger, it applies to both"},
     {"defaults.action_min_fraction", EK_KEY_NUMBER, IN_RULE(action_min_fraction), .low = 0,
      .high = 1, .built_in = "0.05", .also = "features.*",
      .help = "smallest fraction of shifted lists for an action on `scale`. A route affects all "

@@ -116,6 +116,24 @@ START_TEST(every_class_is_told_from_the_others)
 }
 END_TEST
 
+START_TEST(an_offset_is_small_up_to_twice_the_threshold_of_a_factor)
+{
+    static const struct {
+        double by;
+        bool small;
+    } CASES[] = {{20, true}, {50, true}, {200, false}, {-60, false}};
+    static struct windows w;
+    windows_train(&w, 6);
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        struct ek_window window = windows_next(&w, 250, WINDOW_ITEMS, offset, CASES[i].by, 1);
+        struct ek_diagnosis d = diagnose(&w, &window);
+        ck_assert_int_eq(d.class, EK_OFFSET);
+        ck_assert_msg(ek_is_small_offset(&w.baseline, &d, log(1.25)) == CASES[i].small,
+                      "%g moves %g", CASES[i].by, d.level.shift_ln);
+    }
+}
+END_TEST
+
 START_TEST(the_class_does_not_depend_on_the_order_of_the_lists)
 {
     static struct windows w;
@@ -181,7 +199,8 @@ END_TEST
 
 Suite *suite_classes(void)
 {
-    return ek_suite("classes", every_class_is_told_from_the_others,
+    return ek_suite("classes", an_offset_is_small_up_to_twice_the_threshold_of_a_factor,
+                    every_class_is_told_from_the_others,
                     the_class_does_not_depend_on_the_order_of_the_lists,
                     the_exponent_of_a_power_is_measured, short_lists_are_told_rightly_or_not_at_all,
                     lists_like_those_of_training_look_usual_and_others_do_not);

@@ -52,6 +52,21 @@ START_TEST(a_gradual_factor_is_not_acted_on)
 }
 END_TEST
 
+START_TEST(a_weak_finding_of_any_class_is_not_acted_on)
+{
+    static const struct ek_means means = {.model = true};
+    struct bench b;
+    setup(&b, "version: 1\n");
+    for (int weak = 0; weak < 2; weak++) {
+        struct ek_finding f = {
+            .state = EK_CONFIRMED, .class = EK_OFFSET, .weak = weak, .query_feature = -1};
+        ck_assert_int_eq(ek_decide(b.rules, b.manifest, &means, &f).treatment.action,
+                         weak ? EK_ACT_ALERT : EK_ACT_ROUTE_NORMALIZED);
+    }
+    teardown(&b);
+}
+END_TEST
+
 START_TEST(a_large_factor_of_many_lists_is_routed)
 {
     struct bench b;
@@ -89,5 +104,6 @@ Suite *suite_policy(void)
 {
     return ek_suite("policy", a_large_factor_of_many_lists_is_routed,
                     a_small_factor_without_a_listed_unit_is_told_only,
-                    for_a_few_lists_all_are_not_routed, a_gradual_factor_is_not_acted_on);
+                    for_a_few_lists_all_are_not_routed, a_weak_finding_of_any_class_is_not_acted_on,
+                    a_gradual_factor_is_not_acted_on);
 }
