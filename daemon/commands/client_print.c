@@ -1,6 +1,7 @@
 #include "daemon/commands/client_print.h"
 
 #include "base/error.h"
+#include "guard/finding_text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -71,7 +72,7 @@ static bool print_table(yyjson_val *array, const char *const *titles, int count,
     return good;
 }
 
-/* Format a transform and its unit, such as "scale x100.3, cents". */
+/* Format a transform and its unit, such as "scale x100.3, cents", or fractions of values. */
 static void decision_text(yyjson_val *finding, char *text, size_t size)
 {
     yyjson_val *factor = yyjson_obj_get(finding, "factor");
@@ -79,6 +80,14 @@ static void decision_text(yyjson_val *finding, char *text, size_t size)
     int n = snprintf(text, size, "%s", get_text(finding, "class", "not diagnosed"));
     if (yyjson_is_num(factor))
         n += snprintf(text + n, size - (size_t)n, " x%.4g", yyjson_get_num(factor));
+    yyjson_val *now = yyjson_obj_get(finding, "value_fraction");
+    yyjson_val *trained = yyjson_obj_get(finding, "trained_fraction");
+    if (yyjson_is_num(now) && yyjson_is_num(trained)) {
+        char values[EK_FINDING_VALUES_BYTES];
+        ek_finding_values_text((enum ek_class)ek_class_parse(text), yyjson_get_num(now),
+                               yyjson_get_num(trained), values);
+        n = snprintf(text, size, "%s", values);
+    }
     if (unit)
         snprintf(text + n, size - (size_t)n, ", %.200s", unit);
 }

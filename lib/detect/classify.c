@@ -388,12 +388,6 @@ int ek_window_is_normal(const struct ek_baseline *b, const float *density,
            (!level_moved(&d) || fabs(d.level.shift_ln) < log(report_threshold));
 }
 
-int ek_fewer(const struct ek_baseline *b, const struct ek_diagnosis *d)
-{
-    int which = d->class == EK_MISSING ? EK_SHARE_MISSING : EK_SHARE_ZERO;
-    return (d->class == EK_MISSING || d->class == EK_ZERO) && d->share[which] < b->share[which];
-}
-
 bool ek_is_small_offset(const struct ek_baseline *b, const struct ek_diagnosis *d, double least_ln)
 {
     return d->class == EK_OFFSET && !sign_moved(b, d) &&

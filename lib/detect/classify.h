@@ -39,10 +39,6 @@ static inline bool ek_spread_known(const struct ek_baseline *b, int usable)
     return usable >= 3 && b->spread_hi[ek_size_class(usable)] < EK_SPREAD_UNKNOWN;
 }
 
-/* Return whether the class is EK_MISSING or EK_ZERO because of fewer such values than in
- * training. */
-int ek_fewer(const struct ek_baseline *b, const struct ek_diagnosis *d);
-
 /* Return whether the class is EK_OFFSET and the level of the lists that moved may have moved by
  * less than twice `least_ln`. Other items with other levels and spreads resemble such an offset,
  * and no unit confirms it. */

@@ -61,6 +61,8 @@ static void numbers_serialize(struct ek_finding *f, struct ek_serialize *s)
     ek_serialize_f64(s, &f->share);
     ek_serialize_f64(s, &f->spread_ratio);
     ek_serialize_f64(s, &f->exponent);
+    ek_serialize_f64(s, &f->value_share);
+    ek_serialize_f64(s, &f->trained_share);
     int flags = ek_finding_get_flags(f);
     ek_serialize_int(s, &flags, 0, EK_FINDING_FLAGS_ALL);
     ek_finding_set_flags(f, flags);

@@ -276,7 +276,12 @@ static void fill_diagnosis(const struct ek_detector *d, const struct ek_episode 
         f->category_count = e->category.count;
         memcpy(f->category, e->category.change, sizeof f->category);
     }
-    f->fewer = ek_fewer(&d->profile->baseline[e->feature], g);
+    if (ek_class_counts_values(g->class)) {
+        int which = ek_change_share(g->class);
+        f->value_share = g->share[which];
+        f->trained_share = d->profile->baseline[e->feature].share[which];
+        f->fewer = g->class != EK_SIGN && f->value_share < f->trained_share;
+    }
     f->passing = !ek_episode_is_lasting(d, e);
     f->weak =
         is_few(d, e) || ek_is_small_offset(&d->profile->baseline[e->feature], g,

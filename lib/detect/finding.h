@@ -35,6 +35,9 @@ struct ek_finding {
     int gradual; /* the level moved little by little, as no change of unit does */
     double factor, factor_low, factor_high, error_ln, share, spread_ratio, exponent;
     double offset, offset_error; /* of EK_OFFSET, in the unit of the feature; 0: unknown */
+    /* Of EK_MISSING, EK_ZERO and EK_SIGN: fraction of the values that are missing, zero or
+     * negative, now and in training; else 0. */
+    double value_share, trained_share;
     int unit_count;
     struct ek_unit_match unit[EK_UNIT_MATCHES]; /* matching conversions, most likely first */
     int query_feature;                          /* the factor is its value; -1: constant factor */
@@ -57,6 +60,12 @@ static inline void ek_finding_set_flags(struct ek_finding *f, int flags)
     f->passing = flags >> 1 & 1;
     f->gradual = flags >> 2 & 1;
     f->weak = flags >> 3 & 1;
+}
+
+/* Return whether a class is a fraction of values: missing, zero or negative ones. */
+static inline bool ek_class_counts_values(enum ek_class c)
+{
+    return c == EK_MISSING || c == EK_ZERO || c == EK_SIGN;
 }
 
 /* Return whether a finding in this state is no longer open: dismissed or recovered. */

@@ -13,11 +13,17 @@ static bool is_factor(double v)
     return isnan(v) || (v > 0 && isfinite(v));
 }
 
+static bool is_share(double v)
+{
+    return v >= 0 && v <= 1;
+}
+
 void ek_fleet_finding_walk(struct ek_serialize *w, const struct ek_manifest *m,
                            struct ek_finding *f)
 {
-    double *const number[] = {&f->factor, &f->factor_low,   &f->factor_high, &f->error_ln,
-                              &f->share,  &f->spread_ratio, &f->exponent};
+    double *const number[] = {&f->factor,   &f->factor_low,  &f->factor_high,
+                              &f->error_ln, &f->share,       &f->spread_ratio,
+                              &f->exponent, &f->value_share, &f->trained_share};
     struct ek_text feature = {0}, query = {"", 0};
     if (ek_serialize_is_reading(w))
         *f = (struct ek_finding){.state = EK_CONFIRMED};
@@ -42,8 +48,9 @@ void ek_fleet_finding_walk(struct ek_serialize *w, const struct ek_manifest *m,
     f->query_feature = ek_manifest_find_query(m, query);
     ek_finding_set_flags(f, flags);
     ek_record_reader_require(w, is_factor(f->factor) && is_factor(f->factor_low) &&
-                                    is_factor(f->factor_high) && f->share >= 0 && f->share <= 1 &&
-                                    isfinite(f->spread_ratio) && f->class != EK_CLASS_NONE);
+                                    is_factor(f->factor_high) && is_share(f->share) &&
+                                    isfinite(f->spread_ratio) && f->class != EK_CLASS_NONE &&
+                                    is_share(f->value_share) && is_share(f->trained_share));
 }
 
 void ek_fleet_finding_match_units(struct ek_finding *f, const struct ek_rules *rules,

@@ -178,6 +178,9 @@ static void copy_diagnosis(struct ek_event_finding *out, const struct ek_finding
     out->factor_high = f->factor_high;
     out->fraction = f->share;
     out->spread_ratio = f->spread_ratio;
+    bool counts_values = ek_class_counts_values(f->class);
+    out->value_fraction = counts_values ? f->value_share : NAN;
+    out->trained_fraction = counts_values ? f->trained_share : NAN;
     out->exponent = f->class == EK_POWER ? f->exponent : NAN;
     bool has_offset = f->class == EK_OFFSET && f->offset != 0;
     out->offset = has_offset ? f->offset : NAN;

@@ -78,6 +78,10 @@ static void add_extent(struct ek_json_writer *w, const struct ek_event_finding *
     add_number(w, "factor_low", f->factor_low);
     add_number(w, "factor_high", f->factor_high);
     add_number(w, "fraction", f->fraction);
+    if (!ek_class_counts_values(f->class))
+        return;
+    add_number(w, "value_fraction", f->value_fraction);
+    add_number(w, "trained_fraction", f->trained_fraction);
 }
 
 /* Add the exact ratio of each unit. */

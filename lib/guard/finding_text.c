@@ -2,8 +2,11 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
-static const double ALL_LISTS = .995; /* a fraction that rounds to 100% */
+static const double ALL_LISTS = .995;  /* a fraction that rounds to 100% */
+static const double TWO_DIGITS = 9.95; /* a percentage with two digits before the point */
+enum { PERCENT_BYTES = 16 };
 
 static int add_where(struct ek_buf *b, const struct ek_manifest *m, const struct ek_finding *f)
 {
@@ -42,15 +45,29 @@ static int add_categories(struct ek_buf *b, const struct ek_finding *f)
     return b->rc;
 }
 
+/* Format 0.02 as "2%". */
+static const char *format_percent(double fraction, char text[PERCENT_BYTES])
+{
+    double percent = 100 * fraction;
+    snprintf(text, PERCENT_BYTES, percent < TWO_DIGITS ? "%.2g%%" : "%.0f%%", percent);
+    return text;
+}
+
+void ek_finding_values_text(enum ek_class class, double now, double trained,
+                            char out[EK_FINDING_VALUES_BYTES])
+{
+    char a[PERCENT_BYTES], b[PERCENT_BYTES];
+    snprintf(out, EK_FINDING_VALUES_BYTES, "%s in %s of the values, %s in training",
+             class == EK_SIGN ? "negative" : ek_class_name(class), format_percent(now, a),
+             format_percent(trained, b));
+}
+
 static int add_class(struct ek_buf *b, const struct ek_manifest *m, const struct ek_finding *f)
 {
     static const char *const sentences[EK_CLASS_COUNT] = {
         [EK_CLASS_NONE] = "something has changed",
         [EK_OFFSET] = "a constant has been added to the values",
         [EK_ITEMS] = "some items of a list are on another scale than the rest",
-        [EK_MISSING] = "values are missing more often than in training",
-        [EK_ZERO] = "values are zero more often than in training",
-        [EK_SIGN] = "values are negative at another rate than in training",
         [EK_STUCK] = "nearly all values of a list are equal",
         [EK_CLIP] = "values are cut off at a bound"};
     if (f->class == EK_SCALE)
@@ -61,10 +78,11 @@ static int add_class(struct ek_buf *b, const struct ek_manifest *m, const struct
         return ek_buf_printf(b, "values are raised to the power %.3g", f->exponent);
     if (f->class == EK_SHAPE)
         return ek_buf_printf(b, "the spread within lists is multiplied by %.3g", f->spread_ratio);
-    if (f->fewer)
-        return ek_buf_text(b, f->class == EK_ZERO
-                                  ? "there are values now that were zero in training"
-                                  : "there are values now that were missing in training");
+    if (ek_class_counts_values(f->class)) {
+        char text[EK_FINDING_VALUES_BYTES];
+        ek_finding_values_text(f->class, f->value_share, f->trained_share, text);
+        return ek_buf_printf(b, "%s,", text);
+    }
     return ek_buf_text(b, sentences[f->class]);
 }
 

@@ -84,13 +84,14 @@ def finding(body, dimensions):
     where = cell(body, dimensions)
     feature, episode, since = body.text(), body.number(2**32 - 1), body.signed()
     kind, fewer, query = body.word(CLASSES), body.number(3), body.text()
-    factor, low, high, error, share, spread, exponent = body.fixed("7d")
+    factor, low, high, error, share, spread, exponent, now, trained = body.fixed("9d")
     incident = body.number(U32)
     if any(f <= 0 for f in (factor, low, high)) or not 0 <= share <= 1:
         raise Damaged(f"a finding that cannot be before byte {body.at}")
     return {"cell": where, "feature": feature, "episode": episode, "since": since, "class": kind, "fewer": fewer,
             "query_feature": query, "factor": factor, "factor_low": low, "factor_high": high, "error_ln": error,
             "share": share, "spread_ratio": spread, "exponent": exponent,
+            "value_share": now, "trained_share": trained,
             "incident": incident}
 
 

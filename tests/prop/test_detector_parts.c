@@ -103,7 +103,8 @@ static void assert_same(const struct ek_finding *a, const struct ek_finding *b)
               same_number(a->factor_high, b->factor_high) &&
               same_number(a->error_ln, b->error_ln) && same_number(a->share, b->share) &&
               same_number(a->spread_ratio, b->spread_ratio) &&
-              same_number(a->exponent, b->exponent));
+              same_number(a->exponent, b->exponent) && a->value_share == b->value_share &&
+              a->trained_share == b->trained_share);
     ck_assert(a->query_feature == b->query_feature && a->unit_count == b->unit_count &&
               a->category_count == b->category_count);
     for (int i = 0; i < a->unit_count; i++)

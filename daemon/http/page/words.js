@@ -89,5 +89,5 @@ export function whatHappened(p) {
   if (p.state === "suspected" || !text) return "Values no longer look as in training; what changed is not known yet";
   const [first, ...rest] = text.slice(text.indexOf(": ") + 2).split("; ");
   const unit = rest.filter((part) => !part.startsWith("action:"));
-  return capital([first.replace(/ since list \d+.*$/, "").replace(/ \([\d.e+-]+ to [\d.e+-]+\)/, ""), ...unit].join("; "));
+  return capital([first.replace(/,? since list \d+.*$/, "").replace(/ \([\d.e+-]+ to [\d.e+-]+\)/, ""), ...unit].join("; "));
 }

@@ -55,6 +55,19 @@ START_TEST(a_table_is_as_wide_as_it_must_be_and_never_wider_than_a_terminal)
 }
 END_TEST
 
+START_TEST(missing_values_are_shown_with_their_fraction_in_training)
+{
+    assert_printed(
+        ek_client_print_findings,
+        "[{\"feature\":\"price\",\"segment\":null,\"state\":\"updated\",\"class\":\"missing\","
+        "\"value_fraction\":1,\"trained_fraction\":0.02,\"units\":[],\"mitigation\":\"alert\"}]",
+        "\nopen findings\n"
+        "FEATURE  SEGMENT  STATE      ACTION  SINCE (UTC)  WHAT\n"
+        "price    all      confirmed  alert   none         missing in 100% of the\n"
+        "                                                  values, 2% in training\n");
+}
+END_TEST
+
 START_TEST(nothing_open_and_nothing_in_force_are_said)
 {
     assert_printed(ek_client_print_findings, "[]", "\nno open findings\n");
@@ -334,6 +347,7 @@ END_TEST
 Suite *suite_client_print(void)
 {
     return ek_suite("tell_print", one_line_says_how_it_is_doing,
+                    missing_values_are_shown_with_their_fraction_in_training,
                     a_table_is_as_wide_as_it_must_be_and_never_wider_than_a_terminal,
                     nothing_open_and_nothing_in_force_are_said,
                     news_of_a_finding_leave_it_confirmed_and_a_lag_nobody_knows_is_no_number,

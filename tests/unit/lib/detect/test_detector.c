@@ -379,6 +379,9 @@ static void is_called(fault *harm, enum ek_class class)
     run(&b, 200, harm);
     ck_assert_int_eq(b.count[EK_CONFIRMED], 1);
     ck_assert_int_eq(b.last[EK_CONFIRMED].class, class);
+    bool counts = ek_class_counts_values(class);
+    ck_assert(b.last[EK_CONFIRMED].value_share == (counts ? 1 : 0));
+    ck_assert(b.last[EK_CONFIRMED].trained_share < .01);
     teardown(&b);
 }
 

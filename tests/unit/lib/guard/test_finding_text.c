@@ -93,6 +93,33 @@ START_TEST(a_factor_that_is_a_query_feature_is_told_by_its_name)
 }
 END_TEST
 
+START_TEST(fractions_of_values_are_those_of_now_and_of_training)
+{
+    struct ek_finding f = {.state = EK_CONFIRMED,
+                           .class = EK_MISSING,
+                           .query_feature = -1,
+                           .since_query = 17,
+                           .share = 1,
+                           .value_share = 1,
+                           .trained_share = .0213};
+    struct ek_decision alert = {.treatment = {EK_ACT_ALERT, 0}};
+    ck_assert_str_eq(say("version: 1", f, alert), "price: missing in 100% of the values, 2.1% in "
+                                                  "training, since list 17; action: alert");
+    f.value_share = .0213;
+    f.trained_share = .997;
+    ck_assert_ptr_nonnull(strstr(say("version: 1", f, alert),
+                                 ": missing in 2.1% of the values, 100% in training, since"));
+    f.class = EK_ZERO;
+    f.trained_share = 0;
+    ck_assert_ptr_nonnull(
+        strstr(say("version: 1", f, alert), ": zero in 2.1% of the values, 0% in training, since"));
+    f.class = EK_SIGN;
+    f.value_share = .5;
+    ck_assert_ptr_nonnull(strstr(say("version: 1", f, alert),
+                                 ": negative in 50% of the values, 0% in training, since"));
+}
+END_TEST
+
 START_TEST(every_class_and_state_has_its_words)
 {
     struct ek_finding f = scale(0, 3);
@@ -101,11 +128,7 @@ START_TEST(every_class_and_state_has_its_words)
         ck_assert_ptr_null(strstr(say("version: 1", f, ROUTE), "null"));
         ck_assert_ptr_nonnull(strstr(say("version: 1", f, ROUTE), " since list 17"));
     }
-    f.class = EK_MISSING;
-    f.fewer = 1;
-    ck_assert_ptr_nonnull(strstr(say("version: 1", f, ROUTE), "were missing in training since"));
     f.class = EK_CLASS_NONE;
-    f.fewer = 0;
     f.signal = "level up";
     f.reason = "smaller than report_threshold";
     f.state = EK_SUSPECTED;
@@ -126,5 +149,6 @@ Suite *suite_finding_text(void)
     return ek_suite("sentence", a_factor_is_told_with_what_it_looks_like,
                     a_price_is_never_told_to_be_in_kilometers_unless_the_rules_say_so,
                     a_factor_that_is_a_query_feature_is_told_by_its_name,
+                    fractions_of_values_are_those_of_now_and_of_training,
                     every_class_and_state_has_its_words);
 }

@@ -410,6 +410,8 @@ START_TEST(an_instance_tells_others_that_a_fault_may_be_over)
                                   .factor_high = (double)NAN,
                                   .share = 1,
                                   .spread_ratio = 1,
+                                  .value_share = 1,
+                                  .trained_share = .25,
                                   .query_feature = -1};
         struct ek_finding heard;
         struct ek_buf bytes;
