@@ -65,6 +65,7 @@ static inline const char *json_of(const struct finding *f)
         "\"time_ms\":1790001121472,\"feature\":\"%s\",\"segment\":{\"arm\":\"B\"},"
         "\"class\":\"scale\",\"factor\":100.3,\"factor_low\":98.9,\"factor_high\":101.8,"
         "\"fraction\":1,\"spread_ratio\":1.002,\"units\":[\"cents\"],\"since_list\":1225,"
+        "\"unit_matches\":[{\"unit\":\"cents\",\"ratio\":100,\"match\":\"fits\"}],"
         "\"since_ms\":1790001058400,\"mitigation\":\"%s\",\"mode\":\"%s\",\"incident_id\":\"%s\","
         "\"features\":[%s],\"text\":\"%s, arm=B: values are multiplied by 100.3 since list "
         "1225; looks like amounts in cents; action: route\"}",

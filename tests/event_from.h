@@ -128,9 +128,16 @@ static inline void event_finding(struct ek_event_finding *f, json_t *o)
     f->factor_low = event_number(o, "factor_low");
     f->factor_high = event_number(o, "factor_high");
     f->fraction = event_number(o, "fraction");
+    f->value_fraction = event_number(o, "value_fraction");
+    f->trained_fraction = event_number(o, "trained_fraction");
     f->spread_ratio = event_number(o, "spread_ratio");
     f->exponent = event_number(o, "exponent");
     f->units = event_list(json_object_get(o, "units"), f->unit, 1 + EK_UNIT_MATCHES);
+    json_t *matches = json_object_get(o, "unit_matches");
+    for (int i = 0; i < f->units && matches; i++) {
+        f->ratio[i] = event_number(json_array_get(matches, (size_t)i), "ratio");
+        f->match[i] = event_text(json_array_get(matches, (size_t)i), "match");
+    }
     if (f->units && !strncmp(f->unit[0], word, sizeof word - 1))
         f->query_feature = f->unit[0] + sizeof word - 1;
     f->trigger = event_text(o, "trigger");

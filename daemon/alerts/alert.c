@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "daemon/base/text_table.h"
+#include "guard/finding_text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -166,12 +167,6 @@ static const char *class_text(enum ek_class class)
         return "a constant is added to the values";
     case EK_ITEMS:
         return "some items of a list have another scale";
-    case EK_MISSING:
-        return "the fraction of missing values changed";
-    case EK_ZERO:
-        return "the fraction of zeros changed";
-    case EK_SIGN:
-        return "the fraction of negative values changed";
     case EK_STUCK:
         return "nearly all values of a list are equal";
     case EK_CLIP:
@@ -183,17 +178,29 @@ static const char *class_text(enum ek_class class)
     }
 }
 
+/* Return whether a conversion fits, whose ratio is then the likely factor. */
+static bool is_conversion(const struct ek_event_finding *f)
+{
+    return f->units && f->match[0] && strcmp(f->match[0], "coincidence") != 0;
+}
+
 static void add_effect(struct line *l, const struct ek_event_finding *f)
 {
+    char values[EK_FINDING_VALUES_BYTES];
     if (f->class == EK_SCALE && f->query_feature)
         add(l, " multiplied by %s", f->query_feature);
+    else if (f->class == EK_SCALE && is_conversion(f))
+        add(l, " x%.4g (%s)", f->ratio[0], f->unit[0]);
     else if (f->class == EK_SCALE && isfinite(f->factor))
         add(l, " x%.4g", f->factor);
     else if (f->class == EK_POWER && isfinite(f->exponent))
         add(l, " raised to the power %.3g", f->exponent);
     else if (f->class == EK_SHAPE && isfinite(f->spread_ratio))
         add(l, ": spread within lists x%.3g", f->spread_ratio);
-    else
+    else if (ek_class_counts_values(f->class)) {
+        ek_finding_values_text(f->class, f->value_fraction, f->trained_fraction, values);
+        add(l, ": %s,", values);
+    } else
         add(l, ": %s", class_text(f->class));
 }
 

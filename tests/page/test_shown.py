@@ -26,8 +26,9 @@ class Shown(unittest.TestCase):
         b, s = self.browser, self.scene
         watch.begin(b)
         b.zone(ZONE)
-        s.calm()
         b.open(s.url)
+        b.until_text("No data yet", "h1")
+        s.calm()
         self.calm()
         s.suspected()
         self.suspected()
@@ -75,7 +76,8 @@ class Shown(unittest.TestCase):
     def routed(self):
         b, f = self.browser, self.newest_finding()
         self.assertEqual((f["feature"], f["segment"], f["mode"]), ("price", {"arm": "B"}, "enforce"))
-        b.until_text(f"price in arm=B is {three(f['factor'])} times what it was", "h1")
+        b.until_text("price in arm=B is \u00d7100 (cents)", "h1")
+        b.until_text(f"Estimated factor {three(f['factor'])}, 95% interval {three(f['factor_low'])}\u2013{three(f['factor_high'])}.", "#headline")
         answers = dict(zip(b.texts("#problems dt"), b.texts("#problems dd")))
         self.assertEqual(list(answers), ["What", "Since", "Certainty", "Mitigation", "Without mitigation"])
         self.assertIn("looks like amounts in cents", answers["What"])

@@ -89,10 +89,15 @@ export function wordOf(p) {
 const acts = (p) => ROUTES.includes(p.doing.mitigation) && ["enforce", "canary"].includes(p.doing.mode) && !p.doing.rolled_back;
 const levelOf = (p) => (p.state === "suspected" ? "suspected" : acts(p) ? "mitigated" : "confirmed");
 
+// Conversion that fits the interval of a factor, and whose ratio is then the likely factor.
+const unitOf = (p) => (p.unit_matches || []).find((u) => u.match !== "coincidence");
+
 function titleOf(p) {
   const names = p.features.length > 3 ? `${p.features.slice(0, 3).join(", ")} and ${p.features.length - 3} more` : items(p.features);
   if (p.state === "suspected") return `Suspected: ${names}`;
-  if (p.factor) return `${names} ${inPlace(p.segment)} ${p.features.length > 1 ? "are" : "is"} ${number(p.factor)} times what ${p.features.length > 1 ? "they were" : "it was"}`;
+  const are = p.features.length > 1 ? "are" : "is", unit = unitOf(p);
+  if (unit) return `${names} ${inPlace(p.segment)} ${are} ${times(unit.ratio)} (${unit.unit})`;
+  if (p.factor) return `${names} ${inPlace(p.segment)} ${are} ${number(p.factor)} times what ${p.features.length > 1 ? "they were" : "it was"}`;
   return `${names} changed ${inPlace(p.segment)}`;
 }
 
@@ -168,7 +173,8 @@ function found(list) {
   const sure = list.filter((p) => p.state !== "suspected"), first = sure[0] || list[0];
   const others = list.length - 1;
   const more = others ? ` (and ${others} more)` : "";
-  return { level: levelOf(first), word: wordOf(first), title: titleOf(first) + more, text: [] };
+  const estimate = unitOf(first) ? [`Estimated factor ${number(first.factor)}, 95% interval ${interval(first)}.`] : [];
+  return { level: levelOf(first), word: wordOf(first), title: titleOf(first) + more, text: estimate };
 }
 
 function counts(known) {

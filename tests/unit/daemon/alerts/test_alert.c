@@ -18,8 +18,9 @@ START_TEST(a_cause_of_many_features_is_one_alert_from_first_to_last)
     s.now_ms += WAIT_MS;
     ck_assert_int_eq(told(&s, SLACK, &a), 1);
     ek_alert_sentence(&a, sentence);
-    ck_assert_str_eq(sentence, "price, taxes x100.3 on arm=B since 21 Sep 14:30 UTC, looks like "
-                               "amounts in cents; routed to the wide path");
+    ck_assert_str_eq(sentence,
+                     "price, taxes x100 (cents) on arm=B since 21 Sep 14:30 UTC, looks like "
+                     "amounts in cents; routed to the wide path");
     price(&s, "recovered");
     s.now_ms += WAIT_MS;
     ck_assert_int_eq(told(&s, SLACK, NULL), 0);
@@ -45,6 +46,27 @@ static const char *ended_for(const char *reason)
              reason);
     return json;
 }
+
+START_TEST(an_alert_of_missing_values_has_their_fraction_in_training)
+{
+    struct scene s;
+    struct ek_alert a = {.firing = true};
+    char sentence[EK_ALERT_SENTENCE_BYTES];
+    begin(&s, 10);
+    hear(&s, "{\"event\":\"finding\",\"finding_id\":\"price-1\",\"state\":\"confirmed\","
+             "\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"class\":\"missing\","
+             "\"value_fraction\":1,\"trained_fraction\":0.02,\"fraction\":1,\"units\":[],"
+             "\"since_ms\":1790001058400,\"mitigation\":\"alert\",\"incident_id\":\"c-9\","
+             "\"features\":[\"price\"],\"text\":\"\"}");
+    s.now_ms += WAIT_MS;
+    ck_assert_int_eq(told(&s, SLACK, &a), 1);
+    ek_alert_sentence(&a, sentence);
+    ck_assert_str_eq(sentence,
+                     "price: missing in 100% of the values, 2% in training, on arm=B since 21 Sep "
+                     "14:30 UTC; no action; the rules only report it");
+    end(&s);
+}
+END_TEST
 
 START_TEST(an_alert_whose_level_is_accepted_is_not_told_as_resolved)
 {
@@ -620,6 +642,7 @@ Suite *suite_alert(void)
 {
     return ek_suite(
         "alert", a_cause_of_many_features_is_one_alert_from_first_to_last,
+        an_alert_of_missing_values_has_their_fraction_in_training,
         an_alert_whose_level_is_accepted_is_not_told_as_resolved, another_cause_is_another_alert,
         what_ends_at_once_or_comes_back_at_once_is_not_told,
         at_the_end_nothing_waits_for_others_of_its_cause,
