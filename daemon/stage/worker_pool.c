@@ -407,7 +407,8 @@ static int forward(struct worker *w, struct ek_inflight *t, struct ek_context *c
     const void *bytes = ek_context_score(c, &length, &why);
     bool scored = bytes != NULL;
     enum ek_list_outcome word = c->outcome;
-    if (scored && is_held(w, word)) {
+    bool held = scored && is_held(w, word);
+    if (held) {
         bytes = t->bytes;
         length = t->length;
         word = EK_LIST_SHADOW;
@@ -421,9 +422,10 @@ static int forward(struct worker *w, struct ek_inflight *t, struct ek_context *c
     }
     if (scored && c->routing.desired)
         sample(w, c);
-    ek_metrics_count(tools->metrics, EK_COUNT_REPAIRED_VALUES, c->changed);
-    ek_metrics_count(tools->metrics, EK_COUNT_WITHHELD_REPAIRS, c->would_change);
-    ek_output_writer_set_repair(w->output_writer, ek_context_repair_note(c));
+    ek_metrics_count(tools->metrics, EK_COUNT_REPAIRED_VALUES, held ? 0 : c->changed);
+    ek_metrics_count(tools->metrics, EK_COUNT_WITHHELD_REPAIRS,
+                     c->would_change + (held ? c->changed : 0));
+    ek_output_writer_set_repair(w->output_writer, held ? NULL : ek_context_repair_note(c));
     int rc = ek_output_writer_forward(w->output_writer, t, bytes, length,
                                       ek_context_plan_version(c), word, e);
     if (!rc)

@@ -224,14 +224,19 @@ static void price_in_cents_of_a_ranker(struct ek_list *q, uint64_t i)
     ck_assert_int_eq(ek_scorer_score(ranker, q, NULL, q->score, NULL), EK_OK);
 }
 
+static void begin_trees(struct scene *s)
+{
+    begin_routing(s, "100");
+    ek_model_free(s->assets.model);
+    s->assets.model = model_of_trees(s->assets.manifest);
+    ck_assert_int_eq(ek_scorer_new(&ranker, s->assets.model, NULL), EK_OK);
+    s->change = price_in_cents_of_a_ranker;
+}
+
 START_TEST(lists_of_a_ranker_of_trees_are_repaired_and_sampled)
 {
     struct scene s;
-    begin_routing(&s, "100");
-    ek_model_free(s.assets.model);
-    s.assets.model = model_of_trees(s.assets.manifest);
-    ck_assert_int_eq(ek_scorer_new(&ranker, s.assets.model, NULL), EK_OK);
-    s.change = price_in_cents_of_a_ranker;
+    begin_trees(&s);
     start(&s);
     feed_fault(&s);
     uint64_t routed = wait_for(&s, MANY).routed;
@@ -249,6 +254,40 @@ START_TEST(lists_of_a_ranker_of_trees_are_repaired_and_sampled)
 }
 END_TEST
 
+static void without_segments(struct ek_list *q, uint64_t i)
+{
+    price_in_cents_of_a_ranker(q, i);
+    q->segment_count = 0;
+}
+
+/* A fault of one segment would be found in all traffic, and all lists would be routed. */
+START_TEST(no_list_is_routed_until_one_has_the_segment_that_rules_name)
+{
+    static const char rules[] = "version: 1\ndefaults: {mode: enforce}\nsegments: [arm]\n";
+    struct scene s;
+    begin_trees(&s);
+    ek_rules_free(s.assets.rules);
+    ck_assert_int_eq(
+        ek_rules_parse(&s.assets.rules, s.assets.manifest, "rules", rules, strlen(rules), NULL),
+        EK_OK);
+    s.change = without_segments;
+    start(&s);
+    feed_fault(&s);
+    ck_assert_uint_eq(wait_for(&s, MANY).routed, 0);
+    wait_for_page(s.stage, "/api/v1/plan", "\"feature\":\"price\",\"segment\":null,");
+    wait_for_page(s.stage, "/api/v1/status", "\"unmapped\":\"segment arm\"");
+    ck_assert_uint_eq(counter(&s, EK_COUNT_REPAIRED_VALUES), 0);
+    ck_assert_uint_gt(counter(&s, EK_COUNT_WITHHELD_REPAIRS), 0);
+    s.change = price_in_cents_of_a_ranker;
+    feed(&s, MANY, MANY + LISTS);
+    ck_assert_uint_gt(wait_for(&s, MANY + LISTS).routed, 0);
+    ck_assert_uint_gt(counter(&s, EK_COUNT_REPAIRED_VALUES), 0);
+    finish(&s);
+    ek_scorer_free(ranker);
+    end(&s);
+}
+END_TEST
+
 Suite *suite_stage_ranks(void)
 {
     return ek_suite("stage_ranks", figures_of_a_worker_come_to_the_guard,
@@ -256,5 +295,6 @@ Suite *suite_stage_ranks(void)
                     what_is_known_of_a_routed_feature_is_shown,
                     without_time_for_trials_lists_are_passed_over_and_counted,
                     nothing_is_tried_while_nothing_is_wanted,
-                    lists_of_a_ranker_of_trees_are_repaired_and_sampled);
+                    lists_of_a_ranker_of_trees_are_repaired_and_sampled,
+                    no_list_is_routed_until_one_has_the_segment_that_rules_name);
 }
