@@ -96,10 +96,14 @@ static int commands(struct ek_stage *s, struct ek_buf *body)
 static unsigned ready(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
 {
     bool good = false;
+    struct ek_flow_view flow;
     (void)q;
+    ek_flow_monitor_get(ek_stage_parts(s).flow, ek_now_ms(), &flow);
     ek_buf_text(body, "{");
     ek_stage_readiness(s, &good, body);
-    return ek_buf_text(body, "}\n") ? BROKEN : good ? OK : UNAVAILABLE;
+    return ek_buf_printf(body, ",\"input\":\"%s\"}\n", ek_flow_state_name(&flow)) ? BROKEN
+           : good                                                                 ? OK
+                                                                                  : UNAVAILABLE;
 }
 
 int ek_http_error(const char *why, struct ek_buf *body)

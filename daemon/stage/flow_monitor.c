@@ -345,8 +345,7 @@ static void add_text(struct ek_buf *out, const char *name, const char *text)
         ek_buf_text(out, "null");
 }
 
-/* The most serious condition first. */
-static const char *state_name(const struct ek_flow_view *v)
+const char *ek_flow_state_name(const struct ek_flow_view *v)
 {
     static const enum ek_flow_condition order[] = {EK_FLOW_STALLED, EK_FLOW_UNDECODABLE,
                                                    EK_FLOW_UNREACHABLE, EK_FLOW_SILENT};
@@ -363,7 +362,7 @@ int ek_flow_monitor_json(struct ek_flow_monitor *m, int64_t now_ms, struct ek_bu
     ek_buf_printf(out,
                   "{\"state\":\"%s\",\"decoded\":%" PRIu64 ",\"undecodable\":%" PRIu64
                   ",\"lost\":%" PRIu64 ",\"last_message_age_ms\":%" PRId64,
-                  state_name(&v), v.decoded, v.undecodable, v.lost, v.message_age_ms);
+                  ek_flow_state_name(&v), v.decoded, v.undecodable, v.lost, v.message_age_ms);
     add_text(out, "copies_in", v.undecodable && m->copies_to ? m->copies_to : "");
     add_text(out, "first_reason", v.first_reason);
     add_text(out, "unreadable", v.unreadable);

@@ -58,6 +58,7 @@ class AMappingThatReadsNothing(unittest.TestCase):
             d.wait_ready()
             self.assertEqual(d.json("/api/v1/overview")["status"], "no_data")
             self.assertEqual(d.status()["input"]["state"], "no_data")
+            self.assertEqual(d.json("/ready")["input"], "no_data")
             WORLD.send(source, numbered(values))
             eventually("it is not ready", lambda: d.get("/ready")[0] == 503)
             ready = json.loads(d.get("/ready")[1])

@@ -89,11 +89,13 @@ class Rare(opened.Opened):
     def test_not_ready_and_why(self):
         self.open("")
         real = self.scene.json("/ready")
-        self.assertEqual(real, {"ready": True, "partitions": 1, "missing_topics": [], "degraded": None, "reason": None})
+        self.assertEqual(real, {"ready": True, "partitions": 1, "missing_topics": [], "degraded": None, "reason": None, "input": "ok"})
         for reason, more, words in (("no_broker", {"message": "127.0.0.1:1: refused"}, "Not ready: no broker answers"),
                                     ("credentials", {"message": "not this one"}, "Not ready: brokers reject its user or password"),
                                     ("topic_missing", {"missing_topics": ["scored", "others"]}, "Not ready: an input topic is missing (scored and others)"),
-                                    ("no_partitions", {"partitions": 0}, "Not ready: it has no partition to read")):
+                                    ("no_partitions", {"partitions": 0}, "Not ready: it has no partition to read"),
+                                    ("undecodable", {"message": "50 of 50 messages cannot be read"}, "Not ready: none of the messages can be read"),
+                                    ("stalled", {"message": "no output for 12 s"}, "Not ready: nothing comes out although the input has more")):
             heard.say(self.browser, ready={**real, "ready": False, "reason": reason, **more})
             self.browser.until_text(words, "h1")
             self.browser.until_text("not ready", "#headline .chip")
