@@ -48,6 +48,20 @@ static bool is_messages(const struct ek_buf *text)
     return (first & 0xe0) == 0x80 || (first >= 0xdc && first <= 0xdf);
 }
 
+bool ek_kind_is_messages(const char *path)
+{
+    struct ek_reader *r;
+    uint8_t first;
+    struct ek_buf text = {.data = &first};
+    bool is = false;
+    if (!strcmp(path, "-") || ek_reader_open(&r, path, NULL))
+        return false;
+    if (!ek_reader_read(r, &first, 1, &text.length, NULL) && text.length)
+        is = first == '{' || is_messages(&text);
+    ek_reader_close(r);
+    return is;
+}
+
 /* Return true for a number and `qid:` on the first line that is not a comment. */
 static bool is_letor(const struct ek_buf *text)
 {

@@ -17,19 +17,62 @@ int ek_files_add(struct ek_files *f, const char *path, struct ek_error *e)
     return EK_OK;
 }
 
+static int check_read(const struct ek_dataset *d, size_t before, const char *path,
+                      const char *problem, struct ek_error *e)
+{
+    return d->lists > before ? EK_OK : ek_fail_at(e, EK_EFORMAT, path, 0, 0, "%s", problem);
+}
+
+static int read_letor(struct ek_dataset *d, const struct ek_manifest *m, const char *path,
+                      struct ek_error *e)
+{
+    size_t before = d->lists;
+    int code = ek_dataset_read_letor(d, m, path, e);
+    if (code)
+        return e ? ek_kind_explain(path, EK_KIND_LETOR, e) : code;
+    return check_read(d, before, path, "the file has no lists", e);
+}
+
 int ek_files_read(const struct ek_files *f, const struct ek_manifest *m, struct ek_dataset *d,
                   struct ek_error *e)
 {
+    int code = EK_OK;
     ek_dataset_init(d, m->item_count, m->query_count);
-    for (int i = 0; i < f->count; i++) {
-        size_t before = d->lists;
-        int code = ek_dataset_read_letor(d, m, f->path[i], e);
-        if (code)
-            return e ? ek_kind_explain(f->path[i], EK_KIND_LETOR, e) : code;
-        if (d->lists == before)
-            return ek_fail_at(e, EK_EFORMAT, f->path[i], 0, 0, "the file has no lists");
-    }
-    return EK_OK;
+    for (int i = 0; i < f->count && !code; i++)
+        code = read_letor(d, m, f->path[i], e);
+    return code;
+}
+
+static int add_labeled(void *context, struct ek_list *q, uint64_t number, struct ek_error *e)
+{
+    (void)number;
+    return q->has_label ? ek_dataset_add(context, q, e) : EK_OK;
+}
+
+static int read_messages(struct ek_dataset *d, const struct ek_manifest *m,
+                         const struct ek_field_mapping *mapping, const char *path,
+                         struct ek_error *e)
+{
+    size_t before = d->lists;
+    int code = ek_message_for_each(m, mapping, path, add_labeled, d, e);
+    if (code)
+        return e ? ek_kind_explain(path, EK_KIND_MESSAGES, e) : code;
+    return check_read(d, before, path, "no list has a label for each item ('message.label')", e);
+}
+
+int ek_files_read_labeled(const struct ek_files *f, const struct ek_manifest *m, const char *config,
+                          struct ek_dataset *d, struct ek_error *e)
+{
+    struct ek_field_mapping mapping;
+    ek_dataset_init(d, m->item_count, m->query_count);
+    int code = ek_field_mapping_load(&mapping, config, e);
+    if (code)
+        return code;
+    for (int i = 0; i < f->count && !code; i++)
+        code = ek_kind_is_messages(f->path[i]) ? read_messages(d, m, &mapping, f->path[i], e)
+                                               : read_letor(d, m, f->path[i], e);
+    ek_field_mapping_release(&mapping);
+    return code;
 }
 
 struct relabeling {

@@ -22,6 +22,11 @@ int ek_files_add(struct ek_files *f, const char *path, struct ek_error *e);
 int ek_files_read(const struct ek_files *f, const struct ek_manifest *m, struct ek_dataset *d,
                   struct ek_error *e);
 
+/* As ek_files_read, but a file may also have messages with labels; messages without a label for
+ * each item are skipped. config: field names (daemon/files/field_mapping.h), or NULL. */
+int ek_files_read_labeled(const struct ek_files *f, const struct ek_manifest *m, const char *config,
+                          struct ek_dataset *d, struct ek_error *e);
+
 /* Read messages and replace the labels by their upstream scores (offline/train/distillation.h). The
  * original scores are appended to `upstream` unless it is NULL; release it even on failure. config:
  * field names (daemon/files/field_mapping.h), or NULL. Return 0, EK_EFORMAT, EK_ESTATE for lists of

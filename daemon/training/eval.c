@@ -61,7 +61,7 @@ static const struct argp_option OPTIONS[] = {
     {"manifest", 'm', "FILE", 0, "Feature manifest (YAML)", 0},
     {"model", 'M', "FILE...", 0,
      "Models (.safetensors); for several, such as training seeds, print mean and deviation", 0},
-    {"data", 'd', "FILE...", 0, "LETOR files; takes several", 0},
+    {"data", 'd', "FILE...", 0, "LETOR files, or messages with labels; takes several", 0},
     {"route", OPT_ROUTE, "WHAT", 0, "Features to route: none, all, or FEATURE,... (none)", 0},
     {"normalize-spread", OPT_SPREAD, "HOW", 0,
      "auto: divide logs of routed features by their spread ratio in these data; off (off)", 0},
@@ -475,7 +475,7 @@ static int repair(const struct mitigation *c, const struct ek_manifest *m, struc
     struct ek_dataset reference;
     if (!c->repair_count)
         return EK_OK;
-    int rc = ek_files_read(&a->reference, m, &reference, &a->e);
+    int rc = ek_files_read_labeled(&a->reference, m, a->config, &reference, &a->e);
     for (int i = 0; i < c->repair_count && !rc; i++)
         rc = repair_one(c, &reference, c->repair[i], d, a);
     ek_dataset_release(&reference);
@@ -655,7 +655,7 @@ static int prepare(struct eval_args *a, const struct ek_manifest *m, struct miti
                    struct ek_dataset *d, struct ek_upstream_scores *upstream)
 {
     int rc = a->has_teacher ? ek_files_read_relabeled(&a->data, m, a->config, d, upstream, &a->e)
-                            : ek_files_read(&a->data, m, d, &a->e);
+                            : ek_files_read_labeled(&a->data, m, a->config, d, &a->e);
     if (!rc)
         rc = apply_faults(c, m, d, a);
     return rc ? rc : repair(c, m, d, a);

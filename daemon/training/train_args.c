@@ -192,14 +192,17 @@ struct row {
 
 static const struct row ROWS[] = {
     {"manifest", 'm', "FILE", "Feature manifest (YAML)", TEXT(manifest)},
-    {"train", 0, "FILE...", "LETOR files to train on; takes several", OWN(set_train)},
-    {"vali", 0, "FILE...", "LETOR files to select the best epoch; takes several", OWN(set_vali)},
+    {"train", 0, "FILE...", "LETOR files, or messages with labels, to train on; takes several",
+     OWN(set_train)},
+    {"vali", 0, "FILE...",
+     "Files with other lists to select the best epoch; default: a fifth of the training lists",
+     OWN(set_vali)},
     {"output", 'o', "FILE", "Model to write (.safetensors)", TEXT(output)},
     {"teacher", 0, "WHO",
      "upstream: read messages, and learn their upstream scores in place of labels",
      OWN(set_teacher)},
-    {"config", 'c', "FILE",
-     "With --teacher: configuration of `run`, with the field names of messages", TEXT(config)},
+    {"config", 'c', "FILE", "Configuration of `run`, with manifest and field names of messages",
+     TEXT(config)},
     {"loss", 0, "NAME", "Loss: listmle, listnet or approxndcg (listmle)", OWN(set_loss)},
     {"samples", 0, "N", "Gumbel samples of approxndcg, its stochastic form (0: none)",
      INT(options.samples, 0, 1000, 0)},
@@ -254,8 +257,8 @@ static int key_of(size_t row)
 static void finish(struct argp_state *state, struct ek_train_args *a)
 {
     struct ek_model_shape *shape = &a->options.shape;
-    if ((!a->manifest && !a->config) || !a->train.count || !a->vali.count || !a->output)
-        argp_error(state, "--manifest or --config, --train, --vali and -o are needed");
+    if ((!a->manifest && !a->config) || !a->train.count || !a->output)
+        argp_error(state, "--manifest or --config, --train and -o are needed");
     if (shape->list_free && !a->log_input_given)
         shape->log_input = EK_LOG_NONE;
     if (shape->list_free && shape->log_input != EK_LOG_NONE)

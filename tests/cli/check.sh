@@ -190,7 +190,7 @@ plain() { # expected text, arguments...
 quiet "$EK" generate hotel --lists 20 --format messages -o bare.msg
 quiet "$EK" generate hotel --lists 200 --from 200 -o vali.txt
 "$EK" train --manifest hotel.yaml --train lists.txt --vali vali.txt --epochs 1 --hidden 2 -o m.safetensors >out 2>&1
-plain 'bare.msg: these are messages, not LETOR text' eval -m hotel.yaml --model m.safetensors --data bare.msg
+plain 'bare.msg: these are messages, not LETOR text' profile -m hotel.yaml --letor bare.msg -o x
 plain 'lists.txt: this is LETOR text, not messages' profile -m hotel.yaml --messages lists.txt -o x
 plain 'profile.ekp: this is a profile, not a model' eval -m hotel.yaml --model profile.ekp --data lists.txt
 plain 'a: these look like rules, not a manifest' eval -m a --model m.safetensors --data lists.txt

@@ -250,7 +250,7 @@ refused 2 "did you mean 'stay_nights'?" profile --manifest hotel.yaml --letor a.
 quiet "$EK" profile --manifest hotel.yaml -i train.msg -o by-letter.ekp
 refused 2 "did you mean 'status'?" stauts
 refused 2 "did you mean 'train'?" trian
-refused 2 "--manifest or --config, --train, --vali and -o are needed" train --manifest hotel.yaml --train train.txt
+refused 2 "--manifest or --config, --train and -o are needed" train --manifest hotel.yaml --train train.txt
 refused 2 "did you mean 'price'?" $train -o x --routing static:prise
 refused 2 "feature 'chain' is not routable" $train -o x --routing static:chain
 refused 2 "duplicate feature 'price'" $eval --route price,taxes,price
@@ -274,3 +274,21 @@ refused 1 "m.safetensors: item feature 2 is 'taxes' in the model but 'rating' in
 [ ! -e x ] || fail "a model was written all the same"
 head -c 3000 m.safetensors >cut.safetensors
 refused 1 "cut.safetensors: not a safetensors file, or cut short" eval --manifest hotel.yaml --model cut.safetensors --data a.txt
+
+# Labels of messages give the same model and measures as the same lists of LETOR text.
+quiet "$EK" convert --manifest hotel.yaml --letor train.txt -o train.msg
+quiet "$EK" convert --manifest hotel.yaml --letor vali.txt.zst --encoding json -o vali.json
+quiet "$EK" train --manifest hotel.yaml --train train.msg --vali vali.json --epochs 3 --hidden 8,4 --lr 0.01 -o labeled.safetensors
+cmp m.safetensors labeled.safetensors
+quiet "$EK" eval --manifest hotel.yaml --model m.safetensors --data vali.txt.zst --json
+cp said letor.said
+quiet "$EK" eval --manifest hotel.yaml --model m.safetensors --data vali.json --json
+cmp said letor.said
+sed 's/"label"/"clicks"/g' vali.json >bare.json
+refused 1 "bare.json: no list has a label for each item ('message.label')" eval --manifest hotel.yaml --model m.safetensors --data bare.json
+
+# Without validation lists, a fifth of the lists is used, in any encoding the same.
+quiet "$EK" train --manifest hotel.yaml --train train.txt --epochs 3 --hidden 8,4 -o split.safetensors --json
+grep -q '"vali":{"ndcg@10":0[.]' said || fail "no validation: $(cat said)"
+quiet "$EK" train --manifest hotel.yaml --train train.msg --epochs 3 --hidden 8,4 -o again.safetensors
+cmp split.safetensors again.safetensors
