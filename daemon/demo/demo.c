@@ -668,7 +668,7 @@ static int with_pipeline(struct demo *d)
 {
     struct ek_progress progress;
     int rc = ek_demo_source_new(&d->feed, d->assets.manifest, d->assets.upstream,
-                                d->seed + TRAFFIC_SEED_OFFSET, &d->e);
+                                d->assets.routable, d->seed + TRAFFIC_SEED_OFFSET, &d->e);
     if (rc)
         return rc;
     ek_progress_start(&progress, "starting broker and stage");

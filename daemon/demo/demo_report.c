@@ -90,6 +90,7 @@ void ek_demo_report_result(struct ek_demo_report *s, const struct ek_demo_result
     if (!r->broken || !r->routed)
         return;
     ek_metric_add(&s->upstream, r->upstream, EK_EMPTY_SKIP);
+    ek_metric_add(&s->unrouted, r->unrouted, EK_EMPTY_SKIP);
     ek_metric_add(&s->guarded, r->guarded, EK_EMPTY_SKIP);
     ek_metric_add(&s->clean, r->clean, EK_EMPTY_SKIP);
 }
@@ -133,6 +134,7 @@ enum style { PLAIN, BOLD, GOOD, BAD };
 
 /* Upstream scores come from a plain model, re-scored lists from the routable one. */
 static const char UNGUARDED[] = "plain model, without evenkeel";
+static const char UNROUTED[] = "routable model, not routed";
 static const char GUARDED[] = "routable model, routed by evenkeel";
 static const char UNBROKEN[] = "plain model, without the fault";
 
@@ -252,6 +254,7 @@ static void quality_rows(struct ek_demo_view *d, const struct ek_demo_report *s)
     row(d, "NDCG@10", PLAIN, "over %zu searches of arm B with the wrong price and a route",
         s->upstream.count);
     ndcg_row(d, UNGUARDED, without < with ? BAD : PLAIN, without, without);
+    ndcg_row(d, UNROUTED, PLAIN, ek_metric_result(&s->unrouted), without);
     ndcg_row(d, GUARDED, without < with ? GOOD : PLAIN, with, without);
     ndcg_row(d, UNBROKEN, PLAIN, ek_metric_result(&s->clean), without);
 }
@@ -376,6 +379,21 @@ static void finding_facts(const struct ek_demo_view *d, const struct ek_demo_rep
                     finding_text(&s->findings.item[i], text));
 }
 
+static void quality_facts(const struct ek_demo_view *d, const struct ek_demo_report *s)
+{
+    double upstream = ek_metric_result(&s->upstream), unrouted = ek_metric_result(&s->unrouted);
+    double guarded = ek_metric_result(&s->guarded), clean = ek_metric_result(&s->clean);
+    fprintf(d->to,
+            "\n%sNDCG@10 over the %zu searches of arm B with the wrong price and a route%s\n",
+            paint(d, BOLD), s->upstream.count, paint(d, PLAIN));
+    fact(d, UNGUARDED, "%.4f", upstream);
+    fact(d, UNROUTED, "%.4f  %+.4f", unrouted, unrouted - upstream);
+    fact(d, GUARDED, "%.4f  %+.4f", guarded, guarded - upstream);
+    fact(d, UNBROKEN, "%.4f  %+.4f", clean, clean - upstream);
+    fact(d, "gain by the model / by its route", "%+.4f / %+.4f", unrouted - upstream,
+         guarded - unrouted);
+}
+
 void ek_demo_view_end(struct ek_demo_view *d, const struct ek_demo_report *s)
 {
     const char *fault = ek_demo_report_fault(s);
@@ -386,14 +404,7 @@ void ek_demo_view_end(struct ek_demo_view *d, const struct ek_demo_report *s)
     moment(d, "route active", s->route_from, s->fault_from, "the fault began");
     moment(d, "fault ended", s->fault_to, UINT64_MAX, "");
     moment(d, "route ended", s->route_to, s->fault_to, "the fault ended");
-    fprintf(d->to,
-            "\n%sNDCG@10 over the %zu searches of arm B with the wrong price and a route%s\n",
-            paint(d, BOLD), s->upstream.count, paint(d, PLAIN));
-    fact(d, UNGUARDED, "%.4f", ek_metric_result(&s->upstream));
-    fact(d, GUARDED, "%.4f  %+.4f", ek_metric_result(&s->guarded),
-         ek_metric_result(&s->guarded) - ek_metric_result(&s->upstream));
-    fact(d, UNBROKEN, "%.4f  %+.4f", ek_metric_result(&s->clean),
-         ek_metric_result(&s->clean) - ek_metric_result(&s->upstream));
+    quality_facts(d, s);
     fprintf(d->to, "\n%s%s%s%s\n", paint(d, fault ? BAD : GOOD),
             fault ? "Unexpected result: "
                   : "The fault was found, routed with better rankings, and the route ended.",

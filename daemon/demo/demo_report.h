@@ -32,8 +32,9 @@ struct ek_demo_result {
     bool broken;    /* sent with the fault */
     bool untouched; /* equal to the input, byte for byte */
     bool routed;    /* by its header */
-    /* NDCG@10 of the input, of the output, and of upstream with the true price */
-    double upstream, guarded, clean;
+    /* NDCG@10 of the input, of the routable model without routes, of the output, and of upstream
+     * with the true price */
+    double upstream, unrouted, guarded, clean;
 };
 
 struct ek_demo_report {
@@ -46,7 +47,7 @@ struct ek_demo_report {
     char plan[4 * EK_DEMO_TEXT];   /* "price, arm=B: route"; empty without a route */
     bool route_in_force;           /* of the injected fault */
     uint64_t route_from, route_to; /* list numbers of the plans; UINT64_MAX: not yet */
-    struct ek_metric_mean upstream, guarded, clean;
+    struct ek_metric_mean upstream, unrouted, guarded, clean;
     double seconds, per_second; /* set by the caller */
 };
 

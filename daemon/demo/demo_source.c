@@ -12,14 +12,15 @@
 /* Data of a sent list. */
 struct sent {
     uint64_t hash; /* of the message */
-    double upstream, clean;
+    double upstream, unrouted, clean;
     bool concerned, broken;
 };
 
 struct ek_demo_source {
     const struct ek_manifest *m;
     struct ek_hotel *hotel;
-    struct ek_upstream_sim *clean, *faulty;
+    struct ek_upstream_sim *plain;    /* scores by the upstream model */
+    struct ek_upstream_sim *unrouted; /* fault, and scores by the routable model */
     struct ek_codec *codec;
     struct ek_list q;
     struct ek_buf bytes;
@@ -32,8 +33,8 @@ void ek_demo_source_free(struct ek_demo_source *f)
     if (!f)
         return;
     ek_hotel_free(f->hotel);
-    ek_upstream_sim_free(f->clean);
-    ek_upstream_sim_free(f->faulty);
+    ek_upstream_sim_free(f->plain);
+    ek_upstream_sim_free(f->unrouted);
     ek_codec_free(f->codec);
     ek_list_release(&f->q);
     ek_buf_release(&f->bytes);
@@ -41,25 +42,27 @@ void ek_demo_source_free(struct ek_demo_source *f)
     ek_free(f);
 }
 
-static int open_parts(struct ek_demo_source *f, const char *model, uint64_t seed,
-                      struct ek_error *e)
+static int open_parts(struct ek_demo_source *f, const char *upstream, const char *routable,
+                      uint64_t seed, struct ek_error *e)
 {
     static const char *const fault[] = {EK_DEMO_FAULT};
-    struct ek_upstream_sim_options o = {.manifest = f->m, .model = model, .seed = seed};
+    struct ek_upstream_sim_options o = {.manifest = f->m, .model = upstream, .seed = seed};
     int rc = ek_hotel_new(&f->hotel, seed, e);
     if (!rc)
         rc = ek_codec_new(&f->codec, f->m, NULL, NULL, e);
     if (!rc)
-        rc = ek_upstream_sim_new(&f->clean, &o, e);
+        rc = ek_upstream_sim_new(&f->plain, &o, e);
+    o.model = routable;
     o.faults = fault;
     o.fault_count = 1;
     if (!rc)
-        rc = ek_upstream_sim_new(&f->faulty, &o, e);
+        rc = ek_upstream_sim_new(&f->unrouted, &o, e);
     return rc;
 }
 
-int ek_demo_source_new(struct ek_demo_source **out, const struct ek_manifest *m, const char *model,
-                       uint64_t seed, struct ek_error *e)
+int ek_demo_source_new(struct ek_demo_source **out, const struct ek_manifest *m,
+                       const char *upstream, const char *routable, uint64_t seed,
+                       struct ek_error *e)
 {
     struct ek_demo_source *f = ek_calloc(1, sizeof *f);
     if (!f)
@@ -67,7 +70,7 @@ int ek_demo_source_new(struct ek_demo_source **out, const struct ek_manifest *m,
     f->m = m;
     ek_list_init(&f->q);
     ek_buf_init(&f->bytes, 0);
-    int rc = open_parts(f, model, seed, e);
+    int rc = open_parts(f, upstream, routable, seed, e);
     if (rc) {
         ek_demo_source_free(f);
         return rc;
@@ -108,14 +111,17 @@ int ek_demo_source_next(struct ek_demo_source *f, bool faulty, int64_t now_ms, c
         return ek_fail(e, EK_ENOMEM, "out of memory");
     int rc = ek_hotel_list(f->hotel, f->count, &f->q, e);
     if (!rc)
-        rc = ek_upstream_sim_apply(f->clean, &f->q, f->count, e);
+        rc = ek_upstream_sim_apply(f->plain, &f->q, f->count, e);
     if (rc)
         return rc;
     s->concerned = in_arm_b(&f->q);
     s->broken = faulty && s->concerned;
-    s->clean = s->upstream = ndcg10(&f->q);
+    s->clean = s->upstream = s->unrouted = ndcg10(&f->q);
     if (s->broken) {
-        rc = ek_upstream_sim_apply(f->faulty, &f->q, f->count, e);
+        rc = ek_upstream_sim_apply(f->unrouted, &f->q, f->count, e);
+        s->unrouted = ndcg10(&f->q);
+        if (!rc)
+            rc = ek_upstream_sim_apply(f->plain, &f->q, f->count, e);
         s->upstream = ndcg10(&f->q);
     }
     f->q.time_ms = now_ms;
@@ -155,6 +161,7 @@ int ek_demo_source_evaluate(struct ek_demo_source *f, const void *bytes, size_t 
                                    .untouched = ek_hash(bytes, length, 0) == s->hash,
                                    .routed = routed,
                                    .upstream = s->upstream,
+                                   .unrouted = s->unrouted,
                                    .guarded = ndcg10(&f->q),
                                    .clean = s->clean};
     return EK_OK;

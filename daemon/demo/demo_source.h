@@ -1,7 +1,8 @@
 /* Traffic of the demo: hotel searches with upstream scores, and the evaluation of the output.
  *
  * A plain model scores each list with the features as sent, wrong prices included. The source keeps
- * NDCG@10 (exponential gain) of that ranking, and of the same model's ranking with the true prices.
+ * NDCG@10 (exponential gain) of that ranking, of the routable model's ranking without routes, and
+ * of the plain model's ranking with the true prices.
  * The manifest must outlive it. One thread.
  */
 #ifndef EK_DAEMON_DEMO_DEMO_SOURCE_H
@@ -14,10 +15,11 @@
 
 struct ek_demo_source;
 
-/* Create a source. model: path of the upstream model. The manifest must outlive it. Return 0,
- * EK_ENOMEM, or the error of the model. */
-int ek_demo_source_new(struct ek_demo_source **out, const struct ek_manifest *m, const char *model,
-                       uint64_t seed, struct ek_error *e);
+/* Create a source. upstream, routable: paths of the models. The manifest must outlive it. Return 0,
+ * EK_ENOMEM, or the error of a model. */
+int ek_demo_source_new(struct ek_demo_source **out, const struct ek_manifest *m,
+                       const char *upstream, const char *routable, uint64_t seed,
+                       struct ek_error *e);
 void ek_demo_source_free(struct ek_demo_source *f);
 
 /* Make the next message: *bytes and *length, valid until the next call. faulty: arm B has the price

@@ -18,6 +18,8 @@ shown "price, arm=B"
 shown "scale, query_feature:stay_nights"
 shown "re-scored before fault / in arm A  0 / 0"
 shown "plain model, without evenkeel"
+shown "routable model, not routed"
+shown "gain by the model / by its route"
 shown "The fault was found, routed with better rankings, and the route ended."
 if grep -q "$(printf '\033')" out; then fail "color in a log"; fi
 [ -z "$(ls tmp)" ] || fail "left behind: $(ls tmp)"

@@ -54,6 +54,7 @@ static void results(struct ek_demo_report *s, uint64_t from, uint64_t to, bool b
                                    .routed = routed,
                                    .untouched = !routed,
                                    .upstream = 0.60,
+                                   .unrouted = 0.607,
                                    .guarded = guarded,
                                    .clean = 0.62};
         s->sent++;
@@ -211,8 +212,10 @@ START_TEST(a_log_has_the_finding_the_route_and_both_rankings_without_colour)
         "search 5030, 30 after the fault ended",
         "over the 3100 searches of arm B",
         "plain model, without evenkeel        0.6000",
+        "routable model, not routed           0.6070  +0.0070",
         "routable model, routed by evenkeel   0.6100  +0.0100",
         "plain model, without the fault       0.6200  +0.0200",
+        "gain by the model / by its route     +0.0070 / +0.0030",
         "The fault was found, routed with better rankings, and the route ended.",
         "also reported: price, all traffic: dismissed, explained by a segment",
     };

@@ -22,7 +22,7 @@ static void open_bench(struct bench *b)
     const char *text = ek_hotel_manifest();
     ck_assert_int_eq(ek_manifest_parse(&b->m, "hotel", text, strlen(text), NULL), EK_OK);
     ek_model_free(ek_save_plain_model(b->m, MODEL));
-    ck_assert_int_eq(ek_demo_source_new(&b->feed, b->m, MODEL, 5, NULL), EK_OK);
+    ck_assert_int_eq(ek_demo_source_new(&b->feed, b->m, MODEL, MODEL, 5, NULL), EK_OK);
 }
 
 static void close_bench(struct bench *b)
@@ -49,6 +49,7 @@ START_TEST(only_arm_b_is_broken_and_its_ranking_suffers_or_stays)
         ck_assert_int_eq(r.broken, faulty && r.concerned);
         ck_assert(r.upstream == r.guarded);
         ck_assert(r.broken || r.upstream == r.clean);
+        ck_assert(r.unrouted == r.upstream); /* by the same model */
         broken += r.broken;
         moved += r.upstream != r.clean;
     }
