@@ -32,6 +32,7 @@ grep -q '"lists":600,.*"stratify_by":"weekday","strata":2' said || fail "another
 quiet "$EK" generate hotel --lists 3000 --seed 1 --format messages -o messages.ekc
 quiet "$EK" profile -m features.yaml --messages messages.ekc -o markets.ekp
 grep -q "levels by segment: market ([0-9]* features); they are used if 'segments'" chatter || fail "no markets: $(cat chatter)"
+grep -qE "lower the spread between lists of '[a-z_]+' from [0-9.]+ to [0-9.]+ \(ln\)" chatter || fail "no gain: $(cat chatter)"
 "$EK" inspect markets.ekp | grep -q '^levels by segment, if the rules name it: market (' || fail "no markets shown"
 "$EK" inspect --json markets.ekp | grep -q '"by_segment":\["market"\]' || fail "no markets in JSON"
 quiet "$EK" profile -m features.yaml --messages messages.ekc --stratify-by market -o strata.ekp
