@@ -242,6 +242,34 @@ static void add_findings(struct run *r)
     }
 }
 
+static void swap_items(struct ek_list *q, int a, int b)
+{
+    float *x = q->x + (size_t)a * (size_t)q->item_features,
+          *y = q->x + (size_t)b * (size_t)q->item_features;
+    for (int f = 0; f < q->item_features; f++) {
+        float value = x[f];
+        x[f] = y[f];
+        y[f] = value;
+    }
+    struct ek_text id = q->item_id[a];
+    q->item_id[a] = q->item_id[b];
+    q->item_id[b] = id;
+    uint8_t source = q->source[a];
+    q->source[a] = q->source[b];
+    q->source[b] = source;
+}
+
+/* Sort the items by the changed values, the largest first: the upstream ranker scores these values,
+ * so traffic has another order too. */
+static void reorder(struct ek_list *q, int item)
+{
+    const float *x = q->x + item;
+    size_t features = (size_t)q->item_features;
+    for (int i = 1; i < q->items; i++)
+        for (int k = i; k && x[(size_t)k * features] > x[(size_t)(k - 1) * features]; k--)
+            swap_items(q, k, k - 1);
+}
+
 static int add_list(struct run *r, uint64_t i, bool faulty, struct ek_error *e)
 {
     int rc = r->from->next(r->from->context, i, &r->q, e);
@@ -249,8 +277,8 @@ static int add_list(struct run *r, uint64_t i, bool faulty, struct ek_error *e)
         return rc;
     if (faulty) {
         r->since++;
-        if (r->item >= 0)
-            ek_fault_apply(&r->fault, &r->q, i, WORLD_SEED);
+        if (r->item >= 0 && ek_fault_apply(&r->fault, &r->q, i, WORLD_SEED))
+            reorder(&r->q, r->item);
     }
     rc = ek_detector_observe(r->detector, &r->q, r->q.time_ms >= 0 ? r->q.time_ms : (int64_t)i, e);
     if (!rc)

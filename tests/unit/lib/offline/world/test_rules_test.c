@@ -106,6 +106,45 @@ START_TEST(a_test_says_what_came_and_what_was_wanted)
 }
 END_TEST
 
+struct watched {
+    struct ek_synthetic_lists *from;
+    int sorted, unsorted; /* lists before this one by price */
+};
+
+static int next_watched(void *context, uint64_t i, struct ek_list *q, struct ek_error *e)
+{
+    struct watched *w = context;
+    bool rises = false;
+    for (int k = 1; i > EK_RULES_TEST_HEALTHY && k < q->items; k++)
+        rises |= q->x[k * q->item_features] > q->x[(k - 1) * q->item_features];
+    w->sorted += i > EK_RULES_TEST_HEALTHY && !rises;
+    w->unsorted += rises;
+    return ek_synthetic_lists_list(w->from, i, q, e);
+}
+
+/* The upstream ranker scores the faulty values. */
+START_TEST(items_of_faulty_lists_are_in_another_order)
+{
+    static const char test[] = "inject: {feature: price, scale: 24}, expect: {class: scale, "
+                               "factor: 24, within_percent: 5, after_lists: 300}";
+    struct scene s;
+    struct watched w = {0};
+    struct ek_rules_outcome outcome;
+    struct ek_profile *profile;
+    start(&s, NORMAL, test);
+    ck_assert_int_eq(ek_synthetic_lists_new(&w.from, s.m, s.rules, 3, NULL), EK_OK);
+    ck_assert_int_eq(ek_synthetic_lists_profile(w.from, &profile, NULL), EK_OK);
+    const struct ek_healthy_lists from = {next_watched, &w, profile};
+    ck_assert_int_eq(ek_rules_test_run(s.rules, s.m, s.rules->test, &from, &outcome, NULL), EK_OK);
+    ck_assert_msg(outcome.passed, "%s", outcome.text);
+    ck_assert_int_gt(w.sorted, 0);
+    ck_assert_int_eq(w.unsorted, 0);
+    ek_profile_free(profile);
+    ek_synthetic_lists_free(w.from);
+    end(&s);
+}
+END_TEST
+
 START_TEST(what_comes_too_late_is_a_fault_at_the_place_of_the_test)
 {
     const char *text =
@@ -216,6 +255,7 @@ Suite *suite_rules_test(void)
 {
     return ek_suite(
         "rules_test", a_test_that_is_so_passes, a_test_says_what_came_and_what_was_wanted,
+        items_of_faulty_lists_are_in_another_order,
         what_comes_too_late_is_a_fault_at_the_place_of_the_test,
         a_test_is_told_what_a_pin_makes_of_its_finding,
         a_test_is_told_of_a_limit_that_its_finding_alone_goes_beyond,
