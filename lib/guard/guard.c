@@ -266,6 +266,8 @@ int ek_guard_process_findings(struct ek_guard *g, uint64_t query)
             ek_fleet_instance_add_finding(g->member, &f);
         else
             rc = act_on(g, &f, query);
+        if (!rc && (f.state == EK_CONFIRMED || f.state == EK_RECOVERED))
+            rc = ek_live_sketches_separate(g->sketches, f.cell, f.feature, NULL);
     }
     if (!rc)
         rc = ek_guard_update_plan(g, query);

@@ -10,6 +10,12 @@
 /* Features of a closed window to pack per list; costs no more than the list. */
 enum { PACK_FEATURES = 2 };
 
+/* Last change of a feature in a cell. */
+struct change {
+    int cell, feature;
+    uint64_t since; /* closed windows before it */
+};
+
 struct ek_live_sketches {
     const struct ek_profile *profile;
     const struct ek_cells *cells;
@@ -23,10 +29,12 @@ struct ek_live_sketches {
     size_t *bytes; /* [rule.max_segments] of its windows, after its last list */
     size_t all_bytes, most_bytes;
     uint64_t dropped;
-    struct ek_bins *bins;       /* [features] */
-    struct ek_values *training; /* [features] */
-    struct ek_sketch *sketch;   /* scratch */
-    struct ek_sketch *normal;   /* scratch: training at the accepted level */
+    struct ek_bins *bins;                           /* [features] */
+    struct ek_values *training;                     /* [features] */
+    struct change change[EK_LIVE_SKETCHES_CHANGES]; /* ring */
+    uint64_t changes;
+    struct ek_sketch *sketch; /* scratch */
+    struct ek_sketch *normal; /* scratch: training at the accepted level */
 };
 
 const char *ek_span_name(enum ek_span span)
@@ -143,6 +151,47 @@ uint64_t ek_live_sketches_dropped(const struct ek_live_sketches *t)
     return t->dropped;
 }
 
+static void wait_for_packing(struct ek_live_sketches *t, int cell)
+{
+    if (t->waits[cell] || !ek_windows_unpacked(t->windows[cell]))
+        return;
+    t->waits[cell] = 1;
+    t->unpacked[(t->first_unpacked + t->unpacked_count++) % t->rule.max_segments] = cell;
+}
+
+/* Return the last change of a feature in a cell, or NULL. */
+static struct change *find_change(struct ek_live_sketches *t, int cell, int feature)
+{
+    for (size_t i = 0; i < EK_LIVE_SKETCHES_CHANGES && i < t->changes; i++)
+        if (t->change[i].cell == cell && t->change[i].feature == feature)
+            return &t->change[i];
+    return NULL;
+}
+
+/* The windows of a cell are other ones. */
+static void forget_changes(struct ek_live_sketches *t, int cell)
+{
+    for (size_t i = 0; i < EK_LIVE_SKETCHES_CHANGES; i++)
+        if (t->change[i].cell == cell)
+            t->change[i].since = 0;
+}
+
+int ek_live_sketches_separate(struct ek_live_sketches *t, int cell, int feature, struct ek_error *e)
+{
+    struct ek_windows *w = ek_live_sketches_windows(t, cell);
+    uint64_t since;
+    if (!w)
+        return EK_OK;
+    if (ek_windows_split(w, &since))
+        return fail(e);
+    wait_for_packing(t, cell);
+    struct change *c = find_change(t, cell, feature);
+    if (!c)
+        c = &t->change[t->changes++ % EK_LIVE_SKETCHES_CHANGES];
+    *c = (struct change){cell, feature, since};
+    return EK_OK;
+}
+
 static void weigh(struct ek_live_sketches *t, int cell)
 {
     size_t bytes = t->windows[cell] ? ek_windows_bytes(t->windows[cell]) : 0;
@@ -159,6 +208,7 @@ static void drop_largest(struct ek_live_sketches *t)
             largest = cell;
     ek_windows_free(t->windows[largest]);
     t->windows[largest] = NULL;
+    forget_changes(t, largest);
     weigh(t, largest);
     t->dropped++;
 }
@@ -171,6 +221,7 @@ static void drop_too_much(struct ek_live_sketches *t)
 
 void ek_live_sketches_filled(struct ek_live_sketches *t, int cell)
 {
+    forget_changes(t, cell);
     weigh(t, cell);
     drop_too_much(t);
 }
@@ -185,10 +236,7 @@ static int list_in_cell(struct ek_live_sketches *t, int cell, const struct ek_li
     weigh(t, cell);
     if (rc)
         return fail(e);
-    if (!t->waits[cell] && ek_windows_unpacked(t->windows[cell])) {
-        t->waits[cell] = 1;
-        t->unpacked[(t->first_unpacked + t->unpacked_count++) % t->rule.max_segments] = cell;
-    }
+    wait_for_packing(t, cell);
     return EK_OK;
 }
 
@@ -213,6 +261,7 @@ void ek_live_sketches_reset_cell(struct ek_live_sketches *t, int cell)
     struct ek_windows *w = ek_live_sketches_windows(t, cell);
     if (w)
         ek_windows_clear(w);
+    forget_changes(t, cell);
 }
 
 int ek_live_sketches_list(struct ek_live_sketches *t, const int16_t *cells, int count,
@@ -298,6 +347,14 @@ static void feature_view_of(const struct ek_sketch *s, uint64_t lists, const str
     ek_divergence_compute(bins, reference, s, &out->divergence);
 }
 
+/* Add the recent values to the scratch sketch. Return their number of lists. */
+static uint64_t get_recent(struct ek_live_sketches *t, int cell, int feature)
+{
+    const struct change *c = find_change(t, cell, feature);
+    return ek_windows_get_since(t->windows[cell], feature, c ? c->since : 0, t->now - 1, t->now,
+                                t->sketch);
+}
+
 int ek_live_sketches_view(struct ek_live_sketches *t, int cell, int feature,
                           struct ek_feature_view out[EK_SPANS])
 {
@@ -307,17 +364,16 @@ int ek_live_sketches_view(struct ek_live_sketches *t, int cell, int feature,
     if (!w)
         return 0;
     find_reference(t, cell, feature, &normal);
-    ek_sketch_clear(t->sketch);
     for (int span = 0; span < EK_SPANS; span++) {
+        ek_sketch_clear(t->sketch);
         switch (span) {
         case EK_SPAN_RECENT:
-            lists = ek_windows_get(w, feature, t->now - 1, t->now, t->sketch);
+            lists = get_recent(t, cell, feature);
             break;
-        case EK_SPAN_RETAINED: /* added to the recent windows in the sketch */
-            lists += ek_windows_get(w, feature, t->now - t->rule.retention, t->now - 2, t->sketch);
+        case EK_SPAN_RETAINED:
+            lists = ek_windows_get(w, feature, t->now - t->rule.retention, t->now, t->sketch);
             break;
         default:
-            ek_sketch_clear(t->sketch);
             lists = ek_windows_life(w, feature, t->sketch);
         }
         feature_view_of(t->sketch, lists, &normal.bins, normal.sketch, &normal.values, &out[span]);
@@ -335,7 +391,7 @@ int ek_live_sketches_histogram(struct ek_live_sketches *t, int cell, int feature
         return 0;
     find_reference(t, cell, feature, &normal);
     ek_sketch_clear(t->sketch);
-    ek_windows_get(w, feature, t->now - 1, t->now, t->sketch);
+    get_recent(t, cell, feature);
     ek_histogram_build(normal.sketch, t->sketch, out);
     return 1;
 }

@@ -67,7 +67,8 @@ int ek_feature_view_json(struct ek_buf *out, const struct ek_feature_view *v);
  *
  * Manifest, profile, rules and cells must outlive it.
  */
-/* recent: current and previous window; retained: all windows; life: since the start. */
+/* recent: current and previous window, since the last change of the feature; retained: all windows;
+ * life: since the start. */
 enum ek_span { EK_SPAN_RECENT, EK_SPAN_RETAINED, EK_SPAN_LIFE, EK_SPANS };
 /* Return the name of a span, a static string: "current", "retained", "lifetime". */
 const char *ek_span_name(enum ek_span span);
@@ -82,6 +83,8 @@ enum {
 };
 /* Return the memory limit in bytes. `cells`: maximum number of cells. */
 size_t ek_live_sketches_max_bytes(int features, const struct ek_window_rule *rule, int cells);
+
+enum { EK_LIVE_SKETCHES_CHANGES = 256 };
 
 struct ek_live_sketches;
 
@@ -100,6 +103,11 @@ void ek_live_sketches_reset_cell(struct ek_live_sketches *t, int cell);
  * cells may then lack it. */
 int ek_live_sketches_list(struct ek_live_sketches *t, const int16_t *cells, int count,
                           int64_t time_ms, const struct ek_list *q, struct ek_error *e);
+/* Separate the lists so far from the next ones of a feature in a cell, because it changed or
+ * recovered: recent values are then those of the next lists. The last EK_LIVE_SKETCHES_CHANGES
+ * calls count. Return 0, or EK_ENOMEM without a change. */
+int ek_live_sketches_separate(struct ek_live_sketches *t, int cell, int feature,
+                              struct ek_error *e);
 /* Return the bytes of all sketches, at most ek_live_sketches_max_bytes. */
 size_t ek_live_sketches_bytes(const struct ek_live_sketches *t);
 /* Return how often a cell has lost its sketches to the limit. */

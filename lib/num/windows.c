@@ -204,12 +204,27 @@ static void get_closed(const struct ek_windows *w, const struct ek_closed_window
     ek_closed_window_get(c, feature, out);
 }
 
+int ek_windows_split(struct ek_windows *w, uint64_t *since)
+{
+    int rc = w->lists ? ek_windows_pack(w, w->features) : EK_OK;
+    if (!rc && w->lists)
+        rc = ek_windows_close(w);
+    *since = w->closings;
+    return rc;
+}
+
 uint64_t ek_windows_get(const struct ek_windows *w, int feature, int64_t first, int64_t last,
                         struct ek_sketch *out)
 {
-    uint64_t lists = 0;
-    for (int i = 0; i < w->retention; i++) {
-        const struct ek_closed_window *c = &w->ring[i];
+    return ek_windows_get_since(w, feature, 0, first, last, out);
+}
+
+uint64_t ek_windows_get_since(const struct ek_windows *w, int feature, uint64_t since,
+                              int64_t first, int64_t last, struct ek_sketch *out)
+{
+    uint64_t lists = 0, kept = (uint64_t)w->retention;
+    for (uint64_t n = 0; n < kept && n < w->closings - since; n++) {
+        const struct ek_closed_window *c = &w->ring[(w->closings - 1 - n) % kept];
         if (!c->lists || c->number < first || c->number > last)
             continue;
         get_closed(w, c, feature, out);

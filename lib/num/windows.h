@@ -34,10 +34,16 @@ int ek_windows_unpacked(const struct ek_windows *w);
 /* Pack up to `features` unpacked features of the newest closed window, some microseconds each.
  * Return 0, or EK_ENOMEM: the next call continues at the same feature. */
 int ek_windows_pack(struct ek_windows *w, int features);
+/* Close the current window early if it has lists; the next one may have the same number. Set *since
+ * to the number of closed windows, for ek_windows_get_since. Return 0, or EK_ENOMEM. */
+int ek_windows_split(struct ek_windows *w, uint64_t *since);
 /* Add the counts of a feature in the windows with the numbers first .. last to `out`: closed ones
  * that are not dropped yet, and the current one. Return their number of lists. */
 uint64_t ek_windows_get(const struct ek_windows *w, int feature, int64_t first, int64_t last,
                         struct ek_sketch *out);
+/* As ek_windows_get, without the windows before a split. */
+uint64_t ek_windows_get_since(const struct ek_windows *w, int feature, uint64_t since,
+                              int64_t first, int64_t last, struct ek_sketch *out);
 /* Add the counts of a feature in all windows since the start to `out`. Return their number of
  * lists. */
 uint64_t ek_windows_life(const struct ek_windows *w, int feature, struct ek_sketch *out);

@@ -162,6 +162,31 @@ START_TEST(spans_are_minutes_of_the_stream)
 }
 END_TEST
 
+START_TEST(recent_values_are_those_since_the_last_change)
+{
+    struct bench b;
+    setup(&b, "version: 1\nsegments: [arm]\n");
+    run(&b, 400, 7, 1);
+    int arm_b = cell_of(&b, "B"), of_b = 0;
+    uint64_t before = view(&b, arm_b, PRICE, EK_SPAN_RECENT).lists;
+    for (int i = 0; i < 2; i++) {
+        double factor = i ? 1 : 100;
+        ck_assert_int_eq(ek_live_sketches_separate(b.traffic, arm_b, PRICE, NULL), EK_OK);
+        of_b = run(&b, 200, 7, factor);
+        struct ek_feature_view v = view(&b, arm_b, PRICE, EK_SPAN_RECENT);
+        ck_assert_uint_eq(v.lists, (uint64_t)of_b);
+        ck_assert_double_eq_tol(v.scale_ratio, factor, .1 * factor);
+        before += (uint64_t)of_b;
+        ck_assert_uint_eq(view(&b, arm_b, PRICE, EK_SPAN_RETAINED).lists, before);
+        ck_assert_uint_eq(view(&b, arm_b, FLAG, EK_SPAN_RECENT).lists, before);
+    }
+    run(&b, 200, 8, 1);
+    ck_assert_uint_gt(view(&b, arm_b, PRICE, EK_SPAN_RECENT).lists, (uint64_t)of_b);
+    ck_assert_double_eq_tol(view(&b, arm_b, PRICE, EK_SPAN_RECENT).scale_ratio, 1, .1);
+    teardown(&b);
+}
+END_TEST
+
 START_TEST(a_stream_that_goes_back_a_week_is_looked_at_there)
 {
     struct bench b;
@@ -260,6 +285,7 @@ Suite *suite_live_sketches(void)
     return ek_suite("traffic", traffic_like_training_has_small_figures,
                     a_fault_of_an_arm_stands_in_the_cell_of_the_arm,
                     an_accepted_level_is_what_figures_are_beside, spans_are_minutes_of_the_stream,
+                    recent_values_are_those_since_the_last_change,
                     a_stream_that_goes_back_a_week_is_looked_at_there,
                     cells_beyond_the_limit_have_no_sketches, a_cell_that_changes_hands_begins_anew,
                     figures_are_json_and_what_is_unknown_is_null);
