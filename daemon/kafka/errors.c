@@ -1,6 +1,7 @@
 /* Table of Kafka errors: class and category by code and operation. */
 #include "daemon/kafka/errors.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -297,8 +298,10 @@ void ek_kafka_errmsg(char *out, size_t size, const struct ek_kafka_watch *w,
 enum {
     REASON_BYTES = 400,
     TEXT_BYTES = 500,
+    DEBUG_BYTES = 300, /* all contexts of librdkafka's property `debug` */
     PROBE_MS = 100,
-    BEHIND_FETCH_MS = 700 /* fetch.wait.max.ms (500) plus a margin */
+    BEHIND_FETCH_MS = 700, /* fetch.wait.max.ms (500) plus a margin */
+    LOG_LEVEL_INFO = 6
 };
 
 static enum ek_counter counter_of(enum ek_kafka_class class, enum ek_kafka_topic_of_error theme)
@@ -429,13 +432,22 @@ static void on_error(rd_kafka_t *rk, int err, const char *reason, void *opaque)
         ek_kafka_report(opaque, (rd_kafka_resp_err_t)err, EK_KAFKA_CLIENT, reason);
 }
 
+/* Return true for the debug line of a fetch that failed because the broker does not know the topic,
+ * by name or by id. */
+static bool is_unknown_topic(const char *facility, const char *text)
+{
+    return !strcmp(facility, "BROKERUA") && strstr(text, "Unknown topic");
+}
+
 /* Log levels are syslog levels. CONFWARN is for debug only: every client gets the properties of
  * both types. */
 static void on_log(const rd_kafka_t *rk, int level, const char *facility, const char *text)
 {
     struct ek_kafka_watch *w = rk ? rd_kafka_opaque(rk) : NULL;
     char line[REASON_BYTES];
-    if (!w)
+    if (w && is_unknown_topic(facility, text))
+        atomic_fetch_add(&w->unknown_topics, 1);
+    if (!w || (level > LOG_LEVEL_INFO && w->hides_debug))
         return;
     bool quiet = !strcmp(facility, "CONFWARN") || !strcmp(facility, "FAIL") ||
                  !strcmp(facility, "ERROR") || level > 5;
@@ -472,6 +484,15 @@ static bool is_set(const rd_kafka_conf_t *conf, const char *name)
 {
     size_t size = 0;
     return rd_kafka_conf_get(conf, name, NULL, &size) == RD_KAFKA_CONF_OK && size > 1;
+}
+
+void ek_kafka_watch_fetches(struct ek_kafka_watch *w, rd_kafka_conf_t *conf)
+{
+    char contexts[DEBUG_BYTES], all[DEBUG_BYTES + sizeof ",topic"];
+    note(conf, "debug", contexts, sizeof contexts);
+    w->hides_debug = !*contexts;
+    snprintf(all, sizeof all, "%s%stopic", contexts, *contexts ? "," : "");
+    rd_kafka_conf_set(conf, "debug", all, NULL, 0);
 }
 
 void ek_kafka_watch_attach(struct ek_kafka_watch *w, rd_kafka_conf_t *conf)

@@ -62,13 +62,20 @@ struct ek_kafka_watch {
     /* Identity of the client for error messages; "" if not set. */
     char user[100], mechanism[50], group[EK_GROUP_BYTES_MAX + 1], group_instance[EK_INSTANCE_BYTES],
         transactional_id[EK_TRANSACTIONAL_ID_BYTES];
-    bool own_certificate;   /* a client certificate is configured */
-    atomic_int certificate; /* X509_V_ERR_* of the last rejected broker certificate, 0: none */
+    atomic_uint unknown_topics; /* fetches from a topic that the broker does not know */
+    bool hides_debug;           /* librdkafka's debug lines were not requested by the user */
+    bool own_certificate;       /* a client certificate is configured */
+    atomic_int certificate;     /* X509_V_ERR_* of the last rejected broker certificate, 0: none */
 };
 
 /* Set callbacks and the opaque of a complete configuration, and copy the client's identity from
  * it. */
 void ek_kafka_watch_attach(struct ek_kafka_watch *w, rd_kafka_conf_t *conf);
+
+/* Count fetches from unknown topics in `unknown_topics`. librdkafka recovers from them without an
+ * event: only its debug context `topic` shows that a topic was deleted and created again. The count
+ * rises before the first message of the new topic is queued. */
+void ek_kafka_watch_fetches(struct ek_kafka_watch *w, rd_kafka_conf_t *conf);
 
 /* Count and log an error; store a fatal one as the failure of the watch. Return the class. */
 enum ek_kafka_class ek_kafka_report(struct ek_kafka_watch *w, rd_kafka_resp_err_t err,

@@ -46,7 +46,8 @@ enum {
     FIRST_MS = 5000,
     COMMIT_MS = 2000,
     LOG_INTERVAL_MS = 30000,
-    DETACHED_MS = 200
+    DETACHED_MS = 200,
+    RESTART_MS = 500
 };
 
 /* `opaque` of a resolved position whose preceding message is not in the log. */
@@ -336,11 +337,17 @@ static void seek_to(struct ek_input *in, struct ek_partition *assignment, int64_
  * are lost, and a log that ends before the position was created again. */
 static void restart_partition(struct ek_input *in, struct ek_partition *assignment)
 {
+    struct ek_topic_info info;
     int64_t low, high, at = position_of(assignment);
-    assignment->misplaced = rd_kafka_query_watermark_offsets(
-        in->client, assignment->topic, assignment->partition, &low, &high, REQUEST_TIMEOUT_MS);
-    if (assignment->misplaced) /* tried again with the next check */
+    /* a query of the offsets of an unknown topic would wait until its time-out */
+    assignment->misplaced =
+        ek_kafka_get_topic(in->client, assignment->topic, REQUEST_TIMEOUT_MS, &info) ||
+        rd_kafka_query_watermark_offsets(in->client, assignment->topic, assignment->partition, &low,
+                                         &high, REQUEST_TIMEOUT_MS);
+    if (assignment->misplaced) {
+        in->restart_ms = ek_now_ms() + RESTART_MS;
         return;
+    }
     if (at > high) {
         reopen(in, assignment, low);
     } else if (at < low) {
@@ -354,14 +361,28 @@ static void restart_partition(struct ek_input *in, struct ek_partition *assignme
     seek_to(in, assignment, low);
 }
 
+/* After a fetch from an unknown topic, check all positions before another message is processed: the
+ * topic may have been created again and have grown past the position. */
+static void find_misplaced(struct ek_input *in)
+{
+    unsigned unknown_topics = atomic_load(&in->watch.unknown_topics);
+    if (unknown_topics == in->unknown_topics)
+        return;
+    in->unknown_topics = unknown_topics;
+    for (struct ek_partition *assignment = NULL;
+         (assignment = ek_partition_offsets_each(in->partitions, assignment));)
+        assignment->misplaced = assignment->open;
+}
+
 /* Assign detached partitions again, and restart misplaced ones. */
 static void restart_misplaced(struct ek_input *in)
 {
     if (ek_now_ms() >= in->attach_ms)
         attach(in);
+    find_misplaced(in);
     for (struct ek_partition *assignment = NULL;
          (assignment = ek_partition_offsets_each(in->partitions, assignment));)
-        if (assignment->open && assignment->misplaced)
+        if (assignment->open && assignment->misplaced && ek_now_ms() >= in->restart_ms)
             restart_partition(in, assignment);
 }
 
@@ -625,6 +646,7 @@ static int make_client(struct ek_input *in, struct ek_error *e)
     if (rc)
         return rc;
     warn_of_cooperative(in, conf);
+    ek_kafka_watch_fetches(&in->watch, conf);
     ek_kafka_watch_attach(&in->watch, conf);
     rd_kafka_conf_set_rebalance_cb(conf, on_rebalance);
     rd_kafka_conf_set_offset_commit_cb(conf, ek_input_on_commit);
@@ -745,6 +767,9 @@ static int accept_message(struct ek_input *in, rd_kafka_message_t *raw, uint64_t
     *inflight = NULL;
     struct ek_partition *assignment = raw->err ? NULL : lane_of(in, raw);
     if (!assignment)
+        return EK_OK;
+    find_misplaced(in);
+    if (assignment->misplaced) /* read again from a position that is checked */
         return EK_OK;
     uint64_t print = print_of(raw);
     if (assignment->verify_offset >= 0 && is_probe(in, assignment, raw->offset, print))

@@ -20,8 +20,10 @@ struct ek_input {
     int readers;
     int64_t drain_ms, commit_ms; /* time limits of a revocation */
     int64_t nudge_due_ms;
-    int64_t attach_ms;   /* earliest time to assign detached partitions */
-    int64_t next_log_ms; /* next log line about a position that waits */
+    int64_t attach_ms;       /* earliest time to assign detached partitions */
+    int64_t restart_ms;      /* earliest time to restart misplaced partitions */
+    int64_t next_log_ms;     /* next log line about a position that waits */
+    unsigned unknown_topics; /* of the watch, when positions were last checked */
     bool closed;
     bool cooperative; /* cooperative rebalance protocol */
 };

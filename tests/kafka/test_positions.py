@@ -42,6 +42,13 @@ class Case(unittest.TestCase):
             missing = sorted(set(expected) - set(self.out(target)))
             raise AssertionError(f"{len(missing)} of {len(expected)} are lost: {missing[:5]}\n{d.log()}") from None
 
+    def count(self, target, expected, delivery, reported=""):
+        """Print the counts of an attack, and check that exactly once delivers nothing twice."""
+        out = numbers(WORLD.read(target))
+        missing, twice = len(set(expected) - set(out)), len(out) - len(set(out))
+        print(f"\n    {delivery}: {len(expected)} sent, {len(out)} out, {missing} missing, {twice} twice{reported}", end="")
+        self.assertEqual(twice * (delivery == "exactly_once"), 0)
+
 
 class AQuietPartition(Case):
     """`latest` applies to the first start only, not to a partition that had no message by then."""
@@ -126,7 +133,7 @@ class ATopicMadeAgain(Case):
         except AssertionError:
             return False
 
-    def go(self, delivery, start, count, running):
+    def go(self, delivery, start, count, running, at_once=False):
         """`count`: messages of the new topic; the old one had 100."""
         source, target = WORLD.topics(1)
         with daemon(source, target, delivery, start) as d:
@@ -135,17 +142,25 @@ class ATopicMadeAgain(Case):
             self.wait_out(d, target, range(100))
             if running:
                 self.again(source)
-                eventually("the stage sees it", lambda: "event=topic_recreated" in d.log(), 60)
+                if not at_once:
+                    eventually("the stage sees it", lambda: "event=topic_recreated" in d.log(), 60)
                 WORLD.send(source, frames(100, count))
                 self.wait_out(d, target, range(100 + count))
             self.ends(d)
         if running:
+            self.count(target, range(100 + count), delivery)
             return
         self.again(source)
         WORLD.send(source, frames(100, count))
         with daemon(source, target, delivery, start) as d:
             self.wait_out(d, target, range(100 + count))
             self.ends(d)
+        self.count(target, range(100 + count), delivery)
+
+    def test_is_read_from_its_start_when_it_grows_past_the_position_at_once(self):
+        for delivery in MODES:
+            with self.subTest(delivery):
+                self.go(delivery, "latest", 300, True, at_once=True)
 
     def test_is_read_from_its_start_while_the_stage_runs(self):
         for delivery in MODES:
