@@ -53,6 +53,9 @@ int ek_file_read(const char *path, struct ek_buf *out, struct ek_error *e);
 
 /* Open a file for writing; "-" is standard output. Return 0, EK_EIO or EK_ENOMEM. */
 int ek_writer_open(struct ek_writer **out, const char *path, struct ek_error *e);
+/* Open a file with data of users for writing, as ek_writer_open: only its owner can read a new
+ * file; an existing one keeps its permissions. Return 0, EK_EIO or EK_ENOMEM. */
+int ek_writer_open_private(struct ek_writer **out, const char *path, struct ek_error *e);
 /* Append bytes. Return 0, EK_EIO or EK_ENOMEM. */
 int ek_writer_write(struct ek_writer *w, const void *bytes, size_t length, struct ek_error *e);
 /* Append formatted text. Return 0, EK_EIO or EK_ENOMEM. */

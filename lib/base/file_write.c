@@ -33,6 +33,7 @@ struct ek_writer {
     char *target, *temporary; /* NULL if written in place: stdout, pipes, devices */
     bool nameless;            /* unnamed temporary file, which needs no removal */
     int fd;
+    mode_t mode;           /* permissions of a new file */
     bool failed;           /* a write failed, so close fails */
     struct ek_error first; /* the error that later calls repeat */
     enum packing packing;
@@ -165,7 +166,7 @@ static int start_packing(struct ek_writer *w, const char *path, struct ek_error 
 /* Return 0, or -1 with errno set. */
 static int create(struct ek_writer *w, const char *name)
 {
-    w->fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    w->fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, w->mode);
     return w->fd < 0 ? -1 : 0;
 }
 
@@ -209,7 +210,7 @@ static bool open_nameless(struct ek_writer *w)
     size_t name = strlen(slash ? slash + 1 : w->target);
     if (access("/proc/self/fd", X_OK) || name + NAME_MORE > NAME_MAX)
         return false; /* a name that is too long must fail now, not at close */
-    w->fd = ek_tmpfile_open(w->target, O_WRONLY, 0666);
+    w->fd = ek_tmpfile_open(w->target, O_WRONLY, w->mode);
     w->nameless = w->fd >= 0;
     return w->nameless;
 }
@@ -265,12 +266,13 @@ static int open_output(struct ek_writer *w, const char *path, struct ek_error *e
     return !rc && exists ? write_after(w, &s, e) : rc;
 }
 
-int ek_writer_open(struct ek_writer **out, const char *path, struct ek_error *e)
+static int open_writer(struct ek_writer **out, const char *path, mode_t mode, struct ek_error *e)
 {
     struct ek_writer *w = ek_calloc(1, sizeof *w);
     if (!w)
         return ek_fail(e, EK_ENOMEM, "out of memory");
     w->fd = -1;
+    w->mode = mode;
     w->name = ek_strdup(strcmp(path, "-") != 0 ? path : "stdout");
     int rc = w->name ? start_packing(w, path, e) : ek_fail(e, EK_ENOMEM, "out of memory");
     if (!rc)
@@ -281,6 +283,16 @@ int ek_writer_open(struct ek_writer **out, const char *path, struct ek_error *e)
     }
     *out = w;
     return EK_OK;
+}
+
+int ek_writer_open(struct ek_writer **out, const char *path, struct ek_error *e)
+{
+    return open_writer(out, path, 0666, e);
+}
+
+int ek_writer_open_private(struct ek_writer **out, const char *path, struct ek_error *e)
+{
+    return open_writer(out, path, 0600, e);
 }
 
 int ek_writer_write(struct ek_writer *w, const void *bytes, size_t length, struct ek_error *e)

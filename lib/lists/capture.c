@@ -322,7 +322,7 @@ int ek_capture_create(struct ek_capture_writer **out, const char *path, int bare
     if (!w)
         return ek_fail(e, EK_ENOMEM, "out of memory");
     w->bare = bare != 0;
-    int rc = ek_writer_open(&w->out, path, e);
+    int rc = ek_writer_open_private(&w->out, path, e);
     if (rc)
         ek_free(w);
     else

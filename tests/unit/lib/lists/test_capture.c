@@ -6,6 +6,7 @@
 #include "tests/pack.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static struct ek_capture_reader *reader_of(const struct ek_buf *b, uint32_t limit)
@@ -261,6 +262,23 @@ START_TEST(an_abandoned_capture_leaves_no_file)
 }
 END_TEST
 
+START_TEST(only_its_owner_reads_a_new_capture)
+{
+    char path[80];
+    struct ek_capture_writer *w;
+    struct stat s;
+    snprintf(path, sizeof path, "/tmp/ek-capture-%d", (int)getpid());
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(ek_capture_create(&w, path, 0, NULL), EK_OK);
+        ck_assert_int_eq(ek_capture_finish(w, NULL), EK_OK);
+        ck_assert_int_eq(stat(path, &s), 0);
+        ck_assert_uint_eq(s.st_mode & 0777, i ? 0640 : 0600);
+        ck_assert_int_eq(chmod(path, 0640), 0);
+    }
+    unlink(path);
+}
+END_TEST
+
 Suite *suite_capture(void)
 {
     return ek_suite(
@@ -269,5 +287,5 @@ Suite *suite_capture(void)
         what_is_broken_is_named_by_file_and_record,
         a_capture_cut_anywhere_gives_whole_records_and_then_an_error,
         a_message_of_megabytes_is_read_whole, the_golden_capture_is_written_byte_for_byte,
-        an_abandoned_capture_leaves_no_file);
+        an_abandoned_capture_leaves_no_file, only_its_owner_reads_a_new_capture);
 }
