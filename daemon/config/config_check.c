@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { TOPIC_BYTES_MAX = 249 };
 
@@ -267,8 +268,37 @@ static bool is_true(const char *value)
     return is_same(value, "true") || is_same(value, "t") || is_same(value, "1");
 }
 
+static bool has_property(const struct ek_property_list *list, const char *name, const char *value)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (is_same(list->items[i].name, name) && !strcasecmp(list->items[i].value, value))
+            return true;
+    return false;
+}
+
+/* Return the risk of a property's value for the confidentiality of the connection, or NULL. */
+static const char *exposure_of(const struct ek_property *p, const struct ek_property_list *list)
+{
+    bool plain = has_property(list, "sasl.mechanism", "PLAIN") ||
+                 has_property(list, "sasl.mechanisms", "PLAIN");
+    if (is_same(p->name, "enable.ssl.certificate.verification"))
+        return is_true(p->value) ? NULL
+                                 : "certificates of brokers are not verified, so another server "
+                                   "can read and change all messages; remove it";
+    if (is_same(p->name, "ssl.endpoint.identification.algorithm"))
+        return strcasecmp(p->value, "none") != 0
+                   ? NULL
+                   : "host names in certificates of brokers are not verified, so any server with a "
+                     "certificate of this authority can read and change all messages; remove it";
+    if (is_same(p->name, "security.protocol"))
+        return plain && !strcasecmp(p->value, "sasl_plaintext")
+                   ? "SASL PLAIN sends the password unencrypted; use sasl_ssl or SCRAM"
+                   : NULL;
+    return NULL;
+}
+
 /* Return the risk of a property's value, or NULL. */
-static const char *risk_of(const struct ek_property *p)
+static const char *risk_of(const struct ek_property *p, const struct ek_property_list *list)
 {
     static const char ends[] = "a longer broker outage ends the program; remove it";
     if (is_same(p->name, "message.timeout.ms") || is_same(p->name, "delivery.timeout.ms"))
@@ -284,14 +314,14 @@ static const char *risk_of(const struct ek_property *p)
                    : NULL;
     if (is_same(p->name, "enable.gapless.guarantee"))
         return is_true(p->value) ? "one rejected message ends the program; remove it" : NULL;
-    return NULL;
+    return exposure_of(p, list);
 }
 
 static int note_list(struct ek_config *c, const struct ek_property_list *list, struct ek_error *e)
 {
     for (size_t i = 0; i < list->count; i++) {
         const struct ek_property *p = &list->items[i];
-        const char *risk = risk_of(p);
+        const char *risk = risk_of(p, list);
         struct ek_error note;
         if (!risk)
             continue;

@@ -49,6 +49,14 @@ START_TEST(what_ends_the_program_or_the_order_is_noted_where_it_stands)
         {"    isolation.level: read_uncommitted\n", "aborted transactions"},
         {"    isolation.level: read_committed\n", NULL},
         {"    linger.ms: 3\n", NULL},
+        {"    enable.ssl.certificate.verification: false\n", "certificates of brokers are not"},
+        {"    enable.ssl.certificate.verification: true\n", NULL},
+        {"    ssl.endpoint.identification.algorithm: none\n", "host names in certificates"},
+        {"    ssl.endpoint.identification.algorithm: https\n", NULL},
+        {"    security.protocol: SASL_PLAINTEXT\n    sasl.mechanism: PLAIN\n",
+         "sends the password unencrypted"},
+        {"    security.protocol: sasl_plaintext\n    sasl.mechanism: SCRAM-SHA-256\n", NULL},
+        {"    security.protocol: sasl_ssl\n    sasl.mechanism: PLAIN\n", NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct ek_config *c = NULL;
