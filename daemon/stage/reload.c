@@ -13,6 +13,7 @@
 #include "guard/event.h"
 #include "plan/decisions.h"
 #include "rules/rules.h"
+#include "schema/enum_names.h"
 #include "serve/assets.h"
 #include "yaml/yaml.h"
 
@@ -21,6 +22,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
 static void commit_assets(void *context)
 {
@@ -259,6 +262,18 @@ static void find_others(struct ek_reload *r, const char *path, const struct ek_m
     ek_error_list_release(&faults);
 }
 
+/* Warn of rules that act less than before: their file may have been cut. */
+static void note_mode(struct loading *l, const struct ek_rules *was, const struct ek_rules *now)
+{
+    struct ek_error e;
+    if (now->defaults.mode >= was->defaults.mode)
+        return;
+    ek_fail(&e, EK_ECONFIG, "the mode of 'defaults' in the rules has changed from '%s' to '%s'",
+            ek_mode_name(was->defaults.mode), ek_mode_name(now->defaults.mode));
+    ek_config_place(&l->mixed, "assets.rules", &e);
+    ek_error_list_add(&l->r->notes, &e);
+}
+
 static int load_assets(struct loading *l, const struct ek_assets *was, struct ek_error *e)
 {
     struct ek_assets *a;
@@ -271,6 +286,7 @@ static int load_assets(struct loading *l, const struct ek_assets *was, struct ek
     note(l->r, check_manifest(l, was, a, &why), &why);
     note(l->r, check_belong(l, a, &why), &why);
     note(l->r, check_continues(l, was->rules, a->rules, &why), &why);
+    note_mode(l, was->rules, a->rules);
     l->loaded = ek_asset_ref_new(a);
     if (l->loaded)
         return EK_OK;
@@ -292,6 +308,76 @@ static int load(struct loading *l, const struct ek_assets *was, struct ek_error 
     return rc;
 }
 
+/* A file that is still being written may be read in part, and the part may be valid. A reload reads
+ * again until no file was changed shortly before or while it was read, at most SETTLE_TRIES
+ * times. */
+enum { SETTLE_MS = 200, SETTLE_TRIES = 25, SETTLE_FILES = 5 };
+
+/* State of the files of a reload. */
+struct file_stamps {
+    struct timespec changed[SETTLE_FILES]; /* 0: no file */
+    off_t bytes[SETTLE_FILES];
+};
+
+static void read_stamps(const struct loading *l, struct file_stamps *out)
+{
+    const struct ek_config *c = l->fresh ? &l->mixed : l->running;
+    const char *const files[SETTLE_FILES] = {l->running->path, c->rules, c->profile, c->model,
+                                             c->manifest};
+    memset(out, 0, sizeof *out);
+    for (int i = 0; i < SETTLE_FILES; i++) {
+        struct stat s;
+        if (files[i] && !stat(files[i], &s)) {
+            out->changed[i] = s.st_mtim;
+            out->bytes[i] = s.st_size;
+        }
+    }
+}
+
+static int64_t ms_of(const struct timespec *t)
+{
+    return (int64_t)t->tv_sec * 1000 + t->tv_nsec / 1000000;
+}
+
+/* Return true if no file changed in the SETTLE_MS before `start_ms`, or since the last stamps. */
+static bool has_settled(const struct file_stamps *now, const struct file_stamps *last,
+                        int64_t start_ms)
+{
+    bool old = true;
+    for (int i = 0; i < SETTLE_FILES; i++)
+        old = old && ms_of(&now->changed[i]) < start_ms - SETTLE_MS;
+    return old || !memcmp(now, last, sizeof *now);
+}
+
+static void clear(struct loading *l)
+{
+    ek_error_list_release(&l->r->faults);
+    ek_error_list_release(&l->r->notes);
+    ek_tokens_free(l->r->tokens);
+    l->r->tokens = NULL;
+    ek_asset_ref_release(l->loaded);
+    ek_config_free(l->fresh);
+    l->loaded = NULL;
+    l->fresh = NULL;
+}
+
+static int load_settled(struct loading *l, const struct ek_assets *was, struct ek_error *e)
+{
+    static const struct timespec pause = {.tv_nsec = SETTLE_MS * 1000000L};
+    struct file_stamps last, now;
+    memset(&last, 0, sizeof last);
+    for (int i = 0;; i++) {
+        int64_t start_ms = ek_wall_ms();
+        int rc = load(l, was, e);
+        read_stamps(l, &now);
+        if (i == SETTLE_TRIES || has_settled(&now, &last, start_ms))
+            return rc;
+        last = now;
+        clear(l);
+        nanosleep(&pause, NULL);
+    }
+}
+
 /* Run one reload. `running` is the stage's configuration; keys that are not reloadable keep its
  * values. With the flag set, changed `segments` or `stratify_by` are no error. The actor may be
  * NULL.
@@ -304,7 +390,7 @@ static void reload_run(struct ek_reload *r, struct ek_stage *stage, const struct
     *r = (struct ek_reload){.done = false};
     ek_error_list_init(&r->faults);
     ek_error_list_init(&r->notes);
-    int rc = load(&l, ek_stage_assets(stage), &e);
+    int rc = load_settled(&l, ek_stage_assets(stage), &e);
     if (!rc && !r->faults.count)
         rc = switch_assets(stage, l.loaded, actor, &r->fit, &e);
     if (rc && !r->faults.count)

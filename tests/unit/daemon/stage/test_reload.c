@@ -11,8 +11,12 @@
 #include "tests/stage_scene.h"
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -43,10 +47,22 @@ struct house {
     struct ek_reload_service *reload_service;
 };
 
+/* Set the time of change of a file, in seconds before now. A file that changed less than 200 ms
+ * before a reload is read again. */
+static void set_age(const char *path, long seconds)
+{
+    struct timespec times[2];
+    clock_gettime(CLOCK_REALTIME, &times[0]);
+    times[0].tv_sec -= seconds;
+    times[1] = times[0];
+    ck_assert_int_eq(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
 static void write_file(const char *path, const char *text)
 {
     struct ek_error e;
     ck_assert_msg(!ek_file_write(path, text, &e), "%s", e.message);
+    set_age(path, 10);
 }
 
 static void write_config(const struct house *h, const char *more)
@@ -215,6 +231,7 @@ static int refuse_bad_rules(struct house *h)
         ck_assert_ptr_nonnull(to);
         fwrite(text.data, 1, text.length, to);
         fclose(to);
+        set_age(RULES, 10);
         ek_buf_release(&text);
         ck_refused(h, "'assets.rules': ");
         refused++;
@@ -260,6 +277,38 @@ START_TEST(a_refused_reload_changes_nothing)
     ck_assert(page_has(h.s.stage, "/metrics", "evenkeel_reloads_total{result=\"done\"} 0\n"));
     write_config(&h, "");
     ck_has(reload(&h), "\"state\":\"done\"");
+    leave(&h);
+}
+END_TEST
+
+/* Write the rules as an editor that truncates the file and needs a moment for the rest. The first
+ * line alone is valid. */
+static void *write_slowly(void *context)
+{
+    const char *text = context, *end = strchr(text, '\n') + 1;
+    FILE *to = fopen(RULES, "wb");
+    ck_assert_ptr_nonnull(to);
+    fwrite(text, 1, (size_t)(end - text), to);
+    fflush(to);
+    nanosleep(&(struct timespec){0, 100000000}, NULL);
+    fputs(end, to);
+    fclose(to);
+    return NULL;
+}
+
+START_TEST(rules_that_are_being_written_are_read_when_they_are_whole)
+{
+    struct house h;
+    pthread_t writer;
+    enter(&h, ENFORCE);
+    ck_assert(!pthread_create(&writer, NULL, write_slowly, (void *)(uintptr_t)ENFORCE));
+    nanosleep(&(struct timespec){0, 30000000}, NULL);
+    ck_has(reload(&h), "\"warnings\":[]}");
+    ck_assert(!pthread_join(writer, NULL));
+    ck_assert_int_eq((int)ek_stage_assets(h.s.stage)->rules->feature[0].mode, EK_MODE_ENFORCE);
+    write_file(RULES, OBSERVE);
+    ck_has(reload(&h),
+           "the mode of 'defaults' in the rules has changed from 'enforce' to 'observe'");
     leave(&h);
 }
 END_TEST
@@ -470,6 +519,7 @@ Suite *suite_reload(void)
 {
     return ek_suite("reload", what_is_sound_is_taken_and_told,
                     keys_that_take_a_restart_are_named_and_stay, a_refused_reload_changes_nothing,
+                    rules_that_are_being_written_are_read_when_they_are_whole,
                     other_segments_are_taken_when_somebody_says_so,
                     a_signal_before_the_stage_runs_is_heeded, each_list_has_one_set_of_assets);
 }
