@@ -12,6 +12,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <microhttpd.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -169,11 +170,12 @@ static enum MHD_Result http_file(struct MHD_Connection *connection,
 }
 
 enum {
-    RESPONSE_MS = 60000, /* deadline for receiving a response */
-    CHECK_MS = 200,      /* interval of checks for deadlines and streams */
-    STOP_CHECK_MS = 5,   /* at shutdown: interval of checks for connections */
-    STOP_CHECKS = 200,   /* at shutdown: checks, at most */
-    RESERVED = 8         /* connections above the limit, so that a new one is accepted */
+    RESPONSE_MS = 60000,  /* deadline for receiving a response */
+    CHECK_MS = 200,       /* interval of checks for deadlines and streams */
+    LOG_EVERY_MS = 10000, /* interval of log lines about requests without a valid token */
+    STOP_CHECK_MS = 5,    /* at shutdown: interval of checks for connections */
+    STOP_CHECKS = 200,    /* at shutdown: checks, at most */
+    RESERVED = 8          /* connections above the limit, so that a new one is accepted */
 };
 
 struct ek_http {
@@ -189,6 +191,9 @@ struct ek_http {
     size_t load;             /* bytes of large responses in flight */
     int64_t connections;     /* open; of the server's thread */
     bool background;         /* the server's thread has low priority */
+    struct ek_log *log;
+    uint64_t unauthorized;       /* requests since their last log line; of the server's thread */
+    int64_t unauthorized_due_ms; /* earliest time of the next line */
     pthread_mutex_t lock;
     pthread_cond_t end;
     bool stopping;
@@ -200,6 +205,7 @@ struct exchange {
     size_t received;
     bool has_headers;  /* headers received */
     unsigned rejected; /* status of a rejection by headers; 0: none */
+    const char *why;   /* its reason; NULL: reason_text */
 };
 
 static const char *reason_text(unsigned status)
@@ -217,7 +223,28 @@ static const char *reason_text(unsigned status)
     }
 }
 
-static unsigned post(const struct ek_http *h, struct MHD_Connection *connection, const char *url,
+/* Log requests without a valid token, at intervals with their count since the last line. */
+static void log_unauthorized(struct ek_http *h, struct MHD_Connection *connection)
+{
+    char address[INET6_ADDRSTRLEN + 20] = "?"; /* with the name of an interface */
+    int64_t now = ek_now_ms();
+    h->unauthorized++;
+    if (now < h->unauthorized_due_ms)
+        return;
+    const union MHD_ConnectionInfo *at =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    if (at && at->client_addr)
+        getnameinfo(at->client_addr,
+                    at->client_addr->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+                                                           : sizeof(struct sockaddr_in),
+                    address, sizeof address, NULL, 0, NI_NUMERICHOST);
+    ek_log_write(h->log, EK_LOG_WARN, "request_unauthorized", "address=%s count=%" PRIu64, address,
+                 h->unauthorized);
+    h->unauthorized = 0;
+    h->unauthorized_due_ms = now + LOG_EVERY_MS;
+}
+
+static unsigned post(struct ek_http *h, struct MHD_Connection *connection, const char *url,
                      const struct exchange *x, struct ek_buf *out)
 {
     const struct ek_api_request r = {
@@ -230,7 +257,10 @@ static unsigned post(const struct ek_http *h, struct MHD_Connection *connection,
         .body = x->body.data,
         .length = x->body.length,
         .cut = x->received > EK_API_BODY_BYTES_MAX};
-    return ek_api_post(&h->api, &r, out);
+    unsigned status = ek_api_post(&h->api, &r, out);
+    if (status == MHD_HTTP_UNAUTHORIZED)
+        log_unauthorized(h, connection);
+    return status;
 }
 
 static const char *argument(struct MHD_Connection *connection, const char *name)
@@ -323,6 +353,14 @@ static void set_deadline(struct ek_http *h, struct MHD_Connection *connection, i
     ek_http_timeouts_until(h->timeouts, get_timeout(connection), ek_now_ms() + more_ms);
 }
 
+/* Return true for an encoded NUL byte in the path, which would end it here but not in a proxy that
+ * decides by its ending. */
+static bool has_nul(const char *uri)
+{
+    const char *nul = strstr(uri, "%00"), *query = strchr(uri, '?');
+    return nul && (!query || nul < query);
+}
+
 /* Callback for the request line, before the headers. */
 static void *on_line(void *context, const char *uri, struct MHD_Connection *connection)
 {
@@ -334,6 +372,10 @@ static void *on_line(void *context, const char *uri, struct MHD_Connection *conn
     ek_buf_init(&x->body, EK_API_BODY_BYTES_MAX);
     if (strlen(uri) > EK_HTTP_URI_BYTES_MAX)
         x->rejected = MHD_HTTP_URI_TOO_LONG;
+    if (!x->rejected && has_nul(uri)) {
+        x->rejected = MHD_HTTP_BAD_REQUEST;
+        x->why = "the path contains an encoded NUL byte";
+    }
     return x;
 }
 
@@ -385,7 +427,7 @@ static enum MHD_Result process_headers(struct ek_http *h, struct MHD_Connection 
     if (!x->rejected)
         return MHD_YES;
     count(h, x->rejected);
-    return ek_http_reject(connection, x->rejected, reason_text(x->rejected));
+    return ek_http_reject(connection, x->rejected, x->why ? x->why : reason_text(x->rejected));
 }
 
 /* Store a part of the body. Return false if it is too large to continue. */
@@ -620,6 +662,7 @@ int ek_http_start(struct ek_http **out, const char *listen, const struct ek_http
     struct ek_http *h = create(limits, api);
     if (!h)
         return ek_fail(e, EK_ENOMEM, "out of memory");
+    h->log = log;
     int rc = start(h, listen, e);
     if (rc) {
         ek_http_stop(h);

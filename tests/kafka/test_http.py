@@ -172,10 +172,17 @@ class Abuse(unittest.TestCase):
 
     def test_paths_lead_to_nothing_but_what_there_is(self):
         for path in ("/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "//etc/passwd", "/page/../../x", "/\\..\\x", "*", "/%zz",
-                     "/api/v1/features/..%2f..%2fetc%2fpasswd", "/api/v1/features/%00", "http://localhost/etc/passwd"):
+                     "/api/v1/features/..%2f..%2fetc%2fpasswd", "http://localhost/etc/passwd"):
             said = everything(link_to(self.d, request(path, "Connection: close")))
             self.assertIn(" 404 ", said.split("\r\n")[0], path)
             self.assertNotIn("root:", said)
+
+    def test_a_nul_byte_ends_no_path(self):
+        """A proxy that permits *.css would permit everything."""
+        for path in ("/api/v1/status%00.css", "/%00", "/ping%00", "/api/v1/features/%00"):
+            self.assertIn(" 400 ", self.answer(request(path, "Connection: close")), path)
+        self.assertIn(" 400 ", self.answer(request("/api/v1/pause%00.css", "Connection: close").replace(b"GET", b"POST")))
+        self.assertIn(" 200 ", self.answer(request("/api/v1/events?after=0&x=%00", "Connection: close")))
 
     def test_a_body_in_parts_without_end_is_cut_off(self):
         link = link_to(self.d, b"POST /api/v1/pause HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")

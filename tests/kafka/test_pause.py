@@ -124,6 +124,10 @@ class OverHttp(unittest.TestCase):
                                 (b"GET /api/v1/pause HTTP/1.0\r\n\r\n", 405),
                                 (b"DELETE /api/v1/status HTTP/1.0\r\n\r\n", 405)):
             self.assertIn(f" {status} ", raw(self.d, request))
+        for _ in range(20):
+            raw(self.d, post("/api/v1/pause", b"{}", "nobodys-token-at-all") + b"{}")
+        eventually("it is logged", lambda: "event=request_unauthorized address=127.0.0.1 count=1\n" in self.d.log())
+        self.assertLess(self.d.log().count("event=request_unauthorized"), 5)  # not a line each
         self.assertIn("Allow: POST", raw(self.d, b"GET /api/v1/pause HTTP/1.0\r\n\r\n"))
         self.assert_paused(False)
         self.assertEqual(tell("pause", "--url", "http://" + self.d.http)[0], 1)
