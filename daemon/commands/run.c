@@ -229,15 +229,26 @@ static int listen_to(struct run *r, const struct ek_api *api, struct ek_error *e
     return rc == EK_EIO ? cannot_listen(e) : rc;
 }
 
+/* Check the limit of open files first: later, any file may be the one that fails to open. */
+static int check_files(const struct ek_config *c, struct ek_error *e)
+{
+    return strcmp(c->listen, "off") != 0
+               ? ek_raise_fd_limit("http.max_connections", c->http_max_connections, e)
+               : EK_OK;
+}
+
 static int prepare(struct run *r, struct ek_error *e)
 {
     const struct ek_config *c = r->config;
+    int rc = check_files(c, e);
+    if (rc)
+        return rc;
     if (c->core_dumps == EK_CORE_DUMPS_AUTO && ek_config_has_secret(c))
         ek_secret_protect();
     r->log = ek_log_new(stderr, (enum ek_log_level)c->log_level);
     if (!r->log)
         return ek_fail(e, EK_ENOMEM, "out of memory");
-    int rc = ek_log_start(r->log, e);
+    rc = ek_log_start(r->log, e);
     if (rc)
         return rc;
     ek_log_write(r->log, EK_LOG_INFO, "build_info", "evenkeel=%s librdkafka=%s", ek_version(),
