@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum {
     MESSAGE_SLACK_BYTES = 64 << 10, /* key and headers */
@@ -182,12 +183,21 @@ static int check_relation(const rd_kafka_conf_t *conf, const struct ek_config *c
     return EK_ECONFIG;
 }
 
+/* Return true if the user selects the consumer protocol of KIP-848, where the broker decides about
+ * assignments and sessions: librdkafka then rejects their properties. */
+static bool has_consumer_protocol(const struct ek_config *c)
+{
+    const struct ek_property *p = last_of(&c->librdkafka, "group.protocol");
+    return p && !strcasecmp(p->value, "consumer");
+}
+
 static int check_relations(const rd_kafka_conf_t *conf, const struct ek_config *c,
                            struct ek_error *e)
 {
     int rc = EK_OK;
     for (size_t i = 0; !rc && i < sizeof RELATIONS / sizeof *RELATIONS; i++)
-        rc = check_relation(conf, c, &RELATIONS[i], e);
+        if (!has_consumer_protocol(c) || strcmp(RELATIONS[i].least, "session.timeout.ms") != 0)
+            rc = check_relation(conf, c, &RELATIONS[i], e);
     return rc;
 }
 
@@ -209,6 +219,17 @@ bool ek_kafka_conf_has_backoff(void)
     return rd_kafka_version() >= BACKOFF_VERSION;
 }
 
+/* Set the properties of the classic group protocol. */
+static int set_classic_group(rd_kafka_conf_t *conf, struct ek_error *e)
+{
+    int rc = ek_kafka_conf_set(
+        conf, "partition.assignment.strategy",
+        rd_kafka_version() >= EK_COOPERATIVE_VERSION ? "cooperative-sticky" : "range", e);
+    if (!rc)
+        rc = set_number(conf, "session.timeout.ms", SESSION_MS, e);
+    return rc ? rc : set_number(conf, "heartbeat.interval.ms", HEARTBEAT_MS, e);
+}
+
 static int set_consumer(rd_kafka_conf_t *conf, const struct ek_config *c, struct ek_error *e)
 {
     int64_t message = c->message_bytes + MESSAGE_SLACK_BYTES;
@@ -220,18 +241,12 @@ static int set_consumer(rd_kafka_conf_t *conf, const struct ek_config *c, struct
         rc = ek_kafka_conf_set(conf, "enable.auto.commit", "false", e);
     if (!rc)
         rc = ek_kafka_conf_set(conf, "enable.auto.offset.store", "false", e);
-    if (!rc)
-        rc = ek_kafka_conf_set(
-            conf, "partition.assignment.strategy",
-            rd_kafka_version() >= EK_COOPERATIVE_VERSION ? "cooperative-sticky" : "range", e);
+    if (!rc && !has_consumer_protocol(c))
+        rc = set_classic_group(conf, e);
     if (!rc && c->instance)
         rc = ek_kafka_conf_set(conf, "group.instance.id", c->instance, e);
     if (!rc)
-        rc = set_number(conf, "session.timeout.ms", SESSION_MS, e);
-    if (!rc)
         rc = set_number(conf, "topic.metadata.refresh.interval.ms", METADATA_MS, e);
-    if (!rc)
-        rc = set_number(conf, "heartbeat.interval.ms", HEARTBEAT_MS, e);
     if (!rc)
         rc = set_number(conf, "max.partition.fetch.bytes",
                         raise_to_min(message, PARTITION_FETCH_BYTES_MIN), e);

@@ -96,6 +96,7 @@ class Broker:
         self.port = free_port(self.PORTS * nodes)
         self.address = self.at("plain")
         self.tls = os.path.join(folder, "tls")
+        self.transactional = set()  # users with a right on all transactional ids
         self.environment = {**os.environ, "BROKER_NODES": str(nodes), "BROKER_SECURE": "1" if secure else "0"}
         for name, password in self.PASSWORDS.items():
             self.environment[name.upper() + "_PASSWORD"] = password
@@ -158,6 +159,14 @@ class Broker:
         """Grant rights such as "Read topic scored"."""
         for right in rights:
             tool("allow", self.address, f"User:{user}", *right.split())
+
+    def allow_transactions(self, user):
+        """Grant all transactional ids, which the admin client of librdkafka 2.0 cannot."""
+        if user not in self.transactional:
+            self.transactional.add(user)
+            subprocess.run(["java", "-cp", os.path.join(KAFKA_LIBS, "*"), "kafka.admin.AclCommand", "--bootstrap-server", self.address,
+                            "--add", "--allow-principal", f"User:{user}", "--operation", "Write", "--operation", "Describe",
+                            "--transactional-id", "*"], check=True, capture_output=True, timeout=WAIT)
 
     def revoke(self, user, *rights):
         for right in rights:
@@ -288,7 +297,8 @@ def decoded(raw):
 
 class Daemon:
     """`evenkeel run` with its configuration, as a context manager. Unlike by default, messages that cannot be read are
-    only dead-lettered unless `undecodable` is "forward"; dead=False: without a dead-letter topic."""
+    only dead-lettered unless `undecodable` is "forward"; dead=False: without a dead-letter topic; session=None: the
+    default session."""
     LAG_SECONDS = 1.2
 
     def __init__(self, folder, broker, source, target, assets, rules=None, model=None, more="",
@@ -309,7 +319,7 @@ class Daemon:
             out.write(f"service: {{name: kafka-test{named}, {service}}}\n"
                       f"input: {{brokers: \"{brokers or broker.address}\", topics: [{source}], "
                       f"group: {self.group}, delivery: {delivery}, {input}{', ' if input else ''}"
-                      f"librdkafka: {{session.timeout.ms: {session}, {more}}}}}\n"
+                      f"librdkafka: {{{f'session.timeout.ms: {session}, ' if session else ''}{more}}}}}\n"
                       f"output: {{topic: {target}, undecodable: {undecodable}, writes: {writes}, {f'dead_letter_topic: {target}.dead, ' if dead else ''}"
                       f"librdkafka: {{{output}}}}}\n"
                       f"assets: {{manifest: {assets}/features.yaml, "

@@ -7,7 +7,7 @@ import time
 import unittest
 
 from fixtures import numbers
-from harness import Daemon, eventually, librdkafka, promised
+from harness import Daemon, eventually, kafka, librdkafka, promised
 from test_exactly import Once, messages
 
 WORLD = None  # set by run.py
@@ -25,9 +25,9 @@ class Group:
         self.frames, self.failure = [], None
         self.full, self.feeder = threading.Event(), None
 
-    def instance(self, name, more=SOON, **own):
+    def instance(self, name, **own):
         return Daemon(WORLD.folder, WORLD.broker, self.source, self.target, WORLD.folder,
-                      delivery=self.delivery, instance=name, more=more, **{**self.common, **own})
+                      delivery=self.delivery, instance=name, **{"more": SOON, **self.common, **own})
 
     def send(self, count, rate=0):
         have = len(self.frames)
@@ -131,6 +131,15 @@ class FromOneToThreeAndBack(Hands):
         for delivery in MODES:
             with self.subTest(delivery):
                 group = Group(delivery, self.PARTITIONS, session=3000)
+                self.go(group)
+                self.assert_all(group, twice=2 * self.RATE)
+
+    @unittest.skipIf(librdkafka() < (2, 12) or kafka() < "4", "the consumer protocol needs librdkafka 2.12 and Kafka 4")
+    def test_nothing_is_lost_with_the_consumer_protocol(self):
+        """The broker decides about assignments and sessions (KIP-848)."""
+        for delivery in MODES:
+            with self.subTest(delivery):
+                group = Group(delivery, self.PARTITIONS, session=None, more="group.protocol: consumer")
                 self.go(group)
                 self.assert_all(group, twice=2 * self.RATE)
 
