@@ -26,7 +26,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { KEY_PRINT = 1, KEY_PAUSED, KEY_TEST, SECOND_SIGNAL_MS = 500, RELEASE_SECONDS = 1 };
+enum {
+    KEY_PRINT = 1,
+    KEY_PAUSED,
+    KEY_TEST,
+    SECOND_SIGNAL_MS = 500,
+    RELEASE_SECONDS = 1,
+    START_SECONDS = 120
+};
 
 struct run_args {
     const char *config;
@@ -97,6 +104,23 @@ static void on_signal(int number)
         ek_stage_stop(stage);
     else if (now - first_ms >= SECOND_SIGNAL_MS)
         _exit(128 + number);
+}
+
+static void on_late_start(int number)
+{
+    static const char text[] = "evenkeel: the start takes more than two minutes; the limit of "
+                               "memory may be too low\n";
+    _exit(write(STDERR_FILENO, text, sizeof text - 1) < 0 ? EK_EXIT_SIGNAL + number
+                                                          : EK_EXIT_FAILURE);
+}
+
+/* Limit the time of the start, which waits for no broker. With too little memory librdkafka waits
+ * forever for a thread that it cannot create. */
+static void limit_start_time(bool limited)
+{
+    struct sigaction action = {.sa_handler = on_late_start};
+    sigaction(SIGALRM, &action, NULL);
+    alarm(limited ? START_SECONDS : 0);
 }
 
 /* Exit status of on_alarm. */
@@ -279,7 +303,9 @@ static void watch_signals(struct ek_stage *stage)
 
 static int serve(struct run *r, bool paused, struct ek_error *e)
 {
+    limit_start_time(true);
     int rc = prepare(r, e);
+    limit_start_time(false);
     if (rc)
         return rc;
     if (paused)
