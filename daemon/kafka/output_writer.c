@@ -157,6 +157,19 @@ static rd_kafka_resp_err_t produce(struct ek_output *o, struct ek_outbound *p)
     return err;
 }
 
+/* Report that the client takes no record of the topic. A missing permission is fatal. Return
+ * EK_EIO. */
+static int no_record(const struct ek_output *o, const struct ek_outbound *p,
+                     rd_kafka_resp_err_t err, struct ek_error *e)
+{
+    char text[400];
+    if (ek_kafka_topic_of_error(err, NULL) != EK_KAFKA_AUTHORIZATION)
+        return ek_fail(e, EK_EIO, "topic '%s' takes no message: %s", name_of_topic(o, p),
+                       rd_kafka_err2str(err));
+    ek_kafka_errmsg(text, sizeof text, &o->watch, err, EK_KAFKA_DELIVER, name_of_topic(o, p), NULL);
+    return ek_fail_fatal(e, EK_EIO, "kafka: %s", text);
+}
+
 /* Send at least once. Wait while the queue is full: it is larger than the in-flight limit, and
  * another thread serves acknowledgments. An error of the topic, such as a deleted topic, is fatal:
  * the message is not acknowledged and is read again after a restart. */
@@ -170,8 +183,10 @@ static int send_now(struct ek_output *o, struct ek_outbound *p, struct ek_error 
         return EK_OK;
     if (err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE || err == RD_KAFKA_RESP_ERR__QUEUE_FULL)
         return ek_fail(e, EK_ELIMIT, "%s", rd_kafka_err2str(err));
-    return ek_fail_fatal(e, EK_EIO, "topic '%s' takes no message: %s", name_of_topic(o, p),
-                         rd_kafka_err2str(err));
+    no_record(o, p, err, e);
+    if (e)
+        e->flags |= EK_ERR_FATAL;
+    return EK_EIO;
 }
 
 /* Count a produced output with key and headers. Wake the reader for the first one, which may be the
@@ -213,8 +228,7 @@ static int pass(void *context, void *item, struct ek_error *e)
         err = produce(t->o, p->copy);
     }
     if (err && err != RD_KAFKA_RESP_ERR__STATE && err != RD_KAFKA_RESP_ERR__FATAL)
-        return ek_fail(e, EK_EIO, "topic '%s' takes no message: %s", name_of_topic(t->o, p),
-                       rd_kafka_err2str(err));
+        return no_record(t->o, p, err, e);
     if (err) {
         atomic_store(&t->o->must_abort, true);
         ek_wakeup_signal(t->o->wakeup);

@@ -455,6 +455,8 @@ static int make_client(struct ek_output *o, bool alone, rd_kafka_t **out, struct
         return rc;
     }
     ek_kafka_watch_attach(&o->watch, conf);
+    /* transactions commit offsets of the group, which a producer has no property for */
+    snprintf(o->watch.group, sizeof o->watch.group, "%s", o->config->group ? o->config->group : "");
     if (!o->records) /* the commit result covers all messages and belongs to the transaction
                       * thread */
         rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);

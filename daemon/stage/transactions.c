@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "daemon/base/clock.h"
 #include "daemon/kafka/producer_internal.h"
+#include "daemon/kafka/topics.h"
 #include "daemon/kafka/transaction_thread.h"
 #include "daemon/state/checkpoint_store.h"
 
@@ -11,7 +12,7 @@
  * truncated. Each isolation costs one more abort, because librdkafka detects a sequence gap in the
  * next transaction. Give up after REFUSALS_MAX aborts that isolate no message, as when a topic
  * rejects an alert. */
-enum { REFUSALS_MAX = 4, SEARCH_PARTS = 8, HURRY_PART = 2, TEXT_BYTES = 600 };
+enum { REFUSALS_MAX = 4, SEARCH_PARTS = 8, HURRY_PART = 2, TEXT_BYTES = 600, NO_RIGHT_MS = 500 };
 /* Replace a client that has lost its transaction, but at most REPLACED_MAX times in a row, each
  * time after a longer pause: two instances of one name take the transaction from each other. */
 enum { REPLACED_MAX = 5, REPLACED_SOON_MS = 10000, REPLACED_PAUSE_MS = 500 };
@@ -173,16 +174,37 @@ static void finish_batch(struct ek_txn_coordinator *t, bool committed)
     t->due_ms = ek_now_ms() + ek_config_commit_interval_ms(t->tools.config);
 }
 
-/* The client does not name the topic. */
-static int no_right(const struct ek_txn_coordinator *t, rd_kafka_resp_err_t err, struct ek_error *e)
+/* Return true if brokers hide the topic: the client has no permission for it. */
+static bool is_hidden(const struct ek_txn_coordinator *t, const char *topic)
+{
+    struct ek_topic_info info;
+    rd_kafka_resp_err_t err =
+        ek_kafka_get_topic(t->tools.output->client, topic, NO_RIGHT_MS, &info);
+    return ek_kafka_topic_of_error(err, NULL) == EK_KAFKA_AUTHORIZATION;
+}
+
+/* Join the topics of a transaction as "a', 'b", with `hidden` only those that brokers hide. Return
+ * the length. */
+static int join_topics(const struct ek_txn_coordinator *t, bool hidden, char out[TEXT_BYTES])
 {
     const struct ek_config *c = t->tools.config;
-    const char *const more[] = {c->dead_letter_topic, c->alert_topic, c->state_topic};
-    char topics[TEXT_BYTES], text[TEXT_BYTES];
-    int length = snprintf(topics, sizeof topics, "%s", c->output_topic);
-    for (size_t i = 0; i < sizeof more / sizeof *more && length < TEXT_BYTES; i++)
-        if (more[i])
-            length += snprintf(topics + length, sizeof topics - (size_t)length, "', '%s", more[i]);
+    const char *const all[] = {c->output_topic, c->dead_letter_topic, c->alert_topic,
+                               c->state_topic};
+    int length = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all && length < TEXT_BYTES; i++)
+        if (all[i] && (!hidden || is_hidden(t, all[i])))
+            length += snprintf(out + length, TEXT_BYTES - (size_t)length, "%s%s",
+                               length ? "', '" : "", all[i]);
+    return length;
+}
+
+/* The client does not name the topic: name the hidden ones, or all if it may still describe
+ * them. */
+static int no_right(const struct ek_txn_coordinator *t, rd_kafka_resp_err_t err, struct ek_error *e)
+{
+    char topics[TEXT_BYTES] = "", text[TEXT_BYTES];
+    if (err == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED && !join_topics(t, true, topics))
+        join_topics(t, false, topics);
     ek_kafka_errmsg(text, sizeof text, &t->tools.output->watch, err, EK_KAFKA_TXN, topics, NULL);
     return ek_fail_fatal(e, EK_EIO, "kafka: %s", text);
 }

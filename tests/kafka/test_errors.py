@@ -50,10 +50,15 @@ class Rights(unittest.TestCase):
                     more="security.protocol: sasl_plaintext, sasl.mechanism: PLAIN, sasl.username: alice, "
                     f"sasl.password: {secure().PASSWORDS['alice']}", **more)
         secure().allow("alice", *self.rights(flow).values())
+        if flow.delivery == "exactly_once":
+            secure().allow_transactions("alice")
         return flow
 
+    def right(self, which, flow):
+        return self.rights(flow)[which.split()[0]]
+
     def sentence(self, which, flow):
-        operation, kind, name = self.rights(flow)[which].split()
+        operation, kind, name = self.right(which, flow).split()
         return f"no right: user 'alice' needs {operation} on {kind} '{name}'"
 
     def assert_ends(self, which, flow):
@@ -64,13 +69,15 @@ class Rights(unittest.TestCase):
 
 class ARightThatIsMissing(Rights):
     def begin(self):
-        """Create a flow for each missing right."""
-        return {which: self.flow(which) for which in ("input", "group", "output", "dead")}
+        """Create a flow for each missing right. With exactly once the transaction reports it."""
+        once = {"delivery": "exactly_once", "instance": "one"}
+        return {**{which: self.flow(which) for which in ("input", "group", "output", "dead")},
+                **{which + " once": self.flow(which, **once) for which in ("input", "group", "output", "dead")}}
 
     def test_ends_the_program_at_its_start_with_its_name(self):
         flows = self.begin()
         for which, flow in flows.items():
-            secure().revoke("alice", self.rights(flow)[which])
+            secure().revoke("alice", self.right(which, flow))
             flow.daemon.start()
         try:
             for which, flow in flows.items():
@@ -87,13 +94,13 @@ class ARightThatIsMissing(Rights):
                 flow.daemon.start()
             for which, flow in flows.items():
                 flow.daemon.wait_ready().wait_handled(20)
-                secure().revoke("alice", self.rights(flow)[which])
+                secure().revoke("alice", self.right(which, flow))
             for which, flow in flows.items():
                 frames = numbered(WORLD.hotel(20) + [b"no message"])
                 WORLD.send(flow.source, frames, broker=secure())
             for which, flow in flows.items():
                 self.assert_ends(which, flow)
-                secure().allow("alice", self.rights(flow)[which])
+                secure().allow("alice", self.right(which, flow))
             for flow in flows.values():
                 flow.daemon.start()
             for which, flow in flows.items():
@@ -115,7 +122,7 @@ class ARightOnTheStateThatIsMissing(Rights):
         """Without Write messages flow without checkpoints; without Read a restart cannot continue from them."""
         flows = {which: self.flow(which, keeps_state=True) for which in ("read", "write")}
         read, write = flows.values()
-        secure().revoke("alice", self.rights(write)["write"])
+        secure().revoke("alice", self.right("write", write))
         for flow in flows.values():
             flow.send(20)
         with read.daemon as d, write.daemon as w:
@@ -125,11 +132,11 @@ class ARightOnTheStateThatIsMissing(Rights):
             eventually("it is degraded", lambda: write.state in (json.loads(w.get("/ready")[1] or "{}").get("degraded") or ""))
             self.assertEqual(w.get("/ready")[0], 200)
             self.assertEqual(w.stop(), 0, w.log())
-        secure().revoke("alice", self.rights(read)["read"])
+        secure().revoke("alice", self.right("read", read))
         with read.daemon:
             self.assert_ends("read", read)
         for which, flow in flows.items():
-            secure().allow("alice", self.rights(flow)[which])
+            secure().allow("alice", self.right(which, flow))
             with flow.daemon as d:
                 d.wait_drained()
                 if which == "read":
