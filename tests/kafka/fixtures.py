@@ -20,6 +20,7 @@ class World:
         self.broker = Broker(os.path.join(self.folder, "broker"))
         self.others = {}
         self.count = 0
+        self.lock = threading.Lock()
         self.lists = {}
 
     def other(self, name, **kind):
@@ -56,8 +57,9 @@ class World:
 
     def names(self):
         """Return unused names (input, output)."""
-        self.count += 1
-        return f"scored-{self.count}", f"ranked-{self.count}"
+        with self.lock:
+            self.count += 1
+            return f"scored-{self.count}", f"ranked-{self.count}"
 
     def topics(self, partitions=1, broker=None, names=None):
         """Create an input, an output and its dead-letter topic. Return (input, output)."""

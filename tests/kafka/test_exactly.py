@@ -242,6 +242,7 @@ class Refused(Once):
                 WORLD.send(source, frames)
                 with Daemon(WORLD.folder, WORLD.broker, source, narrow, WORLD.folder, delivery=delivery) as d:
                     d.wait_ready().wait_handled(200)
+                    self.assertGreater(d.metric("evenkeel_headers_omitted_total"), 0)  # ours withhold no message
                     self.assertEqual(d.stop(), 0, d.log())
                 dead = numbers(WORLD.read(narrow + ".dead"))
                 self.assertTrue(0 < len(dead) < 200, dead)

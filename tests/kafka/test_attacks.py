@@ -1,0 +1,283 @@
+"""Attacks on other layouts, on fleets and in the middle of a diagnosis: nothing is lost, and nothing comes twice with
+exactly once. Each test prints its counts."""
+import collections
+import concurrent.futures
+import itertools
+import json
+import os
+import signal
+import threading
+import time
+import unittest
+
+from fixtures import confirmed, numbered, numbers
+from harness import WAIT, Daemon, Frame, evenkeel, eventually, messages_of, promised
+
+import test_fleet
+
+WORLD = None  # set by run.py
+MODES = ("at_least_once", "exactly_once")
+
+
+class Case(unittest.TestCase):
+    def count(self, what, delivery, sent, target):
+        """Print the counts of an attack, and check them."""
+        out = numbers(WORLD.read(target)) + numbers(WORLD.read(target + ".dead"))
+        missing, twice = len(set(range(sent)) - set(out)), len(out) - len(set(out))
+        print(f"\n    {what}, {delivery}: {sent} sent, {len(out)} out, {missing} missing, {twice} twice", end="")
+        self.assertEqual(missing, 0)
+        if delivery == "exactly_once":
+            self.assertEqual(twice, 0)
+
+    def together(self, go, cases):
+        """Run all cases at once, since they mostly wait."""
+        with concurrent.futures.ThreadPoolExecutor(len(cases)) as pool:
+            futures = [(case, pool.submit(go, *case)) for case in cases]
+        for case, future in futures:
+            with self.subTest(case):
+                future.result()
+
+
+class Layouts(Case):
+    """Kills, a stop and a broker that crashes, under load."""
+    RATE = 200
+    LAYOUTS = (("list", "json", "encoding: json"), ("item", "array", "layout: item"), ("item", "json", "layout: item, encoding: json"))
+
+    def values(self, layout, encoding):
+        path = WORLD.path(f"attacked-{layout}-{encoding}.mp")
+        if not os.path.exists(path):
+            evenkeel("generate", "hotel", "-n", 400, "--seed", 3, "-f", "messages", f"--layout={layout}", f"--encoding={encoding}", "-o", path)
+        return [raw for raw, _ in messages_of(path)]
+
+    def attack(self, flow, crash):
+        layout, encoding, message, delivery = flow
+        source, target = WORLD.topics(1)
+
+        def run():
+            return Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, delivery=delivery, instance="one", message=message)
+
+        def flows(d):
+            d.assert_running()
+            return d.status().get("forwarded", 0) > 100
+        with WORLD.endless(source, itertools.cycle(self.lists[layout, encoding]), self.RATE) as stream:
+            stream.start()
+            for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGKILL):
+                with run() as d:
+                    eventually("it flows", lambda d=d: flows(d))
+                    d.process.send_signal(number)
+                    d.wait_end()
+            with run() as d:
+                eventually("it flows", lambda: flows(d))
+                sent = len(stream.enough())
+                crash.wait()  # all are there; one crashes the broker
+                crash.wait()
+                d.wait_drained()
+                self.assertEqual(d.status()["dead_letters"], 0, d.log())
+                self.assertEqual(d.stop(), 0, d.log())
+        self.count(f"{encoding} {layout}", delivery, sent, target)
+
+    def test_of_json_and_items_lose_nothing(self):
+        flows = [(*layout, delivery) for layout in self.LAYOUTS for delivery in MODES]
+        self.lists = {layout[:2]: self.values(*layout[:2]) for layout in self.LAYOUTS}
+        crash = threading.Barrier(len(flows) + 1, timeout=promised(WAIT))
+
+        def crash_broker():
+            crash.wait()
+            WORLD.broker.down(crash=True)
+            WORLD.broker.up()
+            crash.wait()
+        crasher = threading.Thread(target=crash_broker)
+        crasher.start()
+
+        def go(*flow):
+            try:
+                self.attack(flow, crash)
+            except BaseException:
+                crash.abort()
+                raise
+        self.together(go, flows)
+        crasher.join()
+
+
+class AStopInTheMiddleOfADiagnosis(Case):
+    """The evidence has passed the threshold, and the verdict needs more lists."""
+    RULES = "version: 1\ndefaults: {mode: enforce, confirmation_lists: 1500}\nsegments: [arm]\n"
+    COUNT, FAULT, RATE = 3000, 400, 400
+
+    def test_continues_after_the_restart_and_confirms_the_finding_once(self):
+        rules = WORLD.path("diagnosis-rules.yaml")
+        with open(rules, "w") as out:
+            out.write(self.RULES)
+        test_fleet.model()
+        test_fleet.lists(self.COUNT, self.FAULT)
+        self.together(lambda *case: self.go(*case, rules), list(itertools.product(MODES, (signal.SIGTERM, signal.SIGKILL))))
+
+    def go(self, delivery, number, rules):
+        source, target = WORLD.topics(1)
+        alerts = WORLD.broker.create(target + ".alerts")
+        WORLD.broker.create(target + ".state", 1, "cleanup.policy", "compact")
+
+        def run():
+            return Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, delivery=delivery, instance="one", rules=rules,
+                          model=test_fleet.model(), alerts=alerts, state=f"topic: {target}.state, checkpoint_interval: 1s")
+
+        def states(d):
+            d.assert_running()
+            return [f["state"] for f in json.loads(d.get("/api/v1/findings")[1] or "[]")]
+        with WORLD.endless(source, test_fleet.coming(self.COUNT, self.FAULT), self.RATE) as stream:
+            with run() as d:
+                d.wait_ready()
+                stream.start()
+                eventually("it is suspected", lambda: "suspected" in states(d))
+                self.assertNotIn("confirmed", states(d))
+                d.process.send_signal(number)
+                self.assertEqual(d.wait_end(), 0 if number == signal.SIGTERM else -number)
+            with run() as d:
+                eventually("it is confirmed", lambda: "confirmed" in states(d))
+                sent = len(stream.enough())
+                d.wait_drained()
+                self.assertEqual(d.status()["observed_lists"], sent, d.log())
+                self.assertEqual(d.stop(), 0, d.log())
+        found = confirmed(json.loads(f.value) for f in WORLD.read(alerts))
+        self.assertEqual([(e["feature"], e["segment"], e["class"]) for e in found], [("price", {"arm": "B"}, "scale")])
+        self.count(number.name, delivery, sent, target)
+
+
+class FleetTopics(Case):
+    RATE = 300
+
+    def send(self, topic, count):
+        WORLD.send(topic, [Frame(b"\xff" * (n + 1), b"key", headers=[("n", b"0")]) for n in range(count)])
+
+    def test_of_garbage_or_that_are_away_stop_no_message(self):
+        for make in (test_fleet.model, test_fleet.rules, lambda: test_fleet.lists(3000, 400)):
+            make()
+        self.together(self.go, [(delivery,) for delivery in MODES])
+
+    def go(self, delivery):
+        fleet = test_fleet.Fleet(2)
+        common = {"delivery": delivery, "more": "topic.metadata.refresh.interval.ms: 1000"}
+        with fleet.endless(test_fleet.coming(3000, 400), self.RATE, 2) as stream, \
+                fleet.instance("one", **common) as one, fleet.instance("two", **common) as two:
+            both = (one, two)
+            for d in both:
+                d.wait_ready()
+            stream.start()
+            for d in both:
+                test_fleet.wait_for("it routes", d, lambda d=d: d.status().get("routed", 0) > 20)
+            version = one.status()["plan_version"]
+            for topic in (fleet.plan, fleet.evidence):
+                self.send(topic, 20)
+            for d in both:
+                eventually("garbage is reported", lambda d=d: "event=fleet_record_rejected" in d.log())
+            for topic in (fleet.plan, fleet.evidence):
+                WORLD.broker.delete(topic)
+            for d in both:
+                test_fleet.wait_for("the plan is stale", d, lambda d=d: test_fleet.fleet_of(d)["plan_stale"])
+                before = d.status()["routed"]
+                test_fleet.wait_for("it routes without them", d, lambda d=d, b=before: d.status().get("routed", 0) > b + 100)
+                self.assertEqual(d.get("/ready")[0], 200)
+                self.assertEqual(d.status()["plan_version"], version)
+            WORLD.broker.create(fleet.plan, 1, "cleanup.policy", "compact")
+            WORLD.broker.create(fleet.evidence, 1, "retention.ms", 3600000)
+            for d in both:
+                test_fleet.wait_for("plans are received again", d, lambda d=d: not test_fleet.fleet_of(d)["plan_stale"])
+            sent = len(stream.enough())
+            for d in both:
+                d.wait_drained()
+            self.assertEqual((one.stop(), two.stop()), (0, 0), one.log() + two.log())
+        self.count("fleet topics", delivery, sent, fleet.target)
+
+
+class AnInputThatGrows(Case):
+    """Beyond the partitions of the state topic, while two instances run, of which one is killed."""
+
+    def test_keeps_messages_and_state(self):
+        WORLD.hotel(100)
+        self.together(self.go, [(delivery,) for delivery in MODES])
+
+    def go(self, delivery):
+        source, target = WORLD.topics(2)
+        WORLD.broker.create(target + ".state", 2, "cleanup.policy", "compact")
+        values, sent = WORLD.hotel(100), collections.Counter()
+
+        def run(name):
+            return Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, delivery=delivery, instance=name,
+                          more="topic.metadata.refresh.interval.ms: 1000", state=f"topic: {target}.state, checkpoint_interval: 1s")
+
+        def send(count, partitions):
+            first = sum(sent.values())
+            WORLD.send(source, numbered([values[n % 100] for n in range(first + count)], partitions)[first:])
+            sent[partitions] += count
+
+        def shares(*daemons):
+            return sorted(d.status().get("partitions", 0) for d in daemons)
+        with run("one") as one, run("two") as two:
+            eventually("each has a share", lambda: shares(one, two) == [1, 1])
+            send(400, 2)
+            WORLD.broker.grow(source, 4)
+            WORLD.broker.grow(target, 4)
+            send(800, 4)
+            eventually("both have two", lambda: shares(one, two) == [2, 2])
+            for d in (one, two):
+                d.wait_drained()
+            two.stop(signal.SIGKILL)
+            eventually("one has it all", lambda: shares(one) == [4])
+            one.wait_drained()
+            self.assertEqual(one.stop(), 0, one.log())
+        with run("one") as d:
+            eventually("it has it all", lambda: shares(d) == [4])
+            send(400, 4)
+            d.wait_drained()
+            self.assertEqual(d.status()["observed_lists"], 1600, d.log())
+            self.assertEqual(d.stop(), 0, d.log())
+        self.count("grown", delivery, 1600, target)
+
+
+class SlowSockets(Case):
+    """80 connections from two addresses that send a byte now and then: more than the limit of 64."""
+
+    def test_keep_no_probe_out(self):
+        import socket
+        source, target = WORLD.topics(1)
+        with Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder) as d:
+            d.wait_ready()
+            host, port = d.http.split(":")
+            over, links = threading.Event(), {}
+
+            def open_one(address):
+                link = socket.socket()
+                link.bind((address, 0))
+                link.settimeout(1)
+                link.connect((host, int(port)))
+                link.sendall(b"GET /ping HTTP/1.1\r\nX: ")
+                return link
+
+            def drip():
+                while not over.is_set():
+                    for number in range(80):
+                        try:
+                            if number in links:
+                                links[number].send(b"x")
+                            else:
+                                links[number] = open_one(f"127.0.0.{2 + number % 2}")
+                        except OSError:
+                            links.pop(number, None)
+                    over.wait(1)
+            dripping = threading.Thread(target=drip)
+            dripping.start()
+            try:
+                eventually("they are open", lambda: len(links) > 60)
+                late, longest = 0, 0
+                for _ in range(15):
+                    began = time.monotonic()
+                    late += d.get("/ping")[0] != 200
+                    longest = max(longest, time.monotonic() - began)
+                    time.sleep(.4)
+                print(f"\n    {late} of 15 probes failed, the longest took {longest:.2f} s", end="")
+                self.assertEqual(late, 0)
+                self.assertLess(longest, promised(1))
+            finally:
+                over.set()
+                dripping.join()
+            self.assertEqual(d.stop(), 0, d.log())
