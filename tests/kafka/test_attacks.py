@@ -2,6 +2,7 @@
 exactly once. Each test prints its counts."""
 import collections
 import concurrent.futures
+import contextlib
 import itertools
 import json
 import os
@@ -86,8 +87,8 @@ class Layouts(Case):
             WORLD.broker.down(crash=True)
             WORLD.broker.up()
             crash.wait()
-        crasher = threading.Thread(target=crash_broker)
-        crasher.start()
+        killer = threading.Thread(target=crash_broker)
+        killer.start()
 
         def go(*flow):
             try:
@@ -96,7 +97,7 @@ class Layouts(Case):
                 crash.abort()
                 raise
         self.together(go, flows)
-        crasher.join()
+        killer.join()
 
 
 class AStopInTheMiddleOfADiagnosis(Case):
@@ -281,3 +282,114 @@ class SlowSockets(Case):
                 over.set()
                 dripping.join()
             self.assertEqual(d.stop(), 0, d.log())
+
+
+class StateTopic(Case):
+    """Records that others write into the state topic, and records that are gone."""
+
+    def run_(self, source, target, delivery):
+        return Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, delivery=delivery, instance="one",
+                      state=f"topic: {target}.state, checkpoint_interval: 1s")
+
+    def fed(self, delivery):
+        """Return topics whose 400 messages are processed and in the state."""
+        source, target = WORLD.topics(1)
+        WORLD.broker.create(target + ".state", 1, "cleanup.policy", "compact")
+        self.send(source, 0, 400)
+        with self.run_(source, target, delivery) as d:
+            d.wait_ready().wait_handled(400).wait_drained()
+            self.assertEqual(d.stop(), 0, d.log())
+        return source, target
+
+    @staticmethod
+    def send(source, first, last):
+        values = WORLD.hotel(100)
+        WORLD.send(source, numbered([values[n % 100] for n in range(last)])[first:])
+
+    def goes_on(self, source, target, delivery, observed, what):
+        with self.run_(source, target, delivery) as d:
+            d.wait_ready()
+            self.send(source, 400, 600)
+            d.wait_handled(200).wait_drained()
+            self.assertEqual(d.status()["observed_lists"], observed, d.log())
+            lost = "event=state_lost" in d.log() or d.metric('evenkeel_state_loss_total{reason="not_found"}') > 0
+            self.assertEqual(lost, observed < 600, d.log())
+            self.assertEqual(d.stop(), 0, d.log())
+        self.count(what, delivery, 600, target)
+
+    def pollute(self, delivery):
+        source, target = self.fed(delivery)
+        records = [f for f in WORLD.read(target + ".state") if f.key and f.value]
+        self.assertTrue(records)
+        bad = [Frame(b"\xff" * 50, b"a foreign key")]
+        for f in records:
+            flipped = bytearray(f.value)
+            flipped[len(flipped) // 2] ^= 1
+            bad += [Frame(bytes(flipped), f.key), Frame(f.value[:len(f.value) // 2], f.key), Frame(None, f.key)]
+        WORLD.send(target + ".state", bad)
+        self.goes_on(source, target, delivery, 600, "a polluted state topic")
+
+    def erase(self, delivery):
+        source, target = self.fed(delivery)
+        last = WORLD.read(target + ".state")[-1].offset
+        WORLD.broker.set(target + ".state", "cleanup.policy", "compact,delete")  # which permits deletions
+        WORLD.broker.empty(target + ".state", 0, last + 1)
+        WORLD.broker.set(target + ".state", "cleanup.policy", "compact")
+        self.goes_on(source, target, delivery, 200, "an empty state topic")
+
+    def again(self, delivery):
+        source, target = self.fed(delivery)
+        WORLD.broker.delete(target + ".state")
+
+        def create():
+            with contextlib.suppress(AssertionError):
+                return WORLD.broker.create(target + ".state", 1, "cleanup.policy", "compact")
+        eventually("it can be created again", create)
+        self.goes_on(source, target, delivery, 200, "a state topic created again")
+
+    def test_is_restored_or_its_loss_is_reported(self):
+        WORLD.hotel(100)
+        self.together(lambda go, delivery: go(delivery), list(itertools.product((self.pollute, self.erase, self.again), MODES)))
+
+
+class SimilarNames(Case):
+    def test_of_groups_and_instances_end_nobody(self):
+        """Group hotels-eu with instance west-0, and group hotels with instance eu-west-0."""
+        flows = [(*WORLD.topics(1), group, instance) for group, instance in (("hotels-eu", "west-0"), ("hotels", "eu-west-0"))]
+        with contextlib.ExitStack() as stack:
+            daemons = [stack.enter_context(Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, delivery="exactly_once",
+                                                  group=group, instance=instance)) for source, target, group, instance in flows]
+            for d, (source, _, _, _) in zip(daemons, flows):
+                d.wait_ready()
+                WORLD.send(source, numbered(WORLD.hotel(100)))
+            for d, (_, target, _, _) in zip(daemons, flows):
+                d.wait_handled(100).wait_drained()
+                self.assertEqual(d.stop(), 0, d.log())
+                self.assertNotIn("event=transaction_lost", d.log())
+                self.count("similar names", "exactly_once", 100, target)
+
+
+class Times(Case):
+    """Times of messages that no clock has."""
+    VALUES = (0, -1, 1e300, -1.5, 2 ** 63 - 1, -2 ** 63, 2 ** 64 - 1, 10 ** 18, 253402300800000, "yesterday", None, True, -3155760000000)
+
+    def test_lose_nothing(self):
+        messages = [json.loads(raw) for raw in WORLD.hotel(100, "json")]
+        for n, message in enumerate(messages):
+            if n % 3 == 2:
+                message["time_ms"] = self.VALUES[n // 3 % len(self.VALUES)]
+        frames = numbered([json.dumps(m).encode() for m in messages])
+        now = int(time.time() * 1000)
+        for f, stamp in zip(frames[::7], itertools.cycle((1, now + 86400000, 2 ** 62))):
+            f.timestamp = stamp
+
+        def go(delivery):
+            source, target = WORLD.topics(1)
+            WORLD.send(source, frames)
+            with Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, delivery=delivery, message="encoding: json") as d:
+                d.wait_handled(100).wait_drained()
+                self.assertEqual(d.stop(), 0, d.log())
+            out = numbers(WORLD.read(target))
+            self.assertEqual(out, sorted(out))
+            self.count("times", delivery, 100, target)
+        self.together(go, [(delivery,) for delivery in MODES])

@@ -72,6 +72,23 @@ class AQuietPartition(Case):
             with self.subTest(delivery):
                 self.go(delivery, signal.SIGTERM)
 
+    def test_loses_nothing_when_a_second_instance_joins_as_it_wakes_up(self):
+        for delivery in MODES:
+            with self.subTest(delivery):
+                source, target = WORLD.topics(2)
+                with daemon(source, target, delivery, instance="one") as one:
+                    one.wait_ready()
+                    WORLD.send(source, frames(0, 50))
+                    self.wait_out(one, target, range(50))
+                    with daemon(source, target, delivery, instance="two") as two:
+                        WORLD.send(source, frames(50, 100, partition=1))
+                        eventually("each has a share", lambda: [d.status().get("partitions") for d in (one, two)] == [1, 1])
+                        WORLD.send(source, frames(150, 50, partition=1))
+                        self.wait_out(one, target, range(200))
+                        self.ends(two)
+                    self.ends(one)
+                self.count(target, range(200), delivery)
+
     def test_loses_nothing_over_a_crash(self):
         self.go("at_least_once", signal.SIGKILL)
 
