@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import json
 import os
+import random
 import signal
 import threading
 import time
@@ -350,6 +351,40 @@ class StateTopic(Case):
     def test_is_restored_or_its_loss_is_reported(self):
         WORLD.hotel(100)
         self.together(lambda go, delivery: go(delivery), list(itertools.product((self.pollute, self.erase, self.again), MODES)))
+
+
+class StopsDuringTheStart(Case):
+    """SIGTERM and SIGKILL 10 ms to 1.5 s after the start, while the instance connects, joins or begins to read."""
+    RATE, STOPS = 300, 8
+
+    def test_lose_nothing_and_end_in_time(self):
+        WORLD.hotel(100)
+        self.together(self.go, [(delivery,) for delivery in MODES])
+
+    def go(self, delivery):
+        source, target = WORLD.topics(1)
+        moments, longest = random.Random(5), 0
+
+        def run():
+            return Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, delivery=delivery, instance="one")
+        with WORLD.endless(source, itertools.cycle(WORLD.hotel(100)), self.RATE) as stream:
+            stream.start()
+            for number in [signal.SIGTERM, signal.SIGTERM, signal.SIGTERM, signal.SIGKILL] * (self.STOPS // 4):
+                with run() as d:
+                    time.sleep(moments.uniform(.01, 1.5))
+                    d.process.send_signal(number)
+                    began = time.monotonic()
+                    status = d.wait_end()
+                    if number == signal.SIGKILL or "event=service_started" in d.log():  # before, it is the default action
+                        self.assertEqual(status, 0 if number == signal.SIGTERM else -number, d.log())
+                    longest = max(longest, time.monotonic() - began)
+            with run() as d:
+                d.wait_ready()
+                sent = len(stream.enough())
+                d.wait_drained()
+                self.assertEqual(d.stop(), 0, d.log())
+        self.count(f"early stops, the longest {longest:.1f} s", delivery, sent, target)
+        self.assertLess(longest, promised(5.5))
 
 
 class SimilarNames(Case):

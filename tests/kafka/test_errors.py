@@ -75,7 +75,7 @@ class ARightThatIsMissing(Rights):
                 **{which + " once": self.flow(which, **once) for which in ("input", "group", "output", "dead")}}
 
     def test_ends_the_program_at_its_start_with_its_name(self):
-        flows = self.begin()
+        flows = {which: flow for which, flow in self.begin().items() if flow.delivery != "exactly_once"}  # checked by the same request
         for which, flow in flows.items():
             secure().revoke("alice", self.right(which, flow))
             flow.daemon.start()
