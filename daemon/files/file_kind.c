@@ -48,18 +48,21 @@ static bool is_messages(const struct ek_buf *text)
     return (first & 0xe0) == 0x80 || (first >= 0xdc && first <= 0xdf);
 }
 
-bool ek_kind_is_messages(const char *path)
+int ek_kind_is_messages(const char *path, bool *is, struct ek_error *e)
 {
     struct ek_reader *r;
     uint8_t first;
     struct ek_buf text = {.data = &first};
-    bool is = false;
-    if (!strcmp(path, "-") || ek_reader_open(&r, path, NULL))
-        return false;
-    if (!ek_reader_read(r, &first, 1, &text.length, NULL) && text.length)
-        is = first == '{' || is_messages(&text);
+    *is = false;
+    if (!strcmp(path, "-"))
+        return EK_OK;
+    int rc = ek_reader_open(&r, path, e);
+    if (rc)
+        return rc;
+    rc = ek_reader_read(r, &first, 1, &text.length, e);
+    *is = !rc && text.length && (first == '{' || is_messages(&text));
     ek_reader_close(r);
-    return is;
+    return rc;
 }
 
 /* Return true for a number and `qid:` on the first line that is not a comment. */

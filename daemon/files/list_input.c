@@ -68,9 +68,13 @@ int ek_files_read_labeled(const struct ek_files *f, const struct ek_manifest *m,
     int code = ek_field_mapping_load(&mapping, config, e);
     if (code)
         return code;
-    for (int i = 0; i < f->count && !code; i++)
-        code = ek_kind_is_messages(f->path[i]) ? read_messages(d, m, &mapping, f->path[i], e)
-                                               : read_letor(d, m, f->path[i], e);
+    for (int i = 0; i < f->count && !code; i++) {
+        bool messages;
+        code = ek_kind_is_messages(f->path[i], &messages, e);
+        if (!code)
+            code = messages ? read_messages(d, m, &mapping, f->path[i], e)
+                            : read_letor(d, m, f->path[i], e);
+    }
     ek_field_mapping_release(&mapping);
     return code;
 }

@@ -93,6 +93,7 @@ swept gen "h.yaml t.txt" generate hotel --lists 5 --seed 1 --manifest-out h.yaml
 swept messages t.msg generate hotel --lists 5 --seed 1 --format messages --upstream-model in/m.safetensors --fault price=x100 -o t.msg
 swept convert c.msg convert $hotel --letor in/few.txt -o c.msg
 swept profile p.ekp profile $hotel --letor in/few.txt -o p.ekp
+swept labels m.safetensors train $hotel --train in/in.msg --epochs 1 --hidden 4 --threads 1 -o m.safetensors
 swept train m.safetensors train $hotel --train in/few.txt --vali in/few.txt --epochs 1 --hidden 4 --threads 1 -o m.safetensors
 swept eval "" eval $hotel --model in/m.safetensors --data in/few.txt --json
 swept faulty "" eval $hotel --model in/m.safetensors --data in/few.txt --fault price=x100
