@@ -24,6 +24,10 @@ static const struct {
                          "most lists have no value of the stratify_by field that training "
                          "contained: their levels are not compared; correct the field or make "
                          "the profile again"},
+    [EK_BOUND_ITEMS] = {"items",
+                        "most lists have item ids that training did not contain: features with "
+                        "levels by item are not compared; correct the id or make the profile "
+                        "again"},
 };
 
 const char *ek_bound_name(enum ek_bound b)

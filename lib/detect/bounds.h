@@ -16,6 +16,7 @@ enum ek_bound {
     EK_BOUNDS,                     /* number of limits in the checkpoint */
     EK_BOUND_SKETCHES = EK_BOUNDS, /* resets of live sketches for lack of memory */
     EK_BOUND_STRATA, /* lists without a level while most lists have an unknown stratum */
+    EK_BOUND_ITEMS,  /* lists without levels by item while most lists have unknown items */
     EK_BOUNDS_ALL
 };
 

@@ -52,7 +52,7 @@ bool ek_detector_get_point(const struct ek_detector *d, int feature, int cell,
 }
 
 enum {
-    UNKNOWN_LISTS = 128, /* lists that count for unknown strata */
+    UNKNOWN_LISTS = 128, /* lists that count for unknown strata and items */
     EXPIRY_LISTS = 1024  /* lists between two searches for episodes without lists */
 };
 
@@ -398,10 +398,11 @@ static int is_repeat(struct ek_detector *d, const struct ek_list_stats_builder *
 }
 
 /* Count lists without a level while most have none. */
-static void count_unknown_stratum(struct ek_detector *d, bool unknown)
+static void count_unknown(struct ek_detector *d, enum ek_unknown why, bool unknown)
 {
-    d->unknown_strata += ((float)unknown - d->unknown_strata) / UNKNOWN_LISTS;
-    d->exceeded.count[EK_BOUND_STRATA] += unknown && d->unknown_strata > .5F;
+    static const enum ek_bound bound[] = {EK_BOUND_STRATA, EK_BOUND_ITEMS};
+    d->unknown[why] += ((float)unknown - d->unknown[why]) / UNKNOWN_LISTS;
+    d->exceeded.count[bound[why]] += unknown && d->unknown[why] > .5F;
 }
 
 /* Update the state with a list that is not a repeat. */
@@ -412,7 +413,8 @@ static void update_list(struct ek_detector *d, const struct ek_list *q,
         ek_level_offset_list(&d->level_offsets, d->cell_of, 1 + ek_cells_dimensions(d->cells),
                              read);
     const float *query = add_history(d, q, read, time_ms);
-    count_unknown_stratum(d, read->unknown_stratum);
+    count_unknown(d, EK_UNKNOWN_STRATUM, read->unknown_stratum);
+    count_unknown(d, EK_UNKNOWN_ITEMS, read->unknown_items);
     ek_scheduler_refill(d);
     add_evidence(d, read, query);
     add_category_evidence(d);

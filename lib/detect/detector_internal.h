@@ -79,6 +79,9 @@ struct ek_episode {
 
 enum { EK_PAST_INCIDENTS = 64 };
 
+/* Reasons for which the levels of a list are missing. */
+enum ek_unknown { EK_UNKNOWN_STRATUM, EK_UNKNOWN_ITEMS, EK_UNKNOWNS };
+
 /* A recovered finding, whose incident reopens if the same change returns. */
 struct ek_past_finding {
     int feature, cell, query_feature;
@@ -126,8 +129,8 @@ struct ek_detector {
     uint16_t *evident;         /* scratch: the same for one list */
     struct ek_alarm *alarm;    /* [F] scratch */
     struct ek_alarm_level level;
-    float unknown_strata; /* fraction of the last lists, decaying by UNKNOWN_LISTS */
-    float track_lists;    /* current half-life of the tracked level of all traffic */
+    float unknown[EK_UNKNOWNS]; /* fraction of the last lists, decaying by UNKNOWN_LISTS */
+    float track_lists;          /* current half-life of the tracked level of all traffic */
     struct ek_dedup *repeats;
     struct ek_history *history;
     struct ek_cells *cells;

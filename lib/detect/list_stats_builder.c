@@ -286,16 +286,37 @@ static void remove_levels(struct ek_list_stats_builder *r)
     }
 }
 
-static int read_items(struct ek_list_stats_builder *r, const struct ek_list *q)
+/* Return whether a feature with levels by item has a value. */
+static bool has_item_values(const struct ek_list_stats_builder *r)
+{
+    const struct ek_item_levels *t = r->profile->item_levels;
+    for (int a = 0; a < t->features; a++)
+        if (r->record[t->feature[a]].usable)
+            return true;
+    return false;
+}
+
+/* Make levels relative to those of the items. */
+static int apply_item_levels(struct ek_list_stats_builder *r, const struct ek_list *q)
 {
     const struct ek_item_levels *levels = r->profile->item_levels;
+    r->unknown_items = false;
+    if (!levels || !has_item_values(r))
+        return EK_OK;
+    int rc = ek_item_levels_apply(levels, q, r->items, r->sums, r->pivot, r->record);
+    r->unknown_items = !rc && !has_item_values(r);
+    return rc;
+}
+
+static int read_items(struct ek_list_stats_builder *r, const struct ek_list *q)
+{
     const struct ek_segment_levels *segments = ek_profile_segment_levels(r->profile);
     char scratch[EK_STRATUM_TEXT];
     struct ek_text name = ek_stratum_name(&r->field, q, scratch);
     r->stratum = ek_profile_stratum(r->profile, name.text, name.length);
     ek_list_moments_compute(r->sums, q->x, q->items, r->pivot);
     ek_list_stats_compute(r->sums, q->items, r->pivot, r->record);
-    if (levels && ek_item_levels_apply(levels, q, r->items, r->sums, r->pivot, r->record))
+    if (apply_item_levels(r, q))
         return EK_ENOMEM;
     r->unknown_stratum = is_unknown_stratum(r->profile, r->stratum);
     if (r->unknown_stratum)

@@ -66,6 +66,8 @@ struct ek_list_stats_builder {
     int stratum;                  /* index in the profile */
     bool unknown_stratum;         /* training contained it, or a segment with levels, in no list:
                                    * levels are missing */
+    bool unknown_items;           /* training contained too few of its items: levels by item are
+                                   * missing */
     struct ek_list_stats *record; /* [F] residuals relative to the stratum */
     struct ek_bet_list *list_bets;
 };

@@ -200,6 +200,8 @@ static int64_t bound_max(const struct ek_guard *g, enum ek_bound bound)
                                                    ek_cells_max(ek_detector_registry(g->detector)));
     case EK_BOUND_STRATA:
         return g->assets->profile->strata - 1;
+    case EK_BOUND_ITEMS:
+        return (int64_t)g->assets->profile->item_levels->items;
     case EK_BOUND_EVENTS:
     case EK_BOUND_NONE:
     case EK_BOUNDS_ALL:

@@ -147,6 +147,34 @@ static int lists_until_confirmed(struct world *w, const struct ek_profile *p, in
     return lists_until_found(w, p, lists, &f);
 }
 
+/* Return the lists that are counted as of unknown items, of 1,000 with old or new ids. */
+static uint64_t count_unknown_items(struct world *w, const struct ek_profile *p, bool new_ids)
+{
+    struct ek_rules *rules = NULL;
+    struct ek_detector *d = NULL;
+    ck_assert_int_eq(ek_rules_parse(&rules, w->m, "rules", RULES, strlen(RULES), NULL), EK_OK);
+    ck_assert_int_eq(ek_detector_new(&d, w->m, p, rules, NULL), EK_OK);
+    w->new_ids = new_ids;
+    for (int i = 0; i < 1000; i++)
+        ck_assert_int_eq(ek_detector_observe(d, next(w), i, NULL), EK_OK);
+    uint64_t count = ek_detector_limit_counters(d).count[EK_BOUND_ITEMS];
+    ek_detector_free(d);
+    ek_rules_free(rules);
+    return count;
+}
+
+START_TEST(lists_of_items_that_training_lacks_are_counted)
+{
+    struct world w;
+    begin(&w);
+    struct ek_profile *p = train(&w);
+    ck_assert_uint_eq(count_unknown_items(&w, p, false), 0);
+    ck_assert_uint_gt(count_unknown_items(&w, p, true), 800);
+    ek_profile_free(p);
+    end(&w);
+}
+END_TEST
+
 START_TEST(other_items_are_no_change_of_the_scale)
 {
     struct world w;
@@ -330,8 +358,8 @@ Suite *suite_item_level_fit(void)
 {
     return ek_suite(
         "item_level_fit", values_of_the_item_get_levels_and_ages_and_values_of_the_list_do_not,
-        ids_that_do_not_return_give_no_levels, other_items_are_no_change_of_the_scale,
-        a_small_factor_is_found_within_a_hundred_lists,
+        ids_that_do_not_return_give_no_levels, lists_of_items_that_training_lacks_are_counted,
+        other_items_are_no_change_of_the_scale, a_small_factor_is_found_within_a_hundred_lists,
         a_sale_of_most_items_is_no_change_of_the_scale,
         a_list_has_a_level_if_half_of_its_items_have,
         a_value_without_a_level_of_its_item_does_not_count, a_list_without_ids_has_no_level,
