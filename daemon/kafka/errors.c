@@ -1,6 +1,8 @@
 /* Table of Kafka errors: class and category by code and operation. */
 #include "daemon/kafka/errors.h"
 
+#include "daemon/base/clock.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -13,8 +15,9 @@ enum {
     ADMIN = 1 << EK_KAFKA_ADMIN,
     ANYWHERE = CLIENT | CONSUME | COMMIT | DELIVER | TXN | ADMIN,
     UNSENT = CLIENT | CONSUME | COMMIT, /* operations that the client retries internally */
-    TRANSACTION_ABORTABLE = 120         /* sent by newer brokers; librdkafka 2.0 has no name for
-                                         * it */
+    DISTURBED_MS = 60000,
+    TRANSACTION_ABORTABLE = 120 /* sent by newer brokers; librdkafka 2.0 has no name for
+                                 * it */
 };
 
 struct row {
@@ -261,6 +264,14 @@ static void format_authorization(char *out, size_t size, const struct ek_kafka_w
              kind, name, reason);
 }
 
+/* Return true if a connection was lost shortly before. A member that joins a second time because
+ * the response to the first was lost takes the id from itself. */
+static bool is_disturbed(const struct ek_kafka_watch *w)
+{
+    int64_t last_ms = atomic_load(&w->disturbed_ms);
+    return last_ms && ek_now_ms() - last_ms < DISTURBED_MS;
+}
+
 void ek_kafka_errmsg(char *out, size_t size, const struct ek_kafka_watch *w,
                      rd_kafka_resp_err_t err, enum ek_kafka_where where, const char *topic,
                      const char *reason)
@@ -279,7 +290,12 @@ void ek_kafka_errmsg(char *out, size_t size, const struct ek_kafka_watch *w,
     case EK_KAFKA_ORDINARY:
         break;
     }
-    if (err == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID)
+    if (err == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID && is_disturbed(w))
+        snprintf(out, size,
+                 "a connection was lost, and a later join has taken the group.instance.id '%s': of "
+                 "this instance, or of another one with the same service.instance: %s",
+                 w->group_instance, reason);
+    else if (err == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID)
         snprintf(out, size,
                  "another member of the group has taken this one's group.instance.id '%s': give "
                  "each instance a service.instance of its own: %s",
@@ -346,6 +362,8 @@ static void log_error(struct ek_kafka_watch *w, const struct error_report *t, ch
 {
     enum ek_kafka_topic_of_error theme = ek_kafka_topic_of_error(t->err, t->reason);
     char sentence[REASON_BYTES];
+    if (t->err == RD_KAFKA_RESP_ERR__TRANSPORT || t->err == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)
+        atomic_store(&w->disturbed_ms, ek_now_ms());
     ek_kafka_errmsg(sentence, sizeof sentence, w, t->err, t->where, t->topic, t->reason);
     snprintf(text, TEXT_BYTES, "%s (%s, %s, %s)", sentence, rd_kafka_err2name(t->err), w->role,
              ek_kafka_class_name(t->class));
@@ -376,8 +394,8 @@ enum ek_kafka_class ek_kafka_report_topic(struct ek_kafka_watch *w, rd_kafka_res
     if (class == EK_KAFKA_FATAL) {
         struct ek_error e;
         /* twins would fence each other for ever if they were restarted */
-        ek_fail(&e, err == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID ? EK_ECONFIG : EK_EIO, "kafka: %s",
-                text);
+        bool twin = err == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID && !is_disturbed(w);
+        ek_fail(&e, twin ? EK_ECONFIG : EK_EIO, "kafka: %s", text);
         ek_kafka_fail(w, &e);
     }
     return class;

@@ -88,16 +88,23 @@ class Broker:
     plain-text clients are administrators."""
 
     PORTS = 10  # of a node, as in broker.sh
+    PROXIED = 7  # listener that tells clients the port of a proxy, with `proxied`
     LISTENERS = {"plain": 0, "sasl_plaintext": 2, "sasl_ssl": 3, "ssl": 4, "elsewhere": 5, "expired": 6}
     PASSWORDS = {"alice": "alice-Pw.7391", "bob": "bob-Pw.5512"}
 
-    def __init__(self, folder, nodes=1, secure=False):
+    def __init__(self, folder, nodes=1, secure=False, proxied=None):
         self.folder, self.nodes = folder, nodes
         self.port = free_port(self.PORTS * nodes)
         self.address = self.at("plain")
         self.tls = os.path.join(folder, "tls")
         self.transactional = set()  # users with a right on all transactional ids
         self.environment = {**os.environ, "BROKER_NODES": str(nodes), "BROKER_SECURE": "1" if secure else "0"}
+        if proxied:
+            here, there = f"PROXIED://127.0.0.1:{self.port + self.PROXIED}", f"PROXIED://127.0.0.1:{proxied}"
+            plain = f"PLAINTEXT://127.0.0.1:{self.port}"
+            self.environment["BROKER_MORE"] = (f"listeners={plain},{here},CONTROLLER://127.0.0.1:{self.port + 1}\n"
+                                               f"advertised.listeners={plain},{there}\n"
+                                               "listener.security.protocol.map=PLAINTEXT:PLAINTEXT,PROXIED:PLAINTEXT,CONTROLLER:PLAINTEXT")
         for name, password in self.PASSWORDS.items():
             self.environment[name.upper() + "_PASSWORD"] = password
 

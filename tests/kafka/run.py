@@ -9,6 +9,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+import soak_network
 import soak_outage
 import soak_rebalance
 import test_alerts
@@ -41,7 +42,7 @@ import workers
 MODULES = (test_delivery, test_alerts, test_at_once, test_attacks, test_errors, test_exactly, test_fleet, test_fleet_orders, test_fleet_rollout, test_flow,
            test_http, test_items, test_memory, test_orders, test_pause, test_positions, test_rebalance, test_reload, test_repair, test_rollout, test_security,
            test_serve, test_state, test_story, test_watch)
-SOAK = (soak_outage, soak_rebalance)
+SOAK = (soak_network, soak_outage, soak_rebalance)
 
 
 def suites(names, modules):

@@ -178,6 +178,20 @@ START_TEST(a_twin_of_a_static_member_is_named_by_what_the_two_share)
 }
 END_TEST
 
+/* A join whose response was lost takes the id from the member itself: a restart helps. */
+START_TEST(a_member_that_was_cut_off_may_have_fenced_itself)
+{
+    struct ek_error e;
+    struct ek_kafka_watch w = {.role = "consumer", .group_instance = "pod-1"};
+    ek_kafka_report(&w, RD_KAFKA_RESP_ERR__TRANSPORT, EK_KAFKA_CLIENT, "Disconnected");
+    ek_kafka_report(&w, RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID, EK_KAFKA_COMMIT, NULL);
+    ck_assert_int_eq(ek_kafka_failure(&w, &e), EK_EIO);
+    ck_assert_msg(strstr(e.message, "a connection was lost, and a later join has taken the "
+                                    "group.instance.id 'pod-1'") != NULL,
+                  "%s", e.message);
+}
+END_TEST
+
 START_TEST(a_trouble_lasts_until_a_broker_is_heard_and_keeps_its_reason)
 {
     struct ek_kafka_health_state t;
@@ -241,6 +255,7 @@ Suite *suite_kafka_errmsg(void)
                     a_connection_that_ends_in_the_handshake_is_no_broken_one,
                     a_batch_that_holds_up_its_partition_is_told_with_the_way_out,
                     a_twin_of_a_static_member_is_named_by_what_the_two_share,
+                    a_member_that_was_cut_off_may_have_fenced_itself,
                     a_trouble_lasts_until_a_broker_is_heard_and_keeps_its_reason,
                     errors_are_counted_under_what_people_can_mend,
                     a_fatal_error_is_kept_and_counted);
