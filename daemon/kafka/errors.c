@@ -314,6 +314,7 @@ void ek_kafka_errmsg(char *out, size_t size, const struct ek_kafka_watch *w,
 enum {
     REASON_BYTES = 400,
     TEXT_BYTES = 500,
+    TOPIC_BYTES = 250,
     DEBUG_BYTES = 300, /* all contexts of librdkafka's property `debug` */
     PROBE_MS = 100,
     BEHIND_FETCH_MS = 700, /* fetch.wait.max.ms (500) plus a margin */
@@ -442,10 +443,26 @@ void ek_kafka_report_fatal(struct ek_kafka_watch *w, rd_kafka_t *client, const c
                     cause ? text : reason);
 }
 
+/* Copy the topic from a reason like "scored [0]: no longer available". Return false if there is
+ * none. */
+static bool find_topic(const char *reason, char topic[TOPIC_BYTES])
+{
+    const char *end = strstr(reason, " [");
+    size_t length = end ? (size_t)(end - reason) : 0;
+    if (!length || length >= TOPIC_BYTES || memchr(reason, ' ', length))
+        return false;
+    memcpy(topic, reason, length);
+    topic[length] = 0;
+    return true;
+}
+
 static void on_error(rd_kafka_t *rk, int err, const char *reason, void *opaque)
 {
+    char topic[TOPIC_BYTES];
     if (err == RD_KAFKA_RESP_ERR__FATAL)
         ek_kafka_report_fatal(opaque, rk, reason);
+    else if (err == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED && find_topic(reason, topic))
+        ek_kafka_report_topic(opaque, (rd_kafka_resp_err_t)err, EK_KAFKA_CLIENT, topic, reason);
     else
         ek_kafka_report(opaque, (rd_kafka_resp_err_t)err, EK_KAFKA_CLIENT, reason);
 }

@@ -105,7 +105,10 @@ class ARightThatIsMissing(Rights):
                 flow.daemon.start()
             for which, flow in flows.items():
                 with self.subTest(which):
-                    flow.daemon.wait_drained()
+                    try:
+                        flow.daemon.wait_drained()
+                    except AssertionError as failure:
+                        raise AssertionError(f"{failure}\n{flow.daemon.status()}\n{flow.daemon.log()}") from None
                     self.assertEqual(flow.daemon.stop(), 0, flow.daemon.log())
                     self.assertGreaterEqual(len(flow.out()), 40)
                     self.assertEqual(set(flow.out()), set(range(20)))
