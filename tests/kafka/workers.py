@@ -19,8 +19,7 @@ import fixtures
 import harness
 import timed
 
-# Tests wait more than they compute; a build with sanitizers computes more.
-COUNT = 2 if os.environ.get("SANITIZED") else 3
+COUNT = 2
 LOCK = multiprocessing.Lock()
 Outcome = collections.namedtuple("Outcome", "run failed skipped")
 
