@@ -23,7 +23,8 @@ static const double NO_ERROR = 9;
 static const double NORMAL_95 = 1.959964;
 static const double CONVERGED = 1e-4; /* stop when a step gains less ln likelihood */
 static const double BOUND_TOLERANCE = .01;
-static const double WIDEN_MOST = 3; /* largest factor by which one step moves a bound */
+static const double EXPECTED_MIN = .25; /* least fraction of the expected information */
+static const double WIDEN_MOST = 3;     /* largest factor by which one step moves a bound */
 /* Fraction of lists that a known per-list factor need not explain. */
 static const double KNOWN_MISSES = .02;
 
@@ -314,20 +315,38 @@ static struct place find_maximum(const struct fit *f)
     return best;
 }
 
-/* Return the distance from the maximum to one end of the profile likelihood interval. */
+/* Return the root of twice the ln likelihood that a shift by `away` from the maximum loses.
+ * A free level starts unchanged or moved by as much the other way, whichever is likelier. */
+static double get_loss(const struct fit *f, const struct place *top, double away, unsigned nuisance)
+{
+    struct place x = *top, y = *top;
+    x.p[SHIFT] += away;
+    evaluate(f, &x);
+    y.p[SHIFT] = x.p[SHIFT];
+    y.p[LEVEL] -= away;
+    if (nuisance & FREE_LEVEL) {
+        evaluate(f, &y);
+        x = y.value > x.value ? y : x;
+    }
+    climb(f, &x, nuisance);
+    return sqrt(2 * fmax(top->value - x.value, 0));
+}
+
+/* Return the distance from the maximum to one end of the profile likelihood interval. The loss has
+ * steps where a climb ends early, so the search stays between the distances that lost too little
+ * and too much. */
 static double find_bound(const struct fit *f, const struct place *top, double side, double first,
                          unsigned nuisance, double reach)
 {
-    double away = first;
+    double away = first, inside = 0, outside = INFINITY;
     for (int round = 0; round < BOUND_STEPS; round++) {
-        struct place x = *top;
-        x.p[SHIFT] += side * away;
-        evaluate(f, &x);
-        climb(f, &x, nuisance);
-        double lost = sqrt(2 * fmax(top->value - x.value, 0)), more = reach / fmax(lost, 1e-3);
+        double more = reach / fmax(get_loss(f, top, side * away, nuisance), 1e-3);
         if (fabs(more - 1) < BOUND_TOLERANCE)
             break;
+        *(more > 1 ? &inside : &outside) = away;
         away *= fmin(fmax(more, 1 / WIDEN_MOST), WIDEN_MOST);
+        if (away <= inside || away >= outside)
+            away = (inside + outside) / 2;
     }
     return fmin(away, NO_ERROR);
 }
@@ -379,6 +398,17 @@ struct ek_alignment ek_align(const float *density, const struct ek_residuals *h,
     return found;
 }
 
+/* Return the Fisher information of one list on its level. */
+static double get_expected_information(const float *density)
+{
+    double sum = 0;
+    for (int i = 1; i < EK_DENSITY_BINS; i++) {
+        double slope = (double)(density[i] - density[i - 1]) / EK_RESIDUAL_BIN;
+        sum += slope * slope / (.5 * (double)(density[i] + density[i - 1])) * EK_RESIDUAL_BIN;
+    }
+    return sum;
+}
+
 double ek_align_level(const float *density, const struct ek_residuals *h, double level_error,
                       double *error)
 {
@@ -386,7 +416,9 @@ double ek_align_level(const float *density, const struct ek_residuals *h, double
     struct place x = {.p = {0, 0, 0}};
     evaluate(&f, &x);
     climb(&f, &x, FREE_LEVEL);
-    *error = 1 / sqrt(x.information[LEVEL][LEVEL]);
+    /* Lists that all lie at the mode have no squared scores. */
+    double least = EXPECTED_MIN * h->lists * get_expected_information(density);
+    *error = 1 / sqrt(fmax(x.information[LEVEL][LEVEL], least));
     return x.p[LEVEL];
 }
 

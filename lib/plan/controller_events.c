@@ -197,8 +197,9 @@ static void report_end(struct reporting *t, const struct ek_plan_entry *e)
                         "its budget is used up: too few lists show the fault");
     else if (!desired)
         report_decision(t, EK_DECIDED_END, e, r,
-                        e->until_ms >= 0 ? "the fault has cleared, and the minimum duration is over"
-                                         : "no finding requests it");
+                        e->until_ms >= 0
+                            ? "no finding requires it, and the minimum duration is over"
+                            : "no finding requests it");
     else if (t->c->limited != EK_EXCEEDS_NONE)
         report_decision(t, EK_DECIDED_END, e, r, "a limit of the rules blocks it");
     else if (ek_plan_has(t->is, e->feature, e->cell) || ek_plan_has(t->is, e->feature, 0))

@@ -73,11 +73,17 @@ static enum ek_bound bound_of(enum ek_exceeds x)
 static bool ek_controller_is_earned(const struct ek_controller *c, const struct ek_finding *f,
                                     double *credit);
 
-/* Apply the rules; only alert if the budget is too small. */
+/* Apply the rules; only alert if the budget is too small. A route that is desired stays so while
+ * the factor itself is beyond the threshold, as the ends of its interval scatter. */
 static struct ek_decision decide(const struct ek_controller *c, const struct ek_finding *f)
 {
     const struct ek_controller_setup *s = &c->setup;
     struct ek_decision d = ek_decide(s->rules, s->manifest, &s->means, f);
+    if (!d.desired && ek_plan_has(&c->desired, f->feature, f->cell)) {
+        struct ek_finding certain = *f;
+        certain.factor_low = certain.factor_high = f->factor;
+        d = ek_decide(s->rules, s->manifest, &s->means, &certain);
+    }
     bool open = f->state == EK_CONFIRMED || f->state == EK_UPDATED;
     double credit;
     if (d.desired && open && !ek_controller_is_earned(c, f, &credit)) {

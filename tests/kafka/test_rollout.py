@@ -241,7 +241,7 @@ class RolloutStory(Case):
         s.tell("revert", "1", "--reason", "it was none")
         s.send_until("it is routed as before", lambda: CELL in s.planned(), faulty=True)
 
-    OVER = "no finding requests it$|^the fault has cleared, and the minimum duration is over$"
+    OVER = "no finding requests it$|^no finding requires it, and the minimum duration is over$"
 
     def assert_history(self, history):
         history = [d for d in history if d["type"] != "reload"]

@@ -155,11 +155,39 @@ START_TEST(the_level_before_a_change_is_found_with_its_error)
 }
 END_TEST
 
+/* Prices that depend on nothing but the item leave no residuals: all lists are in one bin. */
+START_TEST(lists_that_are_all_equal_narrow_the_interval_and_the_level)
+{
+    static struct windows w;
+    float r[WINDOW_LISTS];
+    struct ek_residuals h;
+    windows_train(&w, 17);
+    double last = 1, error;
+    for (int lists = 25; lists <= WINDOW_LISTS; lists *= 2) {
+        for (int i = 0; i < lists; i++)
+            r[i] = (float)log(100);
+        ek_residuals_get(&h, r, lists);
+        struct ek_alignment a =
+            ek_align(w.density, &h, &(struct ek_align_known){.01, 1, log(1.25)});
+        double width = (a.high_ln - a.low_ln) / 2;
+        ck_assert_msg(width >= .0196 && width < 1.02 * last, "%d lists: %g after %g", lists, width,
+                      last);
+        last = width;
+        for (int i = 0; i < lists; i++)
+            r[i] = 0;
+        ek_residuals_get(&h, r, lists);
+        ck_assert_double_eq_tol(ek_align_level(w.density, &h, 1, &error), 0, .02);
+        ck_assert_double_lt(error, 2.5 * (double)w.baseline.sd / sqrt(lists));
+    }
+    ck_assert_double_lt(last, .06);
+}
+END_TEST
+
 Suite *suite_align(void)
 {
     return ek_suite(
-        "align", an_interval_holds_the_shift_of_all_lists,
-        an_interval_holds_the_shift_of_some_lists,
+        "align", lists_that_are_all_equal_narrow_the_interval_and_the_level,
+        an_interval_holds_the_shift_of_all_lists, an_interval_holds_the_shift_of_some_lists,
         a_small_shift_of_all_lists_is_no_larger_one_of_some,
         lists_that_say_the_same_widen_the_interval, counts_in_bins_have_the_likelihood_of_the_lists,
         no_place_near_the_one_found_is_likelier, the_level_before_a_change_is_found_with_its_error);

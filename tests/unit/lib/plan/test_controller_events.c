@@ -135,7 +135,7 @@ START_TEST(a_fault_that_goes_and_comes_is_counted)
                      "route: a finding requests route: it is enforced\n");
     ck_assert_str_eq(told_of(&s, EK_RECOVERED, 2000), "");
     ck_assert_str_eq(told_at(&s, 2000 + HOLD_MS),
-                     "end: the fault has cleared, and the minimum duration is over\n");
+                     "end: no finding requires it, and the minimum duration is over\n");
     ck_assert_str_eq(
         told_of(&s, EK_CONFIRMED, 90000),
         "relapse: the fault has come back 1 time: route is enforced, and holds 2 min\n");
@@ -217,7 +217,7 @@ START_TEST(rules_that_let_routes_end_do_so_with_those_that_wait)
     told_of(&s, EK_RECOVERED, 2000);
     ck_assert_str_eq(told_under(&s, "enforce", 3000), "");
     ck_assert_str_eq(told_at(&s, 1000 + HOLD_MS),
-                     "end: the fault has cleared, and the minimum duration is over\n");
+                     "end: no finding requires it, and the minimum duration is over\n");
     end(&s);
 }
 END_TEST

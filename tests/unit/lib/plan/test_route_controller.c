@@ -253,6 +253,31 @@ START_TEST(what_no_longer_asks_for_a_route_lets_it_end_by_its_hold)
 }
 END_TEST
 
+START_TEST(a_route_goes_on_while_the_factor_itself_is_beyond_the_threshold)
+{
+    struct scene *s = new_scene("defaults: {mode: enforce, min_duration: 10m}\n");
+    struct ek_finding f = finding(EK_CONFIRMED, 0, ALL);
+    f.factor = 1.35;
+    f.factor_low = 1.24; /* action_threshold is 1.25 */
+    f.factor_high = 1.46;
+    ek_controller_add_finding(s->control, &f, s->now);
+    ck_assert(!ek_plan_has(ek_controller_desired(s->control), 0, ALL)); /* too uncertain to begin */
+    f.state = EK_UPDATED;
+    f.factor_low = 1.26;
+    ek_controller_add_finding(s->control, &f, s->now);
+    ck_assert(settle(s) && entry_of(s, 0, ALL));
+    f.factor_low = 1.24;
+    ek_controller_add_finding(s->control, &f, s->now);
+    s->now += 30 * MINUTE;
+    ck_assert(!settle(s) && entry_of(s, 0, ALL));
+    f.factor = 1.2;
+    ek_controller_add_finding(s->control, &f, s->now);
+    s->now += 30 * MINUTE;
+    ck_assert(settle(s) && !entry_of(s, 0, ALL));
+    free_scene(s);
+}
+END_TEST
+
 START_TEST(beyond_the_limit_nothing_acts_and_it_shouts_each_time)
 {
     struct scene *s = new_scene("defaults: {mode: enforce, min_duration: 10m}\n"
@@ -574,6 +599,7 @@ Suite *suite_route_controller(void)
 {
     return ek_suite(
         "control", a_hold_grows_with_each_relapse_and_is_forgiven,
+        a_route_goes_on_while_the_factor_itself_is_beyond_the_threshold,
         what_no_longer_asks_for_a_route_lets_it_end_by_its_hold,
         beyond_the_limit_nothing_acts_and_it_shouts_each_time,
         what_acted_first_is_kept_where_the_rules_say_so, a_share_of_the_traffic_is_a_limit_too,
