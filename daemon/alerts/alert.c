@@ -29,6 +29,8 @@ static const struct kind KINDS[EK_ALERT_KINDS] = {
     [EK_ALERT_RELOAD_REFUSED] = {"reload-refused", "EvenkeelReloadRefused", EK_ALERT_WARNING},
     [EK_ALERT_MODEL_DRIFT] = {"model-drift", "EvenkeelModelDrift", EK_ALERT_WARNING},
     [EK_ALERT_UNDECODABLE] = {"undecodable", "EvenkeelUndecodable", EK_ALERT_CRITICAL},
+    [EK_ALERT_PARTLY_UNDECODABLE] = {"partly-undecodable", "EvenkeelPartlyUndecodable",
+                                     EK_ALERT_WARNING},
     [EK_ALERT_SILENT] = {"silent", "EvenkeelSilent", EK_ALERT_WARNING},
     [EK_ALERT_STALLED] = {"stalled", "EvenkeelStalled", EK_ALERT_CRITICAL},
     [EK_ALERT_UNREACHABLE] = {"unreachable", "EvenkeelUnreachable", EK_ALERT_CRITICAL},
@@ -278,6 +280,8 @@ static const char *const ACTIONS[EK_ALERT_KINDS] = {
     [EK_ALERT_RELOAD_REFUSED] = "the previous version stays in force",
     [EK_ALERT_MODEL_DRIFT] = "no action; routes would rank with this model",
     [EK_ALERT_UNDECODABLE] = "these messages are not guarded; correct the paths under 'message'",
+    [EK_ALERT_PARTLY_UNDECODABLE] =
+        "these messages are not guarded; correct their producer or the paths under 'message'",
     [EK_ALERT_SILENT] = "nothing is done; check the producer of the input",
     [EK_ALERT_STALLED] = "the instance is not ready; consumers of the output wait",
     [EK_ALERT_UNREACHABLE] = "the instance retries; consumers of the output wait",
@@ -291,6 +295,7 @@ static void add_input(struct line *l, enum ek_alert_kind kind)
 {
     static const char *const texts[EK_ALERT_KINDS] = {
         [EK_ALERT_UNDECODABLE] = "input messages cannot be read",
+        [EK_ALERT_PARTLY_UNDECODABLE] = "some input messages cannot be read",
         [EK_ALERT_SILENT] = "the input is silent",
         [EK_ALERT_STALLED] = "no output although the input has more",
         [EK_ALERT_UNREACHABLE] = "brokers do not answer or refuse this client",
@@ -328,6 +333,7 @@ static void add_other(struct line *l, const struct ek_alert *a)
         add(l, "model and upstream no longer agree");
         break;
     case EK_ALERT_UNDECODABLE:
+    case EK_ALERT_PARTLY_UNDECODABLE:
     case EK_ALERT_SILENT:
     case EK_ALERT_STALLED:
     case EK_ALERT_UNREACHABLE:
@@ -515,10 +521,11 @@ static void read_input(struct ek_alert_update *n, const struct ek_event_input *i
     static const struct {
         const char *condition;
         enum ek_alert_kind kind;
-    } kinds[] = {{"undecodable", EK_ALERT_UNDECODABLE}, {"silent", EK_ALERT_SILENT},
-                 {"stalled", EK_ALERT_STALLED},         {"unreachable", EK_ALERT_UNREACHABLE},
-                 {"degraded", EK_ALERT_DEGRADED},       {"messages_lost", EK_ALERT_MESSAGES_LOST},
-                 {"unmapped", EK_ALERT_UNMAPPED}};
+    } kinds[] = {
+        {"undecodable", EK_ALERT_UNDECODABLE}, {"silent", EK_ALERT_SILENT},
+        {"stalled", EK_ALERT_STALLED},         {"unreachable", EK_ALERT_UNREACHABLE},
+        {"degraded", EK_ALERT_DEGRADED},       {"messages_lost", EK_ALERT_MESSAGES_LOST},
+        {"unmapped", EK_ALERT_UNMAPPED},       {"partly_undecodable", EK_ALERT_PARTLY_UNDECODABLE}};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         if (strcmp(or_empty(i->condition), kinds[k].condition) != 0)
             continue;

@@ -70,8 +70,9 @@ static const struct ek_family FAMILIES[] = {
      "Messages that the topic deleted before they were read.",
      "by retention, or with the topic; each loss is an event with its offsets", NULL},
     {"evenkeel_input_condition", GAUGE, "condition", "1 while a condition of the input holds.",
-     "[conditions](monitor.md#conditions-of-the-input): `undecodable`, `silent`, `stalled`, "
-     "`unreachable`, `messages_lost`, `degraded`, `unmapped`",
+     "[conditions](monitor.md#conditions-of-the-input): `undecodable`, "
+     "`partly_undecodable`, `silent`, `stalled`, `unreachable`, `messages_lost`, `degraded`, "
+     "`unmapped`",
      NULL},
     {"evenkeel_in_flight_messages", GAUGE, "",
      "Messages read, with an output that is not acknowledged.", "", NULL},

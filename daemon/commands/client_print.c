@@ -591,6 +591,27 @@ static void print_ready(yyjson_val *o, FILE *to)
     fputc('\n', to);
 }
 
+/* Print number and first reason of undecodable messages, unless a condition has this text. */
+static void print_undecodable(yyjson_val *input, FILE *to)
+{
+    int64_t undecodable = yyjson_get_sint(yyjson_obj_get(input, "undecodable"));
+    int64_t decoded = yyjson_get_sint(yyjson_obj_get(input, "decoded"));
+    size_t i, max;
+    yyjson_val *c;
+    yyjson_arr_foreach(yyjson_obj_get(input, "conditions"), i, max, c)
+    {
+        if (strstr(get_text(c, "condition", ""), "undecodable"))
+            return;
+    }
+    if (!undecodable)
+        return;
+    fprintf(to, "%-18s %" PRId64 " of %" PRId64 " messages", "undecodable", undecodable,
+            decoded + undecodable);
+    print_text("; they are in ", get_text(input, "copies_in", NULL), to);
+    print_text(": ", get_text(input, "first_reason", NULL), to);
+    fputc('\n', to);
+}
+
 /* Conditions of the input, one a line, and why optional fields count as absent. */
 static void print_input(yyjson_val *o, FILE *to)
 {
@@ -608,6 +629,7 @@ static void print_input(yyjson_val *o, FILE *to)
         ek_print_safe(get_text(c, "text", "?"), to);
         fputc('\n', to);
     }
+    print_undecodable(input, to);
     if (!unreadable)
         return;
     fprintf(to, "%-18s counts as absent: ", "unreadable field");

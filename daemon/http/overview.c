@@ -125,10 +125,9 @@ static const char *get_status(const struct ek_overview_sources *in, const struct
         return s->acts ? "mitigated" : "confirmed";
     if (s->suspected)
         return "suspected";
-    return is_input(in, "silent")    ? "silent"
-           : is_input(in, "no_data") ? "no_data"
-           : in->accepts             ? "accepted"
-                                     : "ok";
+    if (in->input && !is_input(in, "ok"))
+        return in->input;
+    return in->accepts ? "accepted" : "ok";
 }
 
 static int summarize(const struct ek_overview_sources *in, struct summary *s)
@@ -237,10 +236,12 @@ static void add_text(struct ek_json_writer *w, const struct ek_overview_sources 
         snprintf(text, sizeof text, "paused: all lists are forwarded unchanged");
     else if (in->reason)
         snprintf(text, sizeof text, "not ready: %s", in->reason);
-    else if (is_input(in, "undecodable") || (!s->problems && is_input(in, "silent")))
+    else if (is_input(in, "undecodable"))
         snprintf(text, sizeof text, "%s", in->input_text);
     else if (!s->problems && is_input(in, "no_data"))
         snprintf(text, sizeof text, "no data yet: no list was read since the start");
+    else if (!s->problems && in->input && !is_input(in, "ok"))
+        snprintf(text, sizeof text, "%s", in->input_text);
     else if (!s->problems && in->accepts)
         snprintf(text, sizeof text,
                  "no findings: features are as in training or at the level that an operator "

@@ -14,8 +14,8 @@ struct ek_overview_sources {
     const struct ek_impact_view *route; /* [routes] */
     size_t routes;
     const char *reason;     /* reason of not being ready; NULL: ready */
-    const char *input;      /* "undecodable", "silent", ... of the input, else "ok" */
-    const char *input_text; /* what is wrong with it; "" */
+    const char *input;      /* condition of the input, "no_data" or "ok"; NULL: ok */
+    const char *input_text; /* reason of the condition, or "" */
     bool paused;
     int64_t paused_ms; /* start of the pause */
     const char *pause; /* JSON */

@@ -204,7 +204,8 @@ static int write_overview(void *context, struct ek_guard **guard, struct ek_erro
 /* The condition of the input that the overview shows. */
 static void set_input(struct ek_overview_sources *of, const struct ek_flow_view *flow)
 {
-    static const enum ek_flow_condition order[] = {EK_FLOW_UNDECODABLE, EK_FLOW_SILENT};
+    static const enum ek_flow_condition order[] = {EK_FLOW_UNDECODABLE, EK_FLOW_PARTLY_UNDECODABLE,
+                                                   EK_FLOW_SILENT};
     of->input = flow->decoded || flow->undecodable ? "ok" : "no_data";
     of->input_text = "";
     for (size_t i = sizeof order / sizeof *order; i-- > 0;) {

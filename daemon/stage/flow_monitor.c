@@ -18,8 +18,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double RECENT = .9; /* weight of the messages of one second in the next */
-static const double USUAL = .05; /* weight of a new gap */
+static const double RECENT = .9;            /* weight of the messages of one second in the next */
+static const double NEWEST_MESSAGES = 2000; /* the newest messages: these, or of ten seconds */
+static const double USUAL = .05;            /* weight of a new gap */
 enum { PERIOD_MS = 1000, RECENT_LEAST = 5, RECOVERED = 4, FIELDS = EK_DIMENSIONS_MAX + 2 };
 
 /* Field that messages should have. */
@@ -47,12 +48,14 @@ struct ek_flow_monitor {
     int64_t progress_ms, message_ms, second_ms;
     uint64_t decoded_before, undecodable_before, consumed_before; /* of the last second */
     double recent_decoded, recent_undecodable, gap_ms;
+    double newest_decoded, newest_undecodable;
 };
 
 const char *ek_flow_condition_name(enum ek_flow_condition which)
 {
-    static const char *const names[] = {"undecodable",   "silent",   "stalled", "unreachable",
-                                        "messages_lost", "degraded", "unmapped"};
+    static const char *const names[] = {
+        "undecodable", "partly_undecodable", "silent",   "stalled",
+        "unreachable", "messages_lost",      "degraded", "unmapped"};
     return names[which];
 }
 
@@ -220,9 +223,13 @@ static void count_second(struct ek_flow_monitor *m, int64_t now_ms)
 {
     uint64_t decoded = atomic_load(&m->decoded), undecodable = atomic_load(&m->undecodable);
     uint64_t more = m->consumed - m->consumed_before;
-    m->recent_decoded = RECENT * m->recent_decoded + (double)(decoded - m->decoded_before);
-    m->recent_undecodable =
-        RECENT * m->recent_undecodable + (double)(undecodable - m->undecodable_before);
+    double read = (double)(decoded - m->decoded_before);
+    double unread = (double)(undecodable - m->undecodable_before);
+    double weight = fmax(RECENT, exp(-(read + unread) / NEWEST_MESSAGES));
+    m->recent_decoded = RECENT * m->recent_decoded + read;
+    m->recent_undecodable = RECENT * m->recent_undecodable + unread;
+    m->newest_decoded = weight * m->newest_decoded + read;
+    m->newest_undecodable = weight * m->newest_undecodable + unread;
     m->decoded_before = decoded;
     m->undecodable_before = undecodable;
     if (!more)
@@ -243,10 +250,30 @@ static void look_undecodable(struct ek_flow_monitor *m, int64_t now_ms)
     if (was && !active) { /* the next time has another first reason */
         m->first_reason[0] = '\0';
         atomic_store(&m->has_reason, false);
+        m->newest_decoded = m->newest_undecodable = 0;
     }
     set_state(m, EK_FLOW_UNDECODABLE, active, now_ms,
               "%" PRIu64 " of %" PRIu64 " messages cannot be read; %s%s: %s", undecodable,
               decoded + undecodable, m->copies_to ? "they are in " : "they are forwarded unchanged",
+              m->copies_to ? m->copies_to : "", m->first_reason);
+}
+
+static void look_partly_undecodable(struct ek_flow_monitor *m, int64_t now_ms)
+{
+    uint64_t decoded = m->decoded_before, undecodable = m->undecodable_before;
+    double newest = m->newest_decoded + m->newest_undecodable;
+    double percent = newest > 0 ? 100 * m->newest_undecodable / newest : 0;
+    bool many =
+        m->newest_undecodable >= EK_FLOW_PARTLY_MESSAGES && percent >= EK_FLOW_PARTLY_PERCENT;
+    bool still =
+        m->state[EK_FLOW_PARTLY_UNDECODABLE].active && 2 * percent >= EK_FLOW_PARTLY_PERCENT;
+    if (m->newest_undecodable < .5) /* the next one has another reason */
+        atomic_store(&m->has_reason, false);
+    set_state(m, EK_FLOW_PARTLY_UNDECODABLE,
+              (many || still) && !m->state[EK_FLOW_UNDECODABLE].active, now_ms,
+              "%" PRIu64 " of %" PRIu64 " messages cannot be read, %.2g%% of the newest; %s%s: %s",
+              undecodable, decoded + undecodable, percent,
+              m->copies_to ? "they are in " : "they are forwarded unchanged",
               m->copies_to ? m->copies_to : "", m->first_reason);
 }
 
@@ -301,6 +328,7 @@ void ek_flow_monitor_evaluate(struct ek_flow_monitor *m, int64_t now_ms)
     pthread_mutex_lock(&m->lock);
     count_second(m, now_ms);
     look_undecodable(m, now_ms);
+    look_partly_undecodable(m, now_ms);
     look_silent(m, now_ms);
     look_stalled(m, now_ms);
     look_unmapped(m, now_ms);
@@ -348,7 +376,8 @@ static void add_text(struct ek_buf *out, const char *name, const char *text)
 const char *ek_flow_state_name(const struct ek_flow_view *v)
 {
     static const enum ek_flow_condition order[] = {EK_FLOW_STALLED, EK_FLOW_UNDECODABLE,
-                                                   EK_FLOW_UNREACHABLE, EK_FLOW_SILENT};
+                                                   EK_FLOW_UNREACHABLE, EK_FLOW_PARTLY_UNDECODABLE,
+                                                   EK_FLOW_SILENT};
     for (size_t i = 0; i < sizeof order / sizeof *order; i++)
         if (v->condition[order[i]].active)
             return ek_flow_condition_name(order[i]);

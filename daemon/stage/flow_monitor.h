@@ -26,18 +26,22 @@ enum {
     EK_FLOW_SILENCE_GAPS = 30,    /* usual gaps between messages without one */
     EK_FLOW_USUAL_MESSAGES = 100, /* before a gap is usual */
     EK_FLOW_UNMAPPED_LISTS = 100, /* lists without a field that is expected */
-    EK_FLOW_LOST_MS = 3600000,    /* how long a loss stays a condition */
+    EK_FLOW_PARTLY_MESSAGES =
+        10, /* undecodable ones among the newest, and EK_FLOW_PARTLY_PERCENT */
+    EK_FLOW_PARTLY_PERCENT = 1,
+    EK_FLOW_LOST_MS = 3600000, /* how long a loss stays a condition */
     EK_FLOW_TEXT_BYTES = 600
 };
 
 enum ek_flow_condition {
-    EK_FLOW_UNDECODABLE,   /* nothing decoded since the start, or most of the newest messages */
-    EK_FLOW_SILENT,        /* no message for many times the usual gap */
-    EK_FLOW_STALLED,       /* no output while the input has more */
-    EK_FLOW_UNREACHABLE,   /* brokers do not answer, or refuse this client */
-    EK_FLOW_MESSAGES_LOST, /* the log dropped messages before they were read */
-    EK_FLOW_DEGRADED,      /* a helper is away, and the flow continues without it */
-    EK_FLOW_UNMAPPED,      /* no list has a field that rules or configuration name */
+    EK_FLOW_UNDECODABLE, /* nothing decoded since the start, or most of the newest messages */
+    EK_FLOW_PARTLY_UNDECODABLE, /* fewer, but not only single ones */
+    EK_FLOW_SILENT,             /* no message for many times the usual gap */
+    EK_FLOW_STALLED,            /* no output while the input has more */
+    EK_FLOW_UNREACHABLE,        /* brokers do not answer, or refuse this client */
+    EK_FLOW_MESSAGES_LOST,      /* the log dropped messages before they were read */
+    EK_FLOW_DEGRADED,           /* a helper is away, and the flow continues without it */
+    EK_FLOW_UNMAPPED,           /* no list has a field that rules or configuration name */
     EK_FLOW_CONDITIONS
 };
 
@@ -52,7 +56,7 @@ struct ek_flow_view {
     uint64_t decoded, undecodable, lost;
     int64_t message_age_ms;                /* -1: no message since the start */
     bool never_decoded;                    /* messages came, and none could be read */
-    char first_reason[EK_FLOW_TEXT_BYTES]; /* of an undecodable message, with its place; or "" */
+    char first_reason[EK_FLOW_TEXT_BYTES]; /* of the newest undecodable messages, or "" */
     char unreadable[EK_UNREADABLE_BYTES];  /* reason that an optional field counts as absent */
     char unmapped[EK_FLOW_TEXT_BYTES];     /* "segment bucket, time"; or "" */
 };
@@ -67,8 +71,8 @@ struct ek_flow_progress {
 
 struct ek_flow_monitor;
 
-/* Return the name of a condition, a static string: "undecodable", "silent", "stalled",
- * "unreachable", "messages_lost", "degraded" or "unmapped". */
+/* Return the name of a condition, a static string: "undecodable", "partly_undecodable", "silent",
+ * "stalled", "unreachable", "messages_lost", "degraded" or "unmapped". */
 const char *ek_flow_condition_name(enum ek_flow_condition which);
 
 /* Create a monitor in which no condition holds. silence_ms: time without a message that counts as
@@ -85,7 +89,8 @@ void ek_flow_monitor_expect(struct ek_flow_monitor *m, const struct ek_rules *ru
 
 /* Add a decoded list, which is not kept. has_time: the message has its time. */
 void ek_flow_monitor_add_list(struct ek_flow_monitor *m, const struct ek_list *q, bool has_time);
-/* Count an undecodable message; position and reason of the first one are copied. */
+/* Count an undecodable message. Position and reason are copied, unless those of another one of the
+ * newest messages are present. */
 void ek_flow_monitor_add_undecodable(struct ek_flow_monitor *m, const char *topic, int partition,
                                      int64_t offset, const char *reason);
 /* Count offsets from .. to - 1 of a partition as gone before they were read. */

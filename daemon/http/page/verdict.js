@@ -48,6 +48,7 @@ function drifted(model) {
 
 const INPUT = {
   undecodable: ["broken", "not readable", "Messages cannot be read"],
+  partly_undecodable: ["suspected", "partly not readable", "Some messages cannot be read"],
   stalled: ["broken", "stalled", "No output although the input has more"],
   unreachable: ["broken", "unreachable", "Brokers do not answer"],
   messages_lost: ["broken", "messages lost", "Messages were lost before they were read"],
@@ -63,14 +64,15 @@ function conditionOf(c) {
 
 const inputOf = (known) => (known.status && known.status.input) || {};
 const conditions = (known) => inputOf(known).conditions || [];
-const silences = (known) => conditions(known).filter((c) => c.condition === "silent").map(conditionOf);
+const AFTER_FINDINGS = ["silent", "partly_undecodable"];
+const silences = (known) => conditions(known).filter((c) => AFTER_FINDINGS.includes(c.condition)).map(conditionOf);
 
-// Notices that do not depend on findings. As in the overview of the API, an input that is silent comes after a pause
-// and after findings.
+// Notices that do not depend on findings. As in the overview of the API, an input that is silent or partly not
+// readable comes after a pause and after findings.
 function notices(known) {
   const { ready, status } = known, all = [];
   if (ready && ready.ready === false) all.push(notReady(ready));
-  all.push(...conditions(known).filter((c) => c.condition !== "silent").map(conditionOf));
+  all.push(...conditions(known).filter((c) => !AFTER_FINDINGS.includes(c.condition)).map(conditionOf));
   if (status && status.paused) all.push(paused(status.paused));
   if (status && status.fleet && status.fleet.plan_stale) all.push(stalePlan(status.fleet));
   if (status && status.model && status.model.state === "drifted") all.push(drifted(status.model));

@@ -512,6 +512,22 @@ START_TEST(what_else_goes_wrong_is_an_alert_until_it_is_over)
 }
 END_TEST
 
+START_TEST(a_condition_of_the_input_is_an_alert_until_it_is_over)
+{
+    says("{\"event\":\"input\",\"state\":\"begun\",\"condition\":\"partly_undecodable\"," TIME
+         ",\"text\":\"11 of 101 messages cannot be read, 11% of the newest; they are in dead: "
+         "items: "
+         "missing\"}",
+         EK_ALERT_FIRES, EK_ALERT_PARTLY_UNDECODABLE,
+         "some input messages cannot be read since 21 Sep 14:32 UTC: 11 of 101 messages cannot be "
+         "read, 11% of the newest; they are in dead: items: missing; these messages are not "
+         "guarded; correct their producer or the paths under 'message'");
+    says("{\"event\":\"input\",\"state\":\"ended\",\"condition\":\"partly_undecodable\"," TIME
+         ",\"text\":\"it is over\"}",
+         EK_ALERT_ENDS, EK_ALERT_PARTLY_UNDECODABLE, "");
+}
+END_TEST
+
 START_TEST(a_rolled_back_route_is_over_with_its_finding)
 {
     struct scene s;
@@ -660,6 +676,7 @@ Suite *suite_alert(void)
         so_does_one_that_another_instance_ends_meanwhile,
         what_nobody_heard_of_goes_before_what_somebody_holds_for_firing,
         what_else_goes_wrong_is_an_alert_until_it_is_over,
+        a_condition_of_the_input_is_an_alert_until_it_is_over,
         a_rolled_back_route_is_over_with_its_finding,
         a_rolled_back_route_is_over_when_a_recall_leaves_out_its_finding,
         a_guard_that_begins_anew_ends_what_it_had_found_and_nothing_else,

@@ -114,6 +114,25 @@ START_TEST(a_status_says_why_it_is_not_ready_and_since_when_it_is_paused)
 }
 END_TEST
 
+START_TEST(a_status_has_the_number_of_undecodable_messages_and_the_first_reason)
+{
+    assert_printed(ek_client_print_status,
+                   "{\"input\":{\"state\":\"ok\",\"decoded\":90,\"undecodable\":2,\"copies_in\":"
+                   "\"dead\",\"first_reason\":\"items: missing\",\"conditions\":[]}}",
+                   "paused             no\ninput              ok\n"
+                   "undecodable        2 of 92 messages; they are in dead: items: missing\n");
+    assert_printed(ek_client_print_status,
+                   "{\"input\":{\"state\":\"partly_undecodable\",\"decoded\":90,\"undecodable\":11,"
+                   "\"first_reason\":\"items: missing\",\"conditions\":[{\"condition\":"
+                   "\"partly_undecodable\",\"text\":\"11 of 101 messages cannot be read\"}]}}",
+                   "paused             no\ninput              partly_undecodable\n"
+                   "partly_undecodable 11 of 101 messages cannot be read\n");
+    assert_printed(ek_client_print_status,
+                   "{\"input\":{\"state\":\"ok\",\"decoded\":90,\"undecodable\":0}}",
+                   "paused             no\ninput              ok\n");
+}
+END_TEST
+
 START_TEST(routes_that_a_guardrail_took_back_are_shown_with_it_and_its_figure)
 {
     static const char routes[] =
@@ -352,6 +371,7 @@ Suite *suite_client_print(void)
                     nothing_open_and_nothing_in_force_are_said,
                     news_of_a_finding_leave_it_confirmed_and_a_lag_nobody_knows_is_no_number,
                     a_status_says_why_it_is_not_ready_and_since_when_it_is_paused,
+                    a_status_has_the_number_of_undecodable_messages_and_the_first_reason,
                     routes_that_a_guardrail_took_back_are_shown_with_it_and_its_figure,
                     what_waits_for_a_person_and_what_one_has_pinned_is_shown,
                     long_texts_are_broken_between_words_under_their_column,

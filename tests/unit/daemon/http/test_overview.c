@@ -73,6 +73,23 @@ START_TEST(an_accepted_level_is_no_recovery)
 }
 END_TEST
 
+START_TEST(a_condition_of_the_input_is_the_status_unless_a_finding_is_open)
+{
+    struct ek_overview_sources of = OVERVIEW_OF(NULL);
+    of.accepts = 1;
+    of.input = "partly_undecodable";
+    of.input_text = "69 of 6369 messages cannot be read";
+    ASSERT_OVERVIEW(&of, "\"status\":\"partly_undecodable\"",
+                    "\"text\":\"69 of 6369 messages cannot be read\"");
+    of = OVERVIEW_OF(FINDING("size", "suspected", "null", "null"));
+    of.input = "partly_undecodable";
+    of.input_text = "69 of 6369 messages cannot be read";
+    ASSERT_OVERVIEW(&of, "\"status\":\"suspected\"", "1 suspected");
+    of.input = "undecodable";
+    ASSERT_OVERVIEW(&of, "\"status\":\"undecodable\"", "69 of 6369 messages cannot be read");
+}
+END_TEST
+
 START_TEST(one_problem_for_each_cause_the_gravest_first)
 {
     struct ek_overview_sources of = OVERVIEW_OF(FINDING("tax", "confirmed", "3", "\"c-1\""),
@@ -112,7 +129,8 @@ END_TEST
 
 Suite *suite_overview(void)
 {
-    return ek_suite("overview", fine_paused_and_not_ready_are_told_apart,
-                    an_accepted_level_is_no_recovery, one_problem_for_each_cause_the_gravest_first,
-                    what_is_done_is_that_of_the_route);
+    return ek_suite(
+        "overview", fine_paused_and_not_ready_are_told_apart, an_accepted_level_is_no_recovery,
+        a_condition_of_the_input_is_the_status_unless_a_finding_is_open,
+        one_problem_for_each_cause_the_gravest_first, what_is_done_is_that_of_the_route);
 }

@@ -99,6 +99,62 @@ START_TEST(messages_that_cannot_be_read_are_reported_with_the_first_reason_and_t
 }
 END_TEST
 
+START_TEST(one_percent_of_messages_that_cannot_be_read_is_a_condition)
+{
+    struct scene s;
+    begin(&s, 0);
+    pass(&s, 1000, 0);
+    pass(&s, 500, 9); /* fewer than ten */
+    ck_assert(!is(&s, EK_FLOW_PARTLY_UNDECODABLE));
+    for (int i = 0; i < 60; i++)
+        pass(&s, 80, 1);
+    ck_assert(is(&s, EK_FLOW_PARTLY_UNDECODABLE) && !is(&s, EK_FLOW_UNDECODABLE));
+    ck_assert_str_eq(text_of(&s, EK_FLOW_PARTLY_UNDECODABLE),
+                     "69 of 6369 messages cannot be read, 1.2% of the newest; they are in dead: "
+                     "items: missing (topic 'scored' partition 3 offset 17)");
+    assert_json(&s, "\"state\":\"partly_undecodable\"");
+    for (int i = 0; i < 60; i++)
+        pass(&s, 80, 0);
+    ck_assert(!is(&s, EK_FLOW_PARTLY_UNDECODABLE));
+    ek_flow_monitor_free(s.flow);
+}
+END_TEST
+
+START_TEST(half_of_the_messages_that_cannot_be_read_are_not_most)
+{
+    struct scene s;
+    begin(&s, 0);
+    for (int i = 0; i < 30; i++)
+        pass(&s, 40, 40);
+    ck_assert(is(&s, EK_FLOW_PARTLY_UNDECODABLE) && !is(&s, EK_FLOW_UNDECODABLE));
+    for (int i = 0; i < 30; i++)
+        pass(&s, 0, 40);
+    ck_assert(!is(&s, EK_FLOW_PARTLY_UNDECODABLE) && is(&s, EK_FLOW_UNDECODABLE));
+    for (int i = 0; i < 30; i++) {
+        pass(&s, 80, 0);
+        ck_assert(!is(&s, EK_FLOW_PARTLY_UNDECODABLE)); /* of the time before */
+    }
+    ck_assert(!is(&s, EK_FLOW_UNDECODABLE));
+    ek_flow_monitor_free(s.flow);
+}
+END_TEST
+
+START_TEST(a_reason_is_replaced_when_it_is_not_of_the_newest_messages)
+{
+    struct scene s;
+    begin(&s, 0);
+    pass(&s, 100, 1);
+    ek_flow_monitor_add_undecodable(s.flow, "scored", 1, 5, "score: not a number");
+    ck_assert_ptr_nonnull(strstr(view(&s).first_reason, "items: missing"));
+    for (int i = 0; i < 60; i++)
+        pass(&s, 100, 0);
+    ck_assert_ptr_nonnull(strstr(view(&s).first_reason, "items: missing"));
+    ek_flow_monitor_add_undecodable(s.flow, "scored", 1, 5, "score: not a number");
+    ck_assert_ptr_nonnull(strstr(view(&s).first_reason, "score: not a number"));
+    ek_flow_monitor_free(s.flow);
+}
+END_TEST
+
 START_TEST(an_input_is_silent_after_many_times_the_usual_gap)
 {
     struct scene s;
@@ -225,6 +281,9 @@ Suite *suite_flow_monitor(void)
 {
     return ek_suite("flow_monitor", no_data_is_a_state_of_its_own,
                     messages_that_cannot_be_read_are_reported_with_the_first_reason_and_their_place,
+                    one_percent_of_messages_that_cannot_be_read_is_a_condition,
+                    half_of_the_messages_that_cannot_be_read_are_not_most,
+                    a_reason_is_replaced_when_it_is_not_of_the_newest_messages,
                     an_input_is_silent_after_many_times_the_usual_gap,
                     ten_seconds_without_output_are_a_stall_while_the_input_has_more,
                     a_reading_thread_that_stands_still_is_a_stall,
