@@ -145,6 +145,7 @@ static inline void event_finding(struct ek_event_finding *f, json_t *o)
     f->action = event_action(o);
     f->mode = event_mode(o);
     f->paused = json_is_true(json_object_get(o, "paused"));
+    f->no_model = json_is_true(json_object_get(o, "no_model"));
     f->blocked_by =
         (enum ek_bound)event_name(o, "blocked_by", EK_BOUNDS_ALL, event_bound_name, EK_BOUND_NONE);
     f->members = event_list(json_object_get(o, "features"), members, EVENT_LIST_MAX);

@@ -238,8 +238,10 @@ static const char *action_text(enum ek_action action)
 static void add_action(struct line *l, const struct ek_event_finding *f)
 {
     const char *text = action_text(f->action);
-    if (!*text)
-        add(l, "no action; the rules only report it");
+    if (f->no_model)
+        add(l, "no action; there is no model");
+    else if (!*text)
+        add(l, "no action; it is only reported");
     else if (f->blocked_by != EK_BOUND_NONE)
         add(l, "not %s: the limit %s is reached", text, ek_bound_name(f->blocked_by));
     else if (f->paused)

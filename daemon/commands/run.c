@@ -233,6 +233,14 @@ static void warn_of_mismatch(const struct run *r)
                 ek_error_text(&e, text, sizeof text));
 }
 
+static void warn_of_missing_model(const struct run *r)
+{
+    struct ek_error e;
+    char text[700];
+    if (ek_config_lacks_model(r->config, r->assets, &e))
+        ek_log_text(r->log, EK_LOG_WARN, "config_warning", ek_error_text(&e, text, sizeof text));
+}
+
 /* Prefix the key, because usually another instance uses the address. */
 static int cannot_listen(struct ek_error *e)
 {
@@ -284,6 +292,7 @@ static int prepare(struct run *r, struct ek_error *e)
     if (r->assets->model)
         ek_routing_warn(c->model, r->assets->model, NULL, r->log);
     warn_of_mismatch(r);
+    warn_of_missing_model(r);
     rc = ek_stage_new(&r->stage, c, r->assets, r->log, e);
     if (!rc)
         rc = ek_config_tokens(&r->tokens, c, e);

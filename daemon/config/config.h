@@ -193,6 +193,10 @@ int ek_config_from_tree(struct ek_config **out, const struct ek_yaml *yaml, cons
  * for an error in an asset, EK_EIO or EK_ENOMEM. */
 int ek_config_assets(struct ek_assets **out, const struct ek_config *c,
                      struct ek_error_list *faults, struct ek_error *e);
+/* Return whether the rules act in a segment, but can only report for lack of a model; *e has the
+ * warning, at the key of the rules. */
+bool ek_config_lacks_model(const struct ek_config *c, const struct ek_assets *a,
+                           struct ek_error *e);
 struct ek_tokens;
 /* Load the tokens of `http.token_file`, which the caller frees with ek_tokens_free; *out is NULL
  * without the key and on errors. out NULL: only check the file. `e` is required. Return 0,

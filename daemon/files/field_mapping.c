@@ -289,6 +289,33 @@ int ek_config_assets(struct ek_assets **out, const struct ek_config *c,
     return ek_error_list_first(faults, rc && faults && faults->count ? EK_ECONFIG : rc, e);
 }
 
+static bool has_acting_segment(const struct ek_feature_rule *f)
+{
+    for (int i = 0; i < f->mode_in_count; i++)
+        if (ek_mode_acts(f->mode_in[i].mode))
+            return true;
+    return false;
+}
+
+bool ek_config_lacks_model(const struct ek_config *c, const struct ek_assets *a, struct ek_error *e)
+{
+    const struct ek_means means = ek_assets_means(a);
+    const struct ek_rules *r = a->rules;
+    bool acts = false;
+    for (int i = 0; i < r->feature_count && !acts; i++) {
+        const struct ek_feature_rule *f = &r->feature[i];
+        const struct ek_feature_rule *owner = f->mode_in_count || f->has_mode ? f : &r->defaults;
+        acts = f->watch && (ek_mode_acts(f->mode) || has_acting_segment(owner));
+    }
+    if (!acts || ek_means_any(&means))
+        return false;
+    ek_fail(e, EK_ECONFIG,
+            "the rules act, but without a model all findings are only reported: set "
+            "'assets.model', or 'output.writes: features'");
+    ek_config_place(c, "assets.rules", e);
+    return true;
+}
+
 int ek_config_tokens(struct ek_tokens **out, const struct ek_config *c, struct ek_error *e)
 {
     static const char key[] = "http.token_file";

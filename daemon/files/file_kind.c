@@ -491,6 +491,13 @@ static int note_comparisons(struct ek_checked *c, struct ek_config *config,
     return ek_error_list_add(&config->notes, &e) == EK_ENOMEM ? EK_ENOMEM : EK_OK;
 }
 
+static int note_model_missing(struct ek_config *config, const struct ek_assets *a)
+{
+    struct ek_error e;
+    bool lacks = ek_config_lacks_model(config, a, &e);
+    return lacks && ek_error_list_add(&config->notes, &e) == EK_ENOMEM ? EK_ENOMEM : EK_OK;
+}
+
 /* Read a configuration. A secret that is available only where `run` runs is an error, but its files
  * are still checked. */
 static int read_config(struct ek_checked *c, struct ek_config **config, struct ek_error *e)
@@ -520,7 +527,7 @@ static int check_config(struct ek_checked *c, struct ek_error *e)
         if (ek_model_routing_warning(assets->model, NULL, advice, sizeof advice))
             add_note(c, "'assets.model': %s", advice);
     }
-    if (!rc && note_comparisons(c, config, assets))
+    if (!rc && (note_comparisons(c, config, assets) || note_model_missing(config, assets)))
         rc = ek_fail(e, EK_ENOMEM, "out of memory");
     if (!rc)
         note_first(c, &config->notes);

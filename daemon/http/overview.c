@@ -169,6 +169,8 @@ static void action_text(const struct problem *p, char text[TEXT_BYTES])
     if (p->route && p->route->rolled_back)
         snprintf(text, TEXT_BYTES, "no action: guardrail %s rolled back the route of %s",
                  ek_guardrail_name(p->route->guardrail), feature);
+    else if (p->event->finding.no_model)
+        snprintf(text, TEXT_BYTES, "no action: there is no model");
     else if (!ek_action_treats(p->action))
         snprintf(text, TEXT_BYTES, "no action: it is only reported");
     else if (p->mode == EK_MODE_ENFORCE)

@@ -287,6 +287,8 @@ static int load_assets(struct loading *l, const struct ek_assets *was, struct ek
     note(l->r, check_belong(l, a, &why), &why);
     note(l->r, check_continues(l, was->rules, a->rules, &why), &why);
     note_mode(l, was->rules, a->rules);
+    if (ek_config_lacks_model(&l->mixed, a, &why))
+        ek_error_list_add(&l->r->notes, &why);
     l->loaded = ek_asset_ref_new(a);
     if (l->loaded)
         return EK_OK;

@@ -61,7 +61,8 @@ struct ek_event_finding {
     enum ek_mode mode;
     enum ek_bound blocked_by; /* EK_BOUND_NONE: no limit */
     bool paused, stays;
-    int members; /* features of the incident; 0 without one */
+    bool no_model; /* nothing can be mitigated, since scores are written without a model */
+    int members;   /* features of the incident; 0 without one */
     const char *const *member;
     const char *text; /* a sentence */
 };

@@ -143,6 +143,7 @@ static void add_action(struct ek_json_writer *w, const struct ek_event_finding *
         ek_json_add_text(w, "blocked_by", ek_bound_name(f->blocked_by));
     add_true(w, "paused", f->paused);
     add_true(w, "stays", f->stays);
+    add_true(w, "no_model", f->no_model);
     add_known_text(w, "reason", f->reason);
 }
 

@@ -224,11 +224,22 @@ struct ek_decision ek_guard_decide(const struct ek_guard *g, const struct ek_fin
     return ek_controller_decide(g->control, f);
 }
 
+struct ek_event *ek_guard_finding_event(const struct ek_guard *g, const struct ek_finding *f,
+                                        const struct ek_decision *decision, const int *members,
+                                        int count)
+{
+    const struct ek_means means = ek_assets_means(g->assets);
+    struct ek_event *event =
+        ek_event_from_finding(g->assets->manifest, f, decision, members, count);
+    if (event)
+        event->finding.no_model = !ek_means_any(&means);
+    return event;
+}
+
 int ek_guard_report_finding(struct ek_guard *g, const struct ek_finding *f,
                             const struct ek_decision *decision, const int *members, int count)
 {
-    return ek_guard_emit(g,
-                         ek_event_from_finding(g->assets->manifest, f, decision, members, count));
+    return ek_guard_emit(g, ek_guard_finding_event(g, f, decision, members, count));
 }
 
 struct ek_limit_counters ek_guard_limit_counters(const struct ek_guard *g)

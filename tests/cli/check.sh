@@ -216,10 +216,12 @@ output:   {topic: ranked, dead_letter_topic: ranked.dead}
 assets:   {manifest: hotel.yaml, profile: profile.ekp, rules: canary.yaml}
 pipeline: {shadow_scoring_cpu_percent: 0}
 END
-says 0 "trials.yaml: configuration, ok (trials.yaml:4:40: 'pipeline.shadow_scoring_cpu_percent' is 0: without shadow scoring the canary of 'price' never grows and most of 'abort_if' has no effect; set it to 10, for example)" \
+says 0 "trials.yaml: configuration, ok (trials.yaml:4:40: 'pipeline.shadow_scoring_cpu_percent' is 0: without shadow scoring the canary of 'price' never grows and most of 'abort_if' has no effect; set it to 10, for example, and 1 more)" \
 	trials.yaml
 printf 'features: {price: {mode: canary, canary: {initial_percent: 10, max_percent: 10}}}\n' >canary.yaml
-says 0 'trials.yaml: configuration, ok' trials.yaml
+says 0 "trials.yaml: configuration, ok (trials.yaml:3:56: the rules act, but without a model all findings are only reported: set 'assets.model', or 'output.writes: features')" trials.yaml
+sed 's/topic: ranked,/topic: ranked, writes: features,/' trials.yaml >features-out.yaml
+says 0 'features-out.yaml: configuration, ok' features-out.yaml
 cat >swapped.yaml <<'END'
 input:  {brokers: "localhost:9092", topics: [scored], group: g}
 output: {topic: ranked, dead_letter_topic: ranked.dead}

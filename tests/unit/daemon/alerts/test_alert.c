@@ -63,7 +63,7 @@ START_TEST(an_alert_of_missing_values_has_their_fraction_in_training)
     ek_alert_sentence(&a, sentence);
     ck_assert_str_eq(sentence,
                      "price: missing in 100% of the values, 2% in training, on arm=B since 21 Sep "
-                     "14:30 UTC; no action; the rules only report it");
+                     "14:30 UTC; no action; it is only reported");
     end(&s);
 }
 END_TEST
@@ -512,6 +512,24 @@ START_TEST(what_else_goes_wrong_is_an_alert_until_it_is_over)
 }
 END_TEST
 
+START_TEST(an_alert_without_a_model_has_this_reason)
+{
+    static const char *const modes[] = {"enforce", "observe"}, *const actions[] = {"alert",
+                                                                                   "route"};
+    char json[400];
+    for (int i = 0; i < 2; i++) {
+        snprintf(json, sizeof json,
+                 "{\"event\":\"finding\",\"state\":\"confirmed\",\"feature\":\"price\",\"segment\":"
+                 "null,\"class\":\"scale\",\"factor\":100,\"fraction\":1,\"units\":[],\"since_ms\":"
+                 "1790001058400,\"mitigation\":\"%s\",\"mode\":\"%s\",\"no_model\":true,"
+                 "\"incident_id\":\"c-1\",\"features\":[\"price\"],\"text\":\"\"}",
+                 actions[i], modes[i]);
+        says(json, EK_ALERT_FINDING_OPEN, EK_ALERT_DRIFT,
+             "price x100 since 21 Sep 14:30 UTC; no action; there is no model");
+    }
+}
+END_TEST
+
 START_TEST(a_condition_of_the_input_is_an_alert_until_it_is_over)
 {
     says("{\"event\":\"input\",\"state\":\"begun\",\"condition\":\"partly_undecodable\"," TIME
@@ -677,7 +695,7 @@ Suite *suite_alert(void)
         what_nobody_heard_of_goes_before_what_somebody_holds_for_firing,
         what_else_goes_wrong_is_an_alert_until_it_is_over,
         a_condition_of_the_input_is_an_alert_until_it_is_over,
-        a_rolled_back_route_is_over_with_its_finding,
+        an_alert_without_a_model_has_this_reason, a_rolled_back_route_is_over_with_its_finding,
         a_rolled_back_route_is_over_when_a_recall_leaves_out_its_finding,
         a_guard_that_begins_anew_ends_what_it_had_found_and_nothing_else,
         a_limit_is_not_over_while_it_holds_a_finding_back, severity_is_part_of_what_it_is,

@@ -127,10 +127,21 @@ START_TEST(what_is_done_is_that_of_the_route)
 }
 END_TEST
 
+START_TEST(without_a_model_no_ranking_is_promised)
+{
+    struct ek_overview_sources of =
+        OVERVIEW_OF("{\"event\":\"finding\",\"feature\":\"price\",\"segment\":null,\"state\":"
+                    "\"confirmed\",\"since_ms\":1000,\"mitigation\":\"route\",\"mode\":\"observe\","
+                    "\"no_model\":true,\"text\":\"price has moved\"}");
+    ASSERT_OVERVIEW(&of, "\"text\":\"price has moved. Action: no action: there is no model\"");
+}
+END_TEST
+
 Suite *suite_overview(void)
 {
-    return ek_suite(
-        "overview", fine_paused_and_not_ready_are_told_apart, an_accepted_level_is_no_recovery,
-        a_condition_of_the_input_is_the_status_unless_a_finding_is_open,
-        one_problem_for_each_cause_the_gravest_first, what_is_done_is_that_of_the_route);
+    return ek_suite("overview", fine_paused_and_not_ready_are_told_apart,
+                    an_accepted_level_is_no_recovery,
+                    a_condition_of_the_input_is_the_status_unless_a_finding_is_open,
+                    one_problem_for_each_cause_the_gravest_first, what_is_done_is_that_of_the_route,
+                    without_a_model_no_ranking_is_promised);
 }

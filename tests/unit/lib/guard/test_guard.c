@@ -398,6 +398,7 @@ START_TEST(without_a_model_an_enforced_route_is_an_alert)
     run(&b, 400, 1);
     ck_assert_int_eq(b.confirmed, 1);
     ck_assert_ptr_nonnull(strstr(b.finding, "\"mitigation\":\"alert\",\"mode\":\"enforce\""));
+    ck_assert_ptr_nonnull(strstr(b.finding, "\"no_model\":true"));
     ck_assert_int_eq(b.routed, 0);
     teardown(&b);
 }
