@@ -289,7 +289,7 @@ static const char *const ACTIONS[EK_ALERT_KINDS] = {
     [EK_ALERT_UNREACHABLE] = "the instance retries; consumers of the output wait",
     [EK_ALERT_MESSAGES_LOST] = "reading continues at the oldest message that is left",
     [EK_ALERT_DEGRADED] = "messages flow without it; it is retried",
-    [EK_ALERT_UNMAPPED] = "findings act on no list until messages have the field",
+    [EK_ALERT_UNMAPPED] = "no list is changed while a segment is missing",
     [EK_ALERT_TEST] = "none; this alert tests the delivery",
 };
 

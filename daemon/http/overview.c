@@ -18,6 +18,7 @@ struct problem {
     double gravity;                     /* for ordering: size of the change */
     enum ek_action action;
     enum ek_mode mode;
+    bool held; /* as ek_overview_sources.held */
 };
 
 struct summary {
@@ -69,6 +70,7 @@ static struct problem make_problem(const struct ek_overview_sources *in,
                         .entry = find_entry(in->open->plan, &f->at),
                         .gravity = get_gravity(f),
                         .action = f->action,
+                        .held = in->held,
                         .mode = EK_MODE_OBSERVE};
     if (p.route) {
         p.action = p.route->entry->treatment.action;
@@ -105,7 +107,7 @@ static void insert_problem(struct summary *s, const struct problem *p)
 
 static bool is_mitigated(const struct problem *p)
 {
-    return ek_mode_acts(p->mode) && !(p->route && p->route->rolled_back);
+    return ek_mode_acts(p->mode) && !p->held && !(p->route && p->route->rolled_back);
 }
 
 static bool is_input(const struct ek_overview_sources *in, const char *state)
@@ -173,6 +175,8 @@ static void action_text(const struct problem *p, char text[TEXT_BYTES])
         snprintf(text, TEXT_BYTES, "no action: there is no model");
     else if (!ek_action_treats(p->action))
         snprintf(text, TEXT_BYTES, "no action: it is only reported");
+    else if (p->held && ek_mode_acts(p->mode))
+        snprintf(text, TEXT_BYTES, "no action until lists have the segments that the rules name");
     else if (p->mode == EK_MODE_ENFORCE)
         snprintf(text, TEXT_BYTES, "%s", effect);
     else if (p->mode == EK_MODE_CANARY)

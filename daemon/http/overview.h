@@ -16,6 +16,7 @@ struct ek_overview_sources {
     const char *reason;     /* reason of not being ready; NULL: ready */
     const char *input;      /* condition of the input, "no_data" or "ok"; NULL: ok */
     const char *input_text; /* reason of the condition, or "" */
+    bool held;              /* no list is changed, because none has a segment of the rules */
     bool paused;
     int64_t paused_ms; /* start of the pause */
     const char *pause; /* JSON */

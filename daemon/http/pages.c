@@ -236,6 +236,7 @@ static int overview(struct ek_stage *s, struct ek_buf *body)
     struct ek_flow_view flow;
     ek_flow_monitor_get(ek_stage_parts(s).flow, ek_now_ms(), &flow);
     set_input(&o.sources, &flow);
+    o.sources.held = ek_flow_monitor_lacks_segment(ek_stage_parts(s).flow);
     int rc = ek_pause_json(kill_switch, &pause);
     o.sources.pause = ek_buf_string(&pause);
     rc = rc || !o.sources.pause

@@ -320,7 +320,8 @@ static void look_unmapped(struct ek_flow_monitor *m, int64_t now_ms)
     char names[EK_FLOW_TEXT_BYTES];
     list_unmapped(m, names);
     set_state(m, EK_FLOW_UNMAPPED, *names && m->decoded_before >= EK_FLOW_UNMAPPED_LISTS, now_ms,
-              "no list has it: %.500s; correct the paths under 'message'", names);
+              "no list has it: %.450s; %scorrect the paths under 'message'", names,
+              ek_flow_monitor_lacks_segment(m) ? "no list is changed without the segments; " : "");
 }
 
 void ek_flow_monitor_evaluate(struct ek_flow_monitor *m, int64_t now_ms)

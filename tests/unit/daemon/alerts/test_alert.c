@@ -543,6 +543,11 @@ START_TEST(a_condition_of_the_input_is_an_alert_until_it_is_over)
     says("{\"event\":\"input\",\"state\":\"ended\",\"condition\":\"partly_undecodable\"," TIME
          ",\"text\":\"it is over\"}",
          EK_ALERT_ENDS, EK_ALERT_PARTLY_UNDECODABLE, "");
+    says("{\"event\":\"input\",\"state\":\"begun\",\"condition\":\"unmapped\"," TIME
+         ",\"text\":\"no list has it: time\"}",
+         EK_ALERT_FIRES, EK_ALERT_UNMAPPED,
+         "an expected field is in no message since 21 Sep 14:32 UTC: no list has it: time; no list "
+         "is changed while a segment is missing");
 }
 END_TEST
 

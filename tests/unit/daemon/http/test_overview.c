@@ -117,6 +117,9 @@ START_TEST(what_is_done_is_that_of_the_route)
     ASSERT_OVERVIEW(&of, "\"status\":\"mitigated\"", "for 10% of the lists so far",
                     "is on average 3.4 positions from its position", "70% of the first ten items",
                     "(900 lists)");
+    of.held = true;
+    ASSERT_OVERVIEW(&of, "\"status\":\"confirmed\"", "no action until lists have the segments");
+    of.held = false;
     sums = (struct ek_comparison_sums){.tried = 0};
     route.mode = EK_MODE_OBSERVE;
     route.rolled_back = true;

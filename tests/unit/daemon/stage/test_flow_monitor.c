@@ -253,6 +253,10 @@ START_TEST(a_field_that_no_list_has_is_reported_after_100_lists)
     ck_assert(!is(&s, EK_FLOW_UNMAPPED));
     pass(&s, 1, 0);
     ck_assert_str_eq(view(&s).unmapped, "segment arm, segment market, time");
+    ck_assert_str_eq(
+        text_of(&s, EK_FLOW_UNMAPPED),
+        "no list has it: segment arm, segment market, time; no list is changed without "
+        "the segments; correct the paths under 'message'");
     ek_flow_monitor_add_list(s.flow, &q, true);
     pass(&s, 0, 0);
     ck_assert_str_eq(view(&s).unmapped, "segment market");
@@ -260,6 +264,13 @@ START_TEST(a_field_that_no_list_has_is_reported_after_100_lists)
     ek_flow_monitor_expect(s.flow, &rules, true, false);
     pass(&s, 0, 0);
     ck_assert(!is(&s, EK_FLOW_UNMAPPED) && !ek_flow_monitor_lacks_segment(s.flow));
+    ek_flow_monitor_expect(s.flow, &rules, true, true);
+    q.items = 1;
+    q.score = (double[]){NAN};
+    ek_flow_monitor_add_list(s.flow, &q, true);
+    pass(&s, 0, 0);
+    ck_assert_str_eq(text_of(&s, EK_FLOW_UNMAPPED),
+                     "no list has it: score; correct the paths under 'message'");
     ek_flow_monitor_free(s.flow);
 }
 END_TEST
