@@ -98,12 +98,13 @@ static unsigned ready(struct ek_stage *s, const struct ek_http_query *q, struct 
     bool good = false;
     struct ek_flow_view flow;
     (void)q;
-    ek_flow_monitor_get(ek_stage_parts(s).flow, ek_now_ms(), &flow);
+    int64_t now = ek_now_ms();
+    ek_flow_monitor_get(ek_stage_parts(s).flow, now, &flow);
     ek_buf_text(body, "{");
     ek_stage_readiness(s, &good, body);
-    return ek_buf_printf(body, ",\"input\":\"%s\"}\n", ek_flow_state_name(&flow)) ? BROKEN
-           : good                                                                 ? OK
-                                                                                  : UNAVAILABLE;
+    ek_buf_printf(body, ",\"input\":\"%s\",\"conditions\":", ek_flow_state_name(&flow));
+    ek_flow_conditions_json(&flow, now, body);
+    return ek_buf_text(body, "}\n") ? BROKEN : good ? OK : UNAVAILABLE;
 }
 
 int ek_http_error(const char *why, struct ek_buf *body)
@@ -201,21 +202,6 @@ static int write_overview(void *context, struct ek_guard **guard, struct ek_erro
     return rc;
 }
 
-/* The condition of the input that the overview shows. */
-static void set_input(struct ek_overview_sources *of, const struct ek_flow_view *flow)
-{
-    static const enum ek_flow_condition order[] = {EK_FLOW_UNDECODABLE, EK_FLOW_PARTLY_UNDECODABLE,
-                                                   EK_FLOW_SILENT};
-    of->input = flow->decoded || flow->undecodable ? "ok" : "no_data";
-    of->input_text = "";
-    for (size_t i = sizeof order / sizeof *order; i-- > 0;) {
-        if (!flow->condition[order[i]].active)
-            continue;
-        of->input = ek_flow_condition_name(order[i]);
-        of->input_text = flow->condition[order[i]].text;
-    }
-}
-
 static int overview(struct ek_stage *s, struct ek_buf *body)
 {
     struct ek_pause *kill_switch = ek_stage_parts(s).pause;
@@ -235,7 +221,8 @@ static int overview(struct ek_stage *s, struct ek_buf *body)
     ek_feature_stats_unlock(ek_stage_parts(s).feature_stats);
     struct ek_flow_view flow;
     ek_flow_monitor_get(ek_stage_parts(s).flow, ek_now_ms(), &flow);
-    set_input(&o.sources, &flow);
+    o.sources.input = ek_flow_state_name(&flow);
+    o.sources.input_text = ek_flow_state_text(&flow);
     o.sources.held = ek_flow_monitor_lacks_segment(ek_stage_parts(s).flow);
     int rc = ek_pause_json(kill_switch, &pause);
     o.sources.pause = ek_buf_string(&pause);

@@ -374,15 +374,50 @@ static void add_text(struct ek_buf *out, const char *name, const char *text)
         ek_buf_text(out, "null");
 }
 
-const char *ek_flow_state_name(const struct ek_flow_view *v)
+/* Return the active condition that is the most serious, or EK_FLOW_CONDITIONS. */
+static enum ek_flow_condition get_condition(const struct ek_flow_view *v)
 {
-    static const enum ek_flow_condition order[] = {EK_FLOW_STALLED, EK_FLOW_UNDECODABLE,
-                                                   EK_FLOW_UNREACHABLE, EK_FLOW_PARTLY_UNDECODABLE,
-                                                   EK_FLOW_SILENT};
+    static const enum ek_flow_condition order[] = {EK_FLOW_STALLED,
+                                                   EK_FLOW_UNDECODABLE,
+                                                   EK_FLOW_UNREACHABLE,
+                                                   EK_FLOW_MESSAGES_LOST,
+                                                   EK_FLOW_PARTLY_UNDECODABLE,
+                                                   EK_FLOW_SILENT,
+                                                   EK_FLOW_UNMAPPED,
+                                                   EK_FLOW_DEGRADED};
     for (size_t i = 0; i < sizeof order / sizeof *order; i++)
         if (v->condition[order[i]].active)
-            return ek_flow_condition_name(order[i]);
+            return order[i];
+    return EK_FLOW_CONDITIONS;
+}
+
+const char *ek_flow_state_name(const struct ek_flow_view *v)
+{
+    enum ek_flow_condition which = get_condition(v);
+    if (which < EK_FLOW_CONDITIONS)
+        return ek_flow_condition_name(which);
     return v->decoded || v->undecodable ? "ok" : "no_data";
+}
+
+const char *ek_flow_state_text(const struct ek_flow_view *v)
+{
+    enum ek_flow_condition which = get_condition(v);
+    return which < EK_FLOW_CONDITIONS ? v->condition[which].text : "";
+}
+
+int ek_flow_conditions_json(const struct ek_flow_view *v, int64_t now_ms, struct ek_buf *out)
+{
+    ek_buf_text(out, "[");
+    for (int i = 0, n = 0; i < EK_FLOW_CONDITIONS; i++) {
+        if (!v->condition[i].active)
+            continue;
+        ek_buf_printf(out, "%s{\"condition\":\"%s\",\"for_ms\":%" PRId64, n++ ? "," : "",
+                      ek_flow_condition_name((enum ek_flow_condition)i),
+                      now_ms - v->condition[i].since_ms);
+        add_text(out, "text", v->condition[i].text);
+        ek_buf_text(out, "}");
+    }
+    return ek_buf_text(out, "]");
 }
 
 int ek_flow_monitor_json(struct ek_flow_monitor *m, int64_t now_ms, struct ek_buf *out)
@@ -397,17 +432,9 @@ int ek_flow_monitor_json(struct ek_flow_monitor *m, int64_t now_ms, struct ek_bu
     add_text(out, "first_reason", v.first_reason);
     add_text(out, "unreadable", v.unreadable);
     add_text(out, "unmapped", v.unmapped);
-    ek_buf_text(out, ",\"conditions\":[");
-    for (int i = 0, n = 0; i < EK_FLOW_CONDITIONS; i++) {
-        if (!v.condition[i].active)
-            continue;
-        ek_buf_printf(out, "%s{\"condition\":\"%s\",\"for_ms\":%" PRId64, n++ ? "," : "",
-                      ek_flow_condition_name((enum ek_flow_condition)i),
-                      now_ms - v.condition[i].since_ms);
-        add_text(out, "text", v.condition[i].text);
-        ek_buf_text(out, "}");
-    }
-    return ek_buf_text(out, "]}");
+    ek_buf_text(out, ",\"conditions\":");
+    ek_flow_conditions_json(&v, now_ms, out);
+    return ek_buf_text(out, "}");
 }
 
 int ek_flow_monitor_metrics(struct ek_flow_monitor *m, int64_t now_ms, struct ek_buf *out)

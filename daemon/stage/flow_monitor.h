@@ -108,9 +108,13 @@ void ek_flow_monitor_add_progress(struct ek_flow_monitor *m, const struct ek_flo
 void ek_flow_monitor_evaluate(struct ek_flow_monitor *m, int64_t now_ms);
 /* Set *out to the current view at the monotonic time now_ms. Any thread. */
 void ek_flow_monitor_get(struct ek_flow_monitor *m, int64_t now_ms, struct ek_flow_view *out);
-/* Return the most serious condition of the input, "ok", or "no_data" before the first message; a
- * static string. */
+/* Return the most serious condition, "ok", or "no_data" before the first message; a static
+ * string. */
 const char *ek_flow_state_name(const struct ek_flow_view *v);
+/* Return the reason of that condition, or "". */
+const char *ek_flow_state_text(const struct ek_flow_view *v);
+/* Append the active conditions with their reasons as a JSON array. Return 0 or EK_ENOMEM. */
+int ek_flow_conditions_json(const struct ek_flow_view *v, int64_t now_ms, struct ek_buf *out);
 /* Return whether a segment dimension that the rules name was in no list yet. */
 bool ek_flow_monitor_lacks_segment(const struct ek_flow_monitor *m);
 

@@ -89,7 +89,7 @@ class Rare(opened.Opened):
     def test_not_ready_and_why(self):
         self.open("")
         real = self.scene.json("/ready")
-        self.assertEqual(real, {"ready": True, "partitions": 1, "missing_topics": [], "degraded": None, "reason": None, "input": "ok"})
+        self.assertEqual(real, {"ready": True, "partitions": 1, "missing_topics": [], "degraded": None, "reason": None, "input": "ok", "conditions": []})
         for reason, more, words in (("no_broker", {"message": "127.0.0.1:1: refused"}, "Not ready: no broker answers"),
                                     ("credentials", {"message": "not this one"}, "Not ready: brokers reject its user or password"),
                                     ("topic_missing", {"missing_topics": ["scored", "others"]}, "Not ready: an input topic is missing (scored and others)"),

@@ -253,6 +253,7 @@ START_TEST(a_field_that_no_list_has_is_reported_after_100_lists)
     ck_assert(!is(&s, EK_FLOW_UNMAPPED));
     pass(&s, 1, 0);
     ck_assert_str_eq(view(&s).unmapped, "segment arm, segment market, time");
+    assert_json(&s, "\"state\":\"unmapped\"");
     ck_assert_str_eq(
         text_of(&s, EK_FLOW_UNMAPPED),
         "no list has it: segment arm, segment market, time; no list is changed without "

@@ -190,7 +190,7 @@ START_TEST(pages_tell_the_state_before_and_after_partitions_are_assigned)
     assert_page(s.stage, "/ping", NULL, 200, "pong");
     assert_page(s.stage, "/ready", NULL, 503,
                 "{\"ready\":false,\"partitions\":0,\"missing_topics\":[],\"degraded\":null,"
-                "\"reason\":\"no_partitions\",\"input\":\"no_data\"}");
+                "\"reason\":\"no_partitions\",\"input\":\"no_data\",\"conditions\":[]}");
     assert_page(s.stage, "/metrics", NULL, 200, "\nevenkeel_ready 0\n");
     assert_page(s.stage, "/metrics", NULL, 200,
                 "\nevenkeel_service_info{service=\"a \\\"b\\\"\"} 1\n");

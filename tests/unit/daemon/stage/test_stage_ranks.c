@@ -276,6 +276,8 @@ START_TEST(no_list_is_routed_until_one_has_the_segment_that_rules_name)
     ck_assert_uint_eq(wait_for(&s, MANY).routed, 0);
     wait_for_page(s.stage, "/api/v1/plan", "\"feature\":\"price\",\"segment\":null,");
     wait_for_page(s.stage, "/api/v1/status", "\"unmapped\":\"segment arm\"");
+    wait_for_page(s.stage, "/ready", "\"ready\":true");
+    wait_for_page(s.stage, "/ready", "\"text\":\"no list has it: segment arm; ");
     ck_assert_uint_eq(counter(&s, EK_COUNT_REPAIRED_VALUES), 0);
     ck_assert_uint_gt(counter(&s, EK_COUNT_WITHHELD_REPAIRS), 0);
     s.change = price_in_cents_of_a_ranker;
