@@ -106,17 +106,32 @@ void ek_alert_key(const struct ek_alert *a, const char *service, char out[EK_ALE
     snprintf(out + end, EK_ALERT_KEY_BYTES - end, "/%016" PRIx64, ek_hash(all, strlen(all), 0));
 }
 
-void ek_alert_sentence(const struct ek_alert *a, char out[EK_ALERT_SENTENCE_BYTES])
+/* Write the features of the incident but for that of the alert, or their number. */
+static void write_others(const struct ek_alert *a, char *out, size_t size)
 {
     enum { MAX_NAMED = 3 };
-    char all[2 * EK_ALERT_SENTENCE_BYTES], more[EK_ALERT_NAME_TEXT_BYTES] = "";
-    if (a->features_count > MAX_NAMED)
-        snprintf(more, sizeof more, " and %d more", a->features_count - 1);
-    snprintf(all, sizeof all, "%s%s%s",
-             a->features_count > 1 && !*more ? a->features
-             : a->features_count             ? a->feature
-                                             : "",
-             more, a->summary);
+    char all[EK_ALERT_TEXT_BYTES], *rest = all;
+    size_t length = 0;
+    out[0] = '\0';
+    if (a->features_count > MAX_NAMED) {
+        snprintf(out, size, "%d features", a->features_count - 1);
+        return;
+    }
+    ek_alert_copy(all, sizeof all, a->features);
+    for (char *name; (name = strsep(&rest, ",")) && length < size;) {
+        name += strspn(name, " ");
+        if (strcmp(name, a->feature) != 0)
+            length +=
+                (size_t)snprintf(out + length, size - length, "%s%s", length ? ", " : "", name);
+    }
+}
+
+void ek_alert_sentence(const struct ek_alert *a, char out[EK_ALERT_SENTENCE_BYTES])
+{
+    char all[3 * EK_ALERT_SENTENCE_BYTES], others[EK_ALERT_TEXT_BYTES];
+    write_others(a, others, sizeof others);
+    snprintf(all, sizeof all, "%s%s%s%s", a->features_count ? a->feature : "", a->summary,
+             *others ? "; with it: " : "", others);
     ek_alert_copy(out, EK_ALERT_SENTENCE_BYTES, all);
     ek_make_safe(out);
 }

@@ -18,9 +18,8 @@ START_TEST(a_cause_of_many_features_is_one_alert_from_first_to_last)
     s.now_ms += WAIT_MS;
     ck_assert_int_eq(told(&s, SLACK, &a), 1);
     ek_alert_sentence(&a, sentence);
-    ck_assert_str_eq(sentence,
-                     "price, taxes x100 (cents) on arm=B since 21 Sep 14:30 UTC, looks like "
-                     "amounts in cents; routed to the wide path");
+    ck_assert_str_eq(sentence, "price x100 (cents) on arm=B since 21 Sep 14:30 UTC, looks like "
+                               "amounts in cents; routed to the wide path; with it: taxes");
     price(&s, "recovered");
     s.now_ms += WAIT_MS;
     ck_assert_int_eq(told(&s, SLACK, NULL), 0);
