@@ -370,11 +370,13 @@ void ek_alert_format_other(struct ek_alert *a, const char *detail)
 {
     struct line line = {.length = 0};
     add_other(&line, a);
-    ek_alert_copy(a->action, sizeof a->action, ACTIONS[a->kind]);
+    bool blocks_nothing = a->kind == EK_ALERT_LIMIT_REACHED && !is_plan_limit(a->limit);
+    ek_alert_copy(a->action, sizeof a->action, blocks_nothing ? "" : ACTIONS[a->kind]);
     ek_alert_copy(a->evidence, sizeof a->evidence, detail);
     if (*detail && a->kind != EK_ALERT_MODEL_DRIFT) /* its sentence is long */
         add(&line, ": %s", detail);
-    add(&line, "; %s", a->action);
+    if (*a->action)
+        add(&line, "; %s", a->action);
     ek_alert_copy(a->summary, sizeof a->summary, line.text);
 }
 

@@ -618,6 +618,21 @@ START_TEST(a_limit_is_not_over_while_it_holds_a_finding_back)
 }
 END_TEST
 
+START_TEST(only_a_limit_of_the_plan_holds_actions_back)
+{
+    static const char *const limits[] = {"plan", "items"};
+    struct scene s;
+    begin(&s, 10);
+    for (size_t i = 0; i < 2; i++) {
+        ck_assert_int_eq(reach(&s, limits[i]), 0);
+        const struct ek_alert *a = &ek_alert_registry_get(s.book, i)->alert;
+        ck_assert_int_eq(!!strstr(a->summary, "without action"), i == 0);
+        ck_assert_int_eq(!!*a->action, i == 0);
+    }
+    end(&s);
+}
+END_TEST
+
 START_TEST(severity_is_part_of_what_it_is)
 {
     struct ek_alert a = {.kind = EK_ALERT_LIMIT_REACHED, .limit = "cells"};
@@ -702,7 +717,8 @@ Suite *suite_alert(void)
         an_alert_without_a_model_has_this_reason, a_rolled_back_route_is_over_with_its_finding,
         a_rolled_back_route_is_over_when_a_recall_leaves_out_its_finding,
         a_guard_that_begins_anew_ends_what_it_had_found_and_nothing_else,
-        a_limit_is_not_over_while_it_holds_a_finding_back, severity_is_part_of_what_it_is,
+        a_limit_is_not_over_while_it_holds_a_finding_back,
+        only_a_limit_of_the_plan_holds_actions_back, severity_is_part_of_what_it_is,
         a_key_that_is_too_long_keeps_being_one, answers_are_judged_by_whether_trying_again_may_help,
         an_answer_with_a_secret_is_not_shown);
 }
