@@ -34,6 +34,7 @@ static const struct kind KINDS[EK_ALERT_KINDS] = {
     [EK_ALERT_SILENT] = {"silent", "EvenkeelSilent", EK_ALERT_WARNING},
     [EK_ALERT_STALLED] = {"stalled", "EvenkeelStalled", EK_ALERT_CRITICAL},
     [EK_ALERT_UNREACHABLE] = {"unreachable", "EvenkeelUnreachable", EK_ALERT_CRITICAL},
+    [EK_ALERT_TOPIC_MISSING] = {"topic-missing", "EvenkeelTopicMissing", EK_ALERT_CRITICAL},
     [EK_ALERT_MESSAGES_LOST] = {"messages-lost", "EvenkeelMessagesLost", EK_ALERT_CRITICAL},
     [EK_ALERT_DEGRADED] = {"degraded", "EvenkeelDegraded", EK_ALERT_WARNING},
     [EK_ALERT_UNMAPPED] = {"unmapped", "EvenkeelUnmapped", EK_ALERT_WARNING},
@@ -302,6 +303,7 @@ static const char *const ACTIONS[EK_ALERT_KINDS] = {
     [EK_ALERT_SILENT] = "nothing is done; check the producer of the input",
     [EK_ALERT_STALLED] = "the instance is not ready; consumers of the output wait",
     [EK_ALERT_UNREACHABLE] = "the instance retries; consumers of the output wait",
+    [EK_ALERT_TOPIC_MISSING] = "the instance is not ready; create the topic or correct its name",
     [EK_ALERT_MESSAGES_LOST] = "reading continues at the oldest message that is left",
     [EK_ALERT_DEGRADED] = "messages flow without it; it is retried",
     [EK_ALERT_UNMAPPED] = "no list is changed while a segment is missing",
@@ -316,6 +318,7 @@ static void add_input(struct line *l, enum ek_alert_kind kind)
         [EK_ALERT_SILENT] = "the input is silent",
         [EK_ALERT_STALLED] = "no output although the input has more",
         [EK_ALERT_UNREACHABLE] = "brokers do not answer or refuse this client",
+        [EK_ALERT_TOPIC_MISSING] = "an input topic is missing",
         [EK_ALERT_MESSAGES_LOST] = "input messages were lost before they were read",
         [EK_ALERT_DEGRADED] = "the state topic is not available",
         [EK_ALERT_UNMAPPED] = "an expected field is in no message",
@@ -354,6 +357,7 @@ static void add_other(struct line *l, const struct ek_alert *a)
     case EK_ALERT_SILENT:
     case EK_ALERT_STALLED:
     case EK_ALERT_UNREACHABLE:
+    case EK_ALERT_TOPIC_MISSING:
     case EK_ALERT_MESSAGES_LOST:
     case EK_ALERT_DEGRADED:
     case EK_ALERT_UNMAPPED:
@@ -540,11 +544,15 @@ static void read_input(struct ek_alert_update *n, const struct ek_event_input *i
     static const struct {
         const char *condition;
         enum ek_alert_kind kind;
-    } kinds[] = {
-        {"undecodable", EK_ALERT_UNDECODABLE}, {"silent", EK_ALERT_SILENT},
-        {"stalled", EK_ALERT_STALLED},         {"unreachable", EK_ALERT_UNREACHABLE},
-        {"degraded", EK_ALERT_DEGRADED},       {"messages_lost", EK_ALERT_MESSAGES_LOST},
-        {"unmapped", EK_ALERT_UNMAPPED},       {"partly_undecodable", EK_ALERT_PARTLY_UNDECODABLE}};
+    } kinds[] = {{"undecodable", EK_ALERT_UNDECODABLE},
+                 {"silent", EK_ALERT_SILENT},
+                 {"stalled", EK_ALERT_STALLED},
+                 {"unreachable", EK_ALERT_UNREACHABLE},
+                 {"degraded", EK_ALERT_DEGRADED},
+                 {"messages_lost", EK_ALERT_MESSAGES_LOST},
+                 {"unmapped", EK_ALERT_UNMAPPED},
+                 {"topic_missing", EK_ALERT_TOPIC_MISSING},
+                 {"partly_undecodable", EK_ALERT_PARTLY_UNDECODABLE}};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         if (strcmp(or_empty(i->condition), kinds[k].condition) != 0)
             continue;

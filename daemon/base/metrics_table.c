@@ -71,7 +71,8 @@ static const struct ek_family FAMILIES[] = {
      "by retention, or with the topic; each loss is an event with its offsets", NULL},
     {"evenkeel_input_condition", GAUGE, "condition", "1 while a condition of the input holds.",
      "[conditions](monitor.md#conditions-of-the-input): `undecodable`, "
-     "`partly_undecodable`, `silent`, `stalled`, `unreachable`, `messages_lost`, `degraded`, "
+     "`partly_undecodable`, `silent`, `stalled`, `unreachable`, `topic_missing`, "
+     "`messages_lost`, `degraded`, "
      "`unmapped`",
      NULL},
     {"evenkeel_in_flight_messages", GAUGE, "",

@@ -53,9 +53,9 @@ struct ek_flow_monitor {
 
 const char *ek_flow_condition_name(enum ek_flow_condition which)
 {
-    static const char *const names[] = {
-        "undecodable", "partly_undecodable", "silent",   "stalled",
-        "unreachable", "messages_lost",      "degraded", "unmapped"};
+    static const char *const names[] = {"undecodable",   "partly_undecodable", "silent",
+                                        "stalled",       "unreachable",        "topic_missing",
+                                        "messages_lost", "degraded",           "unmapped"};
     return names[which];
 }
 
@@ -377,14 +377,10 @@ static void add_text(struct ek_buf *out, const char *name, const char *text)
 /* Return the active condition that is the most serious, or EK_FLOW_CONDITIONS. */
 static enum ek_flow_condition get_condition(const struct ek_flow_view *v)
 {
-    static const enum ek_flow_condition order[] = {EK_FLOW_STALLED,
-                                                   EK_FLOW_UNDECODABLE,
-                                                   EK_FLOW_UNREACHABLE,
-                                                   EK_FLOW_MESSAGES_LOST,
-                                                   EK_FLOW_PARTLY_UNDECODABLE,
-                                                   EK_FLOW_SILENT,
-                                                   EK_FLOW_UNMAPPED,
-                                                   EK_FLOW_DEGRADED};
+    static const enum ek_flow_condition order[] = {
+        EK_FLOW_STALLED,       EK_FLOW_UNDECODABLE,   EK_FLOW_UNREACHABLE,
+        EK_FLOW_TOPIC_MISSING, EK_FLOW_MESSAGES_LOST, EK_FLOW_PARTLY_UNDECODABLE,
+        EK_FLOW_SILENT,        EK_FLOW_UNMAPPED,      EK_FLOW_DEGRADED};
     for (size_t i = 0; i < sizeof order / sizeof *order; i++)
         if (v->condition[order[i]].active)
             return order[i];

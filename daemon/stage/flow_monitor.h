@@ -39,6 +39,7 @@ enum ek_flow_condition {
     EK_FLOW_SILENT,             /* no message for many times the usual gap */
     EK_FLOW_STALLED,            /* no output while the input has more */
     EK_FLOW_UNREACHABLE,        /* brokers do not answer, or refuse this client */
+    EK_FLOW_TOPIC_MISSING,      /* an input topic does not exist */
     EK_FLOW_MESSAGES_LOST,      /* the log dropped messages before they were read */
     EK_FLOW_DEGRADED,           /* a helper is away, and the flow continues without it */
     EK_FLOW_UNMAPPED,           /* no list has a field that rules or configuration name */
@@ -72,7 +73,7 @@ struct ek_flow_progress {
 struct ek_flow_monitor;
 
 /* Return the name of a condition, a static string: "undecodable", "partly_undecodable", "silent",
- * "stalled", "unreachable", "messages_lost", "degraded" or "unmapped". */
+ * "stalled", "unreachable", "topic_missing", "messages_lost", "degraded" or "unmapped". */
 const char *ek_flow_condition_name(enum ek_flow_condition which);
 
 /* Create a monitor in which no condition holds. silence_ms: time without a message that counts as
@@ -96,8 +97,8 @@ void ek_flow_monitor_add_undecodable(struct ek_flow_monitor *m, const char *topi
 /* Count offsets from .. to - 1 of a partition as gone before they were read. */
 void ek_flow_monitor_add_loss(struct ek_flow_monitor *m, const char *topic, int partition,
                               int64_t from, int64_t to, int64_t now_ms);
-/* Set a condition that others observe (unreachable, degraded) with its copied text, or clear it
- * (text NULL). */
+/* Set a condition that others observe (unreachable, topic_missing, degraded) with its copied text,
+ * or clear it (text NULL). */
 void ek_flow_monitor_set(struct ek_flow_monitor *m, enum ek_flow_condition which, const char *text,
                          int64_t now_ms);
 /* Add the progress. The reading thread calls it in each step. */

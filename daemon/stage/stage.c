@@ -382,6 +382,28 @@ static int64_t silence_of_brokers(struct ek_stage *s, int64_t now_ms)
     return ek_now_ms() - s->answered_ms;
 }
 
+/* Report input topics that have not existed for EK_FLOW_STALL_MS. */
+static void look_for_topics(struct ek_stage *s, int64_t now_ms)
+{
+    const struct ek_text_list *topics = &s->config->topics;
+    char text[EK_FLOW_TEXT_BYTES] = "", more[40] = "";
+    size_t missing = 0, first = 0;
+    for (size_t i = topics->count; i-- > 0;) {
+        if (!ek_input_topic_missing(s->input, i))
+            continue;
+        missing++;
+        first = i;
+    }
+    s->missing_ms = !missing ? 0 : s->missing_ms ? s->missing_ms : now_ms;
+    if (missing && now_ms - s->missing_ms >= EK_FLOW_STALL_MS) {
+        if (missing > 1)
+            snprintf(more, sizeof more, " and %zu more", missing - 1);
+        snprintf(text, sizeof text, "topic '%.250s'%s of 'input.topics' does not exist",
+                 topics->items[first], more);
+    }
+    ek_flow_monitor_set(s->flow, EK_FLOW_TOPIC_MISSING, *text ? text : NULL, now_ms);
+}
+
 /* Set the conditions that the flow monitor cannot see. Runs on the watching thread. */
 static void look_around(void *context, int64_t now_ms)
 {
@@ -394,6 +416,7 @@ static void look_around(void *context, int64_t now_ms)
     else if (silent >= EK_FLOW_STALL_MS)
         snprintf(text, sizeof text, "no broker has answered for %lld s", (long long)silent / 1000);
     ek_flow_monitor_set(s->flow, EK_FLOW_UNREACHABLE, *text ? text : NULL, now_ms);
+    look_for_topics(s, now_ms);
 }
 
 static int start_watch(struct ek_stage *s, struct ek_error *e)

@@ -43,8 +43,9 @@ struct ek_stage {
     struct ek_fleet *fleet;   /* NULL: no fleet */
     struct ek_alerts *alerts; /* NULL: no HTTP alerts */
     struct ek_flow_monitor *flow;
-    struct ek_flow_watch *flow_watch;  /* while the stage runs */
-    atomic_bool reading;               /* the group was joined */
+    struct ek_flow_watch *flow_watch; /* while the stage runs */
+    atomic_bool reading;              /* the group was joined */
+    int64_t missing_ms; /* of the watching thread: since when an input topic is missing, or 0 */
     int64_t probe_due_ms, answered_ms; /* of the watching thread: next request to a broker, last
                                         * answer */
     struct ek_wakeup wakeup;

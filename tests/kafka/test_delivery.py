@@ -423,7 +423,7 @@ class Http(unittest.TestCase):
             d.wait_ready().wait_handled(100)
             self.assertEqual(d.get("/ready")[0], 200)
             self.assertEqual(d.json("/ready"), {"ready": True, "partitions": 1,
-                                                "missing_topics": [], "degraded": None, "reason": None, "input": "ok"})
+                                                "missing_topics": [], "degraded": None, "reason": None, "input": "ok", "conditions": []})
             self.assertRegex(d.json("/version")["version"], r"^\d+\.\d+\.\d+$")
             status = d.json("/api/v1/status")
             self.assertEqual(status["service"], "kafka-test")
@@ -473,7 +473,7 @@ class WhatCannotWork(unittest.TestCase):
         with daemon(f"{source}, {source}-late", target, group="late") as d:
             eventually("the missing topic is named", lambda: d.get("/ready") == (
                 503, '{"ready":false,"partitions":1,"missing_topics":["%s-late"],"degraded":null,'
-                '"reason":"topic_missing","input":"no_data"}\n' % source))
+                '"reason":"topic_missing","input":"no_data","conditions":[]}\n' % source))
             self.assertEqual(d.log().count(f"topic_missing topic={source}-late"), 1, d.log())
             WORLD.broker.create(source + "-late")
             d.wait_ready()

@@ -77,6 +77,44 @@ class AMappingThatReadsNothing(unittest.TestCase):
         self.assertEqual(len(WORLD.read(target)), 50)
 
 
+class AMappingThatReadsHalf(unittest.TestCase):
+    def test_is_reported_and_stays_ready(self):
+        source, target = WORLD.topics()
+        values = WORLD.hotel(200, "json")
+        values[1::2] = [b"{" + v for v in values[1::2]]
+        with Hook() as hook, daemon(source, target, message="encoding: json", undecodable="forward", sinks=[hook.sink],
+                                    alerting="group_wait: 100ms") as d:
+            d.wait_ready()
+            WORLD.send(source, numbered(values))
+            eventually("the condition holds", lambda: d.metric('evenkeel_input_condition{condition="partly_undecodable"}') == 1)
+            self.assertEqual(d.metric('evenkeel_input_condition{condition="undecodable"}'), 0)
+            status, body = d.get("/ready")
+            self.assertEqual(status, 200, body)
+            self.assertIn("100 of 200 messages cannot be read", json.loads(body)["conditions"][0]["text"])
+            self.assertEqual(d.json("/api/v1/overview")["status"], "partly_undecodable")
+            said = evenkeel("status", "--url", f"http://{d.http}")[0]
+            self.assertIn("100 of 200 messages cannot be read, 50% of the newest", said)
+            eventually("an alert is sent", lambda: hook.firing("partly-undecodable"), 30)
+            self.assertEqual(hook.firing("undecodable"), [])
+            self.assertEqual(d.stop(), 0, d.log())
+        self.assertEqual(len(WORLD.read(target)), 200)
+
+
+class ATopicThatDoesNotExist(unittest.TestCase):
+    def test_is_alerted_until_it_exists(self):
+        source, target = WORLD.topics()
+        with Hook() as hook, daemon(f"{source}-late", target, sinks=[hook.sink], alerting="group_wait: 100ms") as d:
+            alert = eventually("an alert is sent", lambda: hook.firing("topic-missing"), promised(40))[0]
+            self.assertIn(f"topic '{source}-late' of 'input.topics' does not exist", alert["summary"])
+            ready = json.loads(d.get("/ready")[1])
+            self.assertEqual((ready["reason"], ready["input"]), ("topic_missing", "topic_missing"))
+            self.assertEqual([c["condition"] for c in ready["conditions"]], ["topic_missing"])
+            WORLD.broker.create(source + "-late")
+            d.wait_ready()
+            eventually("the alert is resolved", lambda: [a for a in hook.got if a["kind"] == "topic-missing" and a["state"] == "resolved"], promised(40))
+            self.assertEqual(d.stop(), 0, d.log())
+
+
 class AFrozenBroker(unittest.TestCase):
     def test_is_reported_within_seconds(self):
         """It closes no connection; nothing comes out while the input has more."""

@@ -51,6 +51,7 @@ const INPUT = {
   partly_undecodable: ["suspected", "partly not readable", "Some messages cannot be read"],
   stalled: ["broken", "stalled", "No output although the input has more"],
   unreachable: ["broken", "unreachable", "Brokers do not answer"],
+  topic_missing: ["broken", "topic missing", "An input topic is missing"],
   messages_lost: ["broken", "messages lost", "Messages were lost before they were read"],
   silent: ["suspected", "silent", "The input is silent"],
   degraded: ["suspected", "degraded", "The state topic is not available"],

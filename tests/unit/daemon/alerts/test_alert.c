@@ -542,6 +542,11 @@ START_TEST(a_condition_of_the_input_is_an_alert_until_it_is_over)
     says("{\"event\":\"input\",\"state\":\"ended\",\"condition\":\"partly_undecodable\"," TIME
          ",\"text\":\"it is over\"}",
          EK_ALERT_ENDS, EK_ALERT_PARTLY_UNDECODABLE, "");
+    says("{\"event\":\"input\",\"state\":\"begun\",\"condition\":\"topic_missing\"," TIME
+         ",\"text\":\"topic 'scored' of 'input.topics' does not exist\"}",
+         EK_ALERT_FIRES, EK_ALERT_TOPIC_MISSING,
+         "an input topic is missing since 21 Sep 14:32 UTC: topic 'scored' of 'input.topics' does "
+         "not exist; the instance is not ready; create the topic or correct its name");
     says("{\"event\":\"input\",\"state\":\"begun\",\"condition\":\"unmapped\"," TIME
          ",\"text\":\"no list has it: time\"}",
          EK_ALERT_FIRES, EK_ALERT_UNMAPPED,

@@ -285,6 +285,9 @@ START_TEST(what_others_observe_is_set_and_cleared)
     ck_assert(is(&s, EK_FLOW_DEGRADED));
     ek_flow_monitor_set(s.flow, EK_FLOW_DEGRADED, NULL, s.now);
     ck_assert(!is(&s, EK_FLOW_DEGRADED));
+    ek_flow_monitor_set(s.flow, EK_FLOW_TOPIC_MISSING, "topic 'scored' does not exist", s.now);
+    pass(&s, 1, 0);
+    assert_json(&s, "\"state\":\"topic_missing\"");
     ek_flow_monitor_free(s.flow);
 }
 END_TEST
