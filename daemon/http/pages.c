@@ -295,6 +295,20 @@ static unsigned set_type(unsigned code, const char *as, const char **type, struc
     return code;
 }
 
+static unsigned respond_not_found(struct ek_buf *body)
+{
+    struct ek_buf text;
+    ek_buf_init(&text, 0);
+    ek_buf_text(&text, "not found; paths are:");
+    for (size_t i = 0; i < sizeof PAGES / sizeof *PAGES; i++)
+        ek_buf_printf(&text, " %s", PAGES[i].path);
+    ek_buf_printf(&text, " %s{feature}; docs/http.md also has the calls that change something",
+                  FEATURE);
+    unsigned status = text.rc ? BROKEN : respond_error(NOT_FOUND, ek_buf_string(&text), body);
+    ek_buf_release(&text);
+    return status;
+}
+
 bool ek_http_is_page(const char *path)
 {
     for (size_t i = 0; i < sizeof PAGES / sizeof *PAGES; i++)
@@ -318,8 +332,5 @@ unsigned ek_http_page(struct ek_stage *stage, const char *path, const struct ek_
     }
     if (!strncmp(path, FEATURE, sizeof FEATURE - 1))
         return set_type(feature(stage, path + sizeof FEATURE - 1, body), JSON, type, body);
-    *type = TEXT;
-    for (size_t i = 0; i < sizeof PAGES / sizeof *PAGES; i++)
-        ek_buf_printf(body, "%s%s", i ? " " : "not found; paths are: ", PAGES[i].path);
-    return ek_buf_text(body, "\n") ? BROKEN : NOT_FOUND;
+    return set_type(respond_not_found(body), JSON, type, body);
 }

@@ -215,7 +215,8 @@ START_TEST(pages_tell_the_state_before_and_after_partitions_are_assigned)
                 "{\"windows\":{\"length_ms\":300000,");
     assert_page(s.stage, "/api/v1/features/prise", NULL, 404, "\"did_you_mean\":\"price\"");
     assert_page(s.stage, "/metrics", NULL, 200, "\n# TYPE evenkeel_feature_psi gauge\n");
-    assert_page(s.stage, "/nothing", NULL, 404, "/api/v1/plan");
+    assert_page(s.stage, "/nothing", NULL, 404, "{\"error\":\"not found; paths are: /ping ");
+    assert_page(s.stage, "/nothing", NULL, 404, " /api/v1/features/{feature}; ");
     ek_http_stop(http);
     finish(&s);
     end(&s);
