@@ -35,7 +35,7 @@ sed 's/after_lists: 200/after_lists: 2/; s/lists: 1000/lists: 1000}\n  - {name: 
 checks 78 -m features.yaml fails.yaml
 cp out first
 grep -qE "^fails.yaml:6:5: test 'cents': .*wanted within 2$" out || fail "$(cat out)"
-grep -qE "^fails.yaml:8:5: test 'half': class 'scale', wanted 'power' \(after [0-9]+ queries\)$" out || fail "$(cat out)"
+grep -qE "^fails.yaml:8:5: test 'half': class 'scale', wanted 'power' \(after [0-9]+ lists\)$" out || fail "$(cat out)"
 [ "$(wc -l <out)" = 2 ] || fail "$(cat out)"
 checks 78 -m features.yaml fails.yaml
 cmp -s out first || fail "not the same again: $(cat first out)"
@@ -94,14 +94,14 @@ changed() { # file, sed script, expected error
 changed default 's/report_threshold: 1.10/report_threshold: 1.005/' "test 'traffic that moves a little is not spoken of': 'scale' was confirmed"
 changed default 's/action_threshold: 1.25/action_threshold: 3/' "action 'alert', wanted 'route'"
 changed default 's/action_min_fraction: 0.05/action_min_fraction: 0.5/' "test 'one in five is': action 'alert', wanted 'route'"
-changed default 's/confirmation_lists: 64/confirmation_lists: 20000/' 'queries, wanted within 200'
+changed default 's/confirmation_lists: 64/confirmation_lists: 20000/' 'lists, wanted within 200'
 changed travel 's/units: \[mi_to_km[^]]*\]/report_threshold: 1.15/' "test 'kilometers for miles are below action_threshold, and known': action 'alert', wanted 'route'"
 changed travel 's/action_threshold: 2 /action_threshold: 3 /' "test 'a factor that nobody knows is routed from two and a half on': action 'alert'"
 changed travel 's/report_threshold: 1.15/report_threshold: 1.005/' "test 'a season is not spoken of': 'scale' was confirmed on 'price'"
-changed travel 's/confirmation_lists: 64/confirmation_lists: 20000/' 'queries, wanted within 200'
+changed travel 's/confirmation_lists: 64/confirmation_lists: 20000/' 'lists, wanted within 200'
 changed retail 's/with_tax, factor: 1.19/with_tax, factor: 1.25/' "test 'tax on top is known by its factor': action 'alert', wanted 'route'"
 changed retail 's/report_threshold: 3,/report_threshold: 1.1,/' "test 'shelves that fill up are not spoken of': 'scale' was confirmed"
-changed retail 's/confirmation_lists: 100/confirmation_lists: 20000/' 'queries, wanted within 250'
+changed retail 's/confirmation_lists: 100/confirmation_lists: 20000/' 'lists, wanted within 250'
 changed search 's/action_threshold: 1.3/action_threshold: 3/' "test 'a new analyser gives text scores half as large again': action 'alert'"
 changed search 's/report_threshold: 2,/report_threshold: 1.1,/' "test 'clicks that grow are not spoken of': 'scale' was confirmed"
-changed search 's/confirmation_lists: 64/confirmation_lists: 20000/' 'queries, wanted within 300'
+changed search 's/confirmation_lists: 64/confirmation_lists: 20000/' 'lists, wanted within 300'

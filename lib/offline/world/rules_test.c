@@ -194,10 +194,9 @@ static void add_unexpected(struct run *r, const struct ek_finding *f)
     struct ek_rules_outcome *out = r->out;
     char cell[100];
     cell_text(f->dimension, f->value, cell, sizeof cell);
-    snprintf(out->text, sizeof out->text,
-             "'%s' was confirmed on '%s' in %s %s%d queries, wanted %s", ek_class_name(f->class),
-             name_of(r, f->feature), cell, r->since ? "after " : "within the ",
-             r->since ? (int)r->since : EK_RULES_TEST_HEALTHY,
+    snprintf(out->text, sizeof out->text, "'%s' was confirmed on '%s' in %s %s%d lists, wanted %s",
+             ek_class_name(f->class), name_of(r, f->feature), cell,
+             r->since ? "after " : "within the ", r->since ? (int)r->since : EK_RULES_TEST_HEALTHY,
              r->since ? "nothing" : "nothing in healthy lists");
     out->queries = r->since;
     r->ended = true;
@@ -213,7 +212,7 @@ static void add_expected(struct run *r, const struct ek_finding *f)
     bool in_time = r->since <= (uint64_t)desired;
     if (!fits) {
         if (in_time || !out->text[0])
-            snprintf(out->text, sizeof out->text, "%s (after %d queries)", wrong, (int)r->since);
+            snprintf(out->text, sizeof out->text, "%s (after %d lists)", wrong, (int)r->since);
         return;
     }
     r->ended = true;
@@ -222,7 +221,7 @@ static void add_expected(struct run *r, const struct ek_finding *f)
     size_t used = in_time ? 0 : strlen(out->text);
     out->text[used] = 0;
     if (!in_time)
-        snprintf(out->text + used, sizeof out->text - used, "%s after %d queries, wanted within %d",
+        snprintf(out->text + used, sizeof out->text - used, "%s after %d lists, wanted within %d",
                  used ? "; as wanted" : "confirmed", (int)r->since, desired);
 }
 
@@ -300,11 +299,10 @@ static void conclude(struct run *r)
     if (out->text[0])
         return;
     if (r->suspected)
-        snprintf(why, sizeof why, "suspected after %d queries and not confirmed",
-                 (int)r->suspected);
+        snprintf(why, sizeof why, "suspected after %d lists and not confirmed", (int)r->suspected);
     else
         snprintf(why, sizeof why, "nothing found on '%s'", name_of(r, r->item));
-    snprintf(out->text, sizeof out->text, "%s in %d queries, wanted within %d", why, (int)r->since,
+    snprintf(out->text, sizeof out->text, "%s in %d lists, wanted within %d", why, (int)r->since,
              r->t->queries);
 }
 

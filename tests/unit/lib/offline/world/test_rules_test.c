@@ -102,7 +102,7 @@ START_TEST(a_test_says_what_came_and_what_was_wanted)
         ck_says(said(test), wrong[i].said);
     }
     ck_says(said("inject: {feature: price, scale: 1.01}, expect: {class: scale, after_lists: 50}"),
-            "nothing found on 'price' in 600 queries, wanted within 50");
+            "nothing found on 'price' in 600 lists, wanted within 50");
 }
 END_TEST
 
@@ -151,7 +151,7 @@ START_TEST(what_comes_too_late_is_a_fault_at_the_place_of_the_test)
         said("inject: {feature: price, scale: 100}, expect: {class: scale, after_lists: 2}");
     int after;
     ck_says(text, "rules.yaml:4:5: test 'it': confirmed after ");
-    ck_says(text, " queries, wanted within 2");
+    ck_says(text, " lists, wanted within 2");
     ck_assert_int_eq(sscanf(strstr(text, "after "), "after %d", &after), 1);
     ck_assert_int_gt(after, 2);
     ck_assert_int_le(after, 64); /* confirmation_lists is the most */
