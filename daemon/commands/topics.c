@@ -21,6 +21,7 @@ struct topics_args {
 struct written {
     const char *key; /* that names it */
     bool single;     /* has exactly one partition */
+    bool output;     /* should have as many partitions as the inputs */
     struct ek_topic_need need;
 };
 
@@ -156,6 +157,10 @@ static void check_existing(struct plan *p, const struct written *t, int partitio
     bool fits = !t->single || partitions == 1;
     if (!fits)
         printf("%-26s %s: has %d partitions, must have 1\n", t->key, t->need.name, partitions);
+    else if (t->output && partitions < t->need.partitions)
+        printf("%-26s %s: ok, partitions=%d; with fewer than the %d of the input, the key of a "
+               "message selects its partition\n",
+               t->key, t->need.name, partitions, t->need.partitions);
     else if (has_policy(p, t))
         printf("%-26s %s: ok, partitions=%d\n", t->key, t->need.name, partitions);
     else
@@ -184,7 +189,8 @@ static int check_all(struct plan *p, struct ek_error *e)
     const struct ek_config *c = p->config;
     int most, rc = check_inputs(p, &most, e);
     most = most ? most : 1;
-    add(p, "output.topic", c->output_topic, most);
+    if (add(p, "output.topic", c->output_topic, most))
+        p->topic[p->count - 1].output = true;
     add(p, "output.dead_letter_topic", c->dead_letter_topic, 1);
     add(p, "alerts.kafka.topic", c->alert_topic, 1);
     add_state(p, most);

@@ -555,6 +555,15 @@ class Topics(unittest.TestCase):
             d.wait_ready()
             self.assertEqual(d.stop(), 0, d.log())
 
+    def test_an_output_of_fewer_partitions_is_a_warning(self):
+        source, target = WORLD.names()
+        WORLD.broker.create(source, 3)
+        WORLD.broker.create(target, 2)
+        WORLD.broker.create(target + ".dead")
+        d = Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder)
+        self.assertTrue(self.topics(d.config)[1].endswith(
+            f"{target}: ok, partitions=2; with fewer than the 3 of the input, the key of a message selects its partition"))
+
     def test_a_wrong_topic_is_told_with_the_command_that_corrects_it(self):
         source, target = WORLD.topics(2)
         WORLD.broker.create(target + ".state", 2)
