@@ -176,7 +176,7 @@ static void copy_diagnosis(struct ek_event_finding *out, const struct ek_finding
     out->factor = f->factor;
     out->factor_low = f->factor_low;
     out->factor_high = f->factor_high;
-    out->fraction = f->share;
+    out->fraction = f->class == EK_CLASS_NONE ? NAN : f->share; /* 1 before the diagnosis */
     out->spread_ratio = f->spread_ratio;
     bool counts_values = ek_class_counts_values(f->class);
     out->value_fraction = counts_values ? f->value_share : NAN;

@@ -41,6 +41,16 @@ static struct ek_finding finding(enum ek_class class)
                                .query_feature = -1};
 }
 
+START_TEST(a_suspected_finding_has_no_fraction_yet)
+{
+    struct ek_finding f = finding(EK_CLASS_NONE);
+    f.state = EK_SUSPECTED;
+    check(&f, "\"fraction\":null", true);
+    f = finding(EK_SCALE);
+    check(&f, "\"fraction\":1,", true);
+}
+END_TEST
+
 START_TEST(an_offset_has_its_amount_and_error)
 {
     struct ek_finding f = finding(EK_OFFSET);
@@ -86,6 +96,7 @@ END_TEST
 Suite *suite_finding_event(void);
 Suite *suite_finding_event(void)
 {
-    return ek_suite("finding_event", an_offset_has_its_amount_and_error,
-                    units_have_their_exact_ratio_and_certainty, a_query_feature_is_no_unit);
+    return ek_suite("finding_event", a_suspected_finding_has_no_fraction_yet,
+                    an_offset_has_its_amount_and_error, units_have_their_exact_ratio_and_certainty,
+                    a_query_feature_is_no_unit);
 }
