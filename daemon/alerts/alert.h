@@ -81,7 +81,8 @@ bool ek_alert_same(const struct ek_alert *a, const struct ek_alert *b);
 void ek_alert_key(const struct ek_alert *a, const char *service, char out[EK_ALERT_KEY_BYTES]);
 
 /* Write feature, if any, summary and the other features of the incident as one sentence, cut to
- * fit. The summary is that of the feature alone. */
+ * fit; for an alert that ended, with the end instead of the action. The summary is that of the
+ * feature alone. */
 void ek_alert_sentence(const struct ek_alert *a, char out[EK_ALERT_SENTENCE_BYTES]);
 
 /* Copy a string to `out`, cut between characters to fit `size` bytes with the nul. */
