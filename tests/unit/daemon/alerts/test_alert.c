@@ -29,9 +29,8 @@ START_TEST(a_cause_of_many_features_is_one_alert_from_first_to_last)
     ck_assert(!a.firing);
     ck_assert_str_eq(a.feature, "price");
     ek_alert_sentence(&a, sentence);
-    ck_assert_str_eq(sentence,
-                     "price, taxes x100 (cents) on arm=B since 21 Sep 14:30 UTC, looks like "
-                     "amounts in cents; it is over");
+    ck_assert_str_eq(sentence, "price x100 (cents) on arm=B since 21 Sep 14:30 UTC, looks like "
+                               "amounts in cents; it is over; with it: taxes");
     ck_assert_int_eq(told(&s, MANAGER, NULL), 1);
     ek_alert_queue_remove_ended(s.queue, s.now_ms);
     ck_assert_uint_eq(ek_alert_registry_count(s.book), 0);
