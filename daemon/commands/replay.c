@@ -38,8 +38,22 @@ static struct ek_reported_finding *drift_of(struct ek_fit_target *t, const struc
     return NULL;
 }
 
+/* Record a rollback in the open findings of its segment. */
+static void add_rollback(struct ek_fit_target *t, const struct ek_decision_record *d)
+{
+    const struct ek_event_place at = {d->feature, d->dimension, d->value};
+    for (size_t i = 0; i < t->findings.count; i++) {
+        const struct ek_reported_finding *f = &t->findings.item[i];
+        if (!f->end && f->event->kind == EK_EVENT_FINDING &&
+            ek_event_same_place(&f->event->finding.at, &at))
+            t->guardrail[i] = 1 + (int)d->guardrail;
+    }
+}
+
 int ek_replay_findings_add(struct ek_fit_target *t, const struct ek_event *v)
 {
+    if (v->kind == EK_EVENT_DECISION && v->decision.kind == EK_DECIDED_ROLLBACK)
+        add_rollback(t, &v->decision);
     if (v->kind != EK_EVENT_FINDING && v->kind != EK_EVENT_MODEL_DRIFT)
         return EK_OK;
     struct ek_reported_finding *drift = drift_of(t, v);
@@ -59,11 +73,16 @@ static const char *text_of(const struct ek_event *v)
     return v->kind == EK_EVENT_FINDING ? v->finding.text : v->model_drift.text;
 }
 
-static void print_one(const struct ek_reported_finding *f, const char *before, FILE *to)
+static void print_one(const struct ek_fit_target *t, size_t at, const char *before, FILE *to)
 {
+    const struct ek_reported_finding *f = &t->findings.item[at];
     struct ek_paragraph p = ek_paragraph_start(to, INDENT);
     ek_paragraph_add(&p, before);
     ek_paragraph_add(&p, text_of(f->event));
+    if (t->guardrail[at]) {
+        ek_paragraph_add(&p, "- rolled back by");
+        ek_paragraph_add(&p, ek_guardrail_name((enum ek_guardrail)(t->guardrail[at] - 1)));
+    }
     if (f->end) {
         ek_paragraph_add(&p, "-");
         ek_paragraph_add(&p, ek_event_finding_state(f->end) == EK_RECOVERED ? "over" : "dismissed");
@@ -91,10 +110,10 @@ void ek_replay_findings_print(const struct ek_fit_target *t, FILE *to)
     for (size_t i = 0; i < t->findings.count; i++) {
         if (!is_first(t, i))
             continue;
-        print_one(&item[i], "", to);
+        print_one(t, i, "", to);
         for (size_t j = i + 1; j < t->findings.count; j++)
             if (same_cause(&item[i], &item[j]))
-                print_one(&item[j], "with it,", to);
+                print_one(t, j, "with it,", to);
     }
     if (t->more)
         fprintf(to, "%*sand %" PRIu64 " more\n", INDENT, "", t->more);

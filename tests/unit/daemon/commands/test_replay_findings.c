@@ -50,6 +50,32 @@ START_TEST(a_confirmed_finding_is_told_with_its_last_sentence)
 }
 END_TEST
 
+START_TEST(a_rolled_back_route_is_shown_with_its_guardrail)
+{
+    struct ek_fit_target t = {0};
+    static const char rollback[] =
+        "{\"event\":\"decision\",\"type\":\"rollback\",\"feature\":\"price\",\"segment\":{\"arm\":"
+        "\"%s\"},\"guardrail\":\"worse_than_unmitigated\",\"observed\":0.6,\"limit\":0.5}";
+    static const char *const arms[] = {"A", "B"};
+    ck_assert_int_eq(
+        ek_replay_findings_add(
+            &t,
+            event_from("{\"event\":\"finding\",\"finding_id\":\"price-1\",\"feature\":\"price\","
+                       "\"segment\":{\"arm\":\"B\"},\"state\":\"confirmed\",\"units\":[],"
+                       "\"text\":\"price, arm=B: first\"}")),
+        EK_OK);
+    for (int i = 0; i < 2; i++) {
+        char json[300];
+        ck_assert_str_eq(printed(&t), "    price, arm=B: first\n");
+        snprintf(json, sizeof json, rollback, arms[i]);
+        ck_assert_int_eq(ek_replay_findings_add(&t, event_from(json)), EK_OK);
+    }
+    ck_assert_str_eq(printed(&t),
+                     "    price, arm=B: first - rolled back by worse_than_unmitigated\n");
+    ek_reported_findings_release(&t.findings);
+}
+END_TEST
+
 START_TEST(model_and_upstream_are_told_among_the_findings_as_they_are_in_the_end)
 {
     struct ek_fit_target t = {0};
@@ -124,7 +150,7 @@ Suite *suite_replay_findings(void)
 {
     return ek_suite("told", what_a_producer_writes_does_nothing_to_a_terminal,
                     a_confirmed_finding_is_told_with_its_last_sentence,
-                    a_finding_that_ended_says_so,
+                    a_rolled_back_route_is_shown_with_its_guardrail, a_finding_that_ended_says_so,
                     model_and_upstream_are_told_among_the_findings_as_they_are_in_the_end,
                     what_has_one_cause_stands_together, no_finding_is_no_line_and_many_are_counted);
 }
