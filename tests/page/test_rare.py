@@ -110,6 +110,10 @@ class Rare(opened.Opened):
         heard.say(self.browser, status={"input": silent})
         self.browser.until_text("The input is silent", "#headline")
         self.assertIn("price in arm=B is", self.browser.text("h1"))
+        partly = {"state": "partly_undecodable", "conditions": [{"condition": "partly_undecodable", "text": "11 of 101 messages cannot be read"}]}
+        heard.say(self.browser, status={"input": partly})
+        self.browser.until_text("Some messages cannot be read", "#headline")
+        self.assertIn("price in arm=B is", self.browser.text("h1"))
         heard.say(self.browser, status={"input": silent, "paused": {"actor": "ana", "since_ms": 1, "reason": None}})
         self.browser.until_text("Paused by ana", "h1")
         self.assertIn("The input is silent. No message for 78 s.", self.browser.text("#headline"))
