@@ -200,8 +200,10 @@ static int64_t bound_max(const struct ek_guard *g, enum ek_bound bound)
                                                    ek_cells_max(ek_detector_registry(g->detector)));
     case EK_BOUND_STRATA:
         return g->assets->profile->strata - 1;
-    case EK_BOUND_ITEMS:
-        return (int64_t)g->assets->profile->item_levels->items;
+    case EK_BOUND_ITEMS: { /* a reload may have removed the levels after the count */
+        const struct ek_item_levels *levels = g->assets->profile->item_levels;
+        return levels ? (int64_t)levels->items : 0;
+    }
     case EK_BOUND_EVENTS:
     case EK_BOUND_NONE:
     case EK_BOUNDS_ALL:

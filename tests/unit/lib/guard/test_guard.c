@@ -3,6 +3,7 @@
 #include "evenkeel.h"
 
 #include "base/buf.h"
+#include "guard/guard_control.h"
 #include "lists/codec.h"
 #include "serve/agreement_watch.h"
 #include "serve/assets.h"
@@ -423,6 +424,19 @@ START_TEST(a_limit_of_routed_features_observes_and_says_so)
 }
 END_TEST
 
+/* A reload may replace a profile with levels by item by one without; the count stays. */
+START_TEST(unknown_items_are_reported_without_levels_by_item)
+{
+    struct bench b;
+    setup(&b, OBSERVE, 0);
+    ck_assert_ptr_null(b.assets.profile->item_levels);
+    ck_assert_int_eq(ek_guard_report_reached(b.guard, EK_BOUND_ITEMS, 0), EK_OK);
+    run(&b, 1, 0);
+    ck_assert_ptr_nonnull(strstr(b.limit, "\"limit\":\"items\",\"max\":0,"));
+    teardown(&b);
+}
+END_TEST
+
 /* Values v0, v1, ... without repetition: the first `own` get segments. */
 static void passing_values(struct bench *b, int cells, int own)
 {
@@ -683,6 +697,7 @@ Suite *suite_guard(void)
         a_fault_of_one_source_is_routed_where_items_say_theirs_and_nowhere_else,
         parts_of_lists_are_watched_each_as_a_list_and_routed_as_the_whole,
         without_a_model_an_enforced_route_is_an_alert,
+        unknown_items_are_reported_without_levels_by_item,
         a_limit_of_routed_features_observes_and_says_so,
         more_segment_values_than_cells_are_pooled_and_it_is_said_once,
         a_finding_names_the_features_that_share_its_cause,
