@@ -400,9 +400,8 @@ static int is_repeat(struct ek_detector *d, const struct ek_list_stats_builder *
 /* Count lists without a level while most have none. */
 static void count_unknown(struct ek_detector *d, enum ek_unknown why, bool unknown)
 {
-    static const enum ek_bound bound[] = {EK_BOUND_STRATA, EK_BOUND_ITEMS};
     d->unknown[why] += ((float)unknown - d->unknown[why]) / UNKNOWN_LISTS;
-    d->exceeded.count[bound[why]] += unknown && d->unknown[why] > .5F;
+    d->exceeded.count[ek_unknown_bound(why)] += unknown && d->unknown[why] > .5F;
 }
 
 /* Update the state with a list that is not a repeat. */

@@ -82,6 +82,12 @@ enum { EK_PAST_INCIDENTS = 64 };
 /* Reasons for which the levels of a list are missing. */
 enum ek_unknown { EK_UNKNOWN_STRATUM, EK_UNKNOWN_ITEMS, EK_UNKNOWNS };
 
+/* Return the limit that counts such lists. */
+static inline enum ek_bound ek_unknown_bound(enum ek_unknown why)
+{
+    return why == EK_UNKNOWN_STRATUM ? EK_BOUND_STRATA : EK_BOUND_ITEMS;
+}
+
 /* A recovered finding, whose incident reopens if the same change returns. */
 struct ek_past_finding {
     int feature, cell, query_feature;
