@@ -127,23 +127,13 @@ static void write_others(const struct ek_alert *a, char *out, size_t size)
     }
 }
 
-/* Return the length of the summary without the action at its end. */
-static size_t length_without_action(const struct ek_alert *a)
-{
-    size_t length = strlen(a->summary), end = strlen(a->action) + strlen("; ");
-    bool has_action = *a->action && length >= end && a->summary[length - end] == ';' &&
-                      !strcmp(a->summary + length - end + strlen("; "), a->action);
-    return has_action ? length - end : length;
-}
-
 void ek_alert_sentence(const struct ek_alert *a, char out[EK_ALERT_SENTENCE_BYTES])
 {
     char all[3 * EK_ALERT_SENTENCE_BYTES], others[EK_ALERT_TEXT_BYTES];
-    const char *end = a->firing ? "" : a->accepted ? "; its level was accepted" : "; it is over";
-    size_t length = a->firing ? strlen(a->summary) : length_without_action(a);
+    const char *end = a->firing ? a->action : a->accepted ? "its level was accepted" : "it is over";
     write_others(a, others, sizeof others);
-    snprintf(all, sizeof all, "%s%.*s%s%s%s", a->features_count ? a->feature : "", (int)length,
-             a->summary, end, *others ? "; with it: " : "", others);
+    snprintf(all, sizeof all, "%s%s%s%s%s%s", a->features_count ? a->feature : "", a->summary,
+             *end ? "; " : "", end, *others ? "; with it: " : "", others);
     ek_alert_copy(out, EK_ALERT_SENTENCE_BYTES, all);
     ek_make_safe(out);
 }
@@ -290,7 +280,6 @@ static void format_drift(struct ek_alert *a, const struct ek_event_finding *f)
     add_effect(&line, f);
     add_location(&line, a);
     add_unit(&line, or_empty(f->text));
-    add(&line, "; %s", a->action);
     ek_alert_copy(a->summary, sizeof a->summary, line.text);
     ek_alert_copy(a->evidence, sizeof a->evidence, or_empty(f->text));
 }
@@ -390,8 +379,6 @@ void ek_alert_format_other(struct ek_alert *a, const char *detail)
     ek_alert_copy(a->evidence, sizeof a->evidence, detail);
     if (*detail && a->kind != EK_ALERT_MODEL_DRIFT) /* its sentence is long */
         add(&line, ": %s", detail);
-    if (*a->action)
-        add(&line, "; %s", a->action);
     ek_alert_copy(a->summary, sizeof a->summary, line.text);
 }
 

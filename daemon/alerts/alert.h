@@ -59,7 +59,7 @@ struct ek_alert {
     char features[EK_ALERT_TEXT_BYTES]; /* all of the incident: "price, taxes" */
     int features_count;
     double factor, factor_low, factor_high, share;
-    char summary[EK_ALERT_TEXT_BYTES];  /* effect, segment, start, action; without features */
+    char summary[EK_ALERT_TEXT_BYTES];  /* effect, segment, start; without features and action */
     char evidence[EK_ALERT_TEXT_BYTES]; /* sentence of the event */
     char action[EK_ALERT_TEXT_BYTES];   /* action taken */
 };
@@ -80,9 +80,9 @@ bool ek_alert_same(const struct ek_alert *a, const struct ek_alert *b);
  * becomes %2F; a key that is too long is cut and ends with a hash. */
 void ek_alert_key(const struct ek_alert *a, const char *service, char out[EK_ALERT_KEY_BYTES]);
 
-/* Write feature, if any, summary and the other features of the incident as one sentence, cut to
- * fit; for an alert that ended, with the end instead of the action. The summary is that of the
- * feature alone. */
+/* Write feature, if any, summary, action and the other features of the incident as one sentence,
+ * cut to fit; for an alert that ended, with the end instead of the action. The summary is that of
+ * the feature alone. */
 void ek_alert_sentence(const struct ek_alert *a, char out[EK_ALERT_SENTENCE_BYTES]);
 
 /* Copy a string to `out`, cut between characters to fit `size` bytes with the nul. */
