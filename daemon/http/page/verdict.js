@@ -66,14 +66,14 @@ function conditionOf(c) {
 const inputOf = (known) => (known.status && known.status.input) || {};
 const conditions = (known) => inputOf(known).conditions || [];
 const AFTER_FINDINGS = ["silent", "partly_undecodable"];
-const silences = (known) => conditions(known).filter((c) => AFTER_FINDINGS.includes(c.condition)).map(conditionOf);
+const inputNotices = (known, after) => conditions(known).filter((c) => AFTER_FINDINGS.includes(c.condition) === after).map(conditionOf);
 
 // Notices that do not depend on findings. As in the overview of the API, an input that is silent or partly not
 // readable comes after a pause and after findings.
 function notices(known) {
   const { ready, status } = known, all = [];
   if (ready && ready.ready === false) all.push(notReady(ready));
-  all.push(...conditions(known).filter((c) => !AFTER_FINDINGS.includes(c.condition)).map(conditionOf));
+  all.push(...inputNotices(known, false));
   if (status && status.paused) all.push(paused(status.paused));
   if (status && status.fleet && status.fleet.plan_stale) all.push(stalePlan(status.fleet));
   if (status && status.model && status.model.state === "drifted") all.push(drifted(status.model));
@@ -190,7 +190,7 @@ function counts(known) {
 export function verdict(known) {
   const list = problems(known), all = notices(known);
   if (list.length) all.push(found(list));
-  all.push(...silences(known));
+  all.push(...inputNotices(known, true));
   if (!list.length) all.push(all.length ? unfound(known) : quiet(known));
   return { list, head: all[0], others: all.slice(1) };
 }
