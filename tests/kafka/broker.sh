@@ -19,7 +19,7 @@ libs=${KAFKA_LIBS:-build/kafka/libs}
 ektool=${EKTOOL:-build/tests/kafka/ektool}
 nodes=${BROKER_NODES:-1} secure=${BROKER_SECURE:-0}
 cluster=ZXZlbmtlZWwtdGVzdHMtMQ # any 16 bytes, base64url
-seconds=60
+seconds=120
 heap='-Xms128m -Xmx512m'
 [ "$nodes" = 1 ] || heap='-Xms64m -Xmx256m'
 
@@ -128,12 +128,14 @@ start() { # node first-port
 }
 
 up() { # first-port [node]
-  local i first=${2:-1} last=${2:-$nodes}
+  local i state first=${2:-1} last=${2:-$nodes}
   [ "$secure" = 0 ] || [ -d "$dir/tls" ] || "$here/certificates.sh" "$dir/tls"
   for ((i = first; i <= last; i++)); do start "$i" "$1"; done
   for ((i = first; i <= last; i++)); do
     "$ektool" wait "127.0.0.1:$(($1 + 10 * (i - 1)))" "$seconds" && continue
     tail -20 "$dir/node-$i/server.log" >&2
+    if running "$i"; then state='does not respond'; else state='has ended'; fi
+    echo "broker.sh: node $i $state" >&2
     exit 1
   done
 }

@@ -296,6 +296,19 @@ static int do_create(const char *brokers, const char *topic, int partitions,
     return ek_kafka_create_topic(brokers, topic, partitions, setting, wait_ms, &e) ? fail(&e) : 0;
 }
 
+/* A broker whose controller changes may refuse with an error that is final elsewhere. */
+static int do_wait(const char *brokers, int seconds)
+{
+    struct ek_error e = {0};
+    int64_t until = ek_now_ms() + seconds * INT64_C(1000), left;
+    while ((left = until - ek_now_ms()) > 0) {
+        if (!ek_kafka_create_topic(brokers, "ektool-ready", 1, NULL, (int)left, &e))
+            return 0;
+        nanosleep(&(struct timespec){0, POLL_MS * 1000000}, NULL);
+    }
+    return fail(&e);
+}
+
 int main(int argc, char **argv)
 {
     const char *verb = argc > 1 ? argv[1] : "";
@@ -303,7 +316,7 @@ int main(int argc, char **argv)
     if (!strcmp(verb, "version") && argc == 2)
         return puts(ek_kafka_version()) < 0;
     if (!strcmp(verb, "wait") && argc == 4)
-        return do_create(rest[0], "ektool-ready", 1, NULL, number(rest[1]) * 1000);
+        return do_wait(rest[0], number(rest[1]));
     if (!strcmp(verb, "create") && (argc == 5 || argc == 7))
         return do_create(rest[0], rest[1], number(rest[2]),
                          argc == 7 ? (const char *[]){rest[3], rest[4]} : NULL, WAIT_MS);
