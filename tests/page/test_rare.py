@@ -119,3 +119,16 @@ class Rare(opened.Opened):
         self.assertIn("The input is silent. No message for 78 s.", self.browser.text("#headline"))
         heard.say(self.browser)
         self.browser.until("it goes on", "return !document.querySelector('#headline').innerText.includes('silent')")
+
+    def test_each_feature_of_an_incident_has_its_own_effect(self):
+        self.open("")
+        price = {**heard.answer(self.browser, "api/v1/findings")[0], "incident_id": 7, "features": ["price", "taxes"]}
+        taxes = {**price, "feature": "taxes", "class": "missing", "factor": None, "factor_low": None, "factor_high": None, "unit_matches": [],
+                 "text": "taxes, arm=B: missing in 100% of the values, 2% in training, since list 9; action: alert"}
+        heard.say(self.browser, findings=[price, taxes])
+        self.browser.until_text("and with it taxes", "h1")
+        self.assertIn("price in arm=B is ×100 (", self.browser.text("h1"))
+        self.assertEqual(self.browser.text(".card h2 a"), "price")
+        self.assertIn("With it\ntaxes.", self.browser.text(".card"))
+        heard.say(self.browser)
+        self.browser.until("it goes on", "return !document.querySelector('h1').innerText.includes('taxes')")

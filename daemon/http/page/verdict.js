@@ -95,13 +95,18 @@ const levelOf = (p) => (p.state === "suspected" ? "suspected" : acts(p) ? "mitig
 // Conversion that fits the interval of a factor, and whose ratio is then the likely factor.
 const unitOf = (p) => (p.unit_matches || []).find((u) => u.match !== "coincidence");
 
+// Other features of the incident, whose effects may differ.
+function othersOf(p) {
+  const others = p.features.filter((name) => name !== p.feature);
+  return others.length > 3 ? [...others.slice(0, 3), `${others.length - 3} more`] : others;
+}
+
 function titleOf(p) {
-  const names = p.features.length > 3 ? `${p.features.slice(0, 3).join(", ")} and ${p.features.length - 3} more` : items(p.features);
-  if (p.state === "suspected") return `Suspected: ${names}`;
-  const are = p.features.length > 1 ? "are" : "is", unit = unitOf(p);
-  if (unit) return `${names} ${inPlace(p.segment)} ${are} ${times(unit.ratio)} (${unit.unit})`;
-  if (p.factor) return `${names} ${inPlace(p.segment)} ${are} ${number(p.factor)} times what ${p.features.length > 1 ? "they were" : "it was"}`;
-  return `${names} changed ${inPlace(p.segment)}`;
+  if (p.state === "suspected") return `Suspected: ${p.feature}`;
+  const others = othersOf(p), withIt = others.length ? `, and with it ${items(others)}` : "", unit = unitOf(p);
+  if (unit) return `${p.feature} ${inPlace(p.segment)} is ${times(unit.ratio)} (${unit.unit})${withIt}`;
+  if (p.factor) return `${p.feature} ${inPlace(p.segment)} is ${number(p.factor)} times what it was${withIt}`;
+  return `${p.feature} changed ${inPlace(p.segment)}${withIt}`;
 }
 
 function surely(p) {
@@ -125,11 +130,13 @@ const line = (name, ...value) => h("div", null, h("dt", null, name), h("dd", nul
 const long = (ms) => (Date.now() - ms > 90000 ? `, ${ago(ms)}` : "");
 
 export function card(p) {
+  const others = othersOf(p);
   return h("article", { class: `card ${levelOf(p)}`, "data-feature": p.feature },
-    h("h2", null, h("a", { href: featurePage(p.feature), "data-key": `card ${p.feature} ${place(p.segment)}` }, items(p.features)), " ",
+    h("h2", null, h("a", { href: featurePage(p.feature), "data-key": `card ${p.feature} ${place(p.segment)}` }, p.feature), " ",
       inPlace(p.segment), " ", h("span", { class: `chip ${levelOf(p)}` }, wordOf(p))),
     h("dl", { class: "answers" },
       line("What", whatHappened(p) + "."),
+      others.length ? line("With it", items(others) + ".") : null,
       line("Since", when(p.since_ms), long(p.since_ms), ` (list ${whole(p.since_list)})`),
       line("Certainty", surely(p)),
       line("Mitigation", p.doing.text),
