@@ -21,7 +21,7 @@
 static const double RECENT = .9;            /* weight of the messages of one second in the next */
 static const double NEWEST_MESSAGES = 2000; /* the newest messages: these, or of ten seconds */
 static const double USUAL = .05;            /* weight of a new gap */
-enum { PERIOD_MS = 1000, RECENT_LEAST = 5, RECOVERED = 4, FIELDS = EK_DIMENSIONS_MAX + 2 };
+enum { PERIOD_MS = 1000, RECENT_LEAST = 5, RECOVERED = 4, FIELDS = EK_DIMENSIONS_MAX + 3 };
 
 /* Field that messages should have. */
 struct field {
@@ -30,7 +30,7 @@ struct field {
     bool expected;
     atomic_bool seen;
 };
-enum { TIME = EK_DIMENSIONS_MAX, SCORE };
+enum { TIME = EK_DIMENSIONS_MAX, SCORE, QUERY };
 
 struct ek_flow_monitor {
     const char *copies_to;
@@ -40,6 +40,7 @@ struct ek_flow_monitor {
     _Atomic int64_t turn_ms;                       /* last step of the reading thread */
     pthread_mutex_t lock;                          /* guards the fields below */
     struct field field[FIELDS];
+    int query_features;
     struct ek_flow_state state[EK_FLOW_CONDITIONS];
     char first_reason[EK_FLOW_TEXT_BYTES], unreadable[EK_UNREADABLE_BYTES];
     uint64_t consumed, lost;
@@ -73,6 +74,7 @@ struct ek_flow_monitor *ek_flow_monitor_new(int64_t silence_ms, const char *copi
     pthread_mutex_init(&m->lock, NULL);
     snprintf(m->field[TIME].name, sizeof m->field[TIME].name, "time");
     snprintf(m->field[SCORE].name, sizeof m->field[SCORE].name, "score");
+    snprintf(m->field[QUERY].name, sizeof m->field[QUERY].name, "query features");
     atomic_init(&m->lacks, true);
     return m;
 }
@@ -96,15 +98,17 @@ static void expect_dimension(struct field *f, const char *dimension)
     snprintf(f->name, sizeof f->name, "segment %.40s", f->dimension);
 }
 
-void ek_flow_monitor_expect(struct ek_flow_monitor *m, const struct ek_rules *rules, bool time,
-                            bool scores)
+void ek_flow_monitor_expect(struct ek_flow_monitor *m, const struct ek_flow_fields *fields)
 {
+    const struct ek_rules *rules = fields->rules;
     pthread_mutex_lock(&m->lock);
     for (int i = 0; i < EK_DIMENSIONS_MAX; i++)
         expect_dimension(&m->field[i],
                          rules && i < rules->segment_count ? rules->segment[i] : NULL);
-    m->field[TIME].expected = time;
-    m->field[SCORE].expected = scores;
+    m->field[TIME].expected = fields->time;
+    m->field[SCORE].expected = fields->scores;
+    m->field[QUERY].expected = fields->query_features > 0;
+    m->query_features = fields->query_features;
     atomic_store(&m->lacks, true);
     pthread_mutex_unlock(&m->lock);
 }
@@ -113,6 +117,14 @@ static bool has_score(const struct ek_list *q)
 {
     for (int i = 0; i < q->items; i++)
         if (!isnan(q->score[i]))
+            return true;
+    return false;
+}
+
+static bool has_query_feature(const struct ek_list *q, int features)
+{
+    for (int i = 0; i < features && i < q->query_features; i++)
+        if (!isnan(q->query[i]))
             return true;
     return false;
 }
@@ -128,6 +140,7 @@ static void look_for_fields(struct ek_flow_monitor *m, const struct ek_list *q, 
             continue;
         bool seen = i == TIME    ? has_time
                     : i == SCORE ? !q->items || has_score(q)
+                    : i == QUERY ? has_query_feature(q, m->query_features)
                                  : ek_list_segment(q, f->dimension).text != NULL;
         atomic_store(&f->seen, seen);
         lacks = lacks || !seen;

@@ -83,10 +83,16 @@ struct ek_flow_monitor *ek_flow_monitor_new(int64_t silence_ms, const char *copi
                                             int64_t now_ms);
 void ek_flow_monitor_free(struct ek_flow_monitor *m);
 
-/* Set the fields that messages should have: the dimensions that the rules (NULL: none) name, time,
- * scores. The names are copied. Call it also after a reload; known fields stay known. */
-void ek_flow_monitor_expect(struct ek_flow_monitor *m, const struct ek_rules *rules, bool time,
-                            bool scores);
+/* Fields that messages should have. */
+struct ek_flow_fields {
+    const struct ek_rules *rules; /* which name dimensions; NULL: none */
+    bool time, scores;
+    int query_features; /* first query features of a list, one of which should have a value */
+};
+
+/* Set the fields that messages should have. The names are copied. Call it also after a reload;
+ * known fields stay known. */
+void ek_flow_monitor_expect(struct ek_flow_monitor *m, const struct ek_flow_fields *fields);
 
 /* Add a decoded list, which is not kept. has_time: the message has its time. */
 void ek_flow_monitor_add_list(struct ek_flow_monitor *m, const struct ek_list *q, bool has_time);

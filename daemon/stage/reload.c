@@ -85,8 +85,7 @@ static int switch_assets(struct ek_stage *s, struct ek_asset_ref *assets, const 
     s->assets = ek_asset_ref_retain(assets);
     ek_asset_ref_release(before);
     atomic_store(&s->turned, true);
-    ek_flow_monitor_expect(s->flow, ek_asset_ref_get(assets)->rules, ek_time_expected(s->config),
-                           ek_score_check_expected(s->config));
+    ek_stage_expect_fields(s, ek_asset_ref_get(assets));
     return EK_OK;
 }
 

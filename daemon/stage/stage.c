@@ -257,6 +257,16 @@ static int make_input(struct ek_stage *s, struct ek_error *e)
     return ek_input_new(&s->input, &tools, &hooks, e);
 }
 
+void ek_stage_expect_fields(struct ek_stage *s, const struct ek_assets *assets)
+{
+    const struct ek_manifest *m = assets->manifest;
+    ek_flow_monitor_expect(
+        s->flow, &(struct ek_flow_fields){.rules = assets->rules,
+                                          .time = ek_time_expected(s->config),
+                                          .scores = ek_score_check_expected(s->config),
+                                          .query_features = m->query_count - m->derived_count});
+}
+
 static int make_parts(struct ek_stage *s, const struct ek_assets *assets, struct ek_error *e)
 {
     s->metrics = ek_metrics_new();
@@ -270,8 +280,7 @@ static int make_parts(struct ek_stage *s, const struct ek_assets *assets, struct
     if (!s->metrics || !s->event_log || !s->partitions || !s->agreement || !s->pause ||
         !s->assets || !s->batch || !s->flow)
         return enomem(e);
-    ek_flow_monitor_expect(s->flow, assets->rules, ek_time_expected(s->config),
-                           ek_score_check_expected(s->config));
+    ek_stage_expect_fields(s, assets);
     int rc = ek_wakeup_init(&s->wakeup, e);
     if (!rc)
         rc = make_guard(s, assets, e);

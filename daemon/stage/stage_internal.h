@@ -57,4 +57,7 @@ struct ek_stage {
     bool unplaced; /* a partition may lack `keeps_partition` */
 };
 
+/* Set the fields that messages should have with these assets. */
+void ek_stage_expect_fields(struct ek_stage *s, const struct ek_assets *assets);
+
 #endif

@@ -247,7 +247,7 @@ START_TEST(a_field_that_no_list_has_is_reported_after_100_lists)
     struct ek_rules rules = {.segment_count = 2, .segment = {arm, market}};
     struct ek_list q = {.time_ms = 5, .segment_count = 1, .segments = {{{"arm", 3}, {"B", 1}}}};
     begin(&s, 0);
-    ek_flow_monitor_expect(s.flow, &rules, true, false);
+    ek_flow_monitor_expect(s.flow, &(struct ek_flow_fields){&rules, true, false, 0});
     ck_assert(ek_flow_monitor_lacks_segment(s.flow));
     pass(&s, 99, 0);
     ck_assert(!is(&s, EK_FLOW_UNMAPPED));
@@ -262,16 +262,22 @@ START_TEST(a_field_that_no_list_has_is_reported_after_100_lists)
     pass(&s, 0, 0);
     ck_assert_str_eq(view(&s).unmapped, "segment market");
     rules.segment_count = 1; /* a reload */
-    ek_flow_monitor_expect(s.flow, &rules, true, false);
+    ek_flow_monitor_expect(s.flow, &(struct ek_flow_fields){&rules, true, false, 0});
     pass(&s, 0, 0);
     ck_assert(!is(&s, EK_FLOW_UNMAPPED) && !ek_flow_monitor_lacks_segment(s.flow));
-    ek_flow_monitor_expect(s.flow, &rules, true, true);
+    ek_flow_monitor_expect(s.flow, &(struct ek_flow_fields){&rules, true, true, 2});
     q.items = 1;
     q.score = (double[]){NAN};
+    q.query_features = 3;
+    q.query = (float[]){NAN, NAN, 2}; /* the last one is derived */
     ek_flow_monitor_add_list(s.flow, &q, true);
     pass(&s, 0, 0);
     ck_assert_str_eq(text_of(&s, EK_FLOW_UNMAPPED),
-                     "no list has it: score; correct the paths under 'message'");
+                     "no list has it: score, query features; correct the paths under 'message'");
+    q.query[1] = 7;
+    ek_flow_monitor_add_list(s.flow, &q, true);
+    pass(&s, 0, 0);
+    ck_assert_str_eq(view(&s).unmapped, "score");
     ek_flow_monitor_free(s.flow);
 }
 END_TEST
