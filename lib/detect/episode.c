@@ -235,7 +235,7 @@ const char *ek_reason_text(int reason)
 {
     static const char *const texts[EK_REASONS] = {
         [EK_REASON_SEGMENT] = "explained by a segment",
-        [EK_REASON_OTHER_CELL] = "explained by another cell",
+        [EK_REASON_OTHER_CELL] = "explained by another segment",
         [EK_REASON_ALL_TRAFFIC] = "all traffic has it now",
         [EK_REASON_NO_LISTS] = "no such lists any more",
         [EK_REASON_CONTINUES] = "goes on in a segment",

@@ -197,6 +197,7 @@ static void copy_decision(struct ek_event_finding *out, const struct ek_decision
     out->mode = d->mode;
     out->blocked_by = d->limited;
     out->paused = d->paused;
+    out->no_model = d->no_model;
     out->stays = d->stays;
 }
 

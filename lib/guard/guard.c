@@ -228,12 +228,7 @@ struct ek_event *ek_guard_finding_event(const struct ek_guard *g, const struct e
                                         const struct ek_decision *decision, const int *members,
                                         int count)
 {
-    const struct ek_means means = ek_assets_means(g->assets);
-    struct ek_event *event =
-        ek_event_from_finding(g->assets->manifest, f, decision, members, count);
-    if (event)
-        event->finding.no_model = !ek_means_any(&means);
-    return event;
+    return ek_event_from_finding(g->assets->manifest, f, decision, members, count);
 }
 
 int ek_guard_report_finding(struct ek_guard *g, const struct ek_finding *f,

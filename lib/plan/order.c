@@ -187,8 +187,8 @@ static int find_cell(const struct ek_controller *c, const struct ek_order *o, in
     if (o->kind == EK_DECIDED_UNPIN)
         return ek_fail(e, EK_ESTATE, "'%s' is not pinned there", o->feature);
     return ek_fail(e, EK_ESTATE,
-                   "no lists of %s=%s are watched on their own: wait for the first, or set "
-                   "'limits.segments' higher where many values share a cell",
+                   "no lists of %s=%s are watched on their own: wait for the first, or raise "
+                   "'limits.segments', above which values are watched together",
                    o->segment, o->value);
 }
 

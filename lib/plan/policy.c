@@ -95,5 +95,6 @@ struct ek_decision ek_decide(const struct ek_rules *rules, const struct ek_manif
                                 .repair = repair,
                                 .mode = mode,
                                 .desired = ek_action_treats(action) && ek_means_any(means),
+                                .no_model = !ek_means_any(means),
                                 .limited = EK_BOUND_NONE};
 }

@@ -249,8 +249,8 @@ START_TEST(only_a_pin_makes_a_place)
     const char *const refusal[] = {
         "'price' is not pinned there",
         "no lists of arm=nowhere are watched on their own: wait for the "
-        "first, or set 'limits.segments' higher where many values share a "
-        "cell"};
+        "first, or raise 'limits.segments', above which values are watched "
+        "together"};
     int places = ek_fleet_pool_places(ek_leader_pool(f->decider[0]));
     for (uint64_t i = 0; i < 2; i++) {
         struct ek_order w = order_of(EK_DECIDED_UNPIN, i + 1);

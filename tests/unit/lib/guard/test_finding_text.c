@@ -64,6 +64,9 @@ START_TEST(a_factor_is_told_with_what_it_looks_like)
     observed.mode = EK_MODE_CANARY;
     ck_assert_ptr_nonnull(
         strstr(say("version: 1", f, observed), "; action: route, for a canary part of the lists"));
+    observed.no_model = true;
+    ck_assert_str_eq(strstr(say("version: 1", f, observed), "; action"),
+                     "; action: alert, since there is no model for route");
     observed.treatment.action = EK_ACT_ALERT;
     ck_assert_str_eq(strstr(say("version: 1", f, observed), "; action"), "; action: alert");
 }

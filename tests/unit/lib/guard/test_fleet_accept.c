@@ -319,8 +319,8 @@ START_TEST(what_cannot_be_accepted_is_refused_as_by_one_alone)
     w.id.number++;
     w.value = "nobody";
     ck_refused(f, &w,
-               "no lists of arm=nobody are watched on their own: wait for the first, or set "
-               "'limits.segments' higher where many values share a cell");
+               "no lists of arm=nobody are watched on their own: wait for the first, or raise "
+               "'limits.segments', above which values are watched together");
     w.id.number++;
     w.feature = "size";
     w.value = "B";
