@@ -2,10 +2,10 @@
  *
  * x is [rows, features], row-major; every array of the result is [features]. A value is missing if
  * it is NaN, and usable if it is finite and nonzero. Denormals count as zero. `tied` is the
- * fraction of pairs of equal values, times the present values less one: in expectation it depends
- * neither on the order nor on the number of rows. It is exact for up to EK_PICKS_MAX rows, and
- * measured on so many random rows of longer lists. Infinities are
- * counted in `infinite` and are not usable. `negative` counts usable values below zero.
+ * fraction of pairs of equal values, times the present values less one. It does not depend on the
+ * order of the rows, nor in expectation on their number: it is exact for up to EK_PICKS_MAX rows,
+ * and measured on so many rows of longer lists, which a hash of their values selects. Infinities
+ * are counted in `infinite` and are not usable. `negative` counts usable values below zero.
  *
  * ln and ln2 are sums of (ln|x| - pivot) and its square; a pivot near the mean avoids cancellation.
  * The error of one difference d is below 1e-6 + 1e-7 |d|. Pivots must be finite. Every instruction
@@ -15,8 +15,13 @@
 #define EK_NUM_LIST_MOMENTS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum { EK_PICKS_MAX = 32 };
+
+struct ek_row_count {
+    uint64_t hash, rows; /* rows 0: free */
+};
 
 struct ek_list_moments {
     int pick[EK_PICKS_MAX], picks; /* rows whose pairs are compared */
@@ -25,6 +30,9 @@ struct ek_list_moments {
     float *usable, *zero, *missing, *negative, *infinite; /* counts */
     float *tied;
     void *memory;
+    uint64_t *weight;           /* [features] of the hash of a row */
+    struct ek_row_count *table; /* equal rows by hash; grows */
+    size_t slots;
 };
 
 /* Create sums for `features` features. Return 0, EK_ENOMEM, or EK_ELIMIT for an invalid number of

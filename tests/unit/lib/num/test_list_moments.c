@@ -127,6 +127,33 @@ START_TEST(ties_do_not_depend_on_the_number_of_rows)
 }
 END_TEST
 
+START_TEST(ties_of_a_long_list_do_not_depend_on_the_order_of_its_rows)
+{
+    enum { ROWS = 150, FEATURES = 3 };
+    float x[ROWS][FEATURES], turned[ROWS][FEATURES], tied[FEATURES], pivot[16] = {0};
+    int order[ROWS];
+    struct ek_rng rng;
+    struct ek_list_moments *s;
+    ek_rng_seed(&rng, 11);
+    ck_assert_int_eq(ek_list_moments_new(&s, FEATURES), 0);
+    for (int i = 0; i < ROWS; i++) {
+        order[i] = i;
+        for (int f = 0; f < FEATURES; f++)
+            x[i][f] = (float)ek_rng_uniform_int(&rng, f == 2 ? 1000 : 4);
+    }
+    for (int times = 0; times < 50; times++) {
+        for (int i = 0; i < ROWS; i++)
+            memcpy(turned[i], x[order[i]], sizeof turned[i]);
+        ek_list_moments_compute(s, turned[0], ROWS, pivot);
+        if (!times)
+            memcpy(tied, s->tied, sizeof tied);
+        ck_assert(!memcmp(tied, s->tied, sizeof tied));
+        ek_rng_shuffle(&rng, order, ROWS);
+    }
+    ek_list_moments_free(s);
+}
+END_TEST
+
 START_TEST(a_tie_looks_through_missing_values)
 {
     static const float x[] = {NAN, 5.f, NAN, 5.f, 5.f, 5.f, 5.f, -0.f, -0.f, 3.f};
@@ -197,6 +224,7 @@ Suite *suite_list_moments(void)
     return ek_suite(
         "list_moments", every_instruction_set_gives_the_same_bits, a_value_is_counted_as_what_it_is,
         a_tie_looks_through_missing_values, ties_are_equal_pairs_in_any_order,
+        ties_of_a_long_list_do_not_depend_on_the_order_of_its_rows,
         ties_do_not_depend_on_the_number_of_rows, logarithms_are_right_over_the_whole_range,
         what_is_beyond_the_features_stays_zero, a_senseless_number_of_features_is_refused);
 }
