@@ -1,6 +1,7 @@
 #include "detect/unit_match.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 /* TIE_LN: tolerance for rounded factors in unit files. */
@@ -68,7 +69,8 @@ int ek_units_match(const struct ek_rules *rules, const struct ek_manifest *m, in
     for (size_t i = 0; (u = ek_units_at(&rules->units, i)); i++) {
         const struct ek_unit_match one = {u, is_listed(rule, u->id), ek_unit_fit(u, &measure)};
         double factor_ln = log(u->factor);
-        if (factor_ln >= low && factor_ln <= high && is_nameable(&one))
+        bool precise = one.listed || WIDER * (high_ln - low_ln) < fabs(factor_ln);
+        if (precise && factor_ln >= low && factor_ln <= high && is_nameable(&one))
             count = insert(match, count, &one, shift_ln);
     }
     return count;

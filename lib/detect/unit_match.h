@@ -14,10 +14,11 @@ struct ek_unit_match {
 };
 
 /* Find the conversions with a ln factor in [low_ln, high_ln] widened by a quarter, or within 3% of
- * shift_ln. Order: listed by the rules, fit to the feature's unit, distance, catalog. Conversions
- * of another quantity are dropped if any other fits. Without a known unit only listing and distance
- * count. Write them to match [EK_UNIT_MATCHES], with pointers into the catalogs, valid as long as
- * the rules. Return their number. */
+ * shift_ln. One that the rules do not list must be further from 1 than the interval is wide, or any
+ * small factor would match. Order: listed by the rules, fit to the feature's unit, distance,
+ * catalog. Conversions of another quantity are dropped if any other fits. Without a known unit only
+ * listing and distance count. Write them to match [EK_UNIT_MATCHES], with pointers into the
+ * catalogs, valid as long as the rules. Return their number. */
 int ek_units_match(const struct ek_rules *rules, const struct ek_manifest *m, int item_feature,
                    double shift_ln, double low_ln, double high_ln, struct ek_unit_match *match);
 

@@ -169,7 +169,8 @@ END_TEST
 
 START_TEST(only_what_the_interval_allows_is_named)
 {
-    struct with w = rules_of("r", "version: 1");
+    struct with w = rules_of("r", "features: {plain: {units: [double, mi_to_km, nmi_to_km, cents, "
+                                  "from_cents, tenfold, thousandfold]}}");
     struct ek_unit_match match[EK_UNIT_MATCHES];
     ck_assert_str_eq(fits(&w, PRICE, 37, .001), "");
     ck_assert_str_eq(fits(&w, PRICE, 104, .001), "");
@@ -186,8 +187,20 @@ START_TEST(what_the_rules_list_for_a_feature_comes_first)
     struct ek_unit_match match[EK_UNIT_MATCHES];
     begins(fits(&w, PRICE, 1.6, .001), "mi_to_km");
     begins(fits(&w, PRICE, 1.8, .1), "double mi_to_km");
-    ck_assert_int_ge(ek_units_match(w.rules, w.manifest, PRICE, 0, -50, 50, match), 2);
-    ck_assert(match[0].listed && match[1].listed && !match[2].listed);
+    ck_assert_int_eq(ek_units_match(w.rules, w.manifest, PRICE, 0, -50, 50, match), 2);
+    ck_assert(match[0].listed && match[1].listed);
+    release(&w);
+}
+END_TEST
+
+START_TEST(a_small_factor_is_named_only_by_a_narrow_interval)
+{
+    struct with w = rules_of("r", "version: 1");
+    begins(fits(&w, DISTANCE, 1.0936, .002), "m_to_yd");
+    ck_assert_str_eq(fits(&w, DISTANCE, 1.2, .06), "");
+    ck_assert_str_eq(fits(&w, DISTANCE, 1.1, .03), "");
+    begins(fits(&w, PRICE, 1.18, .02), "vat_1");
+    ck_assert_str_eq(fits(&w, PRICE, 1.18, .06), "");
     release(&w);
 }
 END_TEST
@@ -290,6 +303,8 @@ Suite *suite_unit_match(void)
                     without_a_known_unit_only_powers_of_ten_are_named,
                     what_another_quantity_has_is_not_named, only_what_the_interval_allows_is_named,
                     what_the_rules_list_for_a_feature_comes_first,
+                    a_small_factor_is_named_only_by_a_narrow_interval,
+                    a_small_factor_is_named_only_by_a_narrow_interval,
                     rules_may_bring_units_of_their_own, rules_may_name_catalogs_beside_them,
                     a_copy_of_what_is_built_in_may_be_named_and_adds_nothing,
                     all_faults_of_a_catalog_are_told_in_their_order,
