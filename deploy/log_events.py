@@ -32,7 +32,7 @@ MEANINGS = {
     "drain_timeout": "In-flight messages were not acknowledged within `service.shutdown_timeout`. They are read again",
     "event_dropped": "An event was lost because memory ran out",
     "feature_stats_unavailable": "The feature statistics of the HTTP API were not updated because memory ran out",
-    "finding": "A finding changed its state ([finding](format/events.md#finding)). `factor`, `unit` and similar keys are missing if unknown",
+    "finding": "A finding changed its state ([finding](format/events.md#finding)); `debug`: new figures of a confirmed one. `factor`, `unit` and similar keys are missing if unknown",
     "fleet_duplicate_instance": "Two processes use one `service.instance`. Reports of one are dropped",
     "fleet_join_failed": "The guard could not join the fleet and uses its own plan",
     "fleet_plan_dropped": "The leader could not encode its plan",

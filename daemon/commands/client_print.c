@@ -72,24 +72,42 @@ static bool print_table(yyjson_val *array, const char *const *titles, int count,
     return good;
 }
 
-/* Format a transform and its unit, such as "scale x100.3, cents", or fractions of values. */
+/* Return the likely conversion of a finding, or NULL. */
+static yyjson_val *get_conversion(yyjson_val *finding)
+{
+    yyjson_val *of;
+    size_t i, max;
+    yyjson_arr_foreach(yyjson_obj_get(finding, "unit_matches"), i, max, of)
+    {
+        if (strcmp(get_text(of, "match", ""), "coincidence") != 0)
+            return of;
+    }
+    return NULL;
+}
+
+/* Format a transform, such as "scale x100 (cents), estimate x98.7" or "scale, nights", or fractions
+ * of values. */
 static void decision_text(yyjson_val *finding, char *text, size_t size)
 {
-    yyjson_val *factor = yyjson_obj_get(finding, "factor");
-    const char *unit = yyjson_get_str(yyjson_arr_get(yyjson_obj_get(finding, "units"), 0));
+    yyjson_val *factor = yyjson_obj_get(finding, "factor"), *unit = get_conversion(finding);
+    const char *name = yyjson_get_str(yyjson_arr_get(yyjson_obj_get(finding, "units"), 0));
     int n = snprintf(text, size, "%s", get_text(finding, "class", "not diagnosed"));
-    if (yyjson_is_num(factor))
+    if (yyjson_is_num(factor) && unit)
+        snprintf(text + n, size - (size_t)n, " x%.4g (%.200s), estimate x%.4g",
+                 yyjson_get_num(yyjson_obj_get(unit, "ratio")), get_text(unit, "unit", "?"),
+                 yyjson_get_num(factor));
+    else if (yyjson_is_num(factor))
         n += snprintf(text + n, size - (size_t)n, " x%.4g", yyjson_get_num(factor));
+    if (name && !unit)
+        snprintf(text + n, size - (size_t)n, ", %.200s", name);
     yyjson_val *now = yyjson_obj_get(finding, "value_fraction");
     yyjson_val *trained = yyjson_obj_get(finding, "trained_fraction");
     if (yyjson_is_num(now) && yyjson_is_num(trained)) {
         char values[EK_FINDING_VALUES_BYTES];
         ek_finding_values_text((enum ek_class)ek_class_parse(text), yyjson_get_num(now),
                                yyjson_get_num(trained), values);
-        n = snprintf(text, size, "%s", values);
+        snprintf(text, size, "%s", values);
     }
-    if (unit)
-        snprintf(text + n, size - (size_t)n, ", %.200s", unit);
 }
 
 /* Return the state of an open finding. `updated` is an event of a confirmed finding. */

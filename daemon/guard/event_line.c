@@ -168,8 +168,9 @@ static void write_line(struct ek_log *log, const struct ek_event *v, const char 
 {
     bool drifted =
         v->kind == EK_EVENT_MODEL_DRIFT && v->model_drift.view.state == EK_AGREEMENT_DRIFTED;
+    bool repeated = v->kind == EK_EVENT_FINDING && v->finding.state == EK_UPDATED;
     if (v->kind == EK_EVENT_FINDING)
-        ek_log_pairs(log, EK_LOG_INFO, "finding", pairs);
+        ek_log_pairs(log, repeated ? EK_LOG_DEBUG : EK_LOG_INFO, "finding", pairs);
     else if (v->kind == EK_EVENT_PLAN)
         ek_log_pairs(log, EK_LOG_INFO, "plan_changed", pairs);
     else if (v->kind == EK_EVENT_DECISION && v->decision.kind == EK_DECIDED_ROLLBACK)

@@ -301,6 +301,8 @@ static void look_silent(struct ek_flow_monitor *m, int64_t now_ms)
     set_state(m, EK_FLOW_SILENT, usually && age > most && m->progress.partitions, now_ms,
               "no message for %" PRId64 " s, usually one every %.3g s", age / 1000,
               m->gap_ms / 1000);
+    if (m->state[EK_FLOW_SILENT].active)
+        m->state[EK_FLOW_SILENT].since_ms = m->message_ms;
 }
 
 static void look_stalled(struct ek_flow_monitor *m, int64_t now_ms)

@@ -44,13 +44,15 @@ START_TEST(a_table_is_as_wide_as_it_must_be_and_never_wider_than_a_terminal)
     assert_printed(
         ek_client_print_findings,
         "[{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"state\":\"confirmed\",\"class\":"
-        "\"scale\",\"factor\":99.48,\"units\":[\"cents\"],\"since_ms\":1790001058400,"
+        "\"scale\",\"factor\":99.48,\"unit_matches\":[{\"unit\":\"cents\",\"ratio\":100,\"match\":"
+        "\"any\"}],\"since_ms\":1790001058400,"
         "\"mitigation\":"
         "\"route\",\"mode\":\"enforce\"},{\"feature\":\"user_rating\",\"segment\":null,\"state\":"
         "\"suspected\",\"class\":null,\"since_ms\":1790001158400}]",
         "\nopen findings\n"
         "FEATURE      SEGMENT  STATE      ACTION          SINCE (UTC)       WHAT\n"
-        "price        arm=B    confirmed  route, enforce  2026-09-21 14:30  scale x99.48, cents\n"
+        "price        arm=B    confirmed  route, enforce  2026-09-21 14:30  scale x100 (cents),\n"
+        "                                                                   estimate x99.48\n"
         "user_rating  all      suspected  -               2026-09-21 14:32  not diagnosed\n");
 }
 END_TEST

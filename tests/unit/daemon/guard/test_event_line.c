@@ -51,6 +51,18 @@ START_TEST(values_with_other_characters_are_quoted)
 }
 END_TEST
 
+START_TEST(new_figures_of_a_finding_are_for_debugging)
+{
+    assert_line(
+        "{\"event\":\"finding\",\"finding_id\":\"price-1\",\"state\":\"updated\",\"list\":5,"
+        "\"feature\":\"price\",\"segment\":null,\"factor\":null,\"factor_low\":null,"
+        "\"factor_high\":null,\"fraction\":null,\"since_list\":4,"
+        "\"mitigation\":\"alert\",\"mode\":\"observe\",\"text\":\"t\"}",
+        " level=debug event=finding state=updated feature=price mitigation=alert "
+        "mode=observe finding_id=price-1 list=5 since_list=4 message=t\n");
+}
+END_TEST
+
 START_TEST(a_plan_and_a_decision_are_lines_too)
 {
     assert_line("{\"event\":\"plan\",\"version\":7,\"list\":1298,\"entries\":[]}",
@@ -80,6 +92,7 @@ END_TEST
 Suite *suite_event_line(void)
 {
     return ek_suite("event line", a_finding_is_one_line_of_pairs,
-                    values_with_other_characters_are_quoted, a_plan_and_a_decision_are_lines_too,
+                    values_with_other_characters_are_quoted,
+                    new_figures_of_a_finding_are_for_debugging, a_plan_and_a_decision_are_lines_too,
                     a_rollback_is_a_warning_with_its_guardrail);
 }

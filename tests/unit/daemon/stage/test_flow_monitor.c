@@ -166,6 +166,7 @@ START_TEST(an_input_is_silent_after_many_times_the_usual_gap)
     ck_assert(!is(&s, EK_FLOW_SILENT)); /* at least a minute */
     pass(&s, 0, 0);
     ck_assert(is(&s, EK_FLOW_SILENT));
+    ck_assert_int_eq(view(&s).condition[EK_FLOW_SILENT].since_ms, s.now - 61 * SECOND);
     assert_json(&s, "\"state\":\"silent\"");
     pass(&s, 1, 0);
     ck_assert(!is(&s, EK_FLOW_SILENT));
