@@ -28,6 +28,10 @@ static const struct {
                         "most lists have item ids that training did not contain: features with "
                         "levels by item are not compared; correct the id or make the profile "
                         "again"},
+    [EK_BOUND_REPEATS] = {"repeats",
+                          "90% of the lists repeat one of the last 1,000 by dedup_key: they are no "
+                          "evidence, and changes are found late; add fields to dedup_key, or set "
+                          "it to []"},
 };
 
 const char *ek_bound_name(enum ek_bound b)

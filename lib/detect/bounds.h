@@ -15,8 +15,9 @@ enum ek_bound {
     EK_BOUND_SHARE,                /* times the plan exceeded max_routed_share */
     EK_BOUNDS,                     /* number of limits in the checkpoint */
     EK_BOUND_SKETCHES = EK_BOUNDS, /* resets of live sketches for lack of memory */
-    EK_BOUND_STRATA, /* lists without a level while most lists have an unknown stratum */
-    EK_BOUND_ITEMS,  /* lists without levels by item while most lists have unknown items */
+    EK_BOUND_STRATA,  /* lists without a level while most lists have an unknown stratum */
+    EK_BOUND_ITEMS,   /* lists without levels by item while most lists have unknown items */
+    EK_BOUND_REPEATS, /* repeats while 90% of the lists are repeats */
     EK_BOUNDS_ALL
 };
 

@@ -52,9 +52,11 @@ bool ek_detector_get_point(const struct ek_detector *d, int feature, int cell,
 }
 
 enum {
-    UNKNOWN_LISTS = 128, /* lists that count for unknown strata and items */
-    EXPIRY_LISTS = 1024  /* lists between two searches for episodes without lists */
+    UNUSED_LISTS = 128, /* lists that count for unknown strata, items and repeats */
+    EXPIRY_LISTS = 1024 /* lists between two searches for episodes without lists */
 };
+/* Fraction of lists that are no evidence, above which they are counted. */
+static const float MOST = .5F, MOST_REPEATS = .9F;
 
 static int out_of_memory(struct ek_error *e)
 {
@@ -397,11 +399,12 @@ static int is_repeat(struct ek_detector *d, const struct ek_list_stats_builder *
     return d->rules->dedup_key && ek_dedup_count(d->repeats, read->repeat_key, d->queries) > 0;
 }
 
-/* Count lists without a level while most have none. */
-static void count_unknown(struct ek_detector *d, enum ek_unknown why, bool unknown)
+/* Count lists that are no evidence while most are none. */
+static void count_unused(struct ek_detector *d, enum ek_unused why, bool unused)
 {
-    d->unknown[why] += ((float)unknown - d->unknown[why]) / UNKNOWN_LISTS;
-    d->exceeded.count[ek_unknown_bound(why)] += unknown && d->unknown[why] > .5F;
+    float most = why == EK_UNUSED_REPEAT ? MOST_REPEATS : MOST;
+    d->unused[why] += ((float)unused - d->unused[why]) / UNUSED_LISTS;
+    d->exceeded.count[ek_unused_bound(why)] += unused && d->unused[why] > most;
 }
 
 /* Update the state with a list that is not a repeat. */
@@ -412,8 +415,8 @@ static void update_list(struct ek_detector *d, const struct ek_list *q,
         ek_level_offset_list(&d->level_offsets, d->cell_of, 1 + ek_cells_dimensions(d->cells),
                              read);
     const float *query = add_history(d, q, read, time_ms);
-    count_unknown(d, EK_UNKNOWN_STRATUM, read->unknown_stratum);
-    count_unknown(d, EK_UNKNOWN_ITEMS, read->unknown_items);
+    count_unused(d, EK_UNUSED_STRATUM, read->unknown_stratum);
+    count_unused(d, EK_UNUSED_ITEMS, read->unknown_items);
     ek_scheduler_refill(d);
     add_evidence(d, read, query);
     add_category_evidence(d);
@@ -426,7 +429,10 @@ int ek_detector_update(struct ek_detector *d, const struct ek_list *q,
 {
     if (ek_categories_read(d->categories, q) || find_cells(d, q))
         return out_of_memory(e);
-    if (!is_repeat(d, read) && q->items > 0)
+    bool repeat = is_repeat(d, read);
+    if (q->items > 0)
+        count_unused(d, EK_UNUSED_REPEAT, repeat);
+    if (!repeat && q->items > 0)
         update_list(d, q, read, time_ms);
     d->queries++;
     return EK_OK;

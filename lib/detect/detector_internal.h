@@ -79,13 +79,14 @@ struct ek_episode {
 
 enum { EK_PAST_INCIDENTS = 64 };
 
-/* Reasons for which the levels of a list are missing. */
-enum ek_unknown { EK_UNKNOWN_STRATUM, EK_UNKNOWN_ITEMS, EK_UNKNOWNS };
+/* Reasons for which a list is no evidence. */
+enum ek_unused { EK_UNUSED_STRATUM, EK_UNUSED_ITEMS, EK_UNUSED_REPEAT, EK_UNUSED_REASONS };
 
 /* Return the limit that counts such lists. */
-static inline enum ek_bound ek_unknown_bound(enum ek_unknown why)
+static inline enum ek_bound ek_unused_bound(enum ek_unused why)
 {
-    return why == EK_UNKNOWN_STRATUM ? EK_BOUND_STRATA : EK_BOUND_ITEMS;
+    static const enum ek_bound bounds[] = {EK_BOUND_STRATA, EK_BOUND_ITEMS, EK_BOUND_REPEATS};
+    return bounds[why];
 }
 
 /* A recovered finding, whose incident reopens if the same change returns. */
@@ -135,8 +136,8 @@ struct ek_detector {
     uint16_t *evident;         /* scratch: the same for one list */
     struct ek_alarm *alarm;    /* [F] scratch */
     struct ek_alarm_level level;
-    float unknown[EK_UNKNOWNS]; /* fraction of the last lists, decaying by UNKNOWN_LISTS */
-    float track_lists;          /* current half-life of the tracked level of all traffic */
+    float unused[EK_UNUSED_REASONS]; /* fraction of the last lists, decaying by UNUSED_LISTS */
+    float track_lists;               /* current half-life of the tracked level of all traffic */
     struct ek_dedup *repeats;
     struct ek_history *history;
     struct ek_cells *cells;

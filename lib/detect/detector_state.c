@@ -337,14 +337,14 @@ static void evidence_serialize(struct ek_detector *d, int cell, struct ek_serial
     ek_categories_cell_serialize(d->categories, s, cell);
 }
 
-/* Serialize the lists of unknown strata or items, which states of earlier versions lack. */
-static void unknown_serialize(struct ek_detector *d, enum ek_unknown why, struct ek_serialize *s)
+/* Serialize the lists that are no evidence, which states of earlier versions lack. */
+static void unused_serialize(struct ek_detector *d, enum ek_unused why, struct ek_serialize *s)
 {
     if (ek_serialize_is_reading(s) && s->at == s->end)
         return;
-    ek_serialize_raw(s, &d->unknown[why], sizeof d->unknown[why]);
-    ek_serialize_u64(s, &d->exceeded.count[ek_unknown_bound(why)]);
-    ek_serialize_require(s, d->unknown[why] >= 0 && d->unknown[why] <= 1);
+    ek_serialize_raw(s, &d->unused[why], sizeof d->unused[why]);
+    ek_serialize_u64(s, &d->exceeded.count[ek_unused_bound(why)]);
+    ek_serialize_require(s, d->unused[why] >= 0 && d->unused[why] <= 1);
 }
 
 static void changes_serialize(struct ek_detector *d, struct ek_serialize *s)
@@ -356,8 +356,8 @@ static void changes_serialize(struct ek_detector *d, struct ek_serialize *s)
     episodes_serialize(d, s);
     findings_serialize(d, s);
     ek_incidents_serialize(d, s, ek_cells_count(d->cells));
-    for (int why = 0; why < EK_UNKNOWNS; why++)
-        unknown_serialize(d, (enum ek_unknown)why, s);
+    for (int why = 0; why < EK_UNUSED_REASONS; why++)
+        unused_serialize(d, (enum ek_unused)why, s);
 }
 
 void ek_detector_part_serialize(struct ek_detector *d, enum ek_detector_part part, int number,

@@ -1,6 +1,7 @@
 #include "guard/guard_control.h"
 
 #include "base/alloc.h"
+#include "detect/dedup.h"
 #include "detect/evidence_export.h"
 #include "detect/fault_membership.h"
 #include "guard/operator_commands.h"
@@ -204,6 +205,8 @@ static int64_t bound_max(const struct ek_guard *g, enum ek_bound bound)
         const struct ek_item_levels *levels = g->assets->profile->item_levels;
         return levels ? (int64_t)levels->items : 0;
     }
+    case EK_BOUND_REPEATS:
+        return EK_REPEAT_LISTS;
     case EK_BOUND_EVENTS:
     case EK_BOUND_NONE:
     case EK_BOUNDS_ALL:

@@ -283,7 +283,8 @@ def read(data):
                                                 "FIND": read_detector.findings(r),
                                                 "PAST": past(r),
                                                 "unknown_strata": r.take("fQ") if r.at < len(r.data) else (0, 0),
-                                                "unknown_items": r.take("fQ") if r.at < len(r.data) else (0, 0)})
+                                                "unknown_items": r.take("fQ") if r.at < len(r.data) else (0, 0),
+                                                "repeats": r.take("fQ") if r.at < len(r.data) else (0, 0)})
     out["accepts"] = take("accepts", read_detector.accepts) if base.has("accepts") else None
     out["plan"] = take("plan", plan)
     out["control"] = take("control", control)

@@ -436,7 +436,7 @@ END_TEST
 /* Run lists that share their query feature, and lists that share their item ids. */
 static void run_same(struct bench *b, int same_ids)
 {
-    for (int i = 0; i < 300; i++) {
+    for (int i = 0; i < 500; i++) {
         struct ek_list *q = stream_next(&b->world.stream);
         stream_scale(q, 0, 100);
         q->query[0] = same_ids ? (float)(1 + i) : 3;
@@ -459,6 +459,8 @@ START_TEST(what_counts_as_the_same_list_is_what_the_rules_say)
             setup_with(&b, 16, rules);
             run_same(&b, ids);
             ck_assert_int_eq(b.count[EK_CONFIRMED], by != ids);
+            uint64_t repeats = ek_detector_limit_counters(b.detector).count[EK_BOUND_REPEATS];
+            ck_assert_int_eq(repeats > 0, by == ids);
             teardown(&b);
         }
 }
