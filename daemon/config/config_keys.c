@@ -79,7 +79,7 @@ static const struct ek_key_row KEYS[] = {
      .high = SECONDS(3600),
      .word = "auto",
      .help = "time between commits of acknowledged offsets, or between ends of transactions; auto: "
-             "1s, with `exactly_once` 100ms"},
+             "1s, with `exactly_once` 20ms to 100ms by the speed of the brokers"},
     {.path = "input.silence_timeout",
      .type = EK_KEY_DURATION,
      IN_CONFIG(silence_ms),

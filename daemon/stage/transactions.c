@@ -16,6 +16,7 @@ enum { REFUSALS_MAX = 4, SEARCH_PARTS = 8, HURRY_PART = 2, TEXT_BYTES = 600, NO_
 /* Replace a client that has lost its transaction, but at most REPLACED_MAX times in a row, each
  * time after a longer pause: two instances of one name take the transaction from each other. */
 enum { REPLACED_MAX = 5, REPLACED_SOON_MS = 10000, REPLACED_PAUSE_MS = 500 };
+enum { INTERVAL_LEAST_MS = 20 };
 
 struct ek_txn_coordinator {
     struct ek_txn_coordinator_tools tools;
@@ -23,7 +24,7 @@ struct ek_txn_coordinator {
     int64_t replace_ms;         /* monotonic */
     int replaced;               /* times in a row, each soon after the one before */
     struct ek_inflight *ending; /* messages of the transaction being ended */
-    int64_t due_ms;
+    int64_t ending_ms, due_ms;  /* monotonic: begin of the last end, begin of the next one */
     bool unknown; /* whether the last transaction of the former client was committed */
     bool open;    /* a transaction was open at the last step; otherwise `wakeup` will be signaled */
     size_t most;  /* maximum messages per transaction during a search; such transactions have no
@@ -118,6 +119,7 @@ static void end(struct ek_txn_coordinator *t)
     ek_output_close_batch(t->tools.output, &cut);
     bool ours = reach(&cut) && !ek_output_exceeds_limits(t->tools.output);
     t->ending = cut.sent;
+    t->ending_ms = ek_now_ms();
     t->open = false;
     if (ours)
         ours = add_last(t);
@@ -158,6 +160,16 @@ static void finish_messages(struct ek_txn_coordinator *t, struct ek_inflight *in
     }
 }
 
+/* Return the time until the next commit. Without a setting it is twice that of the last one, so
+ * that fast brokers cost little latency and slow ones little throughput. */
+static int64_t interval_ms(const struct ek_txn_coordinator *t, int64_t last_ms)
+{
+    int64_t most = ek_config_commit_interval_ms(t->tools.config), ms = 2 * last_ms;
+    if (t->tools.config->commit_interval_ms)
+        return most;
+    return ms < INTERVAL_LEAST_MS ? INTERVAL_LEAST_MS : ms < most ? ms : most;
+}
+
 static void finish_batch(struct ek_txn_coordinator *t, bool committed)
 {
     finish_messages(t, t->ending, committed);
@@ -171,7 +183,8 @@ static void finish_batch(struct ek_txn_coordinator *t, bool committed)
         ek_metrics_count(t->tools.metrics, EK_COUNT_COMMITS, 1);
     if (committed && t->most && --t->parts <= 0)
         widen(t);
-    t->due_ms = ek_now_ms() + ek_config_commit_interval_ms(t->tools.config);
+    int64_t now_ms = ek_now_ms();
+    t->due_ms = now_ms + interval_ms(t, now_ms - t->ending_ms);
 }
 
 /* Return true if brokers hide the topic: the client has no permission for it. */
