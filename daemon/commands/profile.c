@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "daemon/base/arguments.h"
 #include "daemon/base/command.h"
+#include "daemon/commands/profile_halves.h"
 #include "daemon/files/field_mapping.h"
 #include "daemon/files/file_kind.h"
 #include "daemon/files/list_input.h"
@@ -13,6 +14,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Design effect of the level that is reported. */
 static const float LARGE_DESIGN_EFFECT = 4;
@@ -84,8 +86,22 @@ static const char DOC[] =
     "profile.ekp\n  evenkeel profile -m features.yaml --merge one.ekp two.ekp -o profile.ekp";
 static const struct argp ARGP = {OPTIONS, parse, NULL, DOC, NULL, NULL, NULL};
 
-static int add_letor(struct ek_profile_fit *fit, const struct ek_manifest *m, const char *path,
-                     struct ek_list *q, struct ek_progress *progress, struct ek_error *e)
+/* A pass over the training lists. */
+struct pass {
+    struct ek_profile_fit *fit;
+    struct ek_profile_halves *halves; /* not NULL: adds the lists here */
+    struct ek_progress *progress;
+    uint64_t lists;
+};
+
+static int add_list(struct pass *p, const struct ek_list *q, struct ek_error *e)
+{
+    p->lists++;
+    return p->halves ? ek_profile_halves_add(p->halves, q, e) : ek_profile_fit_add(p->fit, q, e);
+}
+
+static int add_letor(struct pass *pass, const struct ek_manifest *m, const char *path,
+                     struct ek_list *q, struct ek_error *e)
 {
     struct ek_letor *letor;
     bool more = true;
@@ -94,9 +110,9 @@ static int add_letor(struct ek_profile_fit *fit, const struct ek_manifest *m, co
     if (rc)
         return rc;
     while (!rc && !(rc = ek_letor_next(letor, q, &more, e)) && more) {
-        rc = ek_profile_fit_add(fit, q, e);
+        rc = add_list(pass, q, e);
         ek_letor_position(letor, &done, &total);
-        ek_progress_update(progress, done, total, path);
+        ek_progress_update(pass->progress, done, total, path);
     }
     ek_letor_close(letor);
     if (rc)
@@ -104,16 +120,11 @@ static int add_letor(struct ek_profile_fit *fit, const struct ek_manifest *m, co
     return rc;
 }
 
-struct messages {
-    struct ek_profile_fit *fit;
-    struct ek_progress *progress;
-};
-
 static int add_message(void *context, struct ek_list *q, uint64_t number, struct ek_error *e)
 {
-    struct messages *to = context;
-    ek_progress_update(to->progress, number, 0, "lists");
-    return ek_profile_fit_add(to->fit, q, e);
+    struct pass *pass = context;
+    ek_progress_update(pass->progress, number, 0, pass->halves ? "lists compared" : "lists");
+    return add_list(pass, q, e);
 }
 
 static bool too_few_lists(const struct ek_profile *p, int feature)
@@ -213,7 +224,9 @@ static void report_segments(const struct ek_profile *p)
     fputc('\n', stderr);
 }
 
-static int print_result(const struct arguments *a, const struct ek_profile *p, struct ek_error *e)
+/* Print the result as JSON. halves: NULL if they were not compared. */
+static int print_result(const struct arguments *a, const struct ek_profile *p,
+                        const struct ek_profile_halves *halves, struct ek_error *e)
 {
     struct ek_buf line;
     struct ek_json_writer s;
@@ -228,6 +241,13 @@ static int print_result(const struct arguments *a, const struct ek_profile *p, s
         if (too_few_lists(p, f))
             ek_json_add_text(&s, NULL, p->name[f]);
     ek_json_close(&s, ']');
+    if (halves) {
+        ek_json_open(&s, "changed", '[');
+        for (int f = 0; f < p->features; f++)
+            if (ek_profile_halves_has_change(halves, f))
+                ek_json_add_text(&s, NULL, p->name[f]);
+        ek_json_close(&s, ']');
+    }
     return ek_json_end_line(&s, stdout, e);
 }
 
@@ -282,65 +302,103 @@ static int add_profiles(const struct arguments *a, const struct ek_manifest *m,
     return rc;
 }
 
-static int add_lists(const struct arguments *a, const struct ek_manifest *m,
-                     struct ek_profile_fit *fit, struct ek_progress *progress, struct ek_error *e)
+static int add_lists(const struct arguments *a, const struct ek_manifest *m, struct pass *pass,
+                     struct ek_error *e)
 {
     struct ek_list q;
     int rc = EK_OK;
     ek_list_init(&q);
     for (int i = 0; !rc && i < a->letor.count; i++)
-        rc = add_letor(fit, m, a->letor.path[i], &q, progress, e);
+        rc = add_letor(pass, m, a->letor.path[i], &q, e);
     if (!rc && a->messages)
-        rc = ek_message_for_each(m, &a->field_mapping, a->messages, add_message,
-                                 &(struct messages){fit, progress}, e);
+        rc = ek_message_for_each(m, &a->field_mapping, a->messages, add_message, pass, e);
     if (rc && a->messages)
         ek_kind_explain(a->messages, EK_KIND_MESSAGES, e);
     ek_list_release(&q);
     return rc;
 }
 
-static int finish(const struct arguments *a, struct ek_profile_fit *fit,
-                  struct ek_progress *progress, struct ek_error *e)
+static bool is_regular_file(const char *path)
+{
+    struct stat status;
+    return !stat(path, &status) && S_ISREG(status.st_mode);
+}
+
+/* Return whether the lists can be read a second time and are enough. */
+static bool can_compare(const struct arguments *a, uint64_t lists)
+{
+    bool again = !a->messages || is_regular_file(a->messages);
+    for (int i = 0; i < a->letor.count; i++)
+        again = again && is_regular_file(a->letor.path[i]);
+    return again && !a->merge.count && lists >= EK_PROFILE_HALVES_LISTS_MIN;
+}
+
+static int compare_halves(const struct arguments *a, const struct ek_manifest *m, uint64_t lists,
+                          struct ek_progress *progress, struct ek_profile_halves **out,
+                          struct ek_error *e)
+{
+    struct pass pass = {.progress = progress};
+    int rc = ek_profile_halves_new(&pass.halves, m, a->stratify_by, lists, e);
+    if (!rc)
+        rc = add_lists(a, m, &pass, e);
+    *out = pass.halves;
+    return rc;
+}
+
+static void report(const struct ek_profile *profile, const struct ek_profile_halves *halves)
+{
+    warn_of_few_lists(profile);
+    warn_of_dependence(profile);
+    if (halves)
+        ek_profile_halves_print(halves, stderr);
+    report_segments(profile);
+}
+
+static int finish(const struct arguments *a, const struct ek_manifest *m, struct pass *pass,
+                  struct ek_error *e)
 {
     struct ek_profile *profile;
+    struct ek_profile_halves *halves = NULL;
     char note[100];
     if (a->keep)
-        ek_profile_fit_retain_lists(fit);
-    int rc = ek_profile_fit_finish(fit, &profile, e);
+        ek_profile_fit_retain_lists(pass->fit);
+    int rc = ek_profile_fit_finish(pass->fit, &profile, e);
     if (rc)
         return rc;
     rc = ek_profile_save(profile, a->output, e);
+    if (!rc && can_compare(a, pass->lists))
+        rc = compare_halves(a, m, pass->lists, pass->progress, &halves, e);
     int strata = profile->strata > 1 ? profile->strata - 1 : 1;
     snprintf(note, sizeof note, "%llu lists, %llu items, %d %s",
              (unsigned long long)profile->queries, (unsigned long long)profile->items, strata,
              strata > 1 ? "strata" : "stratum");
-    warn_of_few_lists(profile);
-    warn_of_dependence(profile);
-    report_segments(profile);
+    if (!rc)
+        report(profile, halves);
     if (!rc && a->json)
-        rc = print_result(a, profile, e);
+        rc = print_result(a, profile, halves, e);
+    ek_profile_halves_free(halves);
     ek_profile_free(profile);
     if (!rc)
-        ek_progress_finish(progress, note);
+        ek_progress_finish(pass->progress, note);
     return rc;
 }
 
 static int make(const struct arguments *a, const struct ek_manifest *m, struct ek_error *e)
 {
-    struct ek_profile_fit *fit = NULL;
     struct ek_progress progress;
+    struct pass pass = {.progress = &progress};
     int rc = check_stratum(a, m, e);
     if (rc)
         return rc;
     ek_progress_start(&progress, "profile");
-    rc = add_profiles(a, m, &fit, &progress, e);
-    if (!rc && !fit)
-        rc = ek_profile_fit_new(&fit, m, a->stratify_by, e);
+    rc = add_profiles(a, m, &pass.fit, &progress, e);
+    if (!rc && !pass.fit)
+        rc = ek_profile_fit_new(&pass.fit, m, a->stratify_by, e);
     if (!rc)
-        rc = add_lists(a, m, fit, &progress, e);
+        rc = add_lists(a, m, &pass, e);
     if (!rc)
-        rc = finish(a, fit, &progress, e);
-    ek_profile_fit_free(fit);
+        rc = finish(a, m, &pass, e);
+    ek_profile_fit_free(pass.fit);
     return rc;
 }
 

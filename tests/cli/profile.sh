@@ -46,3 +46,19 @@ refused 2 "--manifest or --config, --letor, --messages or --merge, and -o are ne
 sed 's/taxes/tax/' features.yaml >other.yaml
 refused 1 "0.ekp: the profile is of another manifest: item feature" profile -m other.yaml --merge 0.ekp -o no.ekp
 [ ! -e no.ekp ] || fail "a profile was written"
+
+# A fault that begins within the training lists is reported: the profile would take it for normal.
+# Lists that can be read only once are not compared.
+quiet "$EK" generate hotel --lists 9000 --seed 1 -o healthy.txt
+quiet "$EK" generate hotel --lists 9000 --seed 1 --fault price=x100,from=7000,share=0.5,arm=B -o faulty.txt
+quiet "$EK" profile -m features.yaml --letor healthy.txt --json -o halves.ekp
+grep -q '"changed":\[\]' said || fail "healthy lists changed: $(cat said)"
+grep -q 'changes within' chatter && fail "healthy lists changed: $(cat chatter)"
+quiet "$EK" profile -m features.yaml --letor faulty.txt --json -o halves.ekp
+grep -q '"changed":\["price"\]' said || fail "no change of the price: $(cat said)"
+grep -qE '^  price: scale x[0-9.]+ since list (69|70)[0-9]{2}$' chatter || fail "no change of the price: $(cat chatter)"
+mkfifo once
+cat faulty.txt >once &
+quiet "$EK" profile -m features.yaml --letor once --json -o halves.ekp
+grep -q 'changes within\|"changed"' said chatter && fail "read twice: $(cat chatter)"
+wait
