@@ -331,6 +331,8 @@ void ek_incident_assign(struct ek_detector *d, struct ek_episode *e);
 /* Record a finding that recovers now, so that its incident reopens if the change returns within 24
  * minimum durations. */
 void ek_incident_remember(struct ek_detector *d, const struct ek_episode *e);
+/* Return whether the incident of an episode has ended before, in any segment, for its feature. */
+bool ek_incident_has_ended(const struct ek_detector *d, const struct ek_episode *e);
 /* Remove the past findings of a cell that gets another segment value. */
 void ek_incidents_reset_cell(struct ek_detector *d, int cell);
 /* Read or write the past findings; `cells` is an exclusive upper bound. Earlier versions did not

@@ -107,6 +107,14 @@ static int is_awaited(const struct ek_episode *e, const struct ek_value *now, do
     return now ? now->evidence >= (late ? 0 : -fmin(harm, CERTAINTY)) : !late;
 }
 
+/* Return whether a change stays one of all traffic until it has ended in each segment. Small
+ * changes of these classes return, and would pass from one segment to another and back. */
+static bool stays_in_all_traffic(const struct ek_detector *d, const struct ek_episode *e)
+{
+    enum ek_class class = e->diagnosis.class;
+    return (class == EK_ITEMS || class == EK_SHAPE) && ek_incident_has_ended(d, e);
+}
+
 /* Check one dimension since the recovery began. Return EK_RECOVERY_PARTIAL if the change was handed
  * over to some values, EK_RECOVERY_NONE while some may be faulty. */
 static enum ek_recovery check_dimension(struct ek_detector *d, struct ek_episode *e, int dimension)
@@ -128,7 +136,7 @@ static enum ek_recovery check_dimension(struct ek_detector *d, struct ek_episode
         if (now.value[i].evidence <= FAULTY)
             now.value[i].evidence = 0; /* excludes the value from the handover */
     }
-    if (faulty && fine)
+    if (faulty && fine && !stays_in_all_traffic(d, e))
         return ek_localize_to(d, e, &now) ? EK_RECOVERY_PARTIAL : EK_RECOVERY_NONE;
     return faulty || awaited ? EK_RECOVERY_NONE : EK_RECOVERY_FULL;
 }

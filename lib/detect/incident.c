@@ -169,6 +169,14 @@ void ek_incident_remember(struct ek_detector *d, const struct ek_episode *e)
     };
 }
 
+bool ek_incident_has_ended(const struct ek_detector *d, const struct ek_episode *e)
+{
+    for (int i = 0; i < EK_PAST_INCIDENTS; i++)
+        if (d->past[i].cause == e->cause && d->past[i].feature == e->feature)
+            return true;
+    return false;
+}
+
 void ek_incidents_reset_cell(struct ek_detector *d, int cell)
 {
     for (int i = 0; i < EK_PAST_INCIDENTS; i++)

@@ -630,6 +630,25 @@ START_TEST(a_fault_without_a_level_that_ends_for_one_arm_goes_on_in_the_other)
 }
 END_TEST
 
+/* Some of the items are cheaper, as in a sale. */
+static void a_sale(struct bench *b, struct ek_list *q)
+{
+    for (int i = 0; i < q->items; i++)
+        if ((b->world.stream.number * 7 + (uint64_t)i * 13) % 10 < 3)
+            q->x[i * q->item_features] *= .72F;
+}
+
+START_TEST(a_sale_does_not_pass_from_one_segment_to_another)
+{
+    struct bench b;
+    setup(&b, 18);
+    run(&b, BEFORE, NULL);
+    run(&b, 12000, a_sale);
+    ck_assert_int_le(b.count[EK_CONFIRMED], 3);
+    teardown(&b);
+}
+END_TEST
+
 /* One list in a hundred is of arm C. */
 static int of_arm_c(struct bench *b, struct ek_list *q)
 {
@@ -753,6 +772,7 @@ Suite *suite_detector(void)
         a_fault_that_ends_for_one_arm_only_goes_on_in_the_other,
         a_fault_of_one_arm_that_spreads_to_all_is_told_of_all_without_a_gap,
         a_fault_without_a_level_that_ends_for_one_arm_goes_on_in_the_other,
+        a_sale_does_not_pass_from_one_segment_to_another,
         a_fault_of_a_rare_segment_value_recovers_as_well,
         a_drift_below_min_effect_does_not_keep_another_fault_open,
         a_list_without_nights_does_not_hide_that_the_factor_is_the_nights);
