@@ -47,7 +47,7 @@ int ek_cells_new(struct ek_cells **out, char *const *dimensions, int count, int 
     c->limit = limit > 1 ? limit : 1;
     c->least = -1;
     c->cell = ek_calloc((size_t)c->limit + (size_t)count, sizeof *c->cell);
-    c->dimension = ek_calloc((size_t)count, sizeof *c->dimension);
+    c->dimension = count ? ek_calloc((size_t)count, sizeof *c->dimension) : NULL;
     int rc = ek_space_saving_new(&c->busy, c->limit + count, CANDIDATES_PER_CELL * c->limit);
     for (; !rc && c->dimension && c->dimensions < count; c->dimensions++) {
         c->dimension[c->dimensions].other = -1;

@@ -1,9 +1,11 @@
-/* Allocation failures while the values of a category are counted and new ones found. */
+/* Allocation failures while a profile is made, its halves are compared, and new values of a
+ * category are found. */
 #include "tests/alloc/scratch.h"
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
 #include "tests/shop.h"
 
+#include "daemon/commands/profile_halves.h"
 #include "detect/detector.h"
 
 enum { LISTS = 40, FAULT_FROM = 20, KIND = 1 };
@@ -24,6 +26,16 @@ static int fit_table(struct ek_error *e)
         rc = ek_profile_fit_finish(fit, &p, e);
     ek_profile_free(p);
     ek_profile_fit_free(fit);
+    return rc;
+}
+
+static int compare_halves(struct ek_error *e)
+{
+    struct ek_profile_halves *h = NULL;
+    int rc = ek_profile_halves_new(&h, manifest, "market", LISTS, e);
+    for (int i = 0; !rc && i < LISTS; i++)
+        rc = ek_profile_halves_add(h, &shops[i].query, e);
+    ek_profile_halves_free(h);
     return rc;
 }
 
@@ -133,6 +145,14 @@ START_TEST(profiles_joined_without_memory_leave_nothing)
 }
 END_TEST
 
+START_TEST(halves_compared_without_memory_leave_nothing)
+{
+    set_up();
+    ek_sweep(compare_halves);
+    tear_down();
+}
+END_TEST
+
 START_TEST(a_search_for_new_codes_without_memory_leaves_nothing)
 {
     set_up();
@@ -144,6 +164,7 @@ END_TEST
 Suite *suite_category(void)
 {
     return ek_suite("category without memory", a_table_without_memory_leaves_nothing,
+                    halves_compared_without_memory_leave_nothing,
                     profiles_joined_without_memory_leave_nothing,
                     a_search_for_new_codes_without_memory_leaves_nothing);
 }
