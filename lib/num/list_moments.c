@@ -2,13 +2,13 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/rng.h"
+#include "base/hash.h"
 #include "num/list_moments_isa.h"
 
 #include <limits.h>
 #include <string.h>
 
-enum { ARRAYS = 8, PADDING = 16, WEIGHT_SEED = 1 };
+enum { ARRAYS = 8, PADDING = 16 };
 
 int ek_list_moments_new(struct ek_list_moments **out, int features)
 {
@@ -19,15 +19,10 @@ int ek_list_moments_new(struct ek_list_moments **out, int features)
     if (!s)
         return EK_ENOMEM;
     float *m = s->memory = ek_calloc_aligned((size_t)padded * ARRAYS, sizeof *m);
-    s->weight = ek_calloc((size_t)features, sizeof *s->weight);
-    if (!m || !s->weight) {
+    if (!m) {
         ek_list_moments_free(s);
         return EK_ENOMEM;
     }
-    struct ek_rng rng;
-    ek_rng_seed(&rng, WEIGHT_SEED);
-    for (int f = 0; f < features; f++)
-        s->weight[f] = ek_rng_u64(&rng) | 1;
     float **arrays[ARRAYS] = {&s->ln,      &s->ln2,      &s->usable,   &s->zero,
                               &s->missing, &s->negative, &s->infinite, &s->tied};
     for (int i = 0; i < ARRAYS; i++)
@@ -36,26 +31,6 @@ int ek_list_moments_new(struct ek_list_moments **out, int features)
     s->padded = padded;
     *out = s;
     return EK_OK;
-}
-
-/* Return a hash of the values of a row. */
-static uint64_t hash_row(const struct ek_list_moments *s, const float *row)
-{
-    uint64_t sum = 0;
-    for (int f = 0; f < s->features; f++) {
-        uint32_t bits;
-        memcpy(&bits, row + f, sizeof bits);
-        sum += bits * s->weight[f];
-    }
-    return sum;
-}
-
-/* Finalizer of splitmix64 (Vigna). */
-static uint64_t mix(uint64_t h)
-{
-    h = (h ^ h >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    h = (h ^ h >> 27) * UINT64_C(0x94d049bb133111eb);
-    return h ^ h >> 31;
 }
 
 /* Empty the table of rows, for `rows` of them. Return its slots, a power of two; 0 if out of
@@ -79,24 +54,39 @@ static size_t clear_table(struct ek_list_moments *s, int rows)
 /* Count a row and return the number of equal rows before it. */
 static uint64_t count_row(struct ek_list_moments *s, size_t slots, uint64_t hash)
 {
-    size_t at = mix(hash) & (slots - 1);
+    size_t at = hash & (slots - 1);
     while (s->table[at].rows && s->table[at].hash != hash)
         at = (at + 1) & (slots - 1);
     s->table[at].hash = hash;
     return s->table[at].rows++;
 }
 
-/* Select the rows with the smallest keys. The key of a row is a hash of its values and of the
- * number of equal rows before it, so the values of the selected rows depend on no order. Without
- * memory for the count equal rows are selected together. */
+/* Return a number that depends on the values, but not on their order. */
+static uint64_t sum_values(const float *x, size_t count)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, x + i, sizeof bits);
+        sum += bits;
+    }
+    return sum;
+}
+
+/* Select the rows with the smallest keys. The key of a row is a hash of its values, of the number
+ * of equal rows before it and of the sum of the list, so the values of the selected rows depend on
+ * no order, and lists of the same few rows select different ones. Without memory for the count
+ * equal rows are selected together. */
 static void pick_by_hash(struct ek_list_moments *s, const float *x, int rows)
 {
     uint64_t smallest[EK_PICKS_MAX];
-    size_t slots = clear_table(s, rows);
+    size_t width = (size_t)s->features, slots = clear_table(s, rows);
+    uint64_t sum = sum_values(x, (size_t)rows * width);
     s->picks = 0;
     for (int r = 0; r < rows; r++) {
-        uint64_t hash = hash_row(s, x + (size_t)r * (size_t)s->features);
-        uint64_t key = mix(hash + (slots ? count_row(s, slots, hash) * s->weight[0] : 0));
+        uint64_t hash = ek_hash(x + (size_t)r * width, width * sizeof *x, 0);
+        uint64_t of[] = {hash, slots ? count_row(s, slots, hash) : 0};
+        uint64_t key = ek_hash(of, sizeof of, sum);
         int at = s->picks;
         if (at == EK_PICKS_MAX && key >= smallest[--at])
             continue;
@@ -126,7 +116,6 @@ void ek_list_moments_free(struct ek_list_moments *s)
     if (!s)
         return;
     ek_free(s->table);
-    ek_free(s->weight);
     ek_free(s->memory);
     ek_free(s);
 }

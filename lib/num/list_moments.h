@@ -30,7 +30,6 @@ struct ek_list_moments {
     float *usable, *zero, *missing, *negative, *infinite; /* counts */
     float *tied;
     void *memory;
-    uint64_t *weight;           /* [features] of the hash of a row */
     struct ek_row_count *table; /* equal rows by hash; grows */
     size_t slots;
 };
