@@ -224,17 +224,11 @@ struct ek_decision ek_guard_decide(const struct ek_guard *g, const struct ek_fin
     return ek_controller_decide(g->control, f);
 }
 
-struct ek_event *ek_guard_finding_event(const struct ek_guard *g, const struct ek_finding *f,
-                                        const struct ek_decision *decision, const int *members,
-                                        int count)
-{
-    return ek_event_from_finding(g->assets->manifest, f, decision, members, count);
-}
-
 int ek_guard_report_finding(struct ek_guard *g, const struct ek_finding *f,
                             const struct ek_decision *decision, const int *members, int count)
 {
-    return ek_guard_emit(g, ek_guard_finding_event(g, f, decision, members, count));
+    return ek_guard_emit(g,
+                         ek_event_from_finding(g->assets->manifest, f, decision, members, count));
 }
 
 struct ek_limit_counters ek_guard_limit_counters(const struct ek_guard *g)

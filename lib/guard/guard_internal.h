@@ -71,10 +71,6 @@ int ek_guard_load_into(struct ek_guard *g, const struct ek_state *state,
 /* Queue an event and take ownership, also on error. A full ring drops the oldest events. Return 0,
  * EK_ENOMEM for NULL, or EK_ELIMIT above EK_EVENT_BYTES_MAX. */
 int ek_guard_emit(struct ek_guard *g, struct ek_event *event);
-/* Return an event as ek_event_from_finding, or NULL if out of memory. */
-struct ek_event *ek_guard_finding_event(const struct ek_guard *g, const struct ek_finding *f,
-                                        const struct ek_decision *decision, const int *members,
-                                        int count);
 /* Queue an event of the current plan. `query`: number of the next list. Return 0 or EK_ENOMEM. */
 int ek_guard_report_plan(struct ek_guard *g, uint64_t query);
 /* Process the pending events of the detector: queue them, update the desired plan, then the plan.

@@ -18,7 +18,7 @@ static struct ek_event *open_finding(struct ek_guard *g, struct ek_finding *f)
     struct ek_decision decision = ek_guard_decide(g, f);
     int members = ek_detector_members(g->detector, f->cause, g->members, a->manifest->item_count);
     f->state = EK_UPDATED;
-    return ek_guard_finding_event(g, f, &decision, g->members, members);
+    return ek_event_from_finding(a->manifest, f, &decision, g->members, members);
 }
 
 int ek_guard_replay_open(struct ek_guard *g, ek_replay_fn *receive, void *context)
