@@ -152,7 +152,6 @@ static void warn_of_few_lists(const struct ek_profile *p)
             EK_LISTS_FOR_LEVEL);
 }
 
-/* Uses the keys of `inspect --json`; adds features without a monitored level. */
 /* Report a property of features by its first one. */
 static void warn_of_features(const struct ek_profile *p,
                              bool (*has)(const struct ek_profile *p, int f), const char *text)
@@ -224,7 +223,8 @@ static void report_segments(const struct ek_profile *p)
     fputc('\n', stderr);
 }
 
-/* Print the result as JSON. halves: NULL if they were not compared. */
+/* Print the result with the keys of `inspect --json`, and the features without a monitored level.
+ * halves: NULL if they were not compared. */
 static int print_result(const struct arguments *a, const struct ek_profile *p,
                         const struct ek_profile_halves *halves, struct ek_error *e)
 {
