@@ -31,10 +31,11 @@ int ek_item_levels_new(struct ek_item_levels **out, size_t items, int features)
     t->feature = ek_calloc((size_t)features, sizeof *t->feature);
     t->key = ek_calloc(items, sizeof *t->key);
     t->value = ek_calloc(items * (size_t)features, sizeof *t->value);
+    t->mean = ek_calloc((size_t)features, sizeof *t->mean);
     t->gaps = ek_calloc(items, sizeof *t->gaps);
     t->spread = ek_calloc((size_t)features, sizeof *t->spread);
     t->slot = ek_calloc(t->slots, sizeof *t->slot);
-    if (!t->feature || !t->key || !t->value || !t->gaps || !t->spread || !t->slot) {
+    if (!t->feature || !t->key || !t->value || !t->mean || !t->gaps || !t->spread || !t->slot) {
         ek_item_levels_free(t);
         return EK_ENOMEM;
     }
@@ -49,14 +50,31 @@ void ek_item_levels_free(struct ek_item_levels *t)
     ek_free(t->feature);
     ek_free(t->key);
     ek_free(t->value);
+    ek_free(t->mean);
     ek_free(t->gaps);
     ek_free(t->spread);
     ek_free(t->slot);
     ek_free(t);
 }
 
+static float compute_mean(const struct ek_item_levels *t, int a)
+{
+    double sum = 0;
+    size_t known = 0;
+    for (size_t i = 0; i < t->items; i++) {
+        double level = (double)t->value[i * (size_t)t->features + (size_t)a];
+        if (!isnan(level)) {
+            sum += level;
+            known++;
+        }
+    }
+    return known ? (float)(sum / (double)known) : 0;
+}
+
 void ek_item_levels_index(struct ek_item_levels *t)
 {
+    for (int a = 0; a < t->features; a++)
+        t->mean[a] = compute_mean(t, a);
     memset(t->slot, 0, t->slots * sizeof *t->slot);
     for (size_t i = 0; i < t->items; i++) {
         size_t at = t->key[i] & (t->slots - 1);
@@ -72,6 +90,12 @@ void ek_item_levels_index(struct ek_item_levels *t)
 bool ek_item_levels_has(const struct ek_item_levels *t, int feature)
 {
     return t && ek_feature_columns_find(t->feature, t->features, feature) >= 0;
+}
+
+float ek_item_levels_mean(const struct ek_item_levels *t, int feature)
+{
+    int a = t ? ek_feature_columns_find(t->feature, t->features, feature) : -1;
+    return a < 0 ? 0 : t->mean[a];
 }
 
 const float *ek_item_levels_find(const struct ek_item_levels *t, struct ek_text id)

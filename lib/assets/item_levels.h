@@ -25,6 +25,7 @@ struct ek_item_levels {
     size_t items;  /* K */
     uint64_t *key; /* [K] hashes of the ids, ascending */
     float *value;  /* [K, A] ln; NaN: the item had too few values in training */
+    float *mean;   /* [A] of `value` over the items */
     struct ek_own_spread {
         float mean, sd; /* over lists of training, ln, weighted by degrees of freedom; sd of one
                          * degree; sd 0: unknown */
@@ -41,12 +42,15 @@ uint64_t ek_item_key(struct ek_text id);
 int ek_item_levels_new(struct ek_item_levels **out, size_t items, int features);
 /* Free a table. NULL is allowed. */
 void ek_item_levels_free(struct ek_item_levels *t);
-/* Build the hash table and `gaps` from keys and values, in place. Call once. */
+/* Build the hash table, `mean` and `gaps` from keys and values, in place. Call once. */
 void ek_item_levels_index(struct ek_item_levels *t);
 /* Return whether a feature is in the table. NULL: false. */
 bool ek_item_levels_has(const struct ek_item_levels *t, int feature);
 /* Return the usual own spread of a feature; sd 0 without levels by item. NULL is allowed. */
 struct ek_own_spread ek_item_levels_spread(const struct ek_item_levels *t, int feature);
+/* Return the mean level (ln) of the items in a feature, 0 without levels by item. NULL is
+ * allowed. */
+float ek_item_levels_mean(const struct ek_item_levels *t, int feature);
 /* Return the levels [A] of an item, owned by the table, or NULL if training did not contain it. */
 const float *ek_item_levels_find(const struct ek_item_levels *t, struct ek_text id);
 /* Return the mean level of the usable values of a list that have one, 0 if the feature is not in

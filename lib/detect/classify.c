@@ -245,6 +245,13 @@ static int is_likely(const struct ek_diagnosis *d, const struct ek_explanation *
     return d->spread_ratio < 1 || e->share > FEW_LISTS;
 }
 
+/* An offset away from zero moves small values more than large ones, which narrows the ln values;
+ * one towards zero widens them. */
+static int is_like_offset(const struct ek_diagnosis *d)
+{
+    return (d->mean_ln > 0) == (d->spread_ratio < 1);
+}
+
 /* Choose the transformation of all values that explains the lists best, or a factor on some items.
  * A mixture is never narrower than its parts. */
 static void classify_spread(const struct ek_baseline *b, const struct ek_fit_target *t,
@@ -261,7 +268,7 @@ static void classify_spread(const struct ek_baseline *b, const struct ek_fit_tar
         best = power;
         d->class = EK_POWER;
     }
-    if (one_sign(b) && level_reported(d)) {
+    if (one_sign(b) && level_reported(d) && is_like_offset(d)) {
         struct ek_explanation offset = ek_explain_offset(t);
         if (offset.worth > best.worth && is_likely(d, &offset)) {
             best = offset;

@@ -13,7 +13,7 @@
 /* Lists of one feature in one cell since a change, oldest first. */
 struct ek_window {
     const struct ek_list_stats *record; /* [count] residual r relative to the stratum's level */
-    const float *level;                 /* [count] training level of the list's stratum */
+    const float *level;                 /* [count] ln, the usual level of the list's stratum */
     int count;
     float mu;       /* level before the change, subtracted from r */
     float *scratch; /* [count] */

@@ -340,7 +340,7 @@ void ek_incidents_reset_cell(struct ek_detector *d, int cell);
 void ek_incidents_serialize(struct ek_detector *d, struct ek_serialize *s, int cells);
 /* Dismiss the episodes that a confirmed episode explains: suspected ones in other dimensions, and
  * the same change in segments if it now affects all traffic. */
-void ek_incident_dismiss_others(struct ek_detector *d, const struct ek_episode *e);
+void ek_incident_dismiss_others(struct ek_detector *d, struct ek_episode *e);
 
 /* Return the row at which the change began: the maximum of the tail sums of ln e of the bet. */
 uint64_t ek_change_point(struct ek_detector *d, int feature, int cell, int bet);

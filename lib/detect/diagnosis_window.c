@@ -36,6 +36,7 @@ static void collect_lists(struct ek_detector *d, uint64_t first, int most)
 {
     struct ek_walk *k = &d->walk;
     const float *level = d->profile->level + (size_t)k->feature * (size_t)d->profile->strata;
+    float mean = ek_item_levels_mean(d->profile->item_levels, k->feature);
     int place = 1 + ek_cells_dimension(d->cells, k->cell);
     while (k->row > first && EK_HISTORY - k->at < most) {
         const struct ek_history_row *row = ek_history_row(d->history, --k->row);
@@ -45,7 +46,7 @@ static void collect_lists(struct ek_detector *d, uint64_t first, int most)
             (d->open[k->feature] && ek_detector_is_explained(d, row->cell, k->feature, k->cell)))
             continue;
         d->window[--k->at] = ek_history_records(d->history, k->row)[k->feature];
-        d->window_level[k->at] = level[row->stratum];
+        d->window_level[k->at] = mean + level[row->stratum];
         d->rows[k->at] = k->row;
     }
 }

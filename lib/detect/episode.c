@@ -191,6 +191,15 @@ static int is_normal(struct ek_detector *d, struct ek_episode *e,
     return e->recovery >= EK_RECOVERY_LISTS;
 }
 
+/* Return whether all lists together have looked like training for RECOVERY_TIMEOUT lists. If the
+ * change goes on in a segment, the evidence of the segment finds it again; usual differences
+ * between segments must not keep it open forever. */
+static bool has_looked_normal(const struct ek_episode *e)
+{
+    return !ek_episode_has_level(e) && !is_mixture(&e->diagnosis) &&
+           e->recovery >= RECOVERY_TIMEOUT;
+}
+
 /* Update the recovery of a confirmed episode with one list. */
 static enum ek_recovery check_recovery(struct ek_detector *d, struct ek_episode *e,
                                        const struct ek_list_stats *record, float r,
@@ -206,6 +215,8 @@ static enum ek_recovery check_recovery(struct ek_detector *d, struct ek_episode 
     if (ek_scheduler_can_recover(d, e, e->recovering_at == e->lists))
         result = check_segments(d, e);
     if (result == EK_RECOVERY_NONE && e->lists - e->recovering_at >= RECOVERY_TIMEOUT) {
+        if (has_looked_normal(e))
+            return EK_RECOVERY_FULL;
         e->recovering = 0;
         e->recovery = 0;
     }
@@ -669,11 +680,21 @@ static void update_confirmed(struct ek_detector *d, struct ek_episode *e)
     report_finding(d, e, EK_UPDATED, NULL);
 }
 
+/* Drop the evidence that segments collected before the recovery. The change explains it, and the
+ * next list would raise an alarm with it. */
+static void restart_segments(struct ek_detector *d, int feature)
+{
+    for (int cell = 1; cell < ek_cells_count(d->cells); cell++)
+        if (!ek_episode_at(d, cell, feature))
+            ek_evidence_restart(d->evidence, cell, feature);
+}
+
 static void recover(struct ek_detector *d, struct ek_episode *e)
 {
     report_finding(d, e, EK_RECOVERED, NULL);
     ek_incident_remember(d, e);
     d->recovered_row[e->feature] = ek_history_count(d->history);
+    restart_segments(d, e->feature);
     close_episode(d, e);
 }
 

@@ -232,13 +232,14 @@ static int explains(const struct ek_detector *d, const struct ek_episode *e,
            ek_cells_dimension(d->cells, o->cell) != ek_cells_dimension(d->cells, e->cell);
 }
 
-/* Return whether o is the same change in a segment, which now affects all traffic. */
+/* Return whether o is the same change in a segment, which now affects all traffic. It is not handed
+ * back to the dimension of o. */
 static int absorbs(const struct ek_episode *e, const struct ek_episode *o)
 {
     return e->cell == 0 && o->claimed && ek_incident_is_same_change(e, o);
 }
 
-void ek_incident_dismiss_others(struct ek_detector *d, const struct ek_episode *e)
+void ek_incident_dismiss_others(struct ek_detector *d, struct ek_episode *e)
 {
     for (int i = 0; i < d->episodes; i++) {
         struct ek_episode *o = &d->episode[i];
@@ -246,8 +247,10 @@ void ek_incident_dismiss_others(struct ek_detector *d, const struct ek_episode *
             continue;
         if (explains(d, e, o))
             ek_episode_dismiss(d, o, EK_REASON_OTHER_CELL);
-        else if (absorbs(e, o))
+        else if (absorbs(e, o)) {
+            e->from_dimensions |= 1u << ek_cells_dimension(d->cells, o->cell);
             ek_episode_dismiss(d, o, EK_REASON_ALL_TRAFFIC);
+        }
     }
 }
 

@@ -26,6 +26,13 @@ static void offset(float *x, int items, double by, struct ek_rng *rng)
         x[i] += (float)by;
 }
 
+static void logged(float *x, int items, double by, struct ek_rng *rng)
+{
+    (void)rng;
+    for (int i = 0; i < items; i++)
+        x[i] = (float)(by * log1p(x[i]));
+}
+
 static void third_scaled(float *x, int items, double by, struct ek_rng *rng)
 {
     for (int i = 0; i < items; i++)
@@ -86,11 +93,12 @@ static const struct {
     {offset, -60, 90, EK_OFFSET},     {third_scaled, 100, 72, EK_ITEMS},
     {third_scaled, 2, 250, EK_ITEMS}, {third_scaled, .5, 220, EK_ITEMS},
     {third_scaled, .1, 80, EK_ITEMS}, {shape, 2, 120, EK_SHAPE},
-    {shape, .5, 120, EK_SHAPE},       {missing, 1, 72, EK_MISSING},
-    {missing, .3, 80, EK_MISSING},    {zero, 1, 72, EK_ZERO},
-    {zero, .3, 80, EK_ZERO},          {scale, -1, 72, EK_SIGN},
-    {stuck, 100, 72, EK_STUCK},       {clip, 60, 72, EK_CLIP},
-    {clip, 120, 100, EK_CLIP},        {NULL, 0, 250, EK_CLASS_NONE},
+    {shape, .5, 120, EK_SHAPE},       {logged, 1, 72, EK_POWER},
+    {missing, 1, 72, EK_MISSING},     {missing, .3, 80, EK_MISSING},
+    {zero, 1, 72, EK_ZERO},           {zero, .3, 80, EK_ZERO},
+    {scale, -1, 72, EK_SIGN},         {stuck, 100, 72, EK_STUCK},
+    {clip, 60, 72, EK_CLIP},          {clip, 120, 100, EK_CLIP},
+    {NULL, 0, 250, EK_CLASS_NONE},
 };
 
 static struct ek_diagnosis diagnose(struct windows *w, const struct ek_window *window)
@@ -130,6 +138,19 @@ START_TEST(an_offset_is_small_up_to_twice_the_threshold_of_a_factor)
         ck_assert_int_eq(d.class, EK_OFFSET);
         ck_assert_msg(ek_is_small_offset(&w.baseline, &d, log(1.25)) == CASES[i].small,
                       "%g moves %g", CASES[i].by, d.level.shift_ln);
+    }
+}
+END_TEST
+
+/* A constant that lowers the level of positive values widens them. */
+START_TEST(lower_and_narrower_lists_are_no_offset_whatever_their_level)
+{
+    static struct windows w;
+    windows_train(&w, 7);
+    for (int i = 0; i < WINDOWS; i++) {
+        struct ek_window window = windows_next(&w, 72, WINDOW_ITEMS, logged, 1, 1);
+        memset(w.level, 0, sizeof w.level);
+        ck_assert_int_ne(diagnose(&w, &window).class, EK_OFFSET);
     }
 }
 END_TEST
@@ -201,6 +222,7 @@ Suite *suite_classes(void)
 {
     return ek_suite("classes", an_offset_is_small_up_to_twice_the_threshold_of_a_factor,
                     every_class_is_told_from_the_others,
+                    lower_and_narrower_lists_are_no_offset_whatever_their_level,
                     the_class_does_not_depend_on_the_order_of_the_lists,
                     the_exponent_of_a_power_is_measured, short_lists_are_told_rightly_or_not_at_all,
                     lists_like_those_of_training_look_usual_and_others_do_not);

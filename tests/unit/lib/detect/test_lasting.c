@@ -1,4 +1,5 @@
 /* Lasting changes: updates while they grow, merge with others, or lose lists. */
+#include "detect/detector_internal.h"
 #include "tests/detector.h"
 
 /* Grows to twice the value over 6,000 lists. */
@@ -130,12 +131,44 @@ START_TEST(another_class_after_long_is_told_with_the_second_update)
 }
 END_TEST
 
+/* One list in fifty is of arm C. */
+static void a_rare_arm(struct bench *b, struct ek_list *q)
+{
+    if (b->world.stream.number % 50 == 0)
+        q->segments[0].value = stream_text("C");
+}
+
+static void cents_with_a_rare_arm(struct bench *b, struct ek_list *q)
+{
+    a_rare_arm(b, q);
+    cents(b, q);
+}
+
+/* The first lists of a fault are evidence in their segments too, before its finding claims them. */
+START_TEST(evidence_of_a_fault_that_has_ended_is_dropped_in_its_segments)
+{
+    struct bench b;
+    setup(&b, 62);
+    run(&b, BEFORE, a_rare_arm);
+    b.world.stream.number = 999; /* the next list is of arm C */
+    run(&b, 400, cents_with_a_rare_arm);
+    ck_assert_int_eq(b.count[EK_CONFIRMED], 1);
+    while (!b.count[EK_RECOVERED])
+        run(&b, 1, a_rare_arm);
+    for (int cell = 1; cell < ek_cells_count(b.detector->cells); cell++)
+        for (int bet = 0; bet < EK_BETS; bet++)
+            ck_assert_float_lt(ek_evidence_r(b.detector->evidence, cell, 0)[bet], 2);
+    teardown(&b);
+}
+END_TEST
+
 Suite *suite_lasting(void)
 {
     return ek_suite("lasting",
                     a_slow_change_of_all_traffic_is_told_of_all_whichever_arm_is_seen_first,
                     another_class_is_told_when_two_diagnoses_in_a_row_say_so,
                     a_second_fault_of_one_arm_does_not_take_the_scale_of_the_others_away,
+                    evidence_of_a_fault_that_has_ended_is_dropped_in_its_segments,
                     a_change_whose_lists_come_no_more_is_given_up,
                     a_factor_that_changes_after_long_is_told_as_soon_as_ever,
                     another_class_after_long_is_told_with_the_second_update);

@@ -30,6 +30,8 @@ struct world {
     int sale;      /* items, of every five, with the factor; 0: all */
     int town;      /* of all lists; -1: any */
     bool new_ids;  /* that never return */
+    bool logged;   /* prices are ln(1 + price) */
+    float added;   /* to the prices */
     int lists;
 };
 
@@ -63,6 +65,7 @@ static struct ek_list *next(struct world *w)
         snprintf(w->id[i], ID, "i%d", w->new_ids ? w->lists * ITEMS + i : item);
         q->item_id[i] = ek_text_from(w->id[i]);
         x[PRICE] = (float)(50 * factor * exp(dear + .05 * ek_rng_normal(&w->rng)));
+        x[PRICE] = w->logged ? log1pf(x[PRICE]) : x[PRICE] + w->added;
         x[AGE] = (float)days;
         x[MATCH] = (float)exp(match + .1 * ek_rng_normal(&w->rng));
     }
@@ -99,6 +102,9 @@ START_TEST(values_of_the_item_get_levels_and_ages_and_values_of_the_list_do_not)
     ck_assert_ptr_null(ek_item_levels_find(p->item_levels, ek_text_from("i999")));
     ck_assert_ptr_null(ek_item_levels_find(p->item_levels, (struct ek_text){NULL, 0}));
     ck_assert_double_lt((double)p->baseline[PRICE].sd, .05);
+    double mean = log(50) + .1 * (TOWNS - 1) / 2 + .05 * (PER_TOWN - 1) / 2;
+    ck_assert_double_eq_tol((double)ek_item_levels_mean(p->item_levels, PRICE), mean, .01);
+    ck_assert_float_eq(ek_item_levels_mean(p->item_levels, MATCH), 0);
     ek_profile_free(p);
     end(&w);
 }
@@ -221,6 +227,21 @@ START_TEST(a_sale_of_most_items_is_no_change_of_the_scale)
     ck_assert_int_eq(class_of(&w, p), EK_ITEMS);
     w.factor = 100;
     ck_assert_int_eq(class_of(&w, p), EK_ITEMS);
+    ek_profile_free(p);
+    end(&w);
+}
+END_TEST
+
+START_TEST(logarithms_and_constants_are_not_taken_for_each_other)
+{
+    struct world w;
+    begin(&w);
+    struct ek_profile *p = train(&w);
+    w.logged = true;
+    ck_assert_int_eq(class_of(&w, p), EK_POWER);
+    w.logged = false;
+    w.added = 100;
+    ck_assert_int_eq(class_of(&w, p), EK_OFFSET);
     ek_profile_free(p);
     end(&w);
 }
@@ -361,6 +382,7 @@ Suite *suite_item_level_fit(void)
         ids_that_do_not_return_give_no_levels, lists_of_items_that_training_lacks_are_counted,
         other_items_are_no_change_of_the_scale, a_small_factor_is_found_within_a_hundred_lists,
         a_sale_of_most_items_is_no_change_of_the_scale,
+        logarithms_and_constants_are_not_taken_for_each_other,
         a_list_has_a_level_if_half_of_its_items_have,
         a_value_without_a_level_of_its_item_does_not_count, a_list_without_ids_has_no_level,
         levels_survive_the_file_and_damaged_ones_are_refused);
