@@ -164,11 +164,12 @@ int ek_admin_delete_topic(const char *brokers, const char *topic)
     return finish(&a, topic);
 }
 
-int ek_admin_set_topic(const char *brokers, const char *topic, const char *name, const char *value)
+int ek_admin_set_topic(const char *brokers, const char *topic, char *const *settings, int count)
 {
     struct asking a = ask(brokers);
     rd_kafka_ConfigResource_t *config = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic);
-    rd_kafka_ConfigResource_set_config(config, name, value);
+    for (int i = 0; i < count; i += 2)
+        rd_kafka_ConfigResource_set_config(config, settings[i], settings[i + 1]);
     rd_kafka_AlterConfigs(a.client, &config, 1, NULL, a.queue);
     rd_kafka_ConfigResource_destroy(config);
     return finish(&a, topic);

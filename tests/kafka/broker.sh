@@ -66,6 +66,7 @@ num.network.threads=2
 num.io.threads=2
 num.recovery.threads.per.data.dir=1
 log.cleaner.dedupe.buffer.size=4194304
+log.cleaner.backoff.ms=1000
 log.segment.bytes=134217728
 log.retention.ms=-1
 message.max.bytes=4194304

@@ -47,6 +47,13 @@ class Fails(unittest.TestCase):
         pass
 
 
+class FailsTwice(unittest.TestCase):
+    def test_it(self):
+        for number in range(2):
+            with self.subTest(number):
+                self.fail("on purpose")
+
+
 class Skips(unittest.TestCase):
     NEEDS = "what is not there"
 
@@ -70,6 +77,7 @@ def main():
     cases = [("all of them run", outcome(Passes, Fails, Skips, Passes), (5, 1, 1)),
              ("one that ends in a test costs that class", outcome(Dies, Passes, Passes, Passes), (4, 1, 0)),
              ("when all have ended the rest has failed", outcome(Dies, Dies, Passes, Passes), (4, 4, 0)),
+             ("a test whose subtests fail counts once", outcome(FailsTwice), (1, 1, 0)),
              ("fewer classes than workers", outcome(Passes), (1, 0, 0))]
     os.environ["NO_WORLD"] = "1"
     cases.append(("those that cannot begin have failed", outcome(Passes, Passes), (2, 2, 0)))

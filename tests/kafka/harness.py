@@ -159,8 +159,9 @@ class Broker:
         """Take a transactional id away from its producer."""
         tool("fence", self.address, transactional_id)
 
-    def set(self, topic, name, value):
-        tool("set", self.address, topic, name, value)
+    def set(self, topic, *settings):
+        """Set settings, names and values in turn, and all others of the topic to their defaults."""
+        tool("set", self.address, topic, *settings)
 
     def allow(self, user, *rights):
         """Grant rights such as "Read topic scored"."""

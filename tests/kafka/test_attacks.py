@@ -316,6 +316,11 @@ class StateTopic(Case):
         self.count(what, delivery, 600, target)
 
     def pollute(self, delivery):
+        source, target, _ = self.polluted(delivery)
+        self.goes_on(source, target, delivery, 600, "a polluted state topic")
+
+    def polluted(self, delivery):
+        """Return topics as fed() does, and the values of their state, each followed by three bad records of its key."""
         source, target = self.fed(delivery)
         records = [f for f in WORLD.read(target + ".state") if f.key and f.value]
         self.assertTrue(records)
@@ -325,7 +330,20 @@ class StateTopic(Case):
             flipped[len(flipped) // 2] ^= 1
             bad += [Frame(bytes(flipped), f.key), Frame(f.value[:len(f.value) // 2], f.key), Frame(None, f.key)]
         WORLD.send(target + ".state", bad)
-        self.goes_on(source, target, delivery, 600, "a polluted state topic")
+        return source, target, {f.value for f in records}
+
+    def compact(self, delivery):
+        """The broker keeps only the bad records."""
+        source, target, good = self.polluted(delivery)
+        topic = target + ".state"
+        WORLD.broker.set(topic, "cleanup.policy", "compact", "min.cleanable.dirty.ratio", "0.001", "segment.ms", "1")
+
+        def compacted():
+            WORLD.send(topic, [Frame(b"\xff", b"a later segment")])  # only older segments are compacted
+            return not any(f.value in good for f in WORLD.read(topic))
+        eventually("the broker removes the records", compacted)
+        WORLD.broker.set(topic, "cleanup.policy", "compact")
+        self.goes_on(source, target, delivery, 200, "a polluted state topic, compacted")
 
     def erase(self, delivery):
         source, target = self.fed(delivery)
@@ -352,7 +370,7 @@ class StateTopic(Case):
 
     def test_is_restored_or_its_loss_is_reported(self):
         WORLD.hotel(100)
-        self.together(lambda go, delivery: go(delivery), list(itertools.product((self.pollute, self.erase, self.again), MODES)))
+        self.together(lambda go, delivery: go(delivery), list(itertools.product((self.pollute, self.compact, self.erase, self.again), MODES)))
 
 
 class StopsDuringTheStart(Case):

@@ -19,7 +19,7 @@ import fixtures
 import harness
 import timed
 
-COUNT = 2
+COUNT = 3
 LOCK = multiprocessing.Lock()
 Outcome = collections.namedtuple("Outcome", "run failed skipped")
 
@@ -50,7 +50,8 @@ def run(suite):
         suite.run(result)
     result.printErrors()
     told.out()
-    return Outcome(result.testsRun, len(result.failures) + len(result.errors), len(result.skipped))
+    failed = {getattr(test, "test_case", test).id() for test, _ in result.failures + result.errors}  # of a subtest its test
+    return Outcome(result.testsRun, len(failed), len(result.skipped))
 
 
 def work(number, suites, modules, orders):
