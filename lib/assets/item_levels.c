@@ -1,6 +1,7 @@
 #include "assets/item_levels.h"
 
 #include "assets/feature_columns.h"
+#include "assets/learned_levels.h"
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "num/ln.h"
@@ -143,6 +144,7 @@ void ek_item_levels_scratch_release(struct ek_item_levels_scratch *s)
 {
     ek_free(s->x);
     ek_free(s->level);
+    ek_free(s->gaps);
     ek_free(s->row);
     ek_free(s->sum);
     ek_free(s->record);
@@ -168,17 +170,14 @@ static int reserve(const struct ek_item_levels *t, const struct ek_list *q,
     s->x = x ? x : s->x;
     const float **level = ek_realloc(s->level, items, sizeof *level);
     s->level = level ? level : s->level;
+    bool *gaps = ek_realloc(s->gaps, items, sizeof *gaps);
+    s->gaps = gaps ? gaps : s->gaps;
     int *row = ek_realloc(s->row, items, sizeof *row);
     s->row = row ? row : s->row;
-    if (!x || !level || !row)
+    if (!x || !level || !gaps || !row)
         return EK_ENOMEM;
     s->items = items;
     return EK_OK;
-}
-
-static bool has_gaps(const struct ek_item_levels *t, const float *level)
-{
-    return t->gaps[(size_t)(level - t->value) / (size_t)t->features];
 }
 
 struct ek_own_spread ek_item_levels_spread(const struct ek_item_levels *t, int feature)
@@ -187,14 +186,32 @@ struct ek_own_spread ek_item_levels_spread(const struct ek_item_levels *t, int f
     return a < 0 ? (struct ek_own_spread){0, 0} : t->spread[a];
 }
 
-/* Return the number of items in the table; *all: whether the list's items have all levels. */
-static int find_items(const struct ek_item_levels *t, const struct ek_list *q,
-                      struct ek_item_levels_scratch *s, bool *all)
+/* Set *level to the levels of an item and *gaps to whether some are NaN. Return false without
+ * levels. */
+static bool find_levels(const struct ek_item_levels *t, const struct ek_learned_levels *learned,
+                        struct ek_text id, const float **level, bool *gaps)
+{
+    *level = ek_item_levels_find(t, id);
+    if (*level) {
+        *gaps = t->gaps[(size_t)(*level - t->value) / (size_t)t->features];
+        return true;
+    }
+    *level = ek_learned_levels_find(learned, id);
+    int missing = 0;
+    for (int a = 0; *level && a < t->features; a++)
+        missing += isnan((*level)[a]) != 0;
+    *gaps = missing > 0;
+    return *level && missing < t->features;
+}
+
+/* Find the levels of the list's items. Return how many have some; *all: whether all have all. */
+static int find_items(const struct ek_item_levels *t, const struct ek_learned_levels *learned,
+                      const struct ek_list *q, struct ek_item_levels_scratch *s, bool *all)
 {
     int known = 0, gaps = 0;
     for (int i = 0; q->item_id && i < q->items; i++)
-        if ((s->level[known] = ek_item_levels_find(t, q->item_id[i]))) {
-            gaps += has_gaps(t, s->level[known]);
+        if (find_levels(t, learned, q->item_id[i], &s->level[known], &s->gaps[known])) {
+            gaps += s->gaps[known];
             s->row[known++] = i;
         }
     *all = known == q->items && !gaps;
@@ -211,7 +228,7 @@ static void read_known(const struct ek_item_levels *t, const struct ek_list *q, 
         memcpy(s->x + (size_t)k * features, q->x + (size_t)s->row[k] * features,
                features * sizeof *s->x);
     for (int k = 0; k < known; k++)
-        for (int a = 0; has_gaps(t, s->level[k]) && a < t->features; a++)
+        for (int a = 0; s->gaps[k] && a < t->features; a++)
             if (isnan(s->level[k][a]))
                 s->x[(size_t)k * features + (size_t)t->feature[a]] = NAN;
     ek_list_moments_compute(moments, s->x, known, pivot);
@@ -250,14 +267,16 @@ static void sum_values(const struct ek_item_levels *t, const struct ek_list *q, 
     }
 }
 
-int ek_item_levels_apply(const struct ek_item_levels *t, const struct ek_list *q,
-                         struct ek_item_levels_scratch *s, struct ek_list_moments *moments,
-                         const float *pivot, struct ek_list_stats *record)
+int ek_item_levels_apply(const struct ek_item_levels *t, const struct ek_learned_levels *learned,
+                         const struct ek_list *q, struct ek_item_levels_scratch *s,
+                         struct ek_list_moments *moments, const float *pivot,
+                         struct ek_list_stats *record)
 {
     if (reserve(t, q, s))
         return EK_ENOMEM;
     bool all;
-    int known = find_items(t, q, s, &all);
+    int known = find_items(t, learned, q, s, &all);
+    s->all = all;
     if (known && !all)
         read_known(t, q, known, s, moments, pivot);
     sum_values(t, q, known, s);

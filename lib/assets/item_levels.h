@@ -73,11 +73,15 @@ static inline double ek_item_levels_spread_weight(int16_t own_spread, int usable
     return !own_spread ? 0 : usable < 2 ? 1 : usable - 1;
 }
 
+struct ek_learned_levels;
+
 /* Buffers for one list, reused by the next. */
 struct ek_item_levels_scratch {
     float *x;                          /* rows of the known items */
     const float **level;               /* of each known item */
+    bool *gaps;                        /* of each known item: whether a level is NaN */
     int *row;                          /* of each known item */
+    bool all;                          /* whether all items of the last list have all levels */
     size_t items;                      /* capacity */
     double *sum, *ln, *away, *squares; /* [A], one allocation */
     struct ek_list_stats *record;      /* [F] */
@@ -86,13 +90,14 @@ struct ek_item_levels_scratch {
 /* Free the memory of the scratch; it starts as {0} and is so again. */
 void ek_item_levels_scratch_release(struct ek_item_levels_scratch *s);
 /* Make r of the table's features in record [F] relative to the levels of the items: the mean over
- * the items that have one. A list in which fewer than half of the usable values are of such items
- * has no level and no spread afterwards. Also sets own_spread of lists with three such values.
- * `moments` is scratch; it and pivot are those that computed the records. Return 0, or EK_ENOMEM
- * with the records unchanged. */
-int ek_item_levels_apply(const struct ek_item_levels *t, const struct ek_list *q,
-                         struct ek_item_levels_scratch *s, struct ek_list_moments *moments,
-                         const float *pivot, struct ek_list_stats *record);
+ * the items that have one, in the table or learned (NULL: none). A list in which fewer than half of
+ * the usable values are of such items has no level and no spread afterwards. Also sets own_spread
+ * of lists with three such values. `moments` is scratch; it and pivot are those that computed the
+ * records. Return 0, or EK_ENOMEM with the records unchanged. */
+int ek_item_levels_apply(const struct ek_item_levels *t, const struct ek_learned_levels *learned,
+                         const struct ek_list *q, struct ek_item_levels_scratch *s,
+                         struct ek_list_moments *moments, const float *pivot,
+                         struct ek_list_stats *record);
 
 /* Append the table to a profile file. NULL: nothing. Return 0 or EK_ENOMEM. */
 int ek_item_levels_write(const struct ek_item_levels *t, struct ek_tensors *file);

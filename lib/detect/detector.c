@@ -122,10 +122,33 @@ static int find_cells(struct ek_detector *d, const struct ek_list *q)
     return rc ? rc : ek_detector_reserve_cells(d, ek_cells_count(d->cells));
 }
 
+/* Distance of a value from the level of its item that no usual value has: spreads of the values of
+ * one item, or ln if that is unknown. */
+static const float FAR_SPREADS = 6, FAR_LN = 1;
+
+/* Allocate what learns the levels of new items. Return 0 or EK_ENOMEM. */
+static int allocate_learned(struct ek_detector *d)
+{
+    const struct ek_item_levels *t = d->profile->item_levels;
+    if (!t)
+        return EK_OK;
+    d->common = ek_calloc((size_t)t->features, sizeof *d->common);
+    d->value_ln = ek_calloc((size_t)t->features, sizeof *d->value_ln);
+    if (!d->common || !d->value_ln)
+        return EK_ENOMEM;
+    for (int a = 0; a < t->features; a++)
+        d->common[a] = t->spread[a].sd > 0 ? FAR_SPREADS * expf(t->spread[a].mean) : FAR_LN;
+    if (ek_learned_levels_new(&d->learned, d->common, t->features))
+        return EK_ENOMEM;
+    d->reader->learned = d->learned;
+    return EK_OK;
+}
+
 static int allocate(struct ek_detector *d, int cells)
 {
     size_t features = (size_t)d->features;
-    if (ek_history_new(&d->history, d->features, d->query_features, 1 + d->rules->segment_count) ||
+    if (allocate_learned(d) ||
+        ek_history_new(&d->history, d->features, d->query_features, 1 + d->rules->segment_count) ||
         ek_cells_new(&d->cells, d->rules->segment, d->rules->segment_count, cells) ||
         ek_categories_new(&d->categories, d->profile) ||
         ek_evidence_cells_new(&d->evidence, d->features) ||
@@ -250,6 +273,9 @@ void ek_detector_free(struct ek_detector *d)
     if (!d)
         return;
     ek_list_stats_builder_free(d->reader);
+    ek_learned_levels_free(d->learned);
+    ek_free(d->common);
+    ek_free(d->value_ln);
     ek_history_free(d->history);
     ek_cells_free(d->cells);
     ek_categories_free(d->categories);
@@ -407,10 +433,51 @@ static void count_unused(struct ek_detector *d, enum ek_unused why, bool unused)
     d->exceeded.count[ek_unused_bound(why)] += unused && d->unused[why] > most;
 }
 
+/* Set d->common to the ln that the items of a list have in common in each feature with levels: what
+ * training expects, and by how much the list differs, which its items with levels show. Without
+ * them it is the tracked level, unless that may be wrong during a change: NAN. */
+static void compute_common(struct ek_detector *d, const struct ek_list *q,
+                           const struct ek_list_stats_builder *read)
+{
+    const struct ek_item_levels *t = d->profile->item_levels;
+    for (int a = 0; a < t->features; a++) {
+        int f = t->feature[a];
+        double expected = ek_list_stats_builder_expected(read, q, f);
+        double differs = (double)read->record[f].r;
+        if (!read->record[f].usable)
+            differs = d->open[f] || ek_episode_at(d, 0, f)
+                          ? (double)NAN
+                          : (double)ek_evidence_mu(d->evidence, 0, f) +
+                                ek_level_offset_find(&d->level_offsets, f, d->cell_of,
+                                                     1 + ek_cells_dimensions(d->cells));
+        d->common[a] = (float)(expected + differs);
+    }
+}
+
+/* Learn the levels of the items of a list that training did not contain. */
+static void learn_levels(struct ek_detector *d, const struct ek_list *q,
+                         const struct ek_list_stats_builder *read)
+{
+    const struct ek_item_levels *t = d->profile->item_levels;
+    compute_common(d, q, read);
+    for (int i = 0; q->item_id && i < q->items; i++) {
+        const float *x = q->x + (size_t)i * (size_t)d->features;
+        if (ek_item_levels_find(t, q->item_id[i]))
+            continue;
+        for (int a = 0; a < t->features; a++) {
+            float value = x[t->feature[a]];
+            d->value_ln[a] = isnormal(value) ? logf(fabsf(value)) - d->common[a] : NAN;
+        }
+        ek_learned_levels_add(d->learned, q->item_id[i], d->value_ln, d->queries);
+    }
+}
+
 /* Update the state with a list that is not a repeat. */
 static void update_list(struct ek_detector *d, const struct ek_list *q,
                         struct ek_list_stats_builder *read, int64_t time_ms)
 {
+    if (d->learned && read->lacks_levels)
+        learn_levels(d, q, read);
     if (d->level_offsets.count)
         ek_level_offset_list(&d->level_offsets, d->cell_of, 1 + ek_cells_dimensions(d->cells),
                              read);
@@ -429,6 +496,12 @@ int ek_detector_update(struct ek_detector *d, const struct ek_list *q,
 {
     if (ek_categories_read(d->categories, q) || find_cells(d, q))
         return out_of_memory(e);
+    /* Threads that read lists in parallel know the levels of training alone. */
+    if (read->lacks_levels && !read->learned && ek_learned_levels_has_items(d->learned)) {
+        if (ek_list_stats_builder_read(d->reader, q, e))
+            return EK_ENOMEM;
+        read = d->reader;
+    }
     bool repeat = is_repeat(d, read);
     if (q->items > 0)
         count_unused(d, EK_UNUSED_REPEAT, repeat);

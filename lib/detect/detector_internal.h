@@ -11,6 +11,7 @@
 #ifndef EK_DETECT_DETECTOR_INTERNAL_H
 #define EK_DETECT_DETECTOR_INTERNAL_H
 
+#include "assets/learned_levels.h"
 #include "detect/bounds.h"
 #include "detect/category.h"
 #include "detect/classify.h"
@@ -136,8 +137,11 @@ struct ek_detector {
     uint16_t *evident;         /* scratch: the same for one list */
     struct ek_alarm *alarm;    /* [F] scratch */
     struct ek_alarm_level level;
-    float unused[EK_UNUSED_REASONS]; /* fraction of the last lists, decaying by UNUSED_LISTS */
-    float track_lists;               /* current half-life of the tracked level of all traffic */
+    float unused[EK_UNUSED_REASONS];   /* fraction of the last lists, decaying by UNUSED_LISTS */
+    float track_lists;                 /* current half-life of the tracked level of all traffic */
+    struct ek_learned_levels *learned; /* of new items; NULL without levels by item */
+    float *common, *value_ln; /* [levels by item] scratch: ln that a list has in common, values of
+                               * an item */
     struct ek_dedup *repeats;
     struct ek_history *history;
     struct ek_cells *cells;

@@ -265,6 +265,8 @@ int ek_detector_part_count(const struct ek_detector *d, enum ek_detector_part pa
         return (int)((rows + EK_PART_ROWS_EACH - 1) / EK_PART_ROWS_EACH);
     case EK_PART_ACCEPTS:
         return d->level_offsets.version > 0;
+    case EK_PART_LEARNED:
+        return ek_learned_levels_has_items(d->learned) ? EK_LEARNED_BLOCKS : 0;
     case EK_PART_CELLS:
     case EK_PART_LISTS:
     case EK_PART_CHANGES:
@@ -282,6 +284,8 @@ static uint64_t rows_below(uint64_t rows, uint64_t place)
 
 uint64_t ek_detector_part_mark(const struct ek_detector *d, enum ek_detector_part part, int number)
 {
+    if (part == EK_PART_LEARNED)
+        return ek_learned_levels_mark(d->learned, number);
     if (part != EK_PART_ROWS)
         return 0;
     uint64_t rows = ek_history_count(d->history), first = (uint64_t)number * EK_PART_ROWS_EACH;
@@ -381,6 +385,11 @@ void ek_detector_part_serialize(struct ek_detector *d, enum ek_detector_part par
         break;
     case EK_PART_ACCEPTS:
         ek_detector_offsets_serialize(d, s);
+        break;
+    case EK_PART_LEARNED:
+        ek_serialize_require(s, d->learned != NULL);
+        if (!s->rc)
+            ek_learned_levels_serialize(d->learned, number, s);
         break;
     }
 }

@@ -18,7 +18,8 @@ enum ek_detector_part {
     EK_PART_ROWS,     /* EK_PART_ROWS_EACH slots of the history each */
     EK_PART_EVIDENCE, /* one per cell */
     EK_PART_CHANGES,  /* 1: open findings, and findings not yet fetched */
-    EK_PART_ACCEPTS   /* accepted shifts: 0 before the first accept, then 1 */
+    EK_PART_ACCEPTS,  /* accepted shifts: 0 before the first accept, then 1 */
+    EK_PART_LEARNED   /* levels of new items: 0 before the first one, then EK_LEARNED_BLOCKS */
 };
 
 enum { EK_PART_ROWS_EACH = 64 };
@@ -37,7 +38,8 @@ void ek_detector_kind_serialize(struct ek_detector_kind *k, struct ek_serialize 
 
 /* Return the current number of instances of a part. */
 int ek_detector_part_count(const struct ek_detector *d, enum ek_detector_part part);
-/* Return a nonzero mark that differs whenever the part may have changed, or 0 if unknown. */
+/* Return a nonzero mark that differs whenever the part may have changed, or 0 if unknown or if
+ * a part of EK_PART_LEARNED has no items. */
 uint64_t ek_detector_part_mark(const struct ek_detector *d, enum ek_detector_part part, int number);
 /* Read or write instance `number` of a part; read into a new detector of the same kind. Errors are
  * in s->rc. */

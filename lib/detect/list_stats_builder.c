@@ -229,6 +229,7 @@ int ek_list_stats_builder_new_paired(struct ek_list_stats_builder **out,
         return out_of_memory(e);
     *r = *with;
     r->with = with;
+    r->learned = NULL; /* the detector's, which its lists change */
     r->list_bets = NULL;
     r->record = ek_calloc((size_t)r->features, sizeof *r->record);
     if (!r->record || copy_list_bets(&r->list_bets, with->list_bets)) {
@@ -300,10 +301,11 @@ static bool has_item_values(const struct ek_list_stats_builder *r)
 static int apply_item_levels(struct ek_list_stats_builder *r, const struct ek_list *q)
 {
     const struct ek_item_levels *levels = r->profile->item_levels;
-    r->unknown_items = false;
+    r->unknown_items = r->lacks_levels = false;
     if (!levels || !has_item_values(r))
         return EK_OK;
-    int rc = ek_item_levels_apply(levels, q, r->items, r->sums, r->pivot, r->record);
+    int rc = ek_item_levels_apply(levels, r->learned, q, r->items, r->sums, r->pivot, r->record);
+    r->lacks_levels = !rc && !r->items->all;
     r->unknown_items = !rc && !has_item_values(r);
     return rc;
 }
@@ -335,6 +337,15 @@ static int read_items(struct ek_list_stats_builder *r, const struct ek_list *q)
         ek_list_stats_compute_category(&r->record[r->category[i]]);
     ek_bet_list_update(r->list_bets, r->record);
     return EK_OK;
+}
+
+double ek_list_stats_builder_expected(const struct ek_list_stats_builder *r,
+                                      const struct ek_list *q, int feature)
+{
+    int bin = r->season ? ek_day_bin(q->time_ms) : -1;
+    double level = (double)r->level[(size_t)r->stratum * (size_t)r->features + (size_t)feature];
+    double season = bin < 0 ? 0 : (double)r->season[bin * r->features + feature];
+    return level + season + ek_query_slopes_of(r->profile->query_slopes, q->query, feature);
 }
 
 int ek_list_stats_builder_read(struct ek_list_stats_builder *r, const struct ek_list *q,

@@ -3,6 +3,7 @@
 #ifndef EK_DETECT_LIST_STATS_BUILDER_H
 #define EK_DETECT_LIST_STATS_BUILDER_H
 
+#include "assets/learned_levels.h"
 #include "detect/evalue_tests.h"
 #include "lists/list.h"
 #include "rules/rules.h"
@@ -60,14 +61,15 @@ struct ek_list_stats_builder {
     float *season;                /* [EK_DAY_BINS, F] of the level; NULL: none */
     int *category, categories;    /* item numbers of the category features */
     struct ek_list_moments *sums;
-    struct ek_item_levels_scratch *items; /* for levels by item */
+    struct ek_item_levels_scratch *items;    /* for levels by item */
+    const struct ek_learned_levels *learned; /* also used; NULL: levels of training alone */
     /* The list last read. For an empty list only the keys are set. */
     uint64_t repeat_key;          /* dedup.h; 0 without repeats */
     int stratum;                  /* index in the profile */
     bool unknown_stratum;         /* training contained it, or a segment with levels, in no list:
                                    * levels are missing */
-    bool unknown_items;           /* training contained too few of its items: levels by item are
-                                   * missing */
+    bool lacks_levels;            /* some of its items have no level, or not all levels */
+    bool unknown_items;           /* too few of its items have levels: levels by item are missing */
     struct ek_list_stats *record; /* [F] residuals relative to the stratum */
     struct ek_bet_list *list_bets;
 };
@@ -82,6 +84,10 @@ int ek_list_stats_builder_new(struct ek_list_stats_builder **out, const struct e
 int ek_list_stats_builder_new_paired(struct ek_list_stats_builder **out,
                                      const struct ek_list_stats_builder *with, struct ek_error *e);
 void ek_list_stats_builder_free(struct ek_list_stats_builder *r);
+/* Return what training expects the items of a list to have in common in a feature with levels by
+ * item (ln), by stratum, time and query features; NAN if unknown. The list is the one last read. */
+double ek_list_stats_builder_expected(const struct ek_list_stats_builder *r,
+                                      const struct ek_list *q, int feature);
 /* Set the members of *r to the statistics of a list, valid until the next call. Return 0,
  * EK_ENOMEM, or EK_ESTATE for a list of another manifest, which changes nothing. */
 int ek_list_stats_builder_read(struct ek_list_stats_builder *r, const struct ek_list *q,

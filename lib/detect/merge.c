@@ -315,5 +315,7 @@ int ek_detector_merge(struct ek_detector *into, const struct ek_detector *from, 
     if (rc)
         return rc;
     merge_evidence(into, from, to);
+    if (into->learned && from->learned)
+        ek_learned_levels_merge(into->learned, from->learned);
     return merge_lists(into, from, to);
 }

@@ -90,9 +90,15 @@ static int detector_count(const struct ek_part_at *at)
     return ek_detector_part_count(at->g->detector, at->part->detector);
 }
 
-static uint64_t rows_mark(const struct ek_part_at *at)
+static int learned_count(const struct ek_part_at *at)
 {
-    return ek_detector_part_mark(at->g->detector, EK_PART_ROWS, at->number);
+    return at->reading ? EK_LEARNED_BLOCKS
+                       : ek_detector_part_count(at->g->detector, EK_PART_LEARNED);
+}
+
+static uint64_t detector_mark(const struct ek_part_at *at)
+{
+    return ek_detector_part_mark(at->g->detector, at->part->detector, at->number);
 }
 
 static void detector_walk(const struct ek_part_at *at, struct ek_serialize *s)
@@ -266,10 +272,11 @@ static void closed_walk(const struct ek_part_at *at, struct ek_serialize *s)
 const struct ek_state_part ek_state_parts[EK_STATE_PARTS] = {
     {EK_PART_PER_CELL, 0, detector_count, NULL, detector_walk, EK_PART_CELLS},
     {"lists", 0, detector_count, NULL, detector_walk, EK_PART_LISTS},
-    {"rows", NUMBERED, detector_count, rows_mark, detector_walk, EK_PART_ROWS},
+    {"rows", NUMBERED, detector_count, detector_mark, detector_walk, EK_PART_ROWS},
     {"evidence", NUMBERED, detector_count, NULL, detector_walk, EK_PART_EVIDENCE},
     {"changes", 0, detector_count, NULL, detector_walk, EK_PART_CHANGES},
     {"accepts", OPTIONAL, detector_count, NULL, detector_walk, EK_PART_ACCEPTS},
+    {"learned", NUMBERED | OPTIONAL, learned_count, detector_mark, detector_walk, EK_PART_LEARNED},
     {"plan", 0, NULL, NULL, plan_walk, 0},
     {EK_PART_CONTROLLER, 0, NULL, NULL, control_walk, 0},
     {"guard", 0, NULL, NULL, guard_walk, 0},

@@ -1,5 +1,6 @@
 /* Levels by item without memory: a table is made, applied to a list, written and read again. */
 #include "assets/item_levels.h"
+#include "assets/learned_levels.h"
 #include "base/error.h"
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
@@ -35,7 +36,7 @@ static int apply_table(struct scene *s)
     struct ek_list_stats record[FEATURES];
     ek_list_moments_compute(s->moments, s->q.x, ITEMS, pivot);
     ek_list_stats_compute(s->moments, ITEMS, pivot, record);
-    return ek_item_levels_apply(s->made, &s->q, &s->scratch, s->moments, pivot, record);
+    return ek_item_levels_apply(s->made, NULL, &s->q, &s->scratch, s->moments, pivot, record);
 }
 
 static int use_table(struct ek_error *e)
@@ -62,9 +63,19 @@ static int use_table(struct ek_error *e)
     return rc;
 }
 
+static int make_learned(struct ek_error *e)
+{
+    static const float far[FEATURES];
+    struct ek_learned_levels *t = NULL;
+    int rc = ek_learned_levels_new(&t, far, FEATURES);
+    ek_learned_levels_free(t);
+    return rc ? ek_fail(e, EK_ENOMEM, "out of memory") : EK_OK;
+}
+
 START_TEST(levels_by_item_without_memory_leave_nothing)
 {
     ek_sweep(use_table);
+    ek_sweep(make_learned);
 }
 END_TEST
 

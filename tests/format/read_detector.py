@@ -153,3 +153,14 @@ def accepts(r):
     if numbers != sorted(set(numbers)):
         raise Damaged("numbers of accepts that do not rise")
     return {"version": version, "accepts": out}
+
+
+def learned(r):
+    """Return the levels of new items by the hash of their id."""
+    features, keys, out = r.one("i"), r.take("512Q"), {}
+    for key in filter(None, keys):
+        last, lists, means = r.one("I"), r.take(f"{features}B"), r.take(f"{features}f")
+        if max(lists) > 8:
+            raise Damaged("a level of more lists than there may be")
+        out[key] = {"last": last, "levels": [mean if n == 8 else None for n, mean in zip(lists, means)]}
+    return out

@@ -286,6 +286,10 @@ def read(data):
                                                 "unknown_items": r.take("fQ") if r.at < len(r.data) else (0, 0),
                                                 "repeats": r.take("fQ") if r.at < len(r.data) else (0, 0)})
     out["accepts"] = take("accepts", read_detector.accepts) if base.has("accepts") else None
+    out["learned"] = {}
+    for n in range(64):
+        if base.has(f"learned/{n:05}"):
+            out["learned"].update(take(f"learned/{n:05}", read_detector.learned))
     out["plan"] = take("plan", plan)
     out["control"] = take("control", control)
     out["guard"] = take("guard", lambda r: guard(r, size))

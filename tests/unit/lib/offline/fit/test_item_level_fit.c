@@ -30,6 +30,8 @@ struct world {
     int sale;      /* items, of every five, with the factor; 0: all */
     int town;      /* of all lists; -1: any */
     bool new_ids;  /* that never return */
+    int renewed;   /* added to the ids */
+    int renewing;  /* of every ten items, that many get it */
     bool logged;   /* prices are ln(1 + price) */
     float added;   /* to the prices */
     int lists;
@@ -62,7 +64,9 @@ static struct ek_list *next(struct world *w)
         double dear = .1 * town + .05 * (item % PER_TOWN), days = 1 + item % 7 + w->lists / 1000.;
         double factor = w->sale && item % 5 >= w->sale ? 1 : w->factor;
         float *x = q->x + (size_t)i * FEATURES;
-        snprintf(w->id[i], ID, "i%d", w->new_ids ? w->lists * ITEMS + i : item);
+        snprintf(w->id[i], ID, "i%d",
+                 w->new_ids ? w->lists * ITEMS + i
+                            : item + (item % 10 < w->renewing ? w->renewed : 0));
         q->item_id[i] = ek_text_from(w->id[i]);
         x[PRICE] = (float)(50 * factor * exp(dear + .05 * ek_rng_normal(&w->rng)));
         x[PRICE] = w->logged ? log1pf(x[PRICE]) : x[PRICE] + w->added;
@@ -247,6 +251,124 @@ START_TEST(logarithms_and_constants_are_not_taken_for_each_other)
 }
 END_TEST
 
+/* Detector on a world, with the confirmed findings on the price. */
+struct watched {
+    struct ek_rules *rules;
+    struct ek_detector *d;
+    struct ek_finding last;
+    int confirmed, recovered, lists; /* lists: until the last confirmation */
+};
+
+static void begin_watch(struct watched *s, const struct world *w, const struct ek_profile *p)
+{
+    *s = (struct watched){0};
+    ck_assert_int_eq(ek_rules_parse(&s->rules, w->m, "rules", RULES, strlen(RULES), NULL), EK_OK);
+    ck_assert_int_eq(ek_detector_new(&s->d, w->m, p, s->rules, NULL), EK_OK);
+}
+
+static void watch(struct watched *s, struct world *w, int lists)
+{
+    struct ek_finding f;
+    for (int i = 0; i < lists; i++) {
+        ck_assert_int_eq(ek_detector_observe(s->d, next(w), w->lists, NULL), EK_OK);
+        while (ek_detector_next(s->d, &f)) {
+            if (f.feature != PRICE)
+                continue;
+            s->recovered += f.state == EK_RECOVERED;
+            if (f.state != EK_CONFIRMED)
+                continue;
+            s->confirmed++;
+            s->lists = i + 1;
+            s->last = f;
+        }
+    }
+}
+
+static void end_watch(struct watched *s)
+{
+    ek_detector_free(s->d);
+    ek_rules_free(s->rules);
+}
+
+START_TEST(a_renewed_catalogue_is_learned_and_watched_as_well)
+{
+    struct world w;
+    struct watched s;
+    begin(&w);
+    struct ek_profile *p = train(&w);
+    begin_watch(&s, &w, p);
+    w.renewed = 1000;
+    w.renewing = 10;
+    watch(&s, &w, 6000);
+    ck_assert_int_eq(s.confirmed, 0);
+    w.factor = 1.2;
+    watch(&s, &w, 1000);
+    ck_assert_int_eq(s.confirmed, 1);
+    ck_assert_int_le(s.lists, 150);
+    ck_assert_double_eq_tol(s.last.factor, 1.2, .05);
+    w.factor = 1;
+    watch(&s, &w, 1000);
+    ck_assert_int_eq(s.recovered, 1);
+    end_watch(&s);
+    ek_profile_free(p);
+    end(&w);
+}
+END_TEST
+
+/* Their levels are those of before the fault, which the other items tell. */
+START_TEST(items_that_arrive_during_a_fault_are_not_learned_with_it)
+{
+    struct world w;
+    struct watched s;
+    begin(&w);
+    struct ek_profile *p = train(&w);
+    begin_watch(&s, &w, p);
+    watch(&s, &w, 500);
+    w.factor = 100;
+    w.renewed = 1000;
+    w.renewing = 4;
+    watch(&s, &w, 6000);
+    ck_assert_int_eq(s.confirmed, 1);
+    w.factor = 1;
+    w.renewing = 10; /* the others are unknown */
+    watch(&s, &w, 3000);
+    ck_assert_int_eq(s.recovered, 1);
+    ck_assert_int_eq(s.confirmed, 1);
+    end_watch(&s);
+    ek_profile_free(p);
+    end(&w);
+}
+END_TEST
+
+/* With no known item in any list nothing tells new items from their fault. */
+START_TEST(a_catalogue_that_is_all_new_is_not_learned_during_a_fault)
+{
+    struct world w;
+    struct watched s;
+    begin(&w);
+    struct ek_profile *p = train(&w);
+    begin_watch(&s, &w, p);
+    watch(&s, &w, 500);
+    w.factor = 100;
+    watch(&s, &w, 100);
+    ck_assert_int_eq(s.confirmed, 1);
+    w.renewed = 1000;
+    w.renewing = 10;
+    watch(&s, &w, 6000);
+    w.factor = 1;
+    watch(&s, &w, 100);
+    w.renewing = 0; /* the known items are back */
+    watch(&s, &w, 200);
+    ck_assert_int_eq(s.recovered, 1);
+    w.renewing = 10;
+    watch(&s, &w, 6000);
+    ck_assert_int_eq(s.confirmed, 1);
+    end_watch(&s);
+    ek_profile_free(p);
+    end(&w);
+}
+END_TEST
+
 /* Two items, the levels of one of them, and a list of both. */
 struct pair {
     struct ek_item_levels *t;
@@ -276,7 +398,8 @@ static void begin_pair(struct pair *s, int known)
     ek_list_moments_compute(s->moments, s->q.x, 4, s->pivot);
     ek_list_stats_compute(s->moments, 4, s->pivot, s->record);
     ck_assert_int_eq(
-        ek_item_levels_apply(s->t, &s->q, &s->scratch, s->moments, s->pivot, s->record), EK_OK);
+        ek_item_levels_apply(s->t, NULL, &s->q, &s->scratch, s->moments, s->pivot, s->record),
+        EK_OK);
 }
 
 static void end_pair(struct pair *s)
@@ -316,8 +439,8 @@ START_TEST(a_value_without_a_level_of_its_item_does_not_count)
     ek_item_levels_index(s.t);
     ek_list_moments_compute(s.moments, s.q.x, 4, s.pivot);
     ek_list_stats_compute(s.moments, 4, s.pivot, s.record);
-    ck_assert_int_eq(ek_item_levels_apply(s.t, &s.q, &s.scratch, s.moments, s.pivot, s.record),
-                     EK_OK);
+    ck_assert_int_eq(
+        ek_item_levels_apply(s.t, NULL, &s.q, &s.scratch, s.moments, s.pivot, s.record), EK_OK);
     ck_assert_int_eq(s.record[1].usable, 0);
     ck_assert_int_eq(s.record[0].usable, 4);
     end_pair(&s);
@@ -330,8 +453,8 @@ START_TEST(a_list_without_ids_has_no_level)
     begin_pair(&s, 4);
     struct ek_text *ids = s.q.item_id;
     s.q.item_id = NULL;
-    ck_assert_int_eq(ek_item_levels_apply(s.t, &s.q, &s.scratch, s.moments, s.pivot, s.record),
-                     EK_OK);
+    ck_assert_int_eq(
+        ek_item_levels_apply(s.t, NULL, &s.q, &s.scratch, s.moments, s.pivot, s.record), EK_OK);
     s.q.item_id = ids;
     ck_assert_int_eq(s.record[1].usable, 0);
     end_pair(&s);
@@ -383,6 +506,9 @@ Suite *suite_item_level_fit(void)
         other_items_are_no_change_of_the_scale, a_small_factor_is_found_within_a_hundred_lists,
         a_sale_of_most_items_is_no_change_of_the_scale,
         logarithms_and_constants_are_not_taken_for_each_other,
+        a_renewed_catalogue_is_learned_and_watched_as_well,
+        items_that_arrive_during_a_fault_are_not_learned_with_it,
+        a_catalogue_that_is_all_new_is_not_learned_during_a_fault,
         a_list_has_a_level_if_half_of_its_items_have,
         a_value_without_a_level_of_its_item_does_not_count, a_list_without_ids_has_no_level,
         levels_survive_the_file_and_damaged_ones_are_refused);
