@@ -7,7 +7,8 @@
 #endif
 #include <string.h>
 
-enum { ALIGNMENT = 64, LITTLE = 1 << 20, FIRST_CAPACITY = 16 };
+enum { ALIGNMENT = 64, FIRST_CAPACITY = 16 };
+enum { MAPPED_LEAST = 32 << 20, FREE_MOST = 8 << 20 };
 
 void *ek_calloc(size_t count, size_t size)
 {
@@ -73,8 +74,8 @@ void ek_alloc_trim(void)
 void ek_alloc_limit_cache(void)
 {
 #if defined(__GLIBC__)
-    (void)mallopt(M_MMAP_THRESHOLD, LITTLE); /* returns 0 on failure, without effect */
-    (void)mallopt(M_TRIM_THRESHOLD, LITTLE);
+    (void)mallopt(M_MMAP_THRESHOLD, MAPPED_LEAST); /* returns 0 on failure, without effect */
+    (void)mallopt(M_TRIM_THRESHOLD, FREE_MOST);
 #endif
 }
 
