@@ -81,10 +81,21 @@ static bool are_both_gradual(const struct ek_episode *a, const struct ek_episode
     return a->gradual && b->gradual && ek_episode_has_level(a) && ek_episode_has_level(b);
 }
 
-static int is_same_incident(const struct ek_episode *a, const struct ek_episode *b)
+/* Return whether two findings may have one start: in nested cells, or of one feature in values of
+ * one dimension, such as prices that come in the currency of each market. */
+static bool may_start_together(const struct ek_detector *d, const struct ek_episode *a,
+                               const struct ek_episode *b)
+{
+    return nested(a->cell, b->cell) ||
+           (a->feature == b->feature &&
+            ek_cells_dimension(d->cells, a->cell) == ek_cells_dimension(d->cells, b->cell));
+}
+
+static int is_same_incident(const struct ek_detector *d, const struct ek_episode *a,
+                            const struct ek_episode *b)
 {
     return (a->handed_from && a->handed_from == b->handed_from) ||
-           ek_incident_is_same_change(a, b) || (nested(a->cell, b->cell) && overlap(a, b)) ||
+           ek_incident_is_same_change(a, b) || (may_start_together(d, a, b) && overlap(a, b)) ||
            are_both_gradual(a, b) ||
            are_both_vague(a->feature, a->diagnosis.class, b->feature, b->diagnosis.class);
 }
@@ -216,7 +227,7 @@ void ek_incident_assign(struct ek_detector *d, struct ek_episode *e)
     set_span(d, e);
     for (int i = 0; i < d->episodes && !e->cause; i++) {
         const struct ek_episode *o = &d->episode[i];
-        if (o != e && o->phase == EK_PHASE_CONFIRMED && is_same_incident(o, e))
+        if (o != e && o->phase == EK_PHASE_CONFIRMED && is_same_incident(d, o, e))
             e->cause = o->cause;
     }
     if (!e->cause)

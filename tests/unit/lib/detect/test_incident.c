@@ -54,13 +54,15 @@ static void run(struct bench *b, int lists, const struct harm *harm, int harms)
         struct ek_list *q = stream_next(&b->world.stream);
         struct ek_finding f;
         uint64_t n = b->world.stream.number;
-        const char *arm = n % 7 == 3 ? "B" : "A", *app = n * 2654435761u % 5 < 2 ? "7.1" : "7.2";
+        const char *arm = n % 7 == 3 ? "B" : "A";
+        const char *app[] = {"7.1", "7.1", "7.0", "7.2", "7.2"};
+        const char *version = app[n * 2654435761u % 5];
         q->segments[0] = (struct ek_segment){stream_text("arm"), stream_text(arm)};
-        q->segments[1] = (struct ek_segment){stream_text("app"), stream_text(app)};
+        q->segments[1] = (struct ek_segment){stream_text("app"), stream_text(version)};
         q->segment_count = 2;
         for (int h = 0; h < harms; h++)
             if ((!harm[h].arm || !strcmp(harm[h].arm, arm)) &&
-                (!harm[h].app || !strcmp(harm[h].app, app)))
+                (!harm[h].app || !strcmp(harm[h].app, version)))
                 apply(&harm[h], q);
         ck_assert_int_eq(ek_detector_observe(b->detector, q, q->time_ms, NULL), EK_OK);
         while (ek_detector_next(b->detector, &f))
@@ -116,6 +118,20 @@ START_TEST(two_faults_at_one_time_in_different_places_have_two_causes)
 }
 END_TEST
 
+START_TEST(factors_of_one_feature_in_values_of_one_dimension_have_one_cause)
+{
+    static const struct harm harm[] = {{NULL, "7.0", 100, 1, false}, {NULL, "7.1", 8, 1, false}};
+    struct bench b;
+    setup(&b);
+    run(&b, BEFORE, NULL, 0);
+    run(&b, 3000, harm, 2);
+    ck_assert_int_eq(b.count, 2);
+    ck_assert_str_ne(b.confirmed[0].value, b.confirmed[1].value);
+    ck_assert_uint_eq(b.confirmed[0].cause, b.confirmed[1].cause);
+    teardown(&b);
+}
+END_TEST
+
 /* A sale reaches one app after one arm: items of both are at other prices. */
 START_TEST(a_factor_on_some_items_is_one_cause_in_all_segments)
 {
@@ -167,6 +183,7 @@ Suite *suite_incident(void)
                     features_that_shift_together_in_one_arm_have_one_cause,
                     a_change_that_begins_later_in_the_same_arm_has_a_cause_of_its_own,
                     two_faults_at_one_time_in_different_places_have_two_causes,
+                    factors_of_one_feature_in_values_of_one_dimension_have_one_cause,
                     a_small_shift_of_everybody_is_told_of_everybody,
                     a_small_shift_of_one_app_is_not_told_of_everybody_first);
 }
