@@ -512,10 +512,13 @@ static void read_reload(struct ek_alert_update *n, const struct ek_event_reload 
     set_firing(n, EK_ALERT_RELOAD_REFUSED, detail);
 }
 
-static void read_limit(struct ek_alert_update *n, enum ek_bound bound)
+static void read_limit(struct ek_alert_update *n, const struct ek_event_limit *l)
 {
-    ek_alert_copy(n->alert.limit, sizeof n->alert.limit, ek_bound_name(bound));
-    set_firing(n, EK_ALERT_LIMIT_REACHED, ek_bound_text(bound));
+    char detail[700];
+    snprintf(detail, sizeof detail, "%.200s%s%s", or_empty(l->query_feature),
+             l->query_feature ? ": " : "", ek_bound_text(l->bound));
+    ek_alert_copy(n->alert.limit, sizeof n->alert.limit, ek_bound_name(l->bound));
+    set_firing(n, EK_ALERT_LIMIT_REACHED, detail);
 }
 
 static void read_drift(struct ek_alert_update *n, const struct ek_event_model_drift *d)
@@ -575,7 +578,7 @@ void ek_alert_update_read(struct ek_alert_update *n, const struct ek_event *v)
         read_decision(n, &v->decision);
         return;
     case EK_EVENT_LIMIT:
-        read_limit(n, v->limit.bound);
+        read_limit(n, &v->limit);
         return;
     case EK_EVENT_RELOAD:
         read_reload(n, &v->reload);

@@ -118,6 +118,8 @@ static const struct series GAUGES[] = {
      EK_GAUGE_LIMIT_EXCEEDED + EK_BOUND_ITEMS},
     {"evenkeel_limit_exceeded_total", "{limit=\"repeats\"}",
      EK_GAUGE_LIMIT_EXCEEDED + EK_BOUND_REPEATS},
+    {"evenkeel_limit_exceeded_total", "{limit=\"query_features\"}",
+     EK_GAUGE_LIMIT_EXCEEDED + EK_BOUND_QUERIES},
     {"evenkeel_assembled_lists_total", "{complete=\"true\"}", EK_GAUGE_ITEM_LISTS_COMPLETE},
     {"evenkeel_assembled_lists_total", "{complete=\"false\"}", EK_GAUGE_ITEM_LISTS_INCOMPLETE},
     {"evenkeel_assembled_lists_total", "{complete=\"unknown\"}", EK_GAUGE_ITEM_LISTS_UNKNOWN},

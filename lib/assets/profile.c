@@ -471,6 +471,8 @@ int ek_profile_save(const struct ek_profile *p, const char *path, struct ek_erro
     if (!rc)
         rc = ek_query_slopes_write(p->query_slopes, t);
     if (!rc)
+        rc = ek_query_ranges_write(&p->query_ranges, t);
+    if (!rc)
         rc = add_segments(t, p);
     if (!rc)
         rc = ek_profile_add_lists(t, p);
@@ -808,6 +810,8 @@ static int read_all(const struct ek_tensors *t, struct ek_profile *p, const char
         rc = ek_item_levels_read(&p->item_levels, t, p->features, e);
     if (!rc)
         rc = ek_query_slopes_read(&p->query_slopes, t, p->features, e);
+    if (!rc)
+        rc = ek_query_ranges_read(&p->query_ranges, t, e);
     const char *fault = rc ? NULL : find_invalid(p);
     return fault ? ek_fail_at(e, EK_EFORMAT, path, 0, 0,
                               "'%s' of the profile holds what no training gives", fault)
@@ -858,10 +862,23 @@ static int check_types(const struct ek_profile *p, const struct ek_manifest *m, 
     return EK_OK;
 }
 
+/* Return whether a table of the profile has query features beyond those of the manifest. They
+ * ascend. */
+static bool has_foreign_queries(const struct ek_profile *p, const struct ek_manifest *m)
+{
+    const struct ek_query_slopes *s = p->query_slopes;
+    const struct ek_query_ranges *r = &p->query_ranges;
+    return (s && s->queries && s->query[s->queries - 1] >= m->query_count) ||
+           (r->count && r->query[r->count - 1] >= m->query_count);
+}
+
 int ek_profile_check(const struct ek_profile *p, const struct ek_manifest *m, struct ek_error *e)
 {
     if (p->manifest_hash == m->hash && p->features == m->item_count)
-        return check_types(p, m, e);
+        return has_foreign_queries(p, m)
+                   ? ek_fail(e, EK_EFORMAT,
+                             "the profile has query features that the manifest lacks")
+                   : check_types(p, m, e);
     for (int f = 0; f < p->features && f < m->item_count; f++)
         if (strcmp(p->name[f], m->item[f]->name) != 0)
             return ek_fail(e, EK_ESTATE,

@@ -5,6 +5,7 @@
 
 #include "assets/item_levels.h"
 #include "assets/profile_lists.h"
+#include "assets/query_ranges.h"
 #include "assets/query_slopes.h"
 #include "assets/segment_levels.h"
 #include "base/error.h"
@@ -148,6 +149,7 @@ struct ek_profile {
     uint8_t *known_count;                 /* [F] 0: too many, a category, or not in the file */
     struct ek_item_levels *item_levels;   /* NULL: no feature has levels by item */
     struct ek_query_slopes *query_slopes; /* NULL: no level depends on the query features */
+    struct ek_query_ranges query_ranges;
     /* NULL: the values of no segment differ, or ek_profile_choose_segments did not choose them. */
     struct ek_segment_levels *segment_levels;
     struct ek_residual_laws by_segment; /* of lists relative to their segments; NULL once chosen */

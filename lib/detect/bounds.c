@@ -32,6 +32,10 @@ static const struct {
                           "90% of the lists repeat one of the last 1,000 by dedup_key: they are no "
                           "evidence, and changes are found late; add fields to dedup_key, or set "
                           "it to []"},
+    [EK_BOUND_QUERIES] = {"query_features",
+                          "most lists have a query feature outside the range of training: levels "
+                          "that follow it are not compared; correct its unit or its field, or make "
+                          "the profile again"},
 };
 
 const char *ek_bound_name(enum ek_bound b)

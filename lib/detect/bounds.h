@@ -18,6 +18,7 @@ enum ek_bound {
     EK_BOUND_STRATA,  /* lists without a level while most lists have an unknown stratum */
     EK_BOUND_ITEMS,   /* lists without levels by item while most lists have unknown items */
     EK_BOUND_REPEATS, /* repeats while 90% of the lists are repeats */
+    EK_BOUND_QUERIES, /* lists with a query feature out of range while most lists have one */
     EK_BOUNDS_ALL
 };
 

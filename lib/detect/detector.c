@@ -256,7 +256,7 @@ int ek_detector_new_with(struct ek_detector **out, const struct ek_manifest *m,
     d->features = m->item_count;
     d->query_features = m->query_count;
     d->baseline = find_segment(rules, p->field);
-    d->walk.cell = -1;
+    d->walk.cell = d->outside_query = -1;
     if (allocate(d, cells)) {
         ek_detector_free(d);
         return out_of_memory(e);
@@ -484,6 +484,10 @@ static void update_list(struct ek_detector *d, const struct ek_list *q,
     const float *query = add_history(d, q, read, time_ms);
     count_unused(d, EK_UNUSED_STRATUM, read->unknown_stratum);
     count_unused(d, EK_UNUSED_ITEMS, read->unknown_items);
+    int outside = ek_query_ranges_find_outside(&d->profile->query_ranges, q->query);
+    count_unused(d, EK_UNUSED_QUERY, outside >= 0);
+    if (outside >= 0)
+        d->outside_query = outside;
     ek_scheduler_refill(d);
     add_evidence(d, read, query);
     add_category_evidence(d);
@@ -560,6 +564,11 @@ struct ek_limit_counters ek_detector_limit_counters(const struct ek_detector *d)
     for (int i = 0; i < ek_cells_dimensions(d->cells); i++)
         b.count[EK_BOUND_CELLS] += ek_cells_get_share(d->cells, i).pooled;
     return b;
+}
+
+int ek_detector_get_outside_query(const struct ek_detector *d)
+{
+    return d->outside_query;
 }
 
 int ek_detector_diagnosis_count(const struct ek_detector *d)

@@ -82,6 +82,8 @@ const int16_t *ek_detector_cells(const struct ek_detector *d, int *count);
 const struct ek_cells *ek_detector_registry(const struct ek_detector *d);
 /* Return the counters of events beyond the detector's limits, since the start. */
 struct ek_limit_counters ek_detector_limit_counters(const struct ek_detector *d);
+/* Return the last query feature that was outside its range in training, or -1. */
+int ek_detector_get_outside_query(const struct ek_detector *d);
 /* Return the number of lists observed, including repeats. */
 uint64_t ek_detector_list_count(const struct ek_detector *d);
 /* Return the number of findings diagnosed with the list last observed, which dominates its cost: at

@@ -81,12 +81,19 @@ struct ek_episode {
 enum { EK_PAST_INCIDENTS = 64 };
 
 /* Reasons for which a list is no evidence. */
-enum ek_unused { EK_UNUSED_STRATUM, EK_UNUSED_ITEMS, EK_UNUSED_REPEAT, EK_UNUSED_REASONS };
+enum ek_unused {
+    EK_UNUSED_STRATUM,
+    EK_UNUSED_ITEMS,
+    EK_UNUSED_REPEAT,
+    EK_UNUSED_QUERY,
+    EK_UNUSED_REASONS
+};
 
 /* Return the limit that counts such lists. */
 static inline enum ek_bound ek_unused_bound(enum ek_unused why)
 {
-    static const enum ek_bound bounds[] = {EK_BOUND_STRATA, EK_BOUND_ITEMS, EK_BOUND_REPEATS};
+    static const enum ek_bound bounds[] = {EK_BOUND_STRATA, EK_BOUND_ITEMS, EK_BOUND_REPEATS,
+                                           EK_BOUND_QUERIES};
     return bounds[why];
 }
 
@@ -137,8 +144,9 @@ struct ek_detector {
     uint16_t *evident;         /* scratch: the same for one list */
     struct ek_alarm *alarm;    /* [F] scratch */
     struct ek_alarm_level level;
-    float unused[EK_UNUSED_REASONS];   /* fraction of the last lists, decaying by UNUSED_LISTS */
-    float track_lists;                 /* current half-life of the tracked level of all traffic */
+    float unused[EK_UNUSED_REASONS]; /* fraction of the last lists, decaying by UNUSED_LISTS */
+    int outside_query; /* the last query feature outside its range, not in checkpoints; -1: none */
+    float track_lists; /* current half-life of the tracked level of all traffic */
     struct ek_learned_levels *learned; /* of new items; NULL without levels by item */
     float *common, *value_ln; /* [levels by item] scratch: ln that a list has in common, values of
                                * an item */

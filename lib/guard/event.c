@@ -62,6 +62,7 @@ static void visit_texts(struct ek_event *v, visit_text *visit, void *context)
     case EK_EVENT_LIMIT:
         for (int i = 0; i < v->limit.dimensions; i++)
             visit(context, &v->limit.dimension[i].dimension);
+        visit(context, &v->limit.query_feature);
         return;
     case EK_EVENT_MODEL_DRIFT:
         visit(context, &v->model_drift.text);
@@ -263,10 +264,12 @@ struct ek_event *ek_event_from_decision(const struct ek_decision_record *m)
 }
 
 struct ek_event *ek_event_from_limit(enum ek_bound bound, int64_t most,
-                                     const struct ek_cells *cells, uint64_t query, int64_t time_ms)
+                                     const struct ek_cells *cells, const char *query_feature,
+                                     uint64_t query, int64_t time_ms)
 {
     struct ek_event v = {.kind = EK_EVENT_LIMIT, .query = query, .time_ms = time_ms};
     v.limit.bound = bound;
+    v.limit.query_feature = query_feature;
     v.limit.most = most;
     v.limit.dimensions = bound == EK_BOUND_CELLS ? ek_cells_dimensions(cells) : 0;
     for (int i = 0; i < v.limit.dimensions; i++)

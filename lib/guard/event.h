@@ -89,6 +89,7 @@ struct ek_event_limit {
     int64_t most;
     int dimensions; /* of EK_BOUND_CELLS, else 0 */
     struct ek_cells_share dimension[EK_DIMENSIONS_MAX];
+    const char *query_feature; /* of EK_BOUND_QUERIES: one that is outside; NULL: unknown */
 };
 
 struct ek_event_model_drift {
@@ -149,9 +150,11 @@ struct ek_event *ek_event_from_plan(const struct ek_manifest *m, const struct ek
                                     const struct ek_plan *plan, uint64_t query, int64_t time_ms);
 /* Return an event of a decision. NULL if out of memory. */
 struct ek_event *ek_event_from_decision(const struct ek_decision_record *decision);
-/* Return an event of an exceeded limit; most: its value. NULL if out of memory. */
+/* Return an event of an exceeded limit; most: its value; query_feature: as in ek_event_limit. NULL
+ * if out of memory. */
 struct ek_event *ek_event_from_limit(enum ek_bound bound, int64_t most,
-                                     const struct ek_cells *cells, uint64_t query, int64_t time_ms);
+                                     const struct ek_cells *cells, const char *query_feature,
+                                     uint64_t query, int64_t time_ms);
 /* Return an event of a changed agreement of the model with upstream. NULL if out of memory. */
 struct ek_event *ek_event_from_model_drift(const struct ek_agreement_view *v, uint64_t query,
                                            int64_t time_ms);

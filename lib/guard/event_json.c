@@ -306,6 +306,8 @@ static void add_limit(struct ek_json_writer *w, const struct ek_event *v)
     ek_json_add_integer(w, "max", l->most);
     add_head(w, v);
     ek_json_add_text(w, "text", ek_bound_text(l->bound));
+    if (l->query_feature)
+        ek_json_add_text(w, "query_feature", l->query_feature);
     if (l->bound != EK_BOUND_CELLS)
         return;
     ek_json_open(w, "segments", '[');

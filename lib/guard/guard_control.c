@@ -207,6 +207,8 @@ static int64_t bound_max(const struct ek_guard *g, enum ek_bound bound)
     }
     case EK_BOUND_REPEATS:
         return EK_REPEAT_LISTS;
+    case EK_BOUND_QUERIES:
+        return g->assets->profile->query_ranges.count;
     case EK_BOUND_EVENTS:
     case EK_BOUND_NONE:
     case EK_BOUNDS_ALL:
@@ -217,9 +219,11 @@ static int64_t bound_max(const struct ek_guard *g, enum ek_bound bound)
 
 static int report_limit(struct ek_guard *g, enum ek_bound bound, uint64_t query)
 {
-    return ek_guard_emit(g,
-                         ek_event_from_limit(bound, bound_max(g, bound),
-                                             ek_detector_registry(g->detector), query, g->time_ms));
+    int outside = bound == EK_BOUND_QUERIES ? ek_detector_get_outside_query(g->detector) : -1;
+    const char *name = outside >= 0 ? g->assets->manifest->query[outside]->name : NULL;
+    return ek_guard_emit(g, ek_event_from_limit(bound, bound_max(g, bound),
+                                                ek_detector_registry(g->detector), name, query,
+                                                g->time_ms));
 }
 
 /* Limits on active routes are reported every time, others once. */

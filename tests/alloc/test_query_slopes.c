@@ -17,6 +17,7 @@ struct scene {
     struct ek_manifest *m;
     struct ek_query_slope_fit *fit;
     struct ek_query_slopes *made, *read;
+    struct ek_query_ranges ranges;
     struct ek_tensors *file;
     struct ek_list q;
     struct ek_list_stats record[LISTS];
@@ -34,6 +35,8 @@ static int fit_lists(struct scene *s)
     }
     if (!rc)
         rc = ek_query_slope_fit_prepare(s->fit, 1);
+    if (!rc)
+        rc = ek_query_slope_fit_ranges(s->fit, &s->ranges);
     return rc ? rc : ek_query_slope_fit_finish(s->fit, s->record, 1, s->stratum, &s->made);
 }
 

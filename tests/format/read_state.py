@@ -284,7 +284,8 @@ def read(data):
                                                 "PAST": past(r),
                                                 "unknown_strata": r.take("fQ") if r.at < len(r.data) else (0, 0),
                                                 "unknown_items": r.take("fQ") if r.at < len(r.data) else (0, 0),
-                                                "repeats": r.take("fQ") if r.at < len(r.data) else (0, 0)})
+                                                "repeats": r.take("fQ") if r.at < len(r.data) else (0, 0),
+                                                "query_features": r.take("fQ") if r.at < len(r.data) else (0, 0)})
     out["accepts"] = take("accepts", read_detector.accepts) if base.has("accepts") else None
     out["learned"] = {}
     for n in range(64):

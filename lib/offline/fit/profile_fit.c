@@ -524,6 +524,8 @@ static int fit_references(struct ek_profile_fit *fit, struct ek_profile *p)
 {
     int rc = ek_query_slope_fit_prepare(fit->query_slopes, p->strata);
     if (!rc)
+        rc = ek_query_slope_fit_ranges(fit->query_slopes, &p->query_ranges);
+    if (!rc)
         rc = ek_item_level_fit_finish(fit->item_levels, fit->query_slopes, fit->record,
                                       fit->stratum, p->strata, &p->item_levels);
     if (!rc)

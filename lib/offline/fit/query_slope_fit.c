@@ -5,6 +5,7 @@
 #include "num/ln.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -18,6 +19,7 @@ static const double T_MIN = 20;          /* of a slope by its error, before depe
 static const double COLLINEAR = .05;     /* least variance that other query features leave */
 static const double HALVES_MOST = .25;   /* difference of the slopes of the halves, relative */
 static const double MARGIN_LN = .1;      /* by which lists may leave the range of training */
+static const double RANGE_BEYOND = .001; /* fraction of the lists beyond each end of a range */
 
 struct ek_query_slope_fit {
     int count;       /* columns */
@@ -100,6 +102,42 @@ static void measure(struct ek_query_slope_fit *fit, int c)
     fit->high[c] = high + MARGIN_LN;
     fit->usable[c] = n >= LISTS_MIN && (double)n >= COVERED_MIN * (double)fit->queries &&
                      variance >= VARIANCE_MIN;
+}
+
+static int compare_floats(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* Set the range of one column, from its quantiles, unless few lists have a value. */
+static void add_range(const struct ek_query_slope_fit *fit, int c, float *scratch,
+                      struct ek_query_ranges *out)
+{
+    size_t n = 0;
+    for (size_t q = 0; q < fit->queries; q++)
+        if (!isnan(fit->ln[q][c]))
+            scratch[n++] = fit->ln[q][c];
+    if (n < LISTS_MIN)
+        return;
+    qsort(scratch, n, sizeof *scratch, compare_floats);
+    size_t beyond = (size_t)(RANGE_BEYOND * (double)n);
+    out->query[out->count] = fit->query[c];
+    out->low_ln[out->count] = scratch[beyond] - (float)MARGIN_LN;
+    out->high_ln[out->count] = scratch[n - 1 - beyond] + (float)MARGIN_LN;
+    out->count++;
+}
+
+int ek_query_slope_fit_ranges(const struct ek_query_slope_fit *fit, struct ek_query_ranges *out)
+{
+    float *scratch = ek_calloc(fit->queries, sizeof *scratch);
+    if (!scratch)
+        return EK_ENOMEM;
+    *out = (struct ek_query_ranges){0};
+    for (int c = 0; c < fit->count; c++)
+        add_range(fit, c, scratch, out);
+    ek_free(scratch);
+    return EK_OK;
 }
 
 int ek_query_slope_fit_prepare(struct ek_query_slope_fit *fit, int strata)

@@ -19,6 +19,9 @@ int ek_query_slope_fit_new(struct ek_query_slope_fit **out, const struct ek_mani
 void ek_query_slope_fit_free(struct ek_query_slope_fit *fit);
 /* Add a copy of the query features of the next list of training. Return 0 or EK_ENOMEM. */
 int ek_query_slope_fit_add(struct ek_query_slope_fit *fit, const struct ek_list *q);
+/* Set *out to the ranges of the query features, without those of few lists. Return 0 or
+ * EK_ENOMEM. */
+int ek_query_slope_fit_ranges(const struct ek_query_slope_fit *fit, struct ek_query_ranges *out);
 /* Measure means and ranges after the last list, for lists of `strata` strata. Call it once, before
  * the functions below. Return 0 or EK_ENOMEM. */
 int ek_query_slope_fit_prepare(struct ek_query_slope_fit *fit, int strata);

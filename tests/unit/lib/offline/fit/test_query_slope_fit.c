@@ -177,14 +177,108 @@ START_TEST(nights_outside_training_leave_no_level)
 }
 END_TEST
 
-static void load_damaged(const struct ek_profile *p, const char *path)
+START_TEST(ranges_are_those_of_nearly_all_lists)
+{
+    struct world w;
+    begin(&w);
+    struct ek_profile *p = train(&w);
+    const struct ek_query_ranges *r = &p->query_ranges;
+    ck_assert_int_ge(r->count, 2);
+    ck_assert_int_eq(r->query[0], NIGHTS);
+    ck_assert_int_eq(r->query[1], GUESTS);
+    ck_assert_int_eq(ek_query_ranges_find_outside(r, (float[]){1, 4, 0}), -1);
+    ck_assert_int_eq(ek_query_ranges_find_outside(r, (float[]){7, .5F, 0}), GUESTS);
+    ck_assert_int_eq(ek_query_ranges_find_outside(r, (float[]){24 * 7, 400, 0}), NIGHTS);
+    ck_assert_int_eq(ek_query_ranges_find_outside(r, (float[]){0, -1, 0}), -1);
+    ck_assert_int_eq(ek_query_ranges_find_outside(r, (float[]){NAN, INFINITY, 0}), -1);
+    ek_profile_free(p);
+    end(&w);
+}
+END_TEST
+
+/* Return the lists that count for the limit, of 1,000. */
+static uint64_t count_outside(struct world *w, const struct ek_profile *p, int *query)
+{
+    struct ek_rules *rules = NULL;
+    struct ek_detector *d = NULL;
+    ck_assert_int_eq(ek_rules_parse(&rules, w->m, "rules", RULES, strlen(RULES), NULL), EK_OK);
+    ck_assert_int_eq(ek_detector_new(&d, w->m, p, rules, NULL), EK_OK);
+    for (int i = 0; i < 1000; i++)
+        ck_assert_int_eq(ek_detector_observe(d, next(w), i, NULL), EK_OK);
+    uint64_t count = ek_detector_limit_counters(d).count[EK_BOUND_QUERIES];
+    *query = ek_detector_get_outside_query(d);
+    ek_detector_free(d);
+    ek_rules_free(rules);
+    return count;
+}
+
+START_TEST(nights_in_hours_are_counted_and_named)
+{
+    struct world w;
+    int query;
+    begin(&w);
+    struct ek_profile *p = train(&w);
+    ck_assert_uint_eq(count_outside(&w, p, &query), 0);
+    w.nights = 24 * 2;
+    ck_assert_uint_gt(count_outside(&w, p, &query), 800);
+    ck_assert_int_eq(query, NIGHTS);
+    ek_profile_free(p);
+    end(&w);
+}
+END_TEST
+
+START_TEST(a_profile_of_more_query_features_than_the_manifest_has_is_refused)
+{
+    struct world w;
+    struct ek_error e;
+    begin(&w);
+    struct ek_profile *p = train(&w);
+    ck_assert_int_eq(ek_profile_check(p, w.m, NULL), EK_OK);
+    p->query_ranges.query[p->query_ranges.count - 1] = QUERIES;
+    ck_assert_int_eq(ek_profile_check(p, w.m, &e), EK_EFORMAT);
+    ck_assert_ptr_nonnull(strstr(e.message, "query features that the manifest lacks"));
+    p->query_ranges.count = 0;
+    ck_assert_int_eq(ek_profile_check(p, w.m, NULL), EK_OK);
+    p->query_slopes->query[0] = QUERIES;
+    ck_assert_int_eq(ek_profile_check(p, w.m, NULL), EK_EFORMAT);
+    ek_profile_free(p);
+    end(&w);
+}
+END_TEST
+
+static void load_damaged(const struct ek_profile *p, const char *path, const char *what)
 {
     struct ek_profile *read = NULL;
     struct ek_error e;
     ck_assert_int_eq(ek_profile_save(p, path, NULL), EK_OK);
     ck_assert_int_eq(ek_profile_load(&read, path, &e), EK_EFORMAT);
-    ck_assert_ptr_nonnull(strstr(e.message, "query slopes"));
+    ck_assert_ptr_nonnull(strstr(e.message, what));
 }
+
+START_TEST(ranges_survive_the_file_and_damaged_ones_are_refused)
+{
+    struct world w;
+    begin(&w);
+    struct ek_profile *p = train(&w), *read = NULL;
+    struct temporary f = temporary_file();
+    struct ek_query_ranges *r = &p->query_ranges;
+    ck_assert_int_eq(ek_profile_save(p, f.path, NULL), EK_OK);
+    ck_assert_int_eq(ek_profile_load(&read, f.path, NULL), EK_OK);
+    ck_assert_mem_eq(&read->query_ranges, r, sizeof *r);
+    ek_profile_free(read);
+    float low = r->low_ln[0];
+    r->low_ln[0] = NAN;
+    load_damaged(p, f.path, "query ranges");
+    r->low_ln[0] = r->high_ln[0] + 1;
+    load_damaged(p, f.path, "query ranges");
+    r->low_ln[0] = low;
+    r->query[1] = r->query[0];
+    load_damaged(p, f.path, "query ranges");
+    unlink(f.path);
+    ek_profile_free(p);
+    end(&w);
+}
+END_TEST
 
 START_TEST(slopes_survive_the_file_and_damaged_ones_are_refused)
 {
@@ -202,16 +296,16 @@ START_TEST(slopes_survive_the_file_and_damaged_ones_are_refused)
     float slope = t->slope[0][0];
     t->slope[0][0] = NAN;
     ck_assert_uint_ne(ek_query_slopes_hash(t, 1), ek_query_slopes_hash(NULL, 1));
-    load_damaged(p, f.path);
+    load_damaged(p, f.path, "query slopes");
     t->slope[0][0] = slope;
     t->low[0] = t->high[0] + 1;
-    load_damaged(p, f.path);
+    load_damaged(p, f.path, "query slopes");
     t->low[0] = t->mean[0];
     t->feature[0] = FEATURES;
-    load_damaged(p, f.path);
+    load_damaged(p, f.path, "query slopes");
     t->feature[0] = TOTAL;
     t->query[0] = -1;
-    load_damaged(p, f.path);
+    load_damaged(p, f.path, "query slopes");
     ek_profile_free(p);
     unlink(f.path);
     end(&w);
@@ -223,5 +317,8 @@ Suite *suite_query_slope_fit(void)
     return ek_suite("query_slope_fit", a_total_grows_with_the_nights_and_a_price_does_not,
                     a_slope_that_turns_during_training_is_not_used,
                     longer_stays_are_no_change_of_the_scale, nights_outside_training_leave_no_level,
+                    ranges_are_those_of_nearly_all_lists, nights_in_hours_are_counted_and_named,
+                    a_profile_of_more_query_features_than_the_manifest_has_is_refused,
+                    ranges_survive_the_file_and_damaged_ones_are_refused,
                     slopes_survive_the_file_and_damaged_ones_are_refused);
 }
