@@ -159,6 +159,16 @@ static void by_query_line(const struct ek_profile *p, FILE *to)
     fputs("\n", to);
 }
 
+static void query_range_line(const struct ek_profile *p, FILE *to)
+{
+    const struct ek_query_ranges *r = &p->query_ranges;
+    for (int i = 0; i < r->count; i++)
+        fprintf(to, "%squery feature %d from %.3g to %.3g",
+                i ? ", " : "\nranges: ", r->query[i] + 1, exp((double)r->low_ln[i]),
+                exp((double)r->high_ln[i]));
+    fputs(r->count ? "\n" : "", to);
+}
+
 static void by_segment_line(const struct ek_profile *p, FILE *to)
 {
     const struct ek_segment_levels *t = p->segment_levels;
@@ -220,6 +230,7 @@ static void profile_table(const struct ek_profile *p, FILE *to)
     fputs("\nlevel: geometric mean of a list's values; sd ln: of its logarithm, over lists\n", to);
     by_item_line(p, to);
     by_query_line(p, to);
+    query_range_line(p, to);
     by_segment_line(p, to);
     sensitivity_table(p, to);
     categories(p, to);
