@@ -113,6 +113,7 @@ void ek_learned_levels_add(struct ek_learned_levels *t, struct ek_text id, const
         return;
     uint64_t key = ek_item_key(id);
     size_t at = find_slot(t, key);
+    bool changes = at == EK_LEARNED_ITEMS;
     uint32_t now = (uint32_t)list;
     if (at < EK_LEARNED_ITEMS && now - t->last[at] < EK_LEARNED_GAP)
         return;
@@ -125,12 +126,14 @@ void ek_learned_levels_add(struct ek_learned_levels *t, struct ek_text id, const
             continue;
         if (fabsf(ln[a] - t->mean[i]) > t->far[a])
             t->lists[i] = 0;
+        changes = true;
         t->lists[i]++;
         t->mean[i] += (ln[a] - t->mean[i]) / (float)t->lists[i];
         if (t->lists[i] == EK_LEARNED_LISTS)
             t->level[i] = t->mean[i];
     }
-    mark_change(t, at);
+    if (changes)
+        mark_change(t, at);
 }
 
 static void copy_item(struct ek_learned_levels *t, size_t to, const struct ek_learned_levels *other,

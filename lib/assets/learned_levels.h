@@ -41,7 +41,8 @@ void ek_learned_levels_add(struct ek_learned_levels *t, struct ek_text id, const
                            uint64_t list);
 /* Add the items of another table of as many features that this one lacks. */
 void ek_learned_levels_merge(struct ek_learned_levels *t, const struct ek_learned_levels *other);
-/* Return a mark that changes whenever the items of a block do; 0: the block has no items. */
+/* Return a mark that changes whenever the items of a block or their levels do; 0: the block has no
+ * items. */
 uint64_t ek_learned_levels_mark(const struct ek_learned_levels *t, int block);
 /* Read or write the items of a block. Errors are in s->rc. */
 void ek_learned_levels_serialize(struct ek_learned_levels *t, int block, struct ek_serialize *s);

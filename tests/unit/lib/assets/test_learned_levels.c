@@ -63,6 +63,29 @@ START_TEST(a_value_far_from_the_mean_starts_again)
 }
 END_TEST
 
+static uint64_t marks_of(const struct ek_learned_levels *t)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < EK_LEARNED_BLOCKS; i++)
+        sum += ek_learned_levels_mark(t, i);
+    return sum;
+}
+
+/* So a checkpoint writes only the blocks that still learn. */
+START_TEST(an_item_that_is_learned_changes_no_block_any_more)
+{
+    struct ek_learned_levels *t = new_table();
+    add_item(t, "a", 6, 1, LISTS - 1, 100, GAP);
+    uint64_t before = marks_of(t);
+    add_item(t, "a", 6, 1, 1, 1000, GAP);
+    uint64_t learned = marks_of(t);
+    ck_assert_uint_ne(learned, before);
+    add_item(t, "a", 6, 1, 5, 5000, GAP);
+    ck_assert_uint_eq(marks_of(t), learned);
+    ek_learned_levels_free(t);
+}
+END_TEST
+
 static int count_known(const struct ek_learned_levels *t, int from, int to)
 {
     char id[16];
@@ -144,8 +167,8 @@ END_TEST
 
 Suite *suite_learned_levels(void)
 {
-    return ek_suite("learned_levels", a_level_is_the_mean_of_lists_that_are_apart,
-                    a_value_far_from_the_mean_starts_again,
-                    new_items_replace_those_not_seen_for_longest,
-                    items_survive_being_saved_and_being_merged);
+    return ek_suite(
+        "learned_levels", a_level_is_the_mean_of_lists_that_are_apart,
+        a_value_far_from_the_mean_starts_again, an_item_that_is_learned_changes_no_block_any_more,
+        new_items_replace_those_not_seen_for_longest, items_survive_being_saved_and_being_merged);
 }
