@@ -230,7 +230,7 @@ FOUND_PARTS := $(shell sed -nE 's/^check-([a-z0-9]+):.*/\1/p' $(MAKEFILE_LIST) |
 NO_PARTS    := parts binaries reproducible anyranker
 PARTS := $(FIRST_PARTS) $(filter-out $(FIRST_PARTS) $(BESIDE) $(NO_PARTS),$(FOUND_PARTS)) $(BESIDE)
 check-parts:
-	@MAKE='$(MAKE)' LOGS=$(B)/check BESIDE='$(BESIDE)' sh tests/run-parts.sh $(PARTS)
+	@MAKE='$(MAKE)' LOGS=$(B)/check BESIDE='$(BESIDE)' KAFKA_WORKERS=2 sh tests/run-parts.sh $(PARTS)
 
 compile-commands: ## compile_commands.json for editors and analysers
 	@$(PYTHON) deploy/compile_commands.py compile_commands.json $(PROGRAM_SRC) $(UNIT_SRC) $(PROP_SRC) \

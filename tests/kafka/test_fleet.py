@@ -377,6 +377,7 @@ class APlanThatIsNotHeard(unittest.TestCase):
             stream.start()
             wait_for("it routes", outside, lambda: status(outside)["routed"] > 20)
             version = status(outside)["plan_version"]
+            earlier = outside.log().count("event=fleet_plan_stale")  # on a slow machine, while they share the partitions
             broker.revoke("alice", *plan_rights)
             wait_for("it is cut off", outside, lambda: fleet_of(outside)["plan_stale"])
             self.assertEqual(outside.get("/ready")[0], 200)
@@ -385,7 +386,7 @@ class APlanThatIsNotHeard(unittest.TestCase):
             routed = status(outside)["routed"]
             wait_for("it goes on", outside, lambda: status(outside)["routed"] > routed + 50)
             self.assertEqual(status(outside)["plan_version"], version)
-            self.assertEqual(outside.log().count("event=fleet_plan_stale"), 1, outside.log())
+            self.assertEqual(outside.log().count("event=fleet_plan_stale"), earlier + 1, outside.log())
             broker.allow("alice", *plan_rights)
             wait_for("it hears again", outside, lambda: not fleet_of(outside)["plan_stale"])
             count = len(stream.enough())
