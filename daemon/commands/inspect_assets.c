@@ -164,8 +164,7 @@ static void query_range_line(const struct ek_profile *p, FILE *to)
     const struct ek_query_ranges *r = &p->query_ranges;
     for (int i = 0; i < r->count; i++)
         fprintf(to, "%squery feature %d from %.3g to %.3g",
-                i ? ", " : "\nranges: ", r->query[i] + 1, exp((double)r->low_ln[i]),
-                exp((double)r->high_ln[i]));
+                i ? ", " : "\nranges: ", r->query[i] + 1, (double)r->low[i], (double)r->high[i]);
     fputs(r->count ? "\n" : "", to);
 }
 

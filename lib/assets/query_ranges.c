@@ -6,16 +6,11 @@
 #include <math.h>
 #include <string.h>
 
-static const float LN_MOST = 104;
-
 int ek_query_ranges_find_outside(const struct ek_query_ranges *r, const float *query)
 {
     for (int i = 0; i < r->count; i++) {
         float x = query[r->query[i]];
-        if (!(isnormal(x) && x > 0))
-            continue;
-        float ln = logf(x);
-        if (ln < r->low_ln[i] || ln > r->high_ln[i])
+        if (isnormal(x) && x > 0 && (x < r->low[i] || x > r->high[i]))
             return r->query[i];
     }
     return -1;
@@ -31,16 +26,15 @@ int ek_query_ranges_write(const struct ek_query_ranges *r, struct ek_tensors *fi
     if (!range)
         return EK_ENOMEM;
     ek_feature_columns_write(r->query, r->count, query->data);
-    memcpy(range->data, r->low_ln, count * sizeof *r->low_ln);
-    memcpy((float *)range->data + count, r->high_ln, count * sizeof *r->high_ln);
+    memcpy(range->data, r->low, count * sizeof *r->low);
+    memcpy((float *)range->data + count, r->high, count * sizeof *r->high);
     return EK_OK;
 }
 
 static bool are_ranges(const struct ek_query_ranges *r)
 {
     for (int i = 0; i < r->count; i++)
-        if (!(r->low_ln[i] >= -LN_MOST && r->low_ln[i] <= r->high_ln[i] &&
-              r->high_ln[i] <= LN_MOST))
+        if (!(r->low[i] > 0 && r->low[i] <= r->high[i] && isfinite(r->high[i])))
             return false;
     return true;
 }
@@ -60,8 +54,8 @@ int ek_query_ranges_read(struct ek_query_ranges *r, const struct ek_tensors *fil
     if (rc)
         return rc;
     r->count = (int)count;
-    memcpy(r->low_ln, range->data, count * sizeof *r->low_ln);
-    memcpy(r->high_ln, (const float *)range->data + count, count * sizeof *r->high_ln);
+    memcpy(r->low, range->data, count * sizeof *r->low);
+    memcpy(r->high, (const float *)range->data + count, count * sizeof *r->high);
     if (ek_feature_columns_read(r->query, query->data, r->count, INT_MAX) && are_ranges(r))
         return EK_OK;
     *r = (struct ek_query_ranges){0};

@@ -10,8 +10,8 @@ enum { EK_QUERY_RANGES_MAX = 16 };
 
 struct ek_query_ranges {
     int count;
-    int query[EK_QUERY_RANGES_MAX];                                  /* ascending */
-    float low_ln[EK_QUERY_RANGES_MAX], high_ln[EK_QUERY_RANGES_MAX]; /* of positive values */
+    int query[EK_QUERY_RANGES_MAX];                            /* ascending */
+    float low[EK_QUERY_RANGES_MAX], high[EK_QUERY_RANGES_MAX]; /* of positive values */
 };
 
 /* Return the first query feature whose value in query [query features] is positive and outside its

@@ -36,11 +36,10 @@ void ek_free(void *p);
  * large structure was replaced, not on hot paths. */
 void ek_alloc_trim(void);
 
-/* Limit the C library to 8 MiB of free memory at the end of each heap, of which ek_alloc_trim
- * reclaims only memory between blocks, and map blocks of 32 MiB and more separately. Each batch
- * that a consumer fetches would otherwise be mapped, touched and unmapped, as glibc raises its
- * thresholds, 128 KiB at first, only up to the largest block freed. Call once at the start of a
- * long-running process. */
+/* Let the C library keep blocks below 32 MiB in its heaps, so that the buffers of fetched batches
+ * are not mapped and unmapped one by one, and at most 8 MiB of free memory at the end of each heap,
+ * which ek_alloc_trim does not reclaim. By default glibc raises both thresholds to the largest
+ * block freed. Call once at the start of a long-running process. */
 void ek_alloc_limit_cache(void);
 
 /* Return the bytes allocated in all heaps; 0 if unknown. Locks each heap in turn. */

@@ -123,8 +123,8 @@ static void add_range(const struct ek_query_slope_fit *fit, int c, float *scratc
     qsort(scratch, n, sizeof *scratch, compare_floats);
     size_t beyond = (size_t)(RANGE_BEYOND * (double)n);
     out->query[out->count] = fit->query[c];
-    out->low_ln[out->count] = scratch[beyond] - (float)MARGIN_LN;
-    out->high_ln[out->count] = scratch[n - 1 - beyond] + (float)MARGIN_LN;
+    out->low[out->count] = expf(scratch[beyond] - (float)MARGIN_LN);
+    out->high[out->count] = expf(scratch[n - 1 - beyond] + (float)MARGIN_LN);
     out->count++;
 }
 

@@ -315,7 +315,7 @@ START_TEST(a_renewed_catalogue_is_learned_and_watched_as_well)
 }
 END_TEST
 
-/* Their levels are those of before the fault, which the other items tell. */
+/* Their levels are those of before the fault, which the other items show. */
 START_TEST(items_that_arrive_during_a_fault_are_not_learned_with_it)
 {
     struct world w;
@@ -340,7 +340,7 @@ START_TEST(items_that_arrive_during_a_fault_are_not_learned_with_it)
 }
 END_TEST
 
-/* With no known item in any list nothing tells new items from their fault. */
+/* With no known item in any list nothing distinguishes new items from their fault. */
 START_TEST(a_catalogue_that_is_all_new_is_not_learned_during_a_fault)
 {
     struct world w;

@@ -266,12 +266,12 @@ START_TEST(ranges_survive_the_file_and_damaged_ones_are_refused)
     ck_assert_int_eq(ek_profile_load(&read, f.path, NULL), EK_OK);
     ck_assert_mem_eq(&read->query_ranges, r, sizeof *r);
     ek_profile_free(read);
-    float low = r->low_ln[0];
-    r->low_ln[0] = NAN;
+    float low = r->low[0];
+    r->low[0] = NAN;
     load_damaged(p, f.path, "query ranges");
-    r->low_ln[0] = r->high_ln[0] + 1;
+    r->low[0] = r->high[0] + 1;
     load_damaged(p, f.path, "query ranges");
-    r->low_ln[0] = low;
+    r->low[0] = low;
     r->query[1] = r->query[0];
     load_damaged(p, f.path, "query ranges");
     unlink(f.path);
