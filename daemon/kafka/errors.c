@@ -264,8 +264,8 @@ static void format_authorization(char *out, size_t size, const struct ek_kafka_w
              kind, name, reason);
 }
 
-/* Return true if a connection was lost shortly before. A member that joins a second time because
- * the response to the first was lost takes the id from itself. */
+/* Return true if a broker was lost or did not respond shortly before. A member that joins a second
+ * time because the response to the first was lost takes the id from itself. */
 static bool is_disturbed(const struct ek_kafka_watch *w)
 {
     int64_t last_ms = atomic_load(&w->disturbed_ms);
@@ -292,8 +292,9 @@ void ek_kafka_errmsg(char *out, size_t size, const struct ek_kafka_watch *w,
     }
     if (err == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID && is_disturbed(w))
         snprintf(out, size,
-                 "a connection was lost, and a later join has taken the group.instance.id '%s': of "
-                 "this instance, or of another one with the same service.instance: %s",
+                 "a broker was lost or did not respond, and a later join has taken the "
+                 "group.instance.id '%s': of this instance, or of another one with the same "
+                 "service.instance: %s",
                  w->group_instance, reason);
     else if (err == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID)
         snprintf(out, size,
@@ -363,7 +364,8 @@ static void log_error(struct ek_kafka_watch *w, const struct error_report *t, ch
 {
     enum ek_kafka_topic_of_error theme = ek_kafka_topic_of_error(t->err, t->reason);
     char sentence[REASON_BYTES];
-    if (t->err == RD_KAFKA_RESP_ERR__TRANSPORT || t->err == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)
+    if (t->err == RD_KAFKA_RESP_ERR__TRANSPORT || t->err == RD_KAFKA_RESP_ERR__TIMED_OUT ||
+        t->err == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)
         atomic_store(&w->disturbed_ms, ek_now_ms());
     ek_kafka_errmsg(sentence, sizeof sentence, w, t->err, t->where, t->topic, t->reason);
     snprintf(text, TEXT_BYTES, "%s (%s, %s, %s)", sentence, rd_kafka_err2name(t->err), w->role,

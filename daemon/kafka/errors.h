@@ -62,7 +62,7 @@ struct ek_kafka_watch {
     /* Identity of the client for error messages; "" if not set. */
     char user[100], mechanism[50], group[EK_GROUP_BYTES_MAX + 1], group_instance[EK_INSTANCE_BYTES],
         transactional_id[EK_TRANSACTIONAL_ID_BYTES];
-    _Atomic int64_t disturbed_ms; /* monotonic time of the last lost connection; 0: none */
+    _Atomic int64_t disturbed_ms; /* monotonic time of the last lost or silent broker; 0: none */
     atomic_uint unknown_topics;   /* fetches from a topic that the broker does not know */
     bool hides_debug;             /* librdkafka's debug lines were not requested by the user */
     bool own_certificate;         /* a client certificate is configured */
