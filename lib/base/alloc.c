@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { ALIGNMENT = 64, FIRST_CAPACITY = 16 };
-enum { MAPPED_LEAST = 32 << 20, FREE_MOST = 8 << 20 };
+enum { MAPPED_LEAST = 32 << 20, FREE_MOST = 8 << 20, HEAPS_MOST = 4 };
 
 void *ek_calloc(size_t count, size_t size)
 {
@@ -76,6 +76,7 @@ void ek_alloc_limit_cache(void)
 #if defined(__GLIBC__)
     (void)mallopt(M_MMAP_THRESHOLD, MAPPED_LEAST); /* returns 0 on failure, without effect */
     (void)mallopt(M_TRIM_THRESHOLD, FREE_MOST);
+    (void)mallopt(M_ARENA_MAX, HEAPS_MOST);
 #endif
 }
 

@@ -39,7 +39,8 @@ void ek_alloc_trim(void);
 /* Let the C library keep blocks below 32 MiB in its heaps, so that the buffers of fetched batches
  * are not mapped and unmapped one by one, and at most 8 MiB of free memory at the end of each heap,
  * which ek_alloc_trim does not reclaim. By default glibc raises both thresholds to the largest
- * block freed. Call once at the start of a long-running process. */
+ * block freed. All threads share at most four heaps; by default each of some thirty threads has one
+ * that keeps pages of its own. Call once at the start of a long-running process. */
 void ek_alloc_limit_cache(void);
 
 /* Return the bytes allocated in all heaps; 0 if unknown. Locks each heap in turn. */
