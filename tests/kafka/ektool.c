@@ -32,7 +32,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { WAIT_MS = 30000, POLL_MS = 100, FRAME_BYTES_MAX = 64 << 20 };
+enum { WAIT_MS = 30000, ATTEMPT_MS = 5000, POLL_MS = 100, FRAME_BYTES_MAX = 64 << 20 };
 
 static int fail(const struct ek_error *e)
 {
@@ -296,13 +296,15 @@ static int do_create(const char *brokers, const char *topic, int partitions,
     return ek_kafka_create_topic(brokers, topic, partitions, setting, wait_ms, &e) ? fail(&e) : 0;
 }
 
-/* A broker whose controller changes may refuse with an error that is final elsewhere. */
+/* A broker whose controller changes may refuse with an error that is final elsewhere, or never
+ * respond to a request that it passed on. */
 static int do_wait(const char *brokers, int seconds)
 {
     struct ek_error e = {0};
     int64_t until = ek_now_ms() + seconds * INT64_C(1000), left;
     while ((left = until - ek_now_ms()) > 0) {
-        if (!ek_kafka_create_topic(brokers, "ektool-ready", 1, NULL, (int)left, &e))
+        int attempt_ms = left < ATTEMPT_MS ? (int)left : ATTEMPT_MS;
+        if (!ek_kafka_create_topic(brokers, "ektool-ready", 1, NULL, attempt_ms, &e))
             return 0;
         nanosleep(&(struct timespec){0, POLL_MS * 1000000}, NULL);
     }
