@@ -108,6 +108,14 @@ void ek_sketch_add(struct ek_sketch *s, float x, uint64_t count)
     s->total += count;
 }
 
+void ek_sketch_scale(struct ek_sketch *s, uint64_t weight)
+{
+    for (int b = 0; b < EK_SKETCH_BLOCKS; b++)
+        for (int i = 0; i < EK_SKETCH_BLOCK && ek_sketch_touches(s, b); i++)
+            s->count[b * EK_SKETCH_BLOCK + i] *= weight;
+    s->total *= weight;
+}
+
 void ek_sketch_merge(struct ek_sketch *into, const struct ek_sketch *from)
 {
     ek_sketch_add_wide_fn *add = ek_sketch_kernels_get(ek_isa_best()).add_wide;

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+enum { SAMPLED_LISTS_MIN = 4096 }; /* of a window as large as the one before */
+
 int ek_windows_new(struct ek_windows **out, int features, int kept, struct ek_error *e)
 {
     if (kept < 1 || kept > EK_WINDOWS_KEPT_MAX)
@@ -15,6 +17,7 @@ int ek_windows_new(struct ek_windows **out, int features, int kept, struct ek_er
         return ek_fail(e, EK_ENOMEM, "out of memory");
     w->features = features;
     w->retention = kept;
+    w->weight = w->sealed_weight = 1;
     ek_buf_init(&w->packed, 0);
     int rc = ek_sketch_set_new(&w->current, features, e);
     if (!rc) {
@@ -73,6 +76,7 @@ void ek_windows_clear(struct ek_windows *w)
     drop_closed(w);
     ek_sketch_set_clear(w->current);
     w->lists = 0;
+    w->weight = 1;
 }
 
 static struct ek_closed_window *newest(const struct ek_windows *w)
@@ -116,6 +120,36 @@ int ek_window_bytes_add(struct ek_window_bytes *b, const uint8_t *bytes, size_t 
     return rc;
 }
 
+/* Multiply the scratch sketch by the weight of its sample, and add it to `out`. */
+static void add_sample(const struct ek_windows *w, uint64_t weight, struct ek_sketch *out)
+{
+    ek_sketch_scale(w->scratch, weight);
+    if (out != w->scratch)
+        ek_sketch_merge(out, w->scratch);
+}
+
+void ek_windows_get_current(const struct ek_windows *w, int feature, struct ek_sketch *out)
+{
+    if (w->weight == 1) {
+        ek_sketch_set_get(w->current, feature, out);
+        return;
+    }
+    ek_sketch_clear(w->scratch);
+    ek_sketch_set_get(w->current, feature, w->scratch);
+    add_sample(w, w->weight, out);
+}
+
+static void get_sealed(const struct ek_windows *w, int feature, struct ek_sketch *out)
+{
+    if (w->sealed_weight == 1) {
+        ek_sketch_set_get_sealed(w->current, feature, out);
+        return;
+    }
+    ek_sketch_clear(w->scratch);
+    ek_sketch_set_get_sealed(w->current, feature, w->scratch);
+    add_sample(w, w->sealed_weight, out);
+}
+
 /* Pack the next feature of the newest closed window, alone and merged with all earlier windows.
  * EK_ENOMEM changes nothing. */
 static int pack_feature(struct ek_windows *w)
@@ -124,7 +158,7 @@ static int pack_feature(struct ek_windows *w)
     struct ek_window_bytes *window = &newest(w)->bytes, *life = &w->lifetime[feature];
     ek_buf_clear(&w->packed);
     ek_sketch_clear(w->scratch);
-    ek_sketch_set_get_sealed(w->current, feature, w->scratch);
+    get_sealed(w, feature, w->scratch);
     int rc = ek_sketch_pack(w->scratch, &w->packed);
     size_t middle = w->packed.length;
     ek_sketch_unpack(w->scratch, life->data, life->length);
@@ -169,8 +203,27 @@ int ek_windows_close(struct ek_windows *w)
     c->bytes.length = 0;
     w->life_lists += w->lists;
     w->lists = 0;
+    w->sealed_weight = w->weight;
+    w->weight = 1;
     ek_sketch_set_seal(w->current);
     return EK_OK;
+}
+
+/* Return the largest power of two that leaves enough lists in the sample. */
+static uint64_t find_weight(uint64_t lists)
+{
+    uint64_t weight = 1;
+    while (lists / (2 * weight) >= SAMPLED_LISTS_MIN)
+        weight *= 2;
+    return weight;
+}
+
+/* Return whether the next list is in the sample: one of each `weight` lists, at varying places, so
+ * that partitions which take turns are all sampled. */
+static bool is_sampled(const struct ek_windows *w)
+{
+    uint64_t place = w->lists / w->weight * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+    return (w->lists & (w->weight - 1)) == (place & (w->weight - 1));
 }
 
 int ek_windows_add(struct ek_windows *w, int64_t number, const float *x, int rows)
@@ -178,13 +231,17 @@ int ek_windows_add(struct ek_windows *w, int64_t number, const float *x, int row
     int closes = w->lists && number != w->number, rc = EK_OK;
     if (closes || ek_sketch_set_rows(w->current) + (uint64_t)rows > EK_SKETCH_SEALED_ROWS)
         rc = ek_windows_pack(w, w->features);
+    uint64_t lists = w->lists;
     if (!rc && closes)
         rc = ek_windows_close(w);
     if (rc)
         return rc;
+    if (closes)
+        w->weight = find_weight(lists);
     w->number = number;
+    bool sampled = is_sampled(w);
     w->lists++;
-    return ek_sketch_set_add(w->current, x, rows);
+    return sampled ? ek_sketch_set_add(w->current, x, rows) : EK_OK;
 }
 
 void ek_closed_window_get(const struct ek_closed_window *c, int feature, struct ek_sketch *out)
@@ -198,7 +255,7 @@ static void get_closed(const struct ek_windows *w, const struct ek_closed_window
                        struct ek_sketch *out)
 {
     if (c == newest(w) && feature >= ek_sketch_set_sealed(w->current)) {
-        ek_sketch_set_get_sealed(w->current, feature, out);
+        get_sealed(w, feature, out);
         return;
     }
     ek_closed_window_get(c, feature, out);
@@ -232,15 +289,15 @@ uint64_t ek_windows_get_since(const struct ek_windows *w, int feature, uint64_t 
     }
     if (!w->lists || w->number < first || w->number > last)
         return lists;
-    ek_sketch_set_get(w->current, feature, out);
+    ek_windows_get_current(w, feature, out);
     return lists + w->lists;
 }
 
 uint64_t ek_windows_life(const struct ek_windows *w, int feature, struct ek_sketch *out)
 {
     ek_sketch_unpack(out, w->lifetime[feature].data, w->lifetime[feature].length);
-    ek_sketch_set_get_sealed(w->current, feature, out);
-    ek_sketch_set_get(w->current, feature, out);
+    get_sealed(w, feature, out);
+    ek_windows_get_current(w, feature, out);
     return w->life_lists + w->lists;
 }
 

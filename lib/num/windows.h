@@ -3,8 +3,11 @@
  * The current window is a sketch set. The last `kept` closed windows, and the sum of all closed
  * windows, are kept packed (num/sketch_pack.h), a few kilobytes per feature. The number of a window
  * is its event time divided by its length. A list with another number closes the current window.
- * Numbers may jump and decrease; rows stay under their number. Merging is exact, so any span is the
- * sketch of all its rows.
+ * Numbers may jump and decrease; rows stay under their number. Merging is exact.
+ *
+ * After a window of at least 8,192 lists, the next one is a sample: one of each `weight` lists, a
+ * power of two that leaves 4,096 or more if the windows are alike, and its counts are multiplied by
+ * `weight`. All lists count again after a split. The number of lists is exact.
  *
  * A window is closed at once and packed later, some features at a time, so no list waits for all of
  * them. Reads do not depend on the packing progress. A list is one call of _add. NaN is counted as

@@ -20,10 +20,11 @@ struct ek_closed_window {
 
 struct ek_windows {
     int features, retention;
-    struct ek_sketch_set *current; /* sealed part: unpacked features of the newest closed window */
-    int64_t number;                /* of the current window */
-    uint64_t lists;                /* of the current window */
-    struct ek_closed_window *ring; /* [kept] */
+    struct ek_sketch_set *current;  /* sealed part: unpacked features of the newest closed window */
+    int64_t number;                 /* of the current window */
+    uint64_t lists;                 /* of the current window */
+    uint64_t weight, sealed_weight; /* lists that a sampled one stands for: current, sealed part */
+    struct ek_closed_window *ring;  /* [kept] */
     uint64_t closings;
     /* [features], all closed windows except the unpacked features of the newest */
     struct ek_window_bytes *lifetime;
@@ -36,6 +37,9 @@ struct ek_windows {
 /* Free the memory of closed windows and sums and leave them empty. Either may be NULL. */
 void ek_closed_windows_release(struct ek_closed_window *ring, int kept,
                                struct ek_window_bytes *life, int features);
+/* Add a feature of the current window to `out`, which may be the scratch sketch if that is empty.
+ */
+void ek_windows_get_current(const struct ek_windows *w, int feature, struct ek_sketch *out);
 /* Append bytes to `b`. Return 0, or EK_ENOMEM or EK_ELIMIT without a change. */
 int ek_window_bytes_add(struct ek_window_bytes *b, const uint8_t *bytes, size_t length);
 /* Add a packed feature of a closed window to `out`. */

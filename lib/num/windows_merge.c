@@ -105,7 +105,7 @@ static int join_lives(struct ek_windows *into, const struct ek_windows *from, bo
         ek_sketch_unpack(into->scratch, into->lifetime[f].data, into->lifetime[f].length);
         ek_sketch_unpack(into->scratch, from->lifetime[f].data, from->lifetime[f].length);
         if (apart)
-            ek_sketch_set_get(from->current, f, into->scratch);
+            ek_windows_get_current(from, f, into->scratch);
         rc = pack_behind(into, &m->life[f]);
     }
     return rc;
@@ -128,12 +128,13 @@ static void enter(struct ek_windows *w, struct merged *m)
     *m = old;
 }
 
-/* Close the current window if the other one has a higher number. Afterwards all closed windows are
- * packed. */
+/* Close the current window if the other one has a higher number, or if one of them is a sample.
+ * Afterwards all closed windows are packed. */
 static int fall_behind(struct ek_windows *w, const struct ek_windows *ahead)
 {
     int rc = ek_windows_pack_newest(w);
-    if (!rc && w->lists && ahead->lists && w->number < ahead->number) {
+    bool is_behind = w->number < ahead->number || w->weight > 1 || ahead->weight > 1;
+    if (!rc && w->lists && ahead->lists && is_behind) {
         rc = ek_windows_close(w);
         if (!rc)
             rc = ek_windows_pack_newest(w);
@@ -159,6 +160,7 @@ int ek_windows_merge(struct ek_windows *into, struct ek_windows *from, bool apar
         into->life_lists += from->life_lists + (apart ? from->lists : 0);
         if (!apart && from->lists) {
             into->number = from->number;
+            into->weight = from->weight; /* 1 if `into` has lists, too */
             into->lists += from->lists;
             ek_sketch_set_merge(into->current, from->current);
         }

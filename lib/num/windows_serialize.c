@@ -59,7 +59,7 @@ void ek_windows_life_serialize(struct ek_windows *w, struct ek_serialize *s)
 static void pack_current(struct ek_windows *w, int feature, struct ek_serialize *s)
 {
     ek_sketch_clear(w->scratch);
-    ek_sketch_set_get(w->current, feature, w->scratch);
+    ek_windows_get_current(w, feature, w->scratch);
     ek_buf_clear(&w->packed);
     if (!s->rc)
         s->rc = ek_sketch_pack(w->scratch, &w->packed);
@@ -67,7 +67,7 @@ static void pack_current(struct ek_windows *w, int feature, struct ek_serialize 
 
 void ek_windows_now_serialize(struct ek_windows *w, struct ek_serialize *s)
 {
-    uint64_t rows = ek_sketch_set_rows(w->current), total = 0;
+    uint64_t rows = ek_sketch_set_rows(w->current) * w->weight, total = 0;
     ek_serialize_i64(s, &w->number);
     ek_serialize_u64(s, &w->lists);
     ek_serialize_u64(s, &rows);

@@ -1,6 +1,7 @@
 /* Sketch windows lose no count on a close, and every span equals the sketch of its rows. */
 #include "base/rng.h"
 #include "num/windows.h"
+#include "num/windows_serialize.h"
 #include "tests/check.h"
 
 #include <math.h>
@@ -154,6 +155,107 @@ START_TEST(a_closed_window_is_packed_as_far_as_asked_for)
 }
 END_TEST
 
+/* Add lists to a window; each fourth has the second value. */
+static void add_mixed(struct ek_windows *w, int64_t number, int lists)
+{
+    for (int i = 0; i < lists; i++)
+        add(w, number, i % 4 ? 1 : 500);
+}
+
+/* Check a window of `lists` lists of add_mixed, of which the sample may leave out its last ones. */
+static void check_mixed(struct ek_windows *w, int64_t number, double lists)
+{
+    struct ek_sketch *s = empty();
+    ck_assert_uint_eq(ek_windows_get(w, 2, number, number, s), (uint64_t)lists);
+    ck_assert_double_eq_tol((double)ek_sketch_total(s), lists * ROWS, 4 * ROWS);
+    double other = (double)ek_sketch_count(s, ek_sketch_key(500 + 2000));
+    ck_assert_double_eq_tol(other, lists / 4 * ROWS, lists / 4 * ROWS * .06);
+    ek_sketch_free(s);
+}
+
+enum { LARGE = 20000 };
+
+START_TEST(a_window_after_a_large_one_is_a_sample)
+{
+    struct ek_windows *w = windows();
+    struct ek_sketch *life = empty();
+    add_mixed(w, 1, LARGE);
+    check_mixed(w, 1, LARGE);
+    add_mixed(w, 2, LARGE + 2);
+    check_mixed(w, 2, LARGE + 2);
+    add(w, 3, 1);
+    ck_assert_int_eq(ek_windows_unpacked(w), FEATURES);
+    check_mixed(w, 2, LARGE + 2);
+    ck_assert_int_eq(ek_windows_pack(w, FEATURES), EK_OK);
+    check_mixed(w, 2, LARGE + 2);
+    ck_assert_uint_eq(ek_windows_life(w, 2, life), 2 * LARGE + 3);
+    ck_assert_double_eq_tol((double)ek_sketch_total(life), (2 * LARGE + 3) * ROWS, 8 * ROWS);
+    add(w, 4, 500); /* after a window of one list */
+    ck_assert_uint_eq(count(w, 4, 4, 500), ROWS);
+    ek_sketch_free(life);
+    ek_windows_free(w);
+}
+END_TEST
+
+START_TEST(each_list_counts_after_a_split)
+{
+    struct ek_windows *w = windows();
+    struct ek_sketch *s = empty();
+    uint64_t since;
+    add_mixed(w, 1, LARGE);
+    add_mixed(w, 2, LARGE);
+    ck_assert_int_eq(ek_windows_split(w, &since), EK_OK);
+    add(w, 2, 7);
+    ck_assert_uint_eq(ek_windows_get_since(w, 2, since, 2, 2, s), 1);
+    ck_assert_uint_eq(ek_sketch_total(s), ROWS);
+    ek_sketch_free(s);
+    ek_windows_free(w);
+}
+END_TEST
+
+START_TEST(samples_are_merged_by_their_weights)
+{
+    for (int64_t number = 1; number <= 3; number++) {
+        struct ek_windows *into = windows(), *from = windows();
+        add_mixed(into, 1, LARGE);
+        add_mixed(into, 2, LARGE);
+        if (number > 1)
+            add_mixed(from, number - 1, 2 * LARGE);
+        add_mixed(from, number, LARGE);
+        ck_assert_int_eq(ek_windows_merge(into, from, false), EK_OK);
+        check_mixed(into, 1, (number == 1 ? 2 : 1) * LARGE + (number == 2 ? 2 * LARGE : 0));
+        check_mixed(into, 2, (number == 2 ? 2 : 1) * LARGE + (number == 3 ? 2 * LARGE : 0));
+        add_mixed(into, 3, LARGE);
+        check_mixed(into, 3, (number == 3 ? 2 : 1) * LARGE);
+        ek_windows_free(into);
+        ek_windows_free(from);
+    }
+}
+END_TEST
+
+START_TEST(a_sample_is_stored_with_its_weight)
+{
+    struct ek_windows *w = windows(), *read = windows();
+    struct ek_buf bytes;
+    struct ek_serialize s = {.out = &bytes};
+    ek_buf_init(&bytes, 0);
+    add_mixed(w, 1, LARGE);
+    add_mixed(w, 2, LARGE);
+    ck_assert_int_eq(ek_windows_pack(w, FEATURES), EK_OK);
+    ek_windows_now_serialize(w, &s);
+    ck_assert_int_eq(s.rc, EK_OK);
+    s = (struct ek_serialize){.at = bytes.data, .end = bytes.data + bytes.length};
+    ek_windows_now_serialize(read, &s);
+    ck_assert_int_eq(s.rc, EK_OK);
+    check_mixed(read, 2, LARGE);
+    add_mixed(read, 2, LARGE);
+    check_mixed(read, 2, 2 * LARGE);
+    ek_buf_release(&bytes);
+    ek_windows_free(w);
+    ek_windows_free(read);
+}
+END_TEST
+
 START_TEST(lists_without_items_are_counted_as_lists)
 {
     struct ek_windows *w = windows();
@@ -205,6 +307,8 @@ Suite *suite_windows(void)
     return ek_suite(
         "windows", a_window_has_what_came_in_it, the_oldest_window_goes_and_life_keeps_it,
         time_may_jump_ahead_and_back, a_span_is_the_sketch_of_all_its_rows_in_any_order,
-        a_closed_window_is_packed_as_far_as_asked_for, lists_without_items_are_counted_as_lists,
+        a_closed_window_is_packed_as_far_as_asked_for, a_window_after_a_large_one_is_a_sample,
+        each_list_counts_after_a_split, samples_are_merged_by_their_weights,
+        a_sample_is_stored_with_its_weight, lists_without_items_are_counted_as_lists,
         cleared_windows_are_empty_and_can_be_used_again, senseless_numbers_are_refused);
 }
