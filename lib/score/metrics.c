@@ -1,6 +1,7 @@
 #include "score/metrics.h"
 
 #include "base/parse.h"
+#include "base/sort.h"
 
 #include <limits.h>
 #include <math.h>
@@ -69,12 +70,6 @@ static double gain_of(float label, enum ek_gain gain)
     return gain == EK_GAIN_EXP ? exp2((double)label) - 1 : (double)label;
 }
 
-static int descending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x < y) - (x > y);
-}
-
 static double ndcg(enum ek_gain gain, const int *order, const float *label, int n, int depth,
                    double *scratch)
 {
@@ -83,7 +78,7 @@ static double ndcg(enum ek_gain gain, const int *order, const float *label, int 
         scratch[i] = gain_of(label[i], gain);
     for (int r = 0; r < depth; r++)
         dcg += scratch[order[r]] / log2(r + 2);
-    qsort(scratch, (size_t)n, sizeof *scratch, descending);
+    ek_sort_doubles_descending(scratch, (size_t)n);
     for (int r = 0; r < depth; r++)
         ideal += scratch[r] / log2(r + 2);
     return ideal > 0 ? dcg / ideal : NAN;

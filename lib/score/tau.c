@@ -1,10 +1,10 @@
 #include "score/tau.h"
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "score/metrics.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 bool ek_scores_have_order(const double *score, int n)
@@ -59,12 +59,6 @@ static double sort_row(double *row, double *merged, size_t n)
     return rising;
 }
 
-static int falling(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x < y) - (x > y);
-}
-
 static double tied_pairs(const double *row, int n)
 {
     double tied = 0;
@@ -86,7 +80,7 @@ double ek_tau_b(const double *a, const double *b, const int *order, int n, doubl
     for (int from = 0, to; from < n; from = to) {
         to = ek_tie_end(b, order, from, n);
         if (to - from > 1) {
-            qsort(row + from, (size_t)(to - from), sizeof *row, falling);
+            ek_sort_doubles_descending(row + from, (size_t)(to - from));
             tied_b += pairs(to - from);
             tied_both += tied_pairs(row + from, to - from);
         }

@@ -1,11 +1,11 @@
 #include "offline/fit/dependence_fit.h"
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "detect/evidence.h"
 #include "detect/list_stats_builder.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -178,15 +178,9 @@ struct pooled {
     double excess, variance;
 };
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median_of(double *x, int n)
 {
-    qsort(x, (size_t)n, sizeof *x, by_size);
+    ek_sort_doubles(x, (size_t)n);
     return n ? (x[(n - 1) / 2] + x[n / 2]) / 2 : 0;
 }
 
@@ -236,7 +230,7 @@ static double effect_of(const struct ek_variance_ratio *r, const struct pooled *
 /* Features without a level (categories) have the upper quartile of the others' design effects. */
 static void common_effect(struct ek_baseline *b, int features, double *effect, int n)
 {
-    qsort(effect, (size_t)n, sizeof *effect, by_size);
+    ek_sort_doubles(effect, (size_t)n);
     for (int f = 0; n && f < features; f++)
         if (!b[f].queries)
             b[f].deff[EK_RESPECT_LEVEL] = (float)effect[3 * (n - 1) / 4];

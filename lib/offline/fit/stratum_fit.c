@@ -1,10 +1,10 @@
 #include "offline/fit/stratum_fit.h"
 
 #include "assets/residual_grid.h"
+#include "base/sort.h"
 #include "offline/fit/dependence_fit.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -17,12 +17,6 @@ static const double CLIPPED_SQUARE = 25, BETWEEN_MIN = 1e-3, WITHIN_MIN = 1e-6;
 static const double SPREAD_SD_MIN = 0.02, SPREAD_QUANTILE = 0.995;
 static const double SPREAD_FLOOR = 1e-3, BULK = 0.01;
 static const double DOUBT = 2, LISTS_WITHOUT_DOUBT = 4000;
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static double clip(double x, double low, double high)
 {
@@ -45,7 +39,7 @@ static size_t lower_bound(const double *sorted, size_t n, double x)
 
 static double median_of(double *values, size_t n)
 {
-    qsort(values, n, sizeof *values, by_value);
+    ek_sort_doubles(values, n);
     return n ? n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2 : 0;
 }
 
@@ -169,7 +163,7 @@ static void fit_level_ranks(const struct ek_baseline_fit *fit, const float *leve
         }
         if (n <= EK_LISTS_FOR_LEVEL)
             return;
-        qsort(fit->values, n, sizeof *fit->values, by_value);
+        ek_sort_doubles(fit->values, n);
         for (int i = 0; i < EK_Z_BINS; i++) {
             size_t above = n - lower_bound(fit->values, n, ek_z_edge(i));
             p[i] = tail_probability(above, n, deff);
@@ -232,7 +226,7 @@ static void fit_spreads(const struct ek_baseline_fit *fit, struct ek_baseline *b
         b->spread_sd[c] = 1;
         if (n < LISTS_FOR_SPREAD)
             continue;
-        qsort(fit->values, n, sizeof *fit->values, by_value);
+        ek_sort_doubles(fit->values, n);
         spread_moments(fit->values, n, b, c);
         spread_ranks(fit, fit->values, n, b->spread_rank[c], most);
     }

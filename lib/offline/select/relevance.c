@@ -1,6 +1,7 @@
 #include "offline/select/relevance.h"
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "score/metrics.h"
 
 #include <math.h>
@@ -74,19 +75,13 @@ static int prepare(struct work *w, const struct ek_dataset *d, int cutoff, struc
     return EK_OK;
 }
 
-static int descending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x < y) - (x > y);
-}
-
 /* Write the gains of a list to w->gain. Return the ideal DCG. */
 static double ideal(struct work *w, const float *label, size_t n)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
         w->best[i] = w->gain[i] = exp2((double)label[i]) - 1;
-    qsort(w->best, n, sizeof *w->best, descending);
+    ek_sort_doubles_descending(w->best, n);
     for (size_t r = 0; r < n; r++)
         sum += w->best[r] * (w->discounts[r + 1] - w->discounts[r]);
     return sum;

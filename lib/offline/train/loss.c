@@ -1,5 +1,7 @@
 #include "offline/train/loss.h"
 
+#include "base/sort.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,18 +88,12 @@ static double listmle(const struct ek_list_loss *l)
     return loss;
 }
 
-static int descending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x < y) - (x > y);
-}
-
 static double ideal_dcg(const struct ek_list_loss *l)
 {
     double ideal = 0;
     for (int i = 0; i < l->n; i++)
         l->scratch[i] = gain_of(l->label[i]);
-    qsort(l->scratch, (size_t)l->n, sizeof *l->scratch, descending);
+    ek_sort_doubles_descending(l->scratch, (size_t)l->n);
     for (int r = 0; r < l->n && (!l->cutoff || r < l->cutoff); r++)
         ideal += l->scratch[r] / log2(r + 2);
     return ideal;

@@ -1,24 +1,18 @@
 #include "offline/train/rescale.h"
 
 #include "base/alloc.h"
+#include "base/sort.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static float *value_of(const struct ek_dataset *d, size_t i, int item)
 {
     return &d->x[i * (size_t)d->item_features + (size_t)item];
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median(double *values, size_t n)
 {
-    qsort(values, n, sizeof *values, by_value);
+    ek_sort_doubles(values, n);
     return n ? 0.5 * (values[(n - 1) / 2] + values[n / 2]) : NAN;
 }
 
