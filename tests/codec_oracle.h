@@ -4,6 +4,7 @@
 #define EK_TESTS_CODEC_ORACLE_H
 
 #include "base/alloc.h"
+#include "base/date.h"
 #include "lists/codec.h"
 #include "lists/codec_wire.h"
 
@@ -62,13 +63,53 @@ static inline bool ek_oracle_same(double a, double b)
     return a == b || (isnan(a) && isnan(b));
 }
 
-/* Return whether `o` is a number or nil (missing), and equals *got unless `got` is NULL. */
+/* Return whether `o` is a number, a boolean or nil (missing), and equals *got unless `got` is NULL.
+ */
 static inline bool ek_oracle_value(const msgpack_object *o, const float *got)
 {
-    double value = NAN;
-    if (o->type != MSGPACK_OBJECT_NIL && !ek_oracle_number(o, &value))
+    double value = o->type == MSGPACK_OBJECT_BOOLEAN ? (double)o->via.boolean : (double)NAN;
+    if (o->type != MSGPACK_OBJECT_NIL && o->type != MSGPACK_OBJECT_BOOLEAN &&
+        !ek_oracle_number(o, &value))
         return false;
     return !got || ek_oracle_same((double)(float)value, (double)*got);
+}
+
+/* Return the last text value of the key `name` in a map, or NULL. */
+static inline const msgpack_object *ek_oracle_pair_name(const msgpack_object *pair)
+{
+    const msgpack_object *name = NULL;
+    for (uint32_t i = 0; i < pair->via.map.size; i++)
+        if (ek_oracle_is(&pair->via.map.ptr[i].key, "name") &&
+            pair->via.map.ptr[i].val.type == MSGPACK_OBJECT_STR)
+            name = &pair->via.map.ptr[i].val;
+    return name;
+}
+
+/* An array of {name, value}. */
+static inline bool ek_oracle_pairs(const msgpack_object *o,
+                                   const struct ek_feature *const *features, int count,
+                                   const float *row)
+{
+    const msgpack_object nil = {.type = MSGPACK_OBJECT_NIL}, *unused = NULL;
+    for (uint32_t i = 0; i < o->via.array.size; i++)
+        if (o->via.array.ptr[i].type != MSGPACK_OBJECT_MAP ||
+            !ek_oracle_pair_name(&o->via.array.ptr[i]))
+            return false;
+    for (int f = 0; f < count; f++) {
+        const msgpack_object *value = &nil;
+        int found = 0;
+        for (uint32_t i = 0; i < o->via.array.size; i++) {
+            const msgpack_object *pair = &o->via.array.ptr[i];
+            if (ek_oracle_is(ek_oracle_pair_name(pair), features[f]->name) &&
+                ek_oracle_find(pair, "value", &unused)) {
+                ek_oracle_find(pair, "value", &value);
+                found++;
+            }
+        }
+        if (found > 1 || !ek_oracle_value(value, row ? row + f : NULL))
+            return false;
+    }
+    return true;
 }
 
 static inline bool ek_oracle_map(const msgpack_object *o, const struct ek_feature *const *features,
@@ -94,6 +135,9 @@ static inline bool ek_oracle_row(const msgpack_object *o, const struct ek_featur
     if (o->type == MSGPACK_OBJECT_BIN)
         return o->via.bin.size == 4 * (uint32_t)count &&
                (!row || !memcmp(row, o->via.bin.ptr, o->via.bin.size));
+    if (o->type == MSGPACK_OBJECT_ARRAY && o->via.array.size &&
+        o->via.array.ptr[0].type == MSGPACK_OBJECT_MAP)
+        return ek_oracle_pairs(o, features, count, row);
     if (o->type != MSGPACK_OBJECT_ARRAY || o->via.array.size != (uint32_t)count)
         return false;
     for (int i = 0; i < count; i++)
@@ -148,6 +192,11 @@ static inline bool ek_oracle_text(const msgpack_object *o, bool segment, const s
 static inline bool ek_oracle_time(const msgpack_object *o, const int64_t *got)
 {
     double value = -1;
+    int64_t ms = -1;
+    if (o->type == MSGPACK_OBJECT_STR) {
+        ek_parse_time_ms(o->via.str.ptr, o->via.str.size, &ms);
+        return !got || *got == ms;
+    }
     if (o->type == MSGPACK_OBJECT_NIL || !ek_oracle_number(o, &value) ||
         !(value >= 0 && value <= 9e15) || value != floor(value))
         value = -1;

@@ -69,6 +69,81 @@ int ek_parse_until_ms(const char *text, int64_t *out_ms)
     return EK_OK;
 }
 
+/* Text to parse, with the position of the next byte. */
+struct scan {
+    const char *p, *end;
+};
+
+/* Move past one of the characters and return true if it is next. */
+static bool take(struct scan *s, const char *any)
+{
+    bool found = s->p < s->end && *s->p && strchr(any, *s->p);
+    s->p += found;
+    return found;
+}
+
+/* Read exactly `digits` digits into *out. */
+static bool take_number(struct scan *s, int digits, int low, int high, int *out)
+{
+    const char *p = s->p;
+    for (int i = 0; i < digits; i++)
+        if (s->end - p <= i || p[i] < '0' || p[i] > '9')
+            return false;
+    s->p += digits;
+    *out = number(p, digits);
+    return *out >= low && *out <= high;
+}
+
+/* Read digits after the point as milliseconds. */
+static bool take_fraction(struct scan *s, int *ms)
+{
+    const char *first = s->p;
+    int weight = 100;
+    for (; s->p < s->end && *s->p >= '0' && *s->p <= '9'; s->p++, weight /= 10)
+        *ms += weight * (*s->p - '0');
+    return s->p > first;
+}
+
+/* Read Z, an offset or nothing. */
+static bool take_offset(struct scan *s, int *minutes)
+{
+    int hours = 0, rest = 0;
+    *minutes = 0;
+    if (s->p == s->end || take(s, "Zz"))
+        return true;
+    int sign = s->p < s->end && *s->p == '-' ? -1 : 1;
+    if (!take(s, "+-") || !take_number(s, 2, 0, 23, &hours))
+        return false;
+    if (s->p < s->end && (take(s, ":"), !take_number(s, 2, 0, 59, &rest)))
+        return false;
+    *minutes = sign * (hours * 60 + rest);
+    return true;
+}
+
+int ek_parse_time_ms(const char *text, size_t length, int64_t *out_ms)
+{
+    enum { MINUTE_MS = 60000 };
+    struct scan s = {text, text + length};
+    int year, month, day, hours, minutes, seconds = 0, ms = 0, offset;
+    if (!take_number(&s, 4, FIRST_YEAR, LAST_YEAR, &year) || !take(&s, "-") ||
+        !take_number(&s, 2, 1, 12, &month) || !take(&s, "-") ||
+        !take_number(&s, 2, 1, days_of_month(year, month), &day) || !take(&s, "Tt ") ||
+        !take_number(&s, 2, 0, 23, &hours) || !take(&s, ":") ||
+        !take_number(&s, 2, 0, 59, &minutes))
+        return EK_EFORMAT;
+    if (take(&s, ":") &&
+        (!take_number(&s, 2, 0, 60, &seconds) || (take(&s, ".,") && !take_fraction(&s, &ms))))
+        return EK_EFORMAT;
+    if (!take_offset(&s, &offset) || s.p != s.end)
+        return EK_EFORMAT;
+    int64_t value = days_since_1970(year, month, day) * DAY_MS + seconds * 1000 + ms +
+                    ((int64_t)hours * 60 + minutes - offset) * MINUTE_MS;
+    if (value < 0)
+        return EK_EFORMAT;
+    *out_ms = value;
+    return EK_OK;
+}
+
 const char *ek_date_text(int64_t ms, char text[EK_DATE_TEXT])
 {
     int64_t days = ms / DAY_MS;

@@ -2,15 +2,18 @@
 #include "lists/codec.h"
 
 #include "base/alloc.h"
+#include "base/date.h"
 #include "base/hash.h"
+#include "base/parse.h"
 #include "lists/codec_internal.h"
 #include "lists/codec_json.h"
 #include "lists/codec_wire.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { DEPTH_DEFAULT = 32 };
+enum { DEPTH_DEFAULT = 32, WHAT_BYTES = 300 };
 
 static int check_limits(struct ek_codec_limits *l, struct ek_error *e)
 {
@@ -42,99 +45,282 @@ static void key_set(struct ek_key *k, const char *name, size_t length)
     k->length = length + 1;
 }
 
-/* Append a field after its siblings, so that the default order matches first. */
-static int append(struct ek_codec *c, int *first, enum ek_field_id id, const char *path,
+/* Return the index of an array element, or -1 for a name that is none. */
+static int element_of(const char *name, size_t length)
+{
+    uint64_t element;
+    bool is_short = length < 2 || *name != '0';
+    return is_short && !ek_parse_u64(name, length, &element) && element < INT32_MAX ? (int)element
+                                                                                    : -1;
+}
+
+/* Field to add to the tree of its root. */
+struct desired {
+    enum ek_field_id id, of;
+    const char *key, *name; /* key of the mapping, and name below it or NULL */
+    const char *path, *usual;
+    int number;
+};
+
+static int path_fail(const struct desired *d, struct ek_error *e, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static int path_fail(const struct desired *d, struct ek_error *e, const char *format, ...)
+{
+    char what[WHAT_BYTES];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    return ek_fail(e, EK_ECONFIG, "'message.%s%s%.60s': path '%.100s' %s", d->key,
+                   d->name ? "." : "", d->name ? d->name : "", d->path, what);
+}
+
+/* Append a child, so that the default order matches first. */
+static int append(struct ek_codec *c, int group, enum ek_field_id id, const struct desired *d,
                   const char *name, size_t length, struct ek_error *e)
 {
-    size_t prefix = (size_t)(name - path) + length;
-    if (c->field_count == EK_FIELDS_MAX)
-        return ek_fail(e, EK_ECONFIG, "field path '%s': the mapping has too many parts", path);
-    char *copy = ek_strndup(path, prefix);
+    struct ek_field *fields =
+        ek_grow(c->fields, (size_t)c->field_count, &c->field_capacity, sizeof *fields);
+    char *copy = fields ? ek_strndup(d->path, (size_t)(name - d->path) + length) : NULL;
+    c->fields = fields ? fields : c->fields;
     if (!copy)
         return ek_fail(e, EK_ENOMEM, "out of memory");
-    int number = c->field_count++;
-    c->fields[number] = (struct ek_field){.id = id,
-                                          .path = copy,
-                                          .name = copy + (name - path),
-                                          .length = length,
-                                          .next = -1,
-                                          .child = -1};
-    key_set(&c->fields[number].key, name, length);
-    while (*first >= 0)
-        first = &c->fields[*first].next;
-    *first = number;
+    int number = c->field_count++, tree = group < 0 ? number : fields[group].tree;
+    bool has_bit = id != EK_FIELD_SEGMENT && id != EK_FIELD_FEATURE &&
+                   id != EK_FIELD_QUERY_FEATURE && d->of != EK_FIELD_FEATURE && c->parts[tree] < 64;
+    fields[number] = (struct ek_field){.id = id,
+                                       .of = d->of,
+                                       .path = copy,
+                                       .name = copy + (name - d->path),
+                                       .length = length,
+                                       .bit = has_bit ? UINT64_C(1) << c->parts[tree]++ : 0,
+                                       .tree = tree,
+                                       .number = d->number,
+                                       .element = element_of(name, length),
+                                       .parent = group,
+                                       .next = -1,
+                                       .child = -1,
+                                       .last = -1};
+    key_set(&fields[number].key, name, length);
+    if (group < 0)
+        return EK_OK;
+    struct ek_field *parent = &fields[group];
+    if (parent->last >= 0)
+        fields[parent->last].next = number;
+    else
+        parent->child = number;
+    parent->last = number;
+    parent->children++;
     return EK_OK;
 }
 
-static int add_path(struct ek_codec *c, int *first, enum ek_field_id id, const char *path,
-                    struct ek_error *e)
+static int met_field(const struct ek_codec *c, const struct desired *d, int found,
+                     struct ek_error *e)
 {
-    const char *name = path;
+    return path_fail(d, e, "meets another field at '%.100s'; the two need separate paths",
+                     c->fields[found].path);
+}
+
+static int add_path(struct ek_codec *c, int group, const struct desired *d, struct ek_error *e)
+{
+    const char *name = d->path;
     for (int depth = 0; depth < EK_FIELD_DEPTH_MAX; depth++) {
         size_t length = strcspn(name, ".");
         bool last = !name[length];
-        int found = ek_field_find(c, *first, (struct ek_text){name, length}), rc = EK_OK;
+        int found = ek_field_find(c, group, (struct ek_text){name, length}), rc = EK_OK;
         if (!length)
-            return ek_fail(e, EK_ECONFIG, "field path '%s' has an empty part", path);
+            return path_fail(d, e, "has an empty part");
         if (found >= 0 && (last || c->fields[found].id != EK_FIELD_GROUP))
-            return ek_fail(e, EK_ECONFIG, "field path '%s' meets another field at '%s'", path,
-                           c->fields[found].path);
+            return met_field(c, d, found, e);
         if (found < 0)
-            rc = append(c, first, last ? id : EK_FIELD_GROUP, path, name, length, e);
+            rc = append(c, group, last ? d->id : EK_FIELD_GROUP, d, name, length, e);
         if (rc || last)
             return rc;
-        first = &c->fields[found < 0 ? c->field_count - 1 : found].child;
+        group = found < 0 ? c->field_count - 1 : found;
         name += length + 1;
     }
-    return ek_fail(e, EK_ECONFIG, "field path '%s' has more than %d parts", path,
-                   EK_FIELD_DEPTH_MAX);
+    return path_fail(d, e, "has more than %d parts", EK_FIELD_DEPTH_MAX);
 }
 
-struct desired {
-    enum ek_field_id id;
-    const char *path, *usual;
-};
-
-static int add_paths(struct ek_codec *c, int *first, const struct desired *desired, size_t count,
+static int add_paths(struct ek_codec *c, int group, struct desired *desired, size_t count,
                      struct ek_error *e)
 {
     int rc = EK_OK;
-    for (size_t i = 0; !rc && i < count; i++)
-        rc = add_path(c, first, desired[i].id, desired[i].path ? desired[i].path : desired[i].usual,
-                      e);
+    for (size_t i = 0; !rc && i < count; i++) {
+        desired[i].path = desired[i].path ? desired[i].path : desired[i].usual;
+        if (desired[i].key)
+            rc = add_path(c, group, &desired[i], e);
+    }
     return rc;
 }
 
-static int fields_build(struct ek_codec *c, const struct ek_mapping *mapping, struct ek_error *e)
+static int add_dimensions(struct ek_codec *c, const struct ek_named_paths *paths,
+                          struct ek_error *e)
 {
-    static const struct ek_mapping usual = {0};
-    const struct ek_mapping *m = mapping ? mapping : &usual;
-    bool item_wise = c->layout == EK_LAYOUT_ITEM;
-    const struct desired top[] = {
-        {EK_FIELD_QUERY, m->query, "query"},
-        {EK_FIELD_TIME, m->time_ms, "time_ms"},
-        {EK_FIELD_SEGMENTS, m->segments, "segments"},
-        {EK_FIELD_MANIFEST, m->manifest, "manifest"},
-        {EK_FIELD_QUERY_FEATURES, m->query_features, "query_features"},
-        {EK_FIELD_LIST_ITEMS, m->list_items, "list_items"},
-        {EK_FIELD_LOG_MEANS, m->log_means, "log_means"},
-        item_wise ? (struct desired){EK_FIELD_ITEM, m->item, "item"}
-                  : (struct desired){EK_FIELD_ITEMS, m->items, "items"},
-    };
-    const struct desired item[] = {
-        {EK_FIELD_ITEM_ID, m->item_id, "id"},         {EK_FIELD_SCORE, m->score, "score"},
-        {EK_FIELD_FEATURES, m->features, "features"}, {EK_FIELD_LABEL, m->label, "label"},
-        {EK_FIELD_SOURCE, m->source, "source"},
-    };
-    c->top = c->item = -1;
-    int rc = add_paths(c, &c->top, top, sizeof top / sizeof *top, e);
-    int of_message = c->field_count;
-    if (!rc)
-        rc = add_paths(c, &c->item, item, sizeof item / sizeof *item, e);
+    int rc = EK_OK;
+    if (paths->count > EK_SEGMENTS_MAX)
+        return ek_fail(e, EK_ECONFIG, "'message.segments' has %zu dimensions, the maximum is %d",
+                       paths->count, EK_SEGMENTS_MAX);
+    for (size_t i = 0; !rc && i < paths->count; i++) {
+        const struct ek_named_path *p = &paths->items[i];
+        struct desired d = {EK_FIELD_SEGMENT, 0, "segments", p->name, p->path, NULL, (int)i};
+        c->dimension[i] = ek_strdup(p->name);
+        if (!c->dimension[i])
+            return ek_fail(e, EK_ENOMEM, "out of memory");
+        c->dimensions++;
+        rc = add_path(c, EK_FIELD_TOP, &d, e);
+    }
+    return rc;
+}
+
+static int unknown_feature(const struct ek_names *names, const struct desired *d,
+                           struct ek_error *e)
+{
+    const char *candidates[EK_FEATURES_MAX];
+    for (int i = 0; i < names->count; i++)
+        candidates[i] = names->features[i]->name;
+    const char *near = ek_nearest_name(d->name, candidates, (size_t)names->count);
+    return ek_fail(e, EK_ECONFIG, "'message.%s': the manifest has no %s feature '%.60s'%s%.60s%s",
+                   d->key, d->id == EK_FIELD_QUERY_FEATURE ? "query" : "item", d->name,
+                   near ? ", did you mean '" : "; remove it", near ? near : "", near ? "'?" : "");
+}
+
+static bool has_path(const struct ek_named_paths *paths, const char *name)
+{
+    for (size_t i = 0; i < paths->count; i++)
+        if (!strcmp(paths->items[i].name, name))
+            return true;
+    return false;
+}
+
+/* Add a path for each feature. */
+static int add_features(struct ek_codec *c, int group, const struct ek_names *names,
+                        const struct ek_named_paths *paths, struct desired d, struct ek_error *e)
+{
+    int rc = EK_OK;
+    for (size_t i = 0; !rc && i < paths->count; i++) {
+        d.name = paths->items[i].name;
+        d.path = paths->items[i].path;
+        d.number = ek_names_find(names, (struct ek_text){d.name, strlen(d.name)});
+        rc = d.number < 0 ? unknown_feature(names, &d, e) : add_path(c, group, &d, e);
+    }
+    for (int i = 0; !rc && i < names->count; i++)
+        if (!has_path(paths, names->features[i]->name))
+            rc = ek_fail(e, EK_ECONFIG, "'message.%s' has no path for the feature '%.100s'; add it",
+                         d.key, names->features[i]->name);
+    return rc;
+}
+
+/* Add each feature of the manifest as a field of the item. A name with dots is one field. */
+static int add_all_features(struct ek_codec *c, int group, const struct ek_names *names,
+                            struct desired d, struct ek_error *e)
+{
+    int rc = EK_OK;
+    for (int i = 0; !rc && i < names->count; i++) {
+        struct ek_text name = {names->features[i]->name, names->lengths[i]};
+        d.name = d.path = name.text;
+        d.number = i;
+        int found = ek_field_find(c, group, name);
+        rc = found >= 0 ? met_field(c, &d, found, e)
+                        : append(c, group, d.id, &d, name.text, name.length, e);
+    }
+    return rc;
+}
+
+int ek_field_find_hashed(const struct ek_codec *c, int group, struct ek_text name)
+{
+    size_t at = ek_hash(name.text, name.length, (uint64_t)group) & c->slot_mask;
+    for (; c->slots[at]; at = (at + 1) & c->slot_mask) {
+        const struct ek_field *f = &c->fields[c->slots[at] - 1];
+        if (f->parent == group && ek_field_is(f, name))
+            return (int)c->slots[at] - 1;
+    }
+    return -1;
+}
+
+/* Make the hash table, after the last field. */
+static int hash_fields(struct ek_codec *c, struct ek_error *e)
+{
+    size_t size = 4;
+    while (size < 2 * (size_t)c->field_count)
+        size *= 2;
+    c->slots = ek_calloc(size, sizeof *c->slots);
+    if (!c->slots)
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    c->slot_mask = size - 1;
     for (int i = 0; i < c->field_count; i++) {
         const struct ek_field *f = &c->fields[i];
-        if (i >= of_message)
-            c->item_fields |= ek_field_bit(c, f);
+        size_t at = ek_hash(f->name, f->length, (uint64_t)f->parent) & c->slot_mask;
+        while (c->slots[at])
+            at = (at + 1) & c->slot_mask;
+        c->slots[at] = (uint32_t)i + 1;
+    }
+    return EK_OK;
+}
+
+static int add_message_fields(struct ek_codec *c, const struct ek_mapping *m, struct ek_error *e)
+{
+    bool one = c->layout == EK_LAYOUT_ITEM;
+    struct desired top[] = {
+        {EK_FIELD_QUERY, 0, "query", NULL, m->query, "query", 0},
+        {EK_FIELD_TIME, 0, "time_ms", NULL, m->time_ms, "time_ms", 0},
+        {EK_FIELD_SEGMENTS, 0, m->segment_paths.count ? NULL : "segments", NULL, m->segments,
+         "segments", 0},
+        {EK_FIELD_MANIFEST, 0, "manifest", NULL, m->manifest, "manifest", 0},
+        {EK_FIELD_QUERY_FEATURES, 0, m->query_feature_paths.count ? NULL : "query_features", NULL,
+         m->query_features, "query_features", 0},
+        {EK_FIELD_LIST_ITEMS, 0, "list_items", NULL, m->list_items, "list_items", 0},
+        {EK_FIELD_LOG_MEANS, 0, "log_means", NULL, m->log_means, "log_means", 0},
+        {one ? EK_FIELD_ITEM : EK_FIELD_ITEMS, 0,
+         c->layout == EK_LAYOUT_COLUMNS ? NULL
+         : one                          ? "item"
+                                        : "items",
+         NULL, one ? m->item : m->items, one ? "item" : "items", 0},
+    };
+    int rc = add_paths(c, EK_FIELD_TOP, top, sizeof top / sizeof *top, e);
+    if (!rc)
+        rc = add_dimensions(c, &m->segment_paths, e);
+    if (!rc && m->query_feature_paths.count)
+        rc = add_features(c, EK_FIELD_TOP, &c->query_names, &m->query_feature_paths,
+                          (struct desired){.id = EK_FIELD_QUERY_FEATURE, .key = "query_features"},
+                          e);
+    return rc;
+}
+
+/* Add the fields of an item, with columns to the message. */
+static int add_item_fields(struct ek_codec *c, const struct ek_mapping *m, struct ek_error *e)
+{
+    bool columns = c->layout == EK_LAYOUT_COLUMNS, all = m->features && !strcmp(m->features, "*");
+    int group = columns ? EK_FIELD_TOP : EK_FIELD_OF_ITEM;
+    struct desired item[] = {
+        {EK_FIELD_ITEM_ID, 0, "item_id", NULL, m->item_id, columns ? "ids" : "id", 0},
+        {EK_FIELD_SCORE, 0, "score", NULL, m->score, columns ? "scores" : "score", 0},
+        {EK_FIELD_FEATURES, 0, m->feature_paths.count || all ? NULL : "features", NULL, m->features,
+         "features", 0},
+        {EK_FIELD_LABEL, 0, "label", NULL, m->label, columns ? "labels" : "label", 0},
+        {EK_FIELD_SOURCE, 0, "source", NULL, m->source, columns ? "sources" : "source", 0},
+    };
+    struct desired feature = {.id = EK_FIELD_FEATURE, .key = "features"};
+    for (size_t i = 0; columns && i < sizeof item / sizeof *item; i++) {
+        item[i].of = item[i].id;
+        item[i].id = EK_FIELD_COLUMN;
+    }
+    if (columns)
+        feature =
+            (struct desired){.id = EK_FIELD_COLUMN, .of = EK_FIELD_FEATURE, .key = "features"};
+    int rc = add_paths(c, group, item, sizeof item / sizeof *item, e);
+    if (!rc && m->feature_paths.count)
+        rc = add_features(c, group, &c->item_names, &m->feature_paths, feature, e);
+    else if (!rc && all)
+        rc = add_all_features(c, group, &c->item_names, feature, e);
+    c->has_features = columns || m->feature_paths.count || all;
+    return rc;
+}
+
+static void note_fields(struct ek_codec *c)
+{
+    for (int i = 0; i < c->field_count; i++) {
+        const struct ek_field *f = &c->fields[i];
         if (f->id == EK_FIELD_ITEMS || f->id == EK_FIELD_ITEM)
             c->items = f;
         else if (f->id == EK_FIELD_LIST_ITEMS)
@@ -146,6 +332,39 @@ static int fields_build(struct ek_codec *c, const struct ek_mapping *mapping, st
         else if (f->id == EK_FIELD_QUERY_FEATURES)
             c->query_features = f;
     }
+}
+
+/* Times in a field whose name ends with its unit are never seconds. */
+static bool is_in_ms(const char *path)
+{
+    static const char *const ends[] = {"_ms", "Ms", "millis", "Millis"};
+    size_t length = strlen(path);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t end = strlen(ends[i]);
+        if (length >= end && !strcmp(path + length - end, ends[i]))
+            return true;
+    }
+    return false;
+}
+
+static int fields_build(struct ek_codec *c, const struct ek_mapping *mapping, struct ek_error *e)
+{
+    static const struct ek_mapping usual = {0};
+    const struct ek_mapping *m = mapping ? mapping : &usual;
+    const struct desired root = {.path = ""};
+    int rc = append(c, -1, EK_FIELD_GROUP, &root, root.path, 0, e);
+    if (!rc)
+        rc = append(c, -1, EK_FIELD_GROUP, &root, root.path, 0, e);
+    if (!rc)
+        rc = add_message_fields(c, m, e);
+    if (!rc)
+        rc = add_item_fields(c, m, e);
+    if (!rc)
+        rc = hash_fields(c, e);
+    c->has_query_features = m->query_feature_paths.count > 0;
+    c->numeric_strings = m->numeric_strings;
+    c->has_seconds = m->time_ms && !is_in_ms(m->time_ms);
+    note_fields(c);
     return rc;
 }
 
@@ -153,6 +372,10 @@ static void fields_release(struct ek_codec *c)
 {
     for (int i = 0; i < c->field_count; i++)
         ek_free(c->fields[i].path);
+    for (int i = 0; i < c->dimensions; i++)
+        ek_free(c->dimension[i]);
+    ek_free(c->fields);
+    ek_free(c->slots);
 }
 
 static int names_build(struct ek_names *n, const struct ek_feature *const *features, int count)
@@ -183,12 +406,10 @@ static int build(struct ek_codec *c, const struct ek_mapping *mapping, struct ek
 {
     const struct ek_manifest *m = c->manifest;
     int rc = check_limits(&c->limits, e);
-    if (!rc)
-        rc = fields_build(c, mapping, e);
     if (!rc && (names_build(&c->item_names, m->item, m->item_count) ||
                 names_build(&c->query_names, m->query, m->query_count - m->derived_count)))
         rc = ek_fail(e, EK_ENOMEM, "out of memory");
-    return rc;
+    return rc ? rc : fields_build(c, mapping, e);
 }
 
 int ek_codec_new(struct ek_codec **out, const struct ek_manifest *m,
@@ -281,17 +502,21 @@ static void add_key(struct path *p, struct ek_text key)
         add(p, "...");
 }
 
-/* Write `items[3].features.price`, or `message` for the message itself. */
+/* Write `items[3].features.price`, with columns `features.price[3]`, or `message` for the message
+ * itself. */
 static void write_path(const struct ek_decode *d, struct path *p)
 {
+    bool columns = d->c->layout == EK_LAYOUT_COLUMNS;
     if (d->item >= 0 && d->c->layout == EK_LAYOUT_ITEM)
         add(p, "%s", d->c->items->path);
-    else if (d->item >= 0)
+    else if (d->item >= 0 && !columns)
         add(p, "%s[%d]", d->c->items->path, d->item);
     if (d->field)
         add(p, "%s%s", p->length ? "." : "", d->field->path);
     if (d->key.text)
         add_key(p, d->key);
+    if (d->item >= 0 && columns)
+        add(p, "[%d]", d->item);
     if (d->index >= 0)
         add(p, "[%d]", d->index);
     if (!p->length)
@@ -334,6 +559,11 @@ const char *ek_decode_kind(const struct ek_decode *d, enum ek_wire_kind kind)
     return kind == EK_WIRE_MAP ? d->words->map : ek_wire_kind_name(kind);
 }
 
+int ek_decode_wrong_kind(struct ek_decode *d, const struct ek_head *h, const char *expected)
+{
+    return ek_decode_fail(d, EK_EFORMAT, "%s, expected %s", ek_decode_kind(d, h->kind), expected);
+}
+
 int ek_decode_wire_fail(struct ek_decode *d, enum ek_wire_result result)
 {
     if (result == EK_WIRE_TRUNCATED)
@@ -347,8 +577,11 @@ int ek_decode_wire_fail(struct ek_decode *d, enum ek_wire_result result)
 
 enum { DEPTH = 32 };
 
-static int64_t time_of(const struct ek_head *h)
+static int64_t time_of(const struct ek_wire *w, const struct ek_head *h)
 {
+    int64_t ms = -1;
+    if (h->kind == EK_WIRE_TEXT)
+        return ek_parse_time_ms((const char *)w->p, h->count, &ms) ? -1 : ms;
     bool whole = h->kind == EK_WIRE_UINT || h->kind == EK_WIRE_INT;
     return whole && h->bits <= INT64_MAX ? (int64_t)h->bits : -1;
 }
@@ -366,7 +599,7 @@ static int64_t find_time(const void *bytes, size_t length)
         bool found = key.count == sizeof name - 1 && !memcmp(w.p, name, key.count);
         w.p += key.count;
         if (found)
-            return ek_wire_head(&w, &key) == EK_WIRE_OK ? time_of(&key) : -1;
+            return ek_wire_head(&w, &key) == EK_WIRE_OK ? time_of(&w, &key) : -1;
         if (ek_wire_skip(&w, DEPTH) != EK_WIRE_OK)
             return -1;
     }
@@ -386,4 +619,38 @@ int64_t ek_codec_time(const void *bytes, size_t length)
     }
     ek_json_free(json);
     return time;
+}
+
+enum ek_wire_result ek_pair_read(struct ek_wire *w, uint32_t keys, int depth, struct ek_pair *out)
+{
+    static const struct ek_text name = {"name", 4}, value = {"value", 5};
+    *out = (struct ek_pair){{NULL, 0}, NULL};
+    for (uint32_t i = 0; i < keys; i++) {
+        struct ek_head h;
+        const uint8_t *start = w->p;
+        enum ek_wire_result result = ek_wire_head(w, &h);
+        bool text = !result && h.kind == EK_WIRE_TEXT;
+        struct ek_text key = {(const char *)w->p, text ? h.count : 0};
+        if (text)
+            w->p += h.count;
+        else if (!result)
+            w->p = start;
+        result = result || text ? result : ek_wire_skip(w, depth);
+        start = w->p;
+        if (!result && ek_text_same(key, name) && !ek_wire_head(w, &h) && h.kind == EK_WIRE_TEXT)
+            out->name = (struct ek_text){(const char *)w->p, h.count};
+        w->p = start;
+        if (ek_text_same(key, value))
+            out->value = start;
+        result = result ? result : ek_wire_skip(w, depth);
+        if (result)
+            return result;
+    }
+    return EK_WIRE_OK;
+}
+
+bool ek_text_number(struct ek_text text, double *out)
+{
+    *out = (double)NAN;
+    return !text.length || !ek_parse_finite(text.text, text.length, out);
 }

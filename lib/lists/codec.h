@@ -6,10 +6,11 @@
  * 136"). Unknown fields are skipped; duplicate fields are errors. Patching copies the input bytes
  * and replaces only the scores.
  *
- * Features are an array of float32 / float64 / integers / nil, `bin` of little-endian float32, or a
- * map name -> number. Nil, NaN and absent map entries are missing values. Values beyond float32
- * become infinite. No allocation once the list has the size of the messages. A codec is read-only
- * after ek_codec_new and thread-safe.
+ * Features are an array of float32 / float64 / integers / nil, `bin` of little-endian float32, a
+ * map name -> number, an array of {name, value} maps, or each at its own path. Nil, NaN and absent
+ * entries are missing values, booleans are 0 and 1. Values beyond float32 become infinite. No
+ * allocation once the list has the size of the messages. A codec is read-only after ek_codec_new
+ * and thread-safe.
  */
 #ifndef EK_LISTS_CODEC_H
 #define EK_LISTS_CODEC_H
@@ -22,18 +23,36 @@
  * msgpack map does. */
 enum ek_message_encoding { EK_MESSAGES_EITHER, EK_MESSAGES_MSGPACK, EK_MESSAGES_JSON };
 
-/* Content of a message: a list, or one item with the query id of its list. */
-enum ek_message_layout { EK_LAYOUT_LIST, EK_LAYOUT_ITEM };
+/* Content of a message: a list, one item with the query id of its list, or a list whose fields of
+ * items are arrays, aligned by position. */
+enum ek_message_layout { EK_LAYOUT_LIST, EK_LAYOUT_ITEM, EK_LAYOUT_COLUMNS };
 
-/* Encoding, layout and dotted field paths ("search.id"). NULL selects the default name. */
+/* Path of one segment dimension or feature. */
+struct ek_named_path {
+    const char *name, *path;
+};
+
+struct ek_named_paths {
+    const struct ek_named_path *items;
+    size_t count; /* 0: unused */
+};
+
+/* Encoding, layout and dotted field paths ("search.id"). NULL selects the default name. A part of a
+ * path that is a number also selects the element of an array, from 0. */
 struct ek_mapping {
     enum ek_message_encoding encoding;
     enum ek_message_layout layout;
+    bool numeric_strings; /* features, scores, labels and times may be numbers as text */
     const char *query, *time_ms, *segments, *query_features, *manifest; /* relative to the
                                                                          * message */
     const char *items, *item;           /* relative to the message; the layout selects one */
     const char *list_items, *log_means; /* relative to the message */
-    const char *item_id, *score, *features, *label, *source; /* relative to an item */
+    /* Relative to an item, or with EK_LAYOUT_COLUMNS to the message, where the default names of all
+     * but the features end in s. Features "*": each at its name. */
+    const char *item_id, *score, *features, *label, *source;
+    /* Each replaces the path of the same field. Names are dimensions, or features of the manifest,
+     * which must all have a path. */
+    struct ek_named_paths segment_paths, query_feature_paths, feature_paths;
 };
 
 enum { EK_MESSAGE_BYTES_DEFAULT = 4 << 20 };
@@ -48,12 +67,12 @@ struct ek_codec_limits {
 struct ek_codec;
 
 /* Create a codec. mapping and limits may be NULL for the defaults. The manifest must outlive it.
- * Return 0, EK_ECONFIG or EK_ENOMEM. */
+ * Return 0, EK_ENOMEM, or EK_ECONFIG for an invalid mapping with 'message.KEY' as first word. */
 int ek_codec_new(struct ek_codec **out, const struct ek_manifest *m,
                  const struct ek_mapping *mapping, const struct ek_codec_limits *limits,
                  struct ek_error *e);
 void ek_codec_free(struct ek_codec *c);
-/* Return the layout of messages: whole lists or single items. */
+/* Return the layout of messages. */
 enum ek_message_layout ek_codec_layout(const struct ek_codec *c);
 
 /* Decode one message and compute derived query features. A missing time is -1, a missing score NaN;
@@ -68,17 +87,18 @@ int ek_codec_decode(const struct ek_codec *c, const void *bytes, size_t length, 
  * the first item without one. */
 int ek_codec_has_scores(const struct ek_list *q, struct ek_error *e);
 /* Write the message decoded into `q` with new scores [n] to `out`, which is cleared first. float32
- * scores stay float32; float64, integers and nil become float64. JSON scores are the shortest
- * decimals that parse to the same double. Return 0, EK_EFORMAT if an item had no score field,
- * EK_ESTATE for a JSON score that is not finite, EK_ENOMEM, or EK_ELIMIT beyond the limit of
- * `out`. */
+ * scores stay float32; float64, integers and nil become float64, text remains text. Decimals in
+ * JSON and text are the shortest that parse to the same double. Return 0, EK_EFORMAT if an item had
+ * no score field, EK_ESTATE for a decimal that is not finite, EK_ENOMEM, or EK_ELIMIT beyond the
+ * limit of `out`. */
 int ek_codec_patch(const struct ek_list *q, const void *bytes, size_t length, const double *scores,
                    struct ek_buf *out, struct ek_error *e);
 
 /* Patch of the feature values of a message. float32, float64 and `bin` keep their width, with NaN
  * for missing. An integer stays one if the result is whole, else it becomes float64, or nil if
- * missing; nil becomes float64. JSON numbers are the shortest decimals that parse to the same
- * double, with the `.0` of the value before, or null. Absent map entries stay absent. */
+ * missing; nil becomes float64. A boolean remains one if the result is 0 or 1, else it becomes a
+ * number; text remains text. JSON numbers are the shortest decimals that parse to the same double,
+ * with the `.0` of the value before, or null. Absent values stay absent. */
 struct ek_feature_patch {
     const uint8_t *wanted; /* [F] nonzero: features to patch */
     /* Return the new value of a feature, NaN: missing. `narrow`: the message has a float32. Other

@@ -3,9 +3,10 @@
 
 #include <math.h>
 
-enum { FLOAT32_BYTES = 5, FLOAT64_BYTES = 9, PER_VALUE_MAX = EK_JSON_NUMBER_BYTES + 2 };
+enum { FLOAT32_BYTES = 5, FLOAT64_BYTES = 9, PER_VALUE_MAX = EK_JSON_NUMBER_BYTES + 4 };
 
-/* State of a patch. `w` reads the msgpack form; `in` is the message. */
+/* State of a patch, which visits the features in the order of the message. `w` reads the msgpack
+ * form; `in` is the message. */
 struct patching {
     const struct ek_codec *c;
     const struct ek_list *q;
@@ -103,10 +104,19 @@ static size_t store_whole(uint8_t *to, const uint8_t *was, size_t length, const 
     return bytes ? bytes : store_shortest(to, (int64_t)value);
 }
 
+/* Write a number as text in place of text. */
+static size_t store_text(uint8_t *to, double value)
+{
+    size_t bytes = ek_json_double((char *)to + 1, value);
+    to[0] = (uint8_t)(EK_TAG_SHORT_TEXT | bytes);
+    return 1 + bytes;
+}
+
 /* Write a msgpack number in place of the value with head `h`. */
 static size_t store_wire(uint8_t *to, const uint8_t *was, size_t length, const struct ek_head *h,
                          double value)
 {
+    bool is_bool = h->kind == EK_WIRE_BOOL && (value == 0 || value == 1);
     if (h->kind == EK_WIRE_FLOAT32) {
         to[0] = EK_TAG_FLOAT32;
         ek_store_be32(to + 1, ek_float_to_bits((float)value));
@@ -114,24 +124,35 @@ static size_t store_wire(uint8_t *to, const uint8_t *was, size_t length, const s
     }
     if (h->kind == EK_WIRE_FLOAT64 || h->kind == EK_WIRE_NIL)
         return store_double(to, value);
-    to[0] = EK_TAG_NIL;
-    return isnan(value) ? 1 : store_whole(to, was, length, h, value);
+    to[0] = (uint8_t)(is_bool ? EK_TAG_FALSE + (value == 1) : EK_TAG_NIL);
+    if (is_bool || isnan(value))
+        return 1;
+    return h->kind == EK_WIRE_TEXT ? store_text(to, value) : store_whole(to, was, length, h, value);
 }
 
-/* Write a JSON number in place of the text `was`. */
-static size_t store_text(char *to, const char *was, size_t length, double value)
+static size_t store_word(char *to, const char *word)
 {
-    if (isnan(value)) {
-        memcpy(to, "null", 4);
-        return 4;
-    }
-    size_t bytes = ek_json_double(to, value);
-    bool has_point = length > 2 && was[length - 2] == '.' && was[length - 1] == '0';
-    if (has_point && !memchr(to, '.', bytes) && !memchr(to, 'e', bytes)) {
-        memcpy(to + bytes, ".0", 2);
-        bytes += 2;
-    }
-    return bytes;
+    size_t length = strlen(word);
+    memcpy(to, word, length);
+    return length;
+}
+
+/* Write a JSON number in place of the number, null, boolean or text `was`. */
+static size_t store_json(char *to, const char *was, size_t length, double value)
+{
+    size_t quote = *was == '"';
+    bool is_bool = *was == 't' || *was == 'f';
+    if (isnan(value))
+        return store_word(to, "null");
+    if (is_bool && (value == 0 || value == 1))
+        return store_word(to, value == 1 ? "true" : "false");
+    to[0] = '"';
+    size_t bytes = quote + ek_json_double(to + quote, value);
+    const char *end = was + length - quote;
+    bool has_point = length > 2 + 2 * quote && end[-2] == '.' && end[-1] == '0';
+    if (has_point && !memchr(to, '.', bytes) && !memchr(to, 'e', bytes))
+        bytes += store_word(to + bytes, ".0");
+    return bytes + (quote ? store_word(to + bytes, "\"") : 0);
 }
 
 static bool read_head(struct patching *p, struct ek_head *h)
@@ -139,27 +160,50 @@ static bool read_head(struct patching *p, struct ek_head *h)
     return !ek_wire_head(&p->w, h);
 }
 
-/* Return the number of a head, NaN for nil. */
-static double number_of(const struct ek_head *h)
+static int skip(struct patching *p)
 {
-    return h->kind == EK_WIRE_NIL ? (double)NAN : ek_head_number(h);
+    return ek_wire_skip(&p->w, EK_WIRE_DEPTH_MAX) ? mismatch(p) : EK_OK;
 }
 
-/* Patch the value that begins at `start` and was just read. text: its place in JSON. */
-static int patch_value(struct patching *p, int feature, const uint8_t *start,
-                       const struct ek_head *h, const struct ek_place *text)
+/* Set *value to the number of a value and move past it. Return false if it is another one. */
+static bool read_value(struct patching *p, struct ek_head *h, double *value)
+{
+    if (!read_head(p, h))
+        return false;
+    *value = h->kind == EK_WIRE_NIL    ? (double)NAN
+             : h->kind == EK_WIRE_BOOL ? (double)h->bits
+             : ek_head_is_number(h)    ? ek_head_number(h)
+                                       : 0;
+    if (h->kind != EK_WIRE_TEXT)
+        return h->kind <= EK_WIRE_FLOAT64;
+    struct ek_text text = {(const char *)p->w.p, h->count};
+    p->w.p += h->count;
+    return p->c->numeric_strings && ek_text_number(text, value);
+}
+
+/* Patch the next value. */
+static int patch_value(struct patching *p, int feature)
 {
     uint8_t to[PER_VALUE_MAX];
+    const uint8_t *start = p->w.p;
+    size_t at = (size_t)(start - p->w.start);
+    struct ek_place text;
+    struct ek_head h;
     double value;
-    if (!repair_value(p, feature, number_of(h), h->kind == EK_WIRE_FLOAT32, &value))
+    if (!p->patch->wanted[feature])
+        return skip(p);
+    if (p->item >= p->q->items || !read_value(p, &h, &value))
+        return mismatch(p);
+    if (!repair_value(p, feature, value, h.kind == EK_WIRE_FLOAT32, &value))
         return EK_OK;
-    if (text)
-        return replace(
-            p, text->offset, text->length, to,
-            store_text((char *)to, (const char *)p->in + text->offset, text->length, value));
     size_t length = (size_t)(p->w.p - start);
-    return replace(p, (size_t)(start - p->w.start), length, to,
-                   store_wire(to, start, length, h, value));
+    if (!p->q->from_json)
+        return replace(p, at, length, to, store_wire(to, start, length, &h, value));
+    if (!ek_json_place(p->q->json, at, &text) || text.offset > p->length ||
+        text.length > p->length - text.offset)
+        return mismatch(p);
+    return replace(p, text.offset, text.length, to,
+                   store_json((char *)to, (const char *)p->in + text.offset, text.length, value));
 }
 
 static int patch_bin(struct patching *p, int count)
@@ -177,80 +221,170 @@ static int patch_bin(struct patching *p, int count)
         ek_store_be32(to, __builtin_bswap32(ek_float_to_bits((float)value)));
         rc = replace(p, at + 4 * (size_t)f, sizeof to, to, sizeof to);
     }
+    p->w.p += 4 * (size_t)count;
     return rc;
 }
 
-static bool is_between(uint8_t byte)
+static int patch_array(struct patching *p, int count)
 {
-    return byte == ',' || byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
-}
-
-/* Advance *text to the next number or null of a JSON array, which is valid. */
-static bool next_text(const struct patching *p, struct ek_place *text)
-{
-    size_t at = (size_t)text->offset + text->length, end;
-    while (at < p->length && is_between(p->in[at]))
-        at++;
-    for (end = at; end < p->length && !is_between(p->in[end]) && p->in[end] != ']';)
-        end++;
-    *text = (struct ek_place){(uint32_t)at, (uint32_t)(end - at)};
-    return end < p->length && end > at;
-}
-
-static int patch_array(struct patching *p, size_t at, int count)
-{
-    struct ek_place text = {0, 0};
     int rc = EK_OK;
-    if (p->q->from_json && !ek_json_place(p->q->json, at, &text))
+    for (int f = 0; f < count && !rc; f++)
+        rc = patch_value(p, f);
+    return rc;
+}
+
+/* Read a key; text NULL: another type, which was skipped. */
+static int read_key(struct patching *p, struct ek_text *key)
+{
+    const uint8_t *start = p->w.p;
+    struct ek_head h;
+    if (!read_head(p, &h))
         return mismatch(p);
-    for (int f = 0; f < count && !rc; f++) {
-        const uint8_t *start = p->w.p;
+    *key = (struct ek_text){NULL, 0};
+    if (h.kind != EK_WIRE_TEXT) {
+        p->w.p = start;
+        return skip(p);
+    }
+    *key = (struct ek_text){(const char *)p->w.p, h.count};
+    p->w.p += h.count;
+    return EK_OK;
+}
+
+/* Patch an array of {name, value}. */
+static int patch_pairs(struct patching *p, uint32_t count)
+{
+    int rc = EK_OK;
+    for (uint32_t i = 0; i < count && !rc; i++) {
+        struct ek_pair pair;
         struct ek_head h;
-        if (!read_head(p, &h) || (p->q->from_json && !next_text(p, &text)))
+        if (!read_head(p, &h) || h.kind != EK_WIRE_MAP ||
+            ek_pair_read(&p->w, h.count, EK_WIRE_DEPTH_MAX, &pair) || !pair.name.text)
             return mismatch(p);
-        if (p->patch->wanted[f])
-            rc = patch_value(p, f, start, &h, p->q->from_json ? &text : NULL);
+        const uint8_t *after = p->w.p;
+        int f = pair.value ? ek_names_find(&p->c->item_names, pair.name) : -1;
+        if (f < 0)
+            continue;
+        p->w.p = pair.value;
+        rc = patch_value(p, f);
+        p->w.p = after;
     }
     return rc;
 }
 
-static int patch_entry(struct patching *p)
+static int patch_column(struct patching *p, int feature)
 {
-    struct ek_head key, h;
-    if (!read_head(p, &key))
+    struct ek_head h;
+    int rc = EK_OK;
+    if (!p->patch->wanted[feature])
+        return skip(p);
+    if (!read_head(p, &h) ||
+        (h.kind != EK_WIRE_NIL && (h.kind != EK_WIRE_ARRAY || h.count != (uint32_t)p->q->items)))
         return mismatch(p);
-    const struct ek_text name = {(const char *)p->w.p, key.count};
-    p->w.p += key.count;
-    int f = ek_names_find(&p->c->item_names, name);
-    const uint8_t *start = p->w.p;
-    size_t at = (size_t)(start - p->w.start);
-    struct ek_place text;
-    if (f < 0 || !p->patch->wanted[f])
-        return ek_wire_skip(&p->w, EK_WIRE_DEPTH_MAX) ? mismatch(p) : EK_OK;
-    if (!read_head(p, &h) || (p->q->from_json && !ek_json_place(p->q->json, at, &text)))
-        return mismatch(p);
-    return patch_value(p, f, start, &h, p->q->from_json ? &text : NULL);
+    for (p->item = 0; h.kind == EK_WIRE_ARRAY && p->item < p->q->items && !rc; p->item++)
+        rc = patch_value(p, feature);
+    return rc;
 }
 
-static int patch_item(struct patching *p)
+/* Patch a map of feature names to values or, with columns, to arrays. */
+static int patch_names(struct patching *p, uint32_t pairs)
 {
-    int count = p->c->item_names.count, rc = EK_OK;
-    size_t at = p->q->values_at[p->item];
+    bool columns = p->c->layout == EK_LAYOUT_COLUMNS;
+    int rc = EK_OK;
+    for (uint32_t i = 0; i < pairs && !rc; i++) {
+        struct ek_text name;
+        rc = read_key(p, &name);
+        int f = rc || !name.text ? -1 : ek_names_find(&p->c->item_names, name);
+        if (!rc)
+            rc = f < 0 ? skip(p) : columns ? patch_column(p, f) : patch_value(p, f);
+    }
+    return rc;
+}
+
+/* Patch values in any of their forms. */
+static int patch_values(struct patching *p)
+{
+    int count = p->c->item_names.count;
     struct ek_head h;
-    if (at > (size_t)(p->w.end - p->w.start))
-        return mismatch(p);
-    p->w.p = p->w.start + at;
     if (!read_head(p, &h))
         return mismatch(p);
+    if (h.kind == EK_WIRE_MAP)
+        return patch_names(p, h.count);
     if (h.kind == EK_WIRE_BIN && h.count == 4 * (uint32_t)count)
         return patch_bin(p, count);
+    if (h.kind == EK_WIRE_ARRAY && h.count && ek_wire_at_map(&p->w))
+        return patch_pairs(p, h.count);
     if (h.kind == EK_WIRE_ARRAY && h.count == (uint32_t)count)
-        return patch_array(p, at, count);
-    if (h.kind != EK_WIRE_MAP)
-        return mismatch(p);
-    for (uint32_t i = 0; i < h.count && !rc; i++)
-        rc = patch_entry(p);
+        return patch_array(p, count);
+    return h.kind == EK_WIRE_NIL ? EK_OK : mismatch(p);
+}
+
+static int patch_field(struct patching *p, const struct ek_field *field);
+
+static int patch_map(struct patching *p, uint32_t pairs, int group)
+{
+    int rc = EK_OK;
+    for (uint32_t i = 0; i < pairs && !rc; i++) {
+        struct ek_text key;
+        rc = read_key(p, &key);
+        int found = rc || !key.text ? -1 : ek_field_find(p->c, group, key);
+        if (!rc)
+            rc = found < 0 ? skip(p) : patch_field(p, &p->c->fields[found]);
+    }
     return rc;
+}
+
+/* Patch a map or array within a path; another value has no features. */
+static int patch_group(struct patching *p, int group)
+{
+    const uint8_t *start = p->w.p;
+    struct ek_head h;
+    int rc = EK_OK;
+    if (!read_head(p, &h))
+        return mismatch(p);
+    if (h.kind == EK_WIRE_MAP)
+        return patch_map(p, h.count, group);
+    if (h.kind != EK_WIRE_ARRAY) {
+        p->w.p = start;
+        return skip(p);
+    }
+    for (uint32_t i = 0; i < h.count && !rc; i++) {
+        int found = ek_field_element(p->c, group, i);
+        rc = found < 0 ? skip(p) : patch_field(p, &p->c->fields[found]);
+    }
+    return rc;
+}
+
+static int patch_items(struct patching *p)
+{
+    struct ek_head h;
+    int rc = EK_OK;
+    if (!read_head(p, &h) || h.kind != EK_WIRE_ARRAY || h.count != (uint32_t)p->q->items)
+        return mismatch(p);
+    for (p->item = 0; p->item < p->q->items && !rc; p->item++)
+        rc = patch_group(p, EK_FIELD_OF_ITEM);
+    return rc;
+}
+
+static int patch_field(struct patching *p, const struct ek_field *field)
+{
+    switch (field->id) {
+    case EK_FIELD_GROUP:
+        return patch_group(p, (int)(field - p->c->fields));
+    case EK_FIELD_ITEMS:
+        return patch_items(p);
+    case EK_FIELD_ITEM:
+        return patch_group(p, EK_FIELD_OF_ITEM);
+    case EK_FIELD_FEATURES:
+        return patch_values(p);
+    case EK_FIELD_FEATURE:
+        return patch_value(p, field->number);
+    case EK_FIELD_COLUMN:
+        return field->of == EK_FIELD_FEATURE    ? patch_column(p, field->number)
+               : field->of == EK_FIELD_FEATURES ? patch_values(p)
+                                                : skip(p);
+    default:
+        return skip(p);
+    }
 }
 
 int ek_codec_patch_features(const struct ek_codec *c, const struct ek_list *q, const void *bytes,
@@ -267,8 +401,8 @@ int ek_codec_patch_features(const struct ek_codec *c, const struct ek_list *q, c
     if (q->from_json)
         wire = ek_json_wire(q->json, &wire_length);
     p.w = (struct ek_wire){wire, wire, wire + wire_length};
-    for (p.item = 0; p.item < q->items && !rc && c->item_names.count; p.item++)
-        rc = patch_item(&p);
+    if (q->items && c->item_names.count)
+        rc = patch_group(&p, EK_FIELD_TOP);
     if (!rc && patch->changed && ek_buf_add(out, p.in + p.copied, length - p.copied))
         rc = ek_fail(e, EK_ENOMEM, "out of memory");
     if (rc)

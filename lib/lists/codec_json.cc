@@ -46,6 +46,8 @@ struct ek_json {
     uint8_t *wire, *end;
     struct place *places;
     size_t place_count;
+    struct place current; /* the last one of ek_json_place that was not in `places` */
+    size_t length;        /* of the text */
 };
 
 namespace
@@ -428,6 +430,48 @@ error_code read_document(struct writer *w, size_t length)
     return failed;
 }
 
+/* Return the length of the token at a position of the text, which is valid JSON; 1 for brackets. */
+uint32_t token_length(const struct ek_json *j, uint32_t at)
+{
+    size_t end = at + 1;
+    if (j->text[at] == '"') {
+        for (; end < j->length && j->text[end] != '"'; end++)
+            end += j->text[end] == '\\';
+        end++;
+    } else if (j->text[at] != '[' && j->text[at] != '{') {
+        while (end < j->length && !strchr(" \t\r\n,:]}", j->text[end]))
+            end++;
+    }
+    return static_cast<uint32_t>(end - at);
+}
+
+/* Return the position of the next token at or after `at`. */
+uint32_t next_token(const struct ek_json *j, size_t at)
+{
+    while (at < j->length && strchr(" \t\r\n,:]}", j->text[at]))
+        at++;
+    return static_cast<uint32_t>(at);
+}
+
+struct place first_place(const struct ek_json *j)
+{
+    return {0, next_token(j, 0), 0};
+}
+
+/* Advance by one msgpack header and the token that it stands for. Both are in the same order, as
+ * closing brackets have no header. */
+bool next_place(const struct ek_json *j, struct place *at)
+{
+    struct ek_wire w = {j->wire, j->wire + at->wire, j->end};
+    struct ek_head h;
+    if (at->text >= j->length || ek_wire_head(&w, &h) != EK_WIRE_OK)
+        return false;
+    size_t payload = h.kind == EK_WIRE_TEXT ? h.count : 0;
+    at->wire = static_cast<uint32_t>(w.p - j->wire + payload);
+    at->text = next_token(j, at->text + token_length(j, at->text));
+    return true;
+}
+
 size_t written(char *out, std::to_chars_result r)
 {
     return static_cast<size_t>(r.ptr - out);
@@ -448,8 +492,10 @@ int ek_json_read(struct ek_json **json, const void *text, size_t length, int dep
     memcpy(j->text, text, length);
     memset(j->text + length, ' ', simdjson::SIMDJSON_PADDING);
     j->place_count = 0;
+    j->length = length;
     error_code failed = read_document(&w, length);
     j->end = w.p;
+    j->current = first_place(j);
     return failed ? fail(fault, &w, failed) : EK_OK;
 }
 
@@ -470,20 +516,29 @@ const uint8_t *ek_json_wire(const struct ek_json *json, size_t *length)
     return json->wire;
 }
 
-bool ek_json_place(const struct ek_json *json, size_t offset, struct ek_place *out)
+bool ek_json_place(struct ek_json *j, size_t offset, struct ek_place *out)
 {
-    size_t low = 0, high = json->place_count;
+    size_t low = 0, high = j->place_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (json->places[middle].wire < offset)
+        if (j->places[middle].wire < offset)
             low = middle + 1;
         else
             high = middle;
     }
-    if (low == json->place_count || json->places[low].wire != offset)
-        return false;
-    *out = {json->places[low].text, json->places[low].length};
-    return true;
+    if (low < j->place_count && j->places[low].wire == offset) {
+        *out = {j->places[low].text, j->places[low].length};
+        return true;
+    }
+    if (j->current.wire > offset)
+        j->current = first_place(j);
+    if (low && j->places[low - 1].wire > j->current.wire)
+        j->current = j->places[low - 1];
+    while (j->current.wire < offset)
+        if (!next_place(j, &j->current))
+            return false;
+    *out = {j->current.text, token_length(j, j->current.text)};
+    return j->current.wire == offset;
 }
 
 size_t ek_json_double(char out[EK_JSON_NUMBER_BYTES], double value)

@@ -42,9 +42,10 @@ void ek_json_free(struct ek_json *json);
 /* Return the parsed object as msgpack, and set *length. Valid until the next parse; `json` owns it.
  */
 const uint8_t *ek_json_wire(const struct ek_json *json, size_t *length);
-/* Set *place to the position in the text of the keyed number or null at `offset` of the msgpack, or
- * to that of the bracket of a keyed array. Return false if there is none. */
-bool ek_json_place(const struct ek_json *json, size_t offset, struct ek_place *place);
+/* Set *place to the position in the text of the value at `offset` of the msgpack: a scalar, or the
+ * bracket of a container. Keyed numbers, nulls and arrays are found by a search, others from the
+ * value before them or from the last one found. Return false if there is none. */
+bool ek_json_place(struct ek_json *json, size_t offset, struct ek_place *place);
 
 /* Write the shortest decimal that parses to the same double. Return its length, or 0 if the value
  * is not finite. No nul is added. */

@@ -1,3 +1,4 @@
+#include "base/date.h"
 #include "base/parse.h"
 #include "lists/codec_internal.h"
 #include "lists/codec_json.h"
@@ -5,198 +6,12 @@
 #include <math.h>
 #include <stdio.h>
 
-static int decode_head(struct ek_decode *d, struct ek_head *h)
-{
-    enum ek_wire_result result = ek_wire_head(&d->w, h);
-    return result ? ek_decode_wire_fail(d, result) : EK_OK;
-}
-
-/* Marks unset entries of a row: a NaN that no arithmetic produces. In a message it is a missing
- * value, too. */
-static const uint32_t UNSEEN = 0x7fe5e11eu;
-
-static int read_number(struct ek_decode *d, float *out)
-{
-    struct ek_head h;
-    if (ek_wire_float32(&d->w, out))
-        return EK_OK;
-    int rc = decode_head(d, &h);
-    if (rc)
-        return rc;
-    if (ek_head_is_number(&h))
-        *out = (float)ek_head_number(&h);
-    else if (h.kind == EK_WIRE_NIL)
-        *out = NAN;
-    else
-        return ek_decode_fail(d, EK_EFORMAT, "%s, expected %s", ek_decode_kind(d, h.kind),
-                              d->words->number);
-    return EK_OK;
-}
-
-/* Read runs of one type, with nil; other values one by one. */
-static int read_array(struct ek_decode *d, float *row, size_t count)
-{
-    const struct ek_codec *c = d->c;
-    struct ek_wire *w = &d->w;
-    size_t i = 0;
-    for (;;) {
-        size_t from = i;
-        i += c->swap(&w->p, w->end, row + i, count - i);
-        if (i == count)
-            return EK_OK;
-        i += c->swap64(&w->p, w->end, row + i, count - i);
-        if (i == count)
-            return EK_OK;
-        if (i > from)
-            continue;
-        d->index = (int)i;
-        int rc = read_number(d, row + i++);
-        if (rc)
-            return rc;
-        d->index = -1;
-    }
-}
-
-static void read_bin(struct ek_wire *w, float *row, size_t count)
-{
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    if (count)
-        memcpy(row, w->p, 4 * count);
-#else
-    for (size_t i = 0; i < count; i++)
-        row[i] = ek_float_from_bits(__builtin_bswap32(ek_load_be32(w->p + 4 * i)));
-#endif
-    w->p += 4 * count;
-}
-
-static struct ek_text read_text(struct ek_decode *d, const struct ek_head *h)
-{
-    struct ek_text text = {(const char *)d->w.p, h->count};
-    d->w.p += h->count;
-    return text;
-}
-
-/* Read a map key, which must be a string. */
-static int decode_key(struct ek_decode *d, struct ek_text *key)
-{
-    struct ek_head h;
-    int rc = decode_head(d, &h);
-    if (rc)
-        return rc;
-    if (h.kind != EK_WIRE_TEXT)
-        return ek_decode_fail(d, EK_EFORMAT, "a key is %s, expected text",
-                              ek_decode_kind(d, h.kind));
-    *key = read_text(d, &h);
-    return EK_OK;
-}
-
-/* Read a key as a feature's index, or -1 for an unknown name, which is then in d->key. Tries
- * `guess` first, because most writers use the manifest's order. */
-static int read_name(struct ek_decode *d, const struct ek_names *names, int guess, int *number)
-{
-    if (guess < names->count && ek_key_match(&names->keys[guess], &d->w)) {
-        *number = guess;
-        return EK_OK;
-    }
-    int rc = decode_key(d, &d->key);
-    if (rc)
-        return rc;
-    *number = ek_names_find(names, d->key);
-    if (*number >= 0)
-        d->key.text = NULL;
-    return EK_OK;
-}
-
-/* Skip a value. */
-static int decode_skip(struct ek_decode *d)
-{
-    enum ek_wire_result result = ek_wire_skip(&d->w, d->c->limits.depth);
-    return result ? ek_decode_wire_fail(d, result) : EK_OK;
-}
-
-static int read_entry(struct ek_decode *d, const struct ek_names *names, float *row, int *next)
-{
-    int number;
-    int rc = read_name(d, names, *next, &number);
-    if (rc)
-        return rc;
-    if (number < 0) {
-        rc = decode_skip(d);
-        if (!rc)
-            d->key.text = NULL;
-        return rc;
-    }
-    *next = number + 1;
-    bool twice = ek_float_to_bits(row[number]) != UNSEEN;
-    if (!twice && ek_wire_float32(&d->w, row + number))
-        return EK_OK;
-    d->key = (struct ek_text){names->features[number]->name, names->lengths[number]};
-    rc = twice ? ek_decode_fail(d, EK_EFORMAT, "given twice") : read_number(d, row + number);
-    if (!rc)
-        d->key.text = NULL;
-    return rc;
-}
-
-static int read_values_map(struct ek_decode *d, const struct ek_names *names, float *row,
-                           uint32_t pairs)
-{
-    int next = 0, rc = EK_OK;
-    for (int i = 0; i < names->count; i++)
-        memcpy(row + i, &UNSEEN, sizeof UNSEEN);
-    for (uint32_t i = 0; !rc && i < pairs; i++)
-        rc = read_entry(d, names, row, &next);
-    for (int i = 0; i < names->count; i++)
-        if (ek_float_to_bits(row[i]) == UNSEEN)
-            row[i] = NAN;
-    return rc;
-}
-
-/* Fast path for `bin` of 64 and more values. */
-static bool read_bin16(struct ek_wire *w, float *row, size_t count)
-{
-    size_t size = 4 * count, left = ek_wire_left(w);
-    if (left < 3 || left - 3 < size || w->p[0] != EK_TAG_BIN16 ||
-        ((size_t)w->p[1] << 8 | w->p[2]) != size)
-        return false;
-    w->p += 3;
-    read_bin(w, row, count);
-    return true;
-}
-
-/* Read an array, bin or map of `count` numbers into row[count]. */
-static int decode_values(struct ek_decode *d, const struct ek_names *names, float *row, int count)
-{
-    struct ek_head h;
-    if (read_bin16(&d->w, row, (size_t)count))
-        return EK_OK;
-    int rc = decode_head(d, &h);
-    if (rc)
-        return rc;
-    switch (h.kind) {
-    case EK_WIRE_ARRAY:
-        if (h.count != (uint32_t)count)
-            return ek_decode_fail(d, EK_EFORMAT, "%u values, the manifest has %d", h.count, count);
-        return read_array(d, row, (size_t)count);
-    case EK_WIRE_BIN:
-        if (h.count != 4 * (uint32_t)count)
-            return ek_decode_fail(d, EK_EFORMAT, "%u bytes, the %d features of the manifest are %u",
-                                  h.count, count, 4 * (uint32_t)count);
-        read_bin(&d->w, row, (size_t)count);
-        return EK_OK;
-    case EK_WIRE_MAP:
-        return read_values_map(d, names, row, h.count);
-    default:
-        return ek_decode_fail(d, EK_EFORMAT, "%s, expected %s", ek_decode_kind(d, h.kind),
-                              d->words->values);
-    }
-}
-
 /* Skip a value from its start, after its header was read. Used for optional fields of an unexpected
  * type, which must not turn live messages into dead letters. */
 static int decode_skip_from(struct ek_decode *d, const uint8_t *start)
 {
     d->w.p = start;
-    return decode_skip(d);
+    return ek_decode_skip(d);
 }
 
 static int decode_list_items(struct ek_decode *d)
@@ -204,7 +19,7 @@ static int decode_list_items(struct ek_decode *d)
     static const double MOST = 1e9;
     const uint8_t *start = d->w.p;
     struct ek_head h;
-    int rc = decode_head(d, &h);
+    int rc = ek_decode_head(d, &h);
     if (rc || h.kind == EK_WIRE_NIL)
         return rc;
     if (!ek_head_is_number(&h))
@@ -222,15 +37,14 @@ static const double LOG_MOST = 745;
 static int read_mean(struct ek_decode *d, double *mean)
 {
     struct ek_head h;
-    int rc = decode_head(d, &h);
+    int rc = ek_decode_head(d, &h);
     if (rc)
         return rc;
     *mean = NAN;
     if (h.kind == EK_WIRE_NIL)
         return EK_OK;
     if (!ek_head_is_number(&h))
-        return ek_decode_fail(d, EK_EFORMAT, "%s, expected %s", ek_decode_kind(d, h.kind),
-                              d->words->number);
+        return ek_decode_wrong_kind(d, &h, d->words->number);
     *mean = ek_head_number(&h);
     if (fabs(*mean) > LOG_MOST)
         return ek_decode_fail(d, EK_EFORMAT, "%g is no mean of logarithms", *mean);
@@ -243,7 +57,7 @@ static int decode_log_means(struct ek_decode *d)
     int count = d->c->manifest->routable_count;
     const uint8_t *start = d->w.p;
     struct ek_head h;
-    int rc = decode_head(d, &h);
+    int rc = ek_decode_head(d, &h);
     if (rc || h.kind == EK_WIRE_NIL)
         return rc;
     if (h.kind != EK_WIRE_ARRAY)
@@ -286,11 +100,6 @@ static int decode_whole(struct ek_decode *d)
     return EK_OK;
 }
 
-static int wrong_kind(struct ek_decode *d, const struct ek_head *h, const char *expected)
-{
-    return ek_decode_fail(d, EK_EFORMAT, "%s, expected %s", ek_decode_kind(d, h->kind), expected);
-}
-
 static bool is_whole(const struct ek_head *h)
 {
     return h->kind == EK_WIRE_UINT || h->kind == EK_WIRE_INT;
@@ -311,53 +120,96 @@ static struct ek_text digits_of(const struct ek_head *h, char room[EK_NUMBER_TEX
     return (struct ek_text){p, (size_t)(room + EK_NUMBER_TEXT - p)};
 }
 
+/* Set *text to the digits of an integer that is an element of a JSON array, where the msgpack form
+ * has a double. */
+static bool json_digits(const struct ek_decode *d, const uint8_t *start, const struct ek_head *h,
+                        struct ek_text *text)
+{
+    struct ek_place at;
+    if (!d->text || h->kind != EK_WIRE_FLOAT64 ||
+        !ek_json_place(d->q->json, (size_t)(start - d->w.start), &at))
+        return false;
+    *text = (struct ek_text){(const char *)d->text + at.offset, at.length};
+    size_t sign = *text->text == '-';
+    for (size_t i = sign; i < text->length; i++)
+        if (text->text[i] < '0' || text->text[i] > '9')
+            return false;
+    return text->length - sign < EK_NUMBER_TEXT;
+}
+
+/* Read text, bin or an integer as text. *whole: an integer without text in the message; *text is
+ * unchanged then, and for nil. */
+static int read_id(struct ek_decode *d, struct ek_text *text, struct ek_head *h, bool *whole)
+{
+    const uint8_t *start = d->w.p;
+    int rc = ek_decode_head(d, h);
+    *whole = !rc && is_whole(h);
+    if (rc || *whole || h->kind == EK_WIRE_NIL)
+        return rc;
+    if (h->kind == EK_WIRE_TEXT || h->kind == EK_WIRE_BIN)
+        *text = ek_decode_text(d, h);
+    else if (!json_digits(d, start, h, text))
+        return ek_decode_wrong_kind(d, h, d->words->id);
+    return EK_OK;
+}
+
 static int read_query_id(struct ek_decode *d)
 {
     struct ek_head h;
-    int rc = decode_head(d, &h);
-    if (rc)
-        return rc;
-    if (h.kind == EK_WIRE_TEXT || h.kind == EK_WIRE_BIN)
-        d->q->id = read_text(d, &h);
-    else if (is_whole(&h))
+    bool whole;
+    int rc = read_id(d, &d->q->id, &h, &whole);
+    if (whole)
         d->q->id = digits_of(&h, d->q->number_text[EK_SEGMENTS_MAX]);
-    else if (h.kind != EK_WIRE_NIL)
-        return wrong_kind(d, &h, d->words->id);
-    return EK_OK;
+    return rc;
 }
 
 static int read_item_id(struct ek_decode *d)
 {
     struct ek_text *id = &d->q->item_id[d->item];
     struct ek_head h;
+    bool whole;
     if (ek_wire_short_text(&d->w, id))
         return EK_OK;
-    int rc = decode_head(d, &h);
-    if (rc)
+    int rc = read_id(d, id, &h, &whole);
+    if (!whole)
         return rc;
-    if (h.kind == EK_WIRE_TEXT || h.kind == EK_WIRE_BIN) {
-        *id = read_text(d, &h);
-    } else if (is_whole(&h)) {
-        char *room = ek_list_item_id_buffer(d->q, d->item);
-        if (!room)
-            return ek_decode_fail(d, EK_ENOMEM, "out of memory");
-        *id = digits_of(&h, room);
-    } else if (h.kind != EK_WIRE_NIL) {
-        return wrong_kind(d, &h, d->words->id);
-    }
+    char *room = ek_list_item_id_buffer(d->q, d->item);
+    if (!room)
+        return ek_decode_fail(d, EK_ENOMEM, "out of memory");
+    *id = digits_of(&h, room);
     return EK_OK;
+}
+
+static int read_time_text(struct ek_decode *d, const struct ek_head *h, double *value, bool *done)
+{
+    struct ek_text text = {(const char *)d->w.p, h->count};
+    *done = !ek_parse_time_ms(text.text, text.length, &d->q->time_ms);
+    d->w.p += h->count;
+    return *done || (d->c->numeric_strings && ek_text_number(text, value) && !isnan(*value))
+               ? EK_OK
+               : ek_decode_wrong_kind(d, h, "a number, or a time such as 2027-01-31T12:00:00Z");
 }
 
 static int read_time(struct ek_decode *d)
 {
     static const double LATEST = 9e15; /* exact as a double, in the far future */
+    static const double SECONDS_BELOW = 1e11, MS = 1000;
     struct ek_head h;
-    int rc = decode_head(d, &h);
+    double value = 0;
+    bool done = false;
+    int rc = ek_decode_head(d, &h);
     if (rc || h.kind == EK_WIRE_NIL)
         return rc;
-    if (!ek_head_is_number(&h))
-        return wrong_kind(d, &h, "milliseconds as an integer");
-    double value = ek_head_number(&h);
+    if (h.kind == EK_WIRE_TEXT)
+        rc = read_time_text(d, &h, &value, &done);
+    else if (ek_head_is_number(&h))
+        value = ek_head_number(&h);
+    else
+        rc = ek_decode_wrong_kind(d, &h, "a number or text");
+    if (rc || done)
+        return rc;
+    if (d->c->has_seconds && fabs(value) < SECONDS_BELOW)
+        value = round(value * MS);
     if (!(value >= 0 && value <= LATEST) || value != floor(value))
         return ek_decode_fail(d, EK_EFORMAT,
                               "%.17g is not a whole number of milliseconds since 1970", value);
@@ -369,17 +221,17 @@ static int read_manifest(struct ek_decode *d)
 {
     struct ek_head h;
     uint64_t theirs = 0, ours = d->c->manifest->hash;
-    int rc = decode_head(d, &h);
+    int rc = ek_decode_head(d, &h);
     if (rc || h.kind == EK_WIRE_NIL)
         return rc;
     if (is_whole(&h)) {
         theirs = h.bits;
     } else if (h.kind == EK_WIRE_TEXT) {
-        struct ek_text text = read_text(d, &h);
+        struct ek_text text = ek_decode_text(d, &h);
         if (ek_parse_hash(text.text, text.length, &theirs))
             return ek_decode_fail(d, EK_EFORMAT, "not a hash of 16 hexadecimal digits");
     } else {
-        return wrong_kind(d, &h, "an integer or 16 hexadecimal digits");
+        return ek_decode_wrong_kind(d, &h, "an integer or 16 hexadecimal digits");
     }
     if (theirs != ours)
         return ek_decode_fail(d, EK_ESTATE, "the message is for manifest %016llx, this is %016llx",
@@ -395,28 +247,40 @@ static bool has_segment(const struct ek_list *q, struct ek_text name)
     return false;
 }
 
-static int read_segment(struct ek_decode *d)
+static int add_segment(struct ek_decode *d, struct ek_text name)
 {
     struct ek_list *q = d->q;
+    const uint8_t *start = d->w.p;
     struct ek_text value = {NULL, 0};
     struct ek_head h;
-    int rc = decode_head(d, &h);
+    int rc = ek_decode_head(d, &h);
     if (rc || h.kind == EK_WIRE_NIL)
         return rc;
-    if (has_segment(q, d->key))
+    if (has_segment(q, name))
         return ek_decode_fail(d, EK_EFORMAT, "given twice");
     if (q->segment_count == EK_SEGMENTS_MAX)
         return ek_decode_fail(d, EK_ELIMIT, "more than %d segments", EK_SEGMENTS_MAX);
     if (h.kind == EK_WIRE_TEXT)
-        value = read_text(d, &h);
+        value = ek_decode_text(d, &h);
     else if (is_whole(&h))
         value = digits_of(&h, q->number_text[q->segment_count]);
     else if (h.kind == EK_WIRE_BOOL)
         value = h.bits ? (struct ek_text){"true", 4} : (struct ek_text){"false", 5};
-    else
-        return wrong_kind(d, &h, "text, an integer or a boolean");
-    q->segments[q->segment_count++] = (struct ek_segment){d->key, value};
+    else if (!json_digits(d, start, &h, &value))
+        return ek_decode_wrong_kind(d, &h, "text, an integer or a boolean");
+    q->segments[q->segment_count++] = (struct ek_segment){name, value};
     return EK_OK;
+}
+
+static int read_segment(struct ek_decode *d)
+{
+    return add_segment(d, d->key);
+}
+
+static int read_dimension(struct ek_decode *d)
+{
+    const char *name = d->c->dimension[d->field->number];
+    return add_segment(d, (struct ek_text){name, strlen(name)});
 }
 
 /* Read an optional value. One that cannot be read is skipped and noted in the list; truncated
@@ -442,7 +306,7 @@ static int read_optional(struct ek_decode *d, enum ek_optional_field which,
 
 static int read_segment_name(struct ek_decode *d)
 {
-    return decode_key(d, &d->key);
+    return ek_decode_key(d, &d->key);
 }
 
 /* An entry without a readable name is skipped with its value. */
@@ -451,7 +315,7 @@ static int read_segment_entry(struct ek_decode *d)
     int rc = read_optional(d, EK_OPTIONAL_SEGMENTS, read_segment_name);
     if (rc)
         return rc;
-    rc = d->key.text ? read_optional(d, EK_OPTIONAL_SEGMENTS, read_segment) : decode_skip(d);
+    rc = d->key.text ? read_optional(d, EK_OPTIONAL_SEGMENTS, read_segment) : ek_decode_skip(d);
     d->key.text = rc ? d->key.text : NULL;
     return rc;
 }
@@ -459,11 +323,11 @@ static int read_segment_entry(struct ek_decode *d)
 static int read_segments(struct ek_decode *d)
 {
     struct ek_head h;
-    int rc = decode_head(d, &h);
+    int rc = ek_decode_head(d, &h);
     if (rc || h.kind == EK_WIRE_NIL)
         return rc;
     if (h.kind != EK_WIRE_MAP)
-        return wrong_kind(d, &h, d->words->map);
+        return ek_decode_wrong_kind(d, &h, d->words->map);
     for (uint32_t i = 0; !rc && i < h.count; i++)
         rc = read_segment_entry(d);
     return rc;
@@ -487,13 +351,11 @@ static int read_score(struct ek_decode *d)
         d->q->score[d->item] = (double)narrow;
     } else {
         struct ek_head h;
-        int rc = decode_head(d, &h);
+        int rc = ek_decode_head(d, &h);
         if (rc)
             return rc;
-        if (ek_head_is_number(&h))
-            d->q->score[d->item] = ek_head_number(&h);
-        else if (h.kind != EK_WIRE_NIL)
-            return wrong_kind(d, &h, d->words->number);
+        if (h.kind != EK_WIRE_NIL && !ek_decode_number(d, &h, &d->q->score[d->item]))
+            return ek_decode_wrong_kind(d, &h, d->words->number);
     }
     return note_place(d, start);
 }
@@ -504,14 +366,14 @@ static int read_label(struct ek_decode *d)
 {
     const uint8_t *start = d->w.p;
     struct ek_head h;
-    int rc = decode_head(d, &h);
+    int rc = ek_decode_head(d, &h);
     if (rc)
         return rc;
-    if (ek_head_is_number(&h)) {
-        d->q->label[d->item] = (float)ek_head_number(&h);
-        return EK_OK;
-    }
-    return decode_skip_from(d, start);
+    double value;
+    if (!ek_decode_number(d, &h, &value))
+        return decode_skip_from(d, start);
+    d->q->label[d->item] = (float)value;
+    return EK_OK;
 }
 
 /* Return the number of a source, or -1 if the list has too many. */
@@ -536,13 +398,17 @@ static int read_source(struct ek_decode *d)
     const uint8_t *start = d->w.p;
     char digits[EK_NUMBER_TEXT];
     struct ek_head h;
-    int rc = decode_head(d, &h);
+    int rc = ek_decode_head(d, &h);
     if (rc)
         return rc;
-    bool text = h.kind == EK_WIRE_TEXT || h.kind == EK_WIRE_BIN;
-    if (!text && !is_whole(&h))
+    struct ek_text text;
+    if (h.kind == EK_WIRE_TEXT || h.kind == EK_WIRE_BIN)
+        text = ek_decode_text(d, &h);
+    else if (is_whole(&h))
+        text = digits_of(&h, digits);
+    else if (!json_digits(d, start, &h, &text))
         return decode_skip_from(d, start);
-    int number = source_number(d, text ? read_text(d, &h) : digits_of(&h, digits), digits);
+    int number = source_number(d, text, digits);
     if (number >= 0) {
         d->q->source[d->item] = (uint8_t)number;
         d->sourced++;
@@ -553,7 +419,7 @@ static int read_source(struct ek_decode *d)
 /* Fail if a field is missing that has `values` values. */
 static int require(struct ek_decode *d, const struct ek_field *field, int values)
 {
-    if (!values || d->seen & ek_field_bit(d->c, field))
+    if (!values || !field || d->seen[field->tree] & field->bit)
         return EK_OK;
     d->field = field;
     ek_decode_fail(d, EK_EFORMAT, "missing");
@@ -562,7 +428,32 @@ static int require(struct ek_decode *d, const struct ek_field *field, int values
     return EK_EFORMAT;
 }
 
-static int read_map(struct ek_decode *d, uint32_t pairs, int first);
+static int read_map(struct ek_decode *d, uint32_t pairs, int group);
+static int read_field(struct ek_decode *d, const struct ek_field *field);
+
+static void clear_item(struct ek_list *q, int i)
+{
+    q->item_id[i] = (struct ek_text){NULL, 0};
+    q->score[i] = NAN;
+    q->label[i] = NAN;
+    q->place[i] = (struct ek_place){0, 0};
+}
+
+static float *row_of(const struct ek_list *q, int i)
+{
+    return q->x + (size_t)i * (size_t)q->item_features;
+}
+
+/* Read the fields of an item whose features have paths of their own. */
+static int read_item_paths(struct ek_decode *d, uint32_t pairs)
+{
+    size_t features = (size_t)d->q->item_features;
+    float *row = row_of(d->q, d->item);
+    ek_row_begin(row, features);
+    int rc = read_map(d, pairs, EK_FIELD_OF_ITEM);
+    ek_row_end(row, features);
+    return rc;
+}
 
 static int read_item(struct ek_decode *d, int i)
 {
@@ -570,20 +461,19 @@ static int read_item(struct ek_decode *d, int i)
     struct ek_head h;
     d->item = i;
     d->field = NULL;
-    d->seen &= ~d->c->item_fields;
-    q->item_id[i] = (struct ek_text){NULL, 0};
-    q->score[i] = NAN;
-    q->label[i] = NAN;
-    q->place[i] = (struct ek_place){0, 0};
+    d->seen[EK_FIELD_OF_ITEM] = 0;
+    clear_item(d->q, i);
     int rc;
     if (!ek_wire_short_map(&d->w, &h.count)) {
-        rc = decode_head(d, &h);
+        rc = ek_decode_head(d, &h);
         if (rc)
             return rc;
         if (h.kind != EK_WIRE_MAP)
-            return wrong_kind(d, &h, d->words->map);
+            return ek_decode_wrong_kind(d, &h, d->words->map);
     }
-    rc = read_map(d, h.count, d->c->item);
+    if (d->c->has_features)
+        return read_item_paths(d, h.count);
+    rc = read_map(d, h.count, EK_FIELD_OF_ITEM);
     return rc ? rc : require(d, d->c->features, q->item_features);
 }
 
@@ -621,11 +511,11 @@ static int read_items(struct ek_decode *d)
     const struct ek_field *field = d->field;
     const struct ek_codec *c = d->c;
     struct ek_head h;
-    int rc = decode_head(d, &h);
+    int rc = ek_decode_head(d, &h);
     if (rc)
         return rc;
     if (h.kind != EK_WIRE_ARRAY)
-        return wrong_kind(d, &h, "an array");
+        return ek_decode_wrong_kind(d, &h, "an array");
     if (h.count > (uint32_t)c->limits.items)
         return ek_decode_fail(d, EK_ELIMIT, "%u items, the limit is %d", h.count, c->limits.items);
     if (ek_list_resize(d->q, (int)h.count, d->q->item_features, d->q->query_features))
@@ -639,49 +529,13 @@ static int read_items(struct ek_decode *d)
 
 static int read_features(struct ek_decode *d)
 {
-    struct ek_list *q = d->q;
-    q->values_at[d->item] = (uint32_t)(d->w.p - d->w.start);
-    return decode_values(d, &d->c->item_names, q->x + (size_t)d->item * (size_t)q->item_features,
-                         q->item_features);
+    return ek_decode_values(d, &d->c->item_names, row_of(d->q, d->item), d->q->item_features);
 }
 
-static int read_group(struct ek_decode *d, const struct ek_field *field)
+/* Read the field of an item, or the element of a column. */
+static int read_item_field(struct ek_decode *d, enum ek_field_id id, int number)
 {
-    struct ek_head h;
-    int rc = decode_head(d, &h);
-    if (rc || h.kind == EK_WIRE_NIL)
-        return rc;
-    if (h.kind != EK_WIRE_MAP)
-        return wrong_kind(d, &h, d->words->map);
-    return read_map(d, h.count, field->child);
-}
-
-static int read_field(struct ek_decode *d, const struct ek_field *field)
-{
-    uint64_t bit = ek_field_bit(d->c, field);
-    d->field = field;
-    if (d->seen & bit)
-        return ek_decode_fail(d, EK_EFORMAT, "given twice");
-    d->seen |= bit;
-    switch (field->id) {
-    case EK_FIELD_QUERY:
-        return read_query_id(d);
-    case EK_FIELD_TIME:
-        return read_optional(d, EK_OPTIONAL_TIME, read_time);
-    case EK_FIELD_SEGMENTS:
-        return read_optional(d, EK_OPTIONAL_SEGMENTS, read_segments);
-    case EK_FIELD_QUERY_FEATURES:
-        return decode_values(d, &d->c->query_names, d->q->query, d->c->query_names.count);
-    case EK_FIELD_MANIFEST:
-        return read_manifest(d);
-    case EK_FIELD_LIST_ITEMS:
-        return decode_list_items(d);
-    case EK_FIELD_LOG_MEANS:
-        return decode_log_means(d);
-    case EK_FIELD_ITEMS:
-        return read_items(d);
-    case EK_FIELD_ITEM:
-        return read_one_item(d);
+    switch (id) {
     case EK_FIELD_ITEM_ID:
         return read_item_id(d);
     case EK_FIELD_SCORE:
@@ -693,13 +547,157 @@ static int read_field(struct ek_decode *d, const struct ek_field *field)
     case EK_FIELD_SOURCE:
         return read_source(d);
     default:
+        return ek_decode_once(d, row_of(d->q, d->item) + number);
+    }
+}
+
+/* The first column sets the number of items, which the others must have. */
+static int begin_column(struct ek_decode *d, uint32_t count)
+{
+    struct ek_list *q = d->q;
+    if (d->columns >= 0)
+        return count == (uint32_t)d->columns
+                   ? EK_OK
+                   : ek_decode_fail(d, EK_EFORMAT, "%u values, another column has %d", count,
+                                    d->columns);
+    if (count > (uint32_t)d->c->limits.items)
+        return ek_decode_fail(d, EK_ELIMIT, "%u items, the limit is %d", count, d->c->limits.items);
+    if (ek_list_resize(q, (int)count, q->item_features, q->query_features))
+        return ek_decode_fail(d, EK_ENOMEM, "out of memory");
+    d->columns = (int)count;
+    for (int i = 0; i < q->items; i++)
+        clear_item(q, i);
+    ek_row_begin(q->x, (size_t)q->items * (size_t)q->item_features);
+    return EK_OK;
+}
+
+/* Read an array with a value of each item; nil is an absent one. */
+static int read_column(struct ek_decode *d, enum ek_field_id id, int number)
+{
+    struct ek_head h;
+    int rc = ek_decode_head(d, &h);
+    if (rc || h.kind == EK_WIRE_NIL)
+        return rc;
+    if (h.kind != EK_WIRE_ARRAY)
+        return ek_decode_wrong_kind(d, &h, "an array");
+    rc = begin_column(d, h.count);
+    for (d->item = 0; !rc && d->item < d->columns; d->item += !rc)
+        rc = read_item_field(d, id, number);
+    if (!rc)
+        d->item = -1;
+    return rc;
+}
+
+/* Read a map of feature names to columns. */
+static int read_columns(struct ek_decode *d)
+{
+    const struct ek_names *names = &d->c->item_names;
+    int next = 0, number;
+    struct ek_head h;
+    int rc = ek_decode_head(d, &h);
+    if (rc || h.kind == EK_WIRE_NIL)
+        return rc;
+    if (h.kind != EK_WIRE_MAP)
+        return ek_decode_wrong_kind(d, &h, d->words->map);
+    for (uint32_t i = 0; !rc && i < h.count; i++) {
+        rc = ek_decode_name(d, names, next, &number);
+        if (rc)
+            return rc;
+        if (number >= 0)
+            d->key = (struct ek_text){names->features[number]->name, names->lengths[number]};
+        rc = number < 0 ? ek_decode_skip(d) : read_column(d, EK_FIELD_FEATURE, number);
+        next = number + 1;
+        d->key.text = rc ? d->key.text : NULL;
+    }
+    return rc;
+}
+
+/* Finish after the last column. */
+static int end_columns(struct ek_decode *d)
+{
+    struct ek_list *q = d->q;
+    d->field = NULL;
+    if (d->columns < 0) {
+        ek_decode_fail(d, EK_EFORMAT, "it has none of the columns, such as '%s'",
+                       d->c->fields[d->c->fields[EK_FIELD_TOP].last].path);
+        if (d->e)
+            d->e->flags |= EK_ERR_FIELD;
+        return EK_EFORMAT;
+    }
+    ek_row_end(q->x, (size_t)q->items * (size_t)q->item_features);
+    end_items(d, NULL);
+    return EK_OK;
+}
+
+/* Read the elements of an array by their index. */
+static int read_elements(struct ek_decode *d, uint32_t count, int group)
+{
+    const struct ek_field *parent = d->field;
+    int rc = EK_OK;
+    for (uint32_t i = 0; !rc && i < count; i++) {
+        int found = ek_field_element(d->c, group, i);
+        rc = found < 0 ? ek_decode_skip(d) : read_field(d, &d->c->fields[found]);
+        d->field = rc ? d->field : parent;
+    }
+    return rc;
+}
+
+static int read_group(struct ek_decode *d, const struct ek_field *field)
+{
+    int group = (int)(field - d->c->fields);
+    struct ek_head h;
+    int rc = ek_decode_head(d, &h);
+    if (rc || h.kind == EK_WIRE_NIL)
+        return rc;
+    if (h.kind == EK_WIRE_ARRAY && d->c->fields[field->child].element >= 0)
+        return read_elements(d, h.count, group);
+    if (h.kind != EK_WIRE_MAP)
+        return ek_decode_wrong_kind(d, &h, d->words->map);
+    return read_map(d, h.count, group);
+}
+
+static int read_field(struct ek_decode *d, const struct ek_field *field)
+{
+    d->field = field;
+    if (d->seen[field->tree] & field->bit)
+        return ek_decode_fail(d, EK_EFORMAT, "given twice");
+    d->seen[field->tree] |= field->bit;
+    switch (field->id) {
+    case EK_FIELD_GROUP:
         return read_group(d, field);
+    case EK_FIELD_QUERY:
+        return read_query_id(d);
+    case EK_FIELD_TIME:
+        return read_optional(d, EK_OPTIONAL_TIME, read_time);
+    case EK_FIELD_SEGMENTS:
+        return read_optional(d, EK_OPTIONAL_SEGMENTS, read_segments);
+    case EK_FIELD_SEGMENT:
+        return read_optional(d, EK_OPTIONAL_SEGMENTS, read_dimension);
+    case EK_FIELD_QUERY_FEATURES:
+        return ek_decode_values(d, &d->c->query_names, d->q->query, d->c->query_names.count);
+    case EK_FIELD_QUERY_FEATURE:
+        return ek_decode_once(d, d->q->query + field->number);
+    case EK_FIELD_MANIFEST:
+        return read_manifest(d);
+    case EK_FIELD_LIST_ITEMS:
+        return decode_list_items(d);
+    case EK_FIELD_LOG_MEANS:
+        return decode_log_means(d);
+    case EK_FIELD_ITEMS:
+        return read_items(d);
+    case EK_FIELD_ITEM:
+        return read_one_item(d);
+    case EK_FIELD_COLUMN:
+        return field->of == EK_FIELD_FEATURES ? read_columns(d)
+                                              : read_column(d, field->of, field->number);
+    default:
+        return read_item_field(d, field->id, field->number);
     }
 }
 
 /* Read a key. *field is NULL for an unknown key, which is then in d->key; keys that are not strings
  * are unknown. Tries `guess` first, because writers keep their order. */
-static int read_key(struct ek_decode *d, int first, int guess, const struct ek_field **field)
+static int read_key(struct ek_decode *d, int group, int guess, const struct ek_field **field)
 {
     const uint8_t *start = d->w.p;
     struct ek_head h;
@@ -707,13 +705,13 @@ static int read_key(struct ek_decode *d, int first, int guess, const struct ek_f
     if (*field && ek_key_match(&(*field)->key, &d->w))
         return EK_OK;
     *field = NULL;
-    int rc = decode_head(d, &h);
+    int rc = ek_decode_head(d, &h);
     if (rc)
         return rc;
     if (h.kind != EK_WIRE_TEXT)
         return decode_skip_from(d, start);
-    struct ek_text key = read_text(d, &h);
-    int found = ek_field_find(d->c, first, key);
+    struct ek_text key = ek_decode_text(d, &h);
+    int found = ek_field_find(d->c, group, key);
     if (found >= 0)
         *field = &d->c->fields[found];
     else
@@ -721,13 +719,13 @@ static int read_key(struct ek_decode *d, int first, int guess, const struct ek_f
     return EK_OK;
 }
 
-static int read_map(struct ek_decode *d, uint32_t pairs, int first)
+static int read_map(struct ek_decode *d, uint32_t pairs, int group)
 {
     const struct ek_field *parent = d->field;
-    int guess = first, rc = EK_OK;
+    int guess = d->c->fields[group].child, rc = EK_OK;
     for (uint32_t i = 0; !rc && i < pairs; i++) {
         const struct ek_field *field;
-        rc = read_key(d, first, guess, &field);
+        rc = read_key(d, group, guess, &field);
         if (rc)
             return rc;
         if (field) {
@@ -735,7 +733,7 @@ static int read_map(struct ek_decode *d, uint32_t pairs, int first)
             guess = field->next;
             d->field = parent;
         } else {
-            rc = decode_skip(d);
+            rc = ek_decode_skip(d);
             d->key.text = NULL;
         }
     }
@@ -755,7 +753,7 @@ static void clear(struct ek_list *q)
 
 static int check_complete(struct ek_decode *d)
 {
-    int rc = require(d, d->c->items, 1);
+    int rc = d->c->layout == EK_LAYOUT_COLUMNS ? end_columns(d) : require(d, d->c->items, 1);
     if (!rc && d->c->layout == EK_LAYOUT_ITEM && !d->q->id.text) {
         d->field = d->c->query;
         rc = ek_decode_fail(d, EK_EFORMAT, "missing: it groups the items of a list");
@@ -812,6 +810,7 @@ static int open_json(struct ek_decode *d)
     struct ek_json_fault fault;
     size_t length = ek_wire_left(&d->w);
     d->words = &ek_words_json;
+    d->text = d->w.start;
     d->q->from_json = true;
     int rc =
         ek_json_read(&d->q->json, d->w.start, length, d->c->limits.depth + FIELD_LEVELS, &fault);
@@ -839,15 +838,26 @@ static int check_encoding(struct ek_decode *d, size_t length)
     return rc;
 }
 
+/* Read the fields of a message whose query features have paths of their own. */
+static int read_query_paths(struct ek_decode *d, uint32_t pairs)
+{
+    size_t features = (size_t)d->c->query_names.count;
+    ek_row_begin(d->q->query, features);
+    int rc = read_map(d, pairs, EK_FIELD_TOP);
+    ek_row_end(d->q->query, features);
+    return rc;
+}
+
 static int read_message(struct ek_decode *d)
 {
     struct ek_head h;
-    int rc = decode_head(d, &h);
+    int rc = ek_decode_head(d, &h);
     if (rc)
         return rc;
     if (h.kind != EK_WIRE_MAP)
-        return wrong_kind(d, &h, d->words->map);
-    rc = read_map(d, h.count, d->c->top);
+        return ek_decode_wrong_kind(d, &h, d->words->map);
+    rc = d->c->has_query_features ? read_query_paths(d, h.count)
+                                  : read_map(d, h.count, EK_FIELD_TOP);
     if (!rc)
         rc = check_complete(d);
     return rc ? rc : decode_whole(d);
@@ -857,7 +867,8 @@ int ek_codec_decode(const struct ek_codec *c, const void *bytes, size_t length, 
                     struct ek_error *e)
 {
     const struct ek_manifest *m = c->manifest;
-    struct ek_decode d = {.c = c, .q = q, .e = e, .item = -1, .index = -1, .list_items = -1};
+    struct ek_decode d = {
+        .c = c, .q = q, .e = e, .item = -1, .index = -1, .list_items = -1, .columns = -1};
     d.words = &ek_words_msgpack;
     if (!length) /* a tombstone: `bytes` may be NULL */
         return ek_decode_fail(&d, EK_EFORMAT, "it is empty");

@@ -4,25 +4,43 @@
 #include <math.h>
 
 enum { FLOAT32_VALUE = 5, FLOAT64_VALUE = 9 }; /* bytes, tag included */
+enum { TEXT8 = 0xd9 };
 
-/* Return the maximum bytes of a score that replaces a value with this first byte. */
-static size_t width_for(const struct ek_list *q, uint8_t tag)
+/* Return whether the value is text: a score in quotes, or msgpack text. */
+static bool is_text(const struct ek_list *q, uint8_t first)
 {
     if (q->from_json)
-        return EK_JSON_NUMBER_BYTES;
-    return tag == EK_TAG_FLOAT32 ? FLOAT32_VALUE : FLOAT64_VALUE;
+        return first == '"';
+    return (first & 0xe0) == EK_TAG_SHORT_TEXT || (first <= EK_TAG_TEXT32 && first >= TEXT8);
 }
 
-/* Write a score in the form of the value with first byte `tag`, and return its bytes. */
-static size_t store_score(const struct ek_list *q, uint8_t *to, uint8_t tag, double score)
+/* Return the maximum bytes of a score that replaces a value with this first byte. */
+static size_t width_for(const struct ek_list *q, uint8_t first)
 {
-    if (q->from_json) {
-        char text[EK_JSON_NUMBER_BYTES];
-        size_t length = ek_json_double(text, score);
-        memcpy(to, text, length);
+    if (q->from_json || is_text(q, first))
+        return EK_JSON_NUMBER_BYTES + 2;
+    return first == EK_TAG_FLOAT32 ? FLOAT32_VALUE : FLOAT64_VALUE;
+}
+
+/* Write decimals in the form of the value with this first byte, and return the bytes. */
+static size_t store_decimals(const struct ek_list *q, uint8_t *to, uint8_t first, double score)
+{
+    char text[EK_JSON_NUMBER_BYTES];
+    size_t length = ek_json_double(text, score), before = is_text(q, first);
+    memcpy(to + before, text, length);
+    if (!before)
         return length;
-    }
-    if (tag == EK_TAG_FLOAT32) {
+    to[0] = q->from_json ? '"' : (uint8_t)(EK_TAG_SHORT_TEXT | length);
+    to[1 + length] = '"';
+    return 1 + length + q->from_json;
+}
+
+/* Write a score in the form of the value with this first byte, and return its bytes. */
+static size_t store_score(const struct ek_list *q, uint8_t *to, uint8_t first, double score)
+{
+    if (q->from_json || is_text(q, first))
+        return store_decimals(q, to, first, score);
+    if (first == EK_TAG_FLOAT32) {
         to[0] = EK_TAG_FLOAT32;
         ek_store_be32(to + 1, ek_float_to_bits((float)score));
         return FLOAT32_VALUE;
@@ -63,7 +81,7 @@ static int check_places(const struct ek_list *q, const uint8_t *bytes, size_t le
         if (p->offset < end || p->offset > length || p->length > length - p->offset)
             return ek_fail(e, EK_ESTATE, "items[%d]: the list is not that of the message", i);
         size_t width = width_for(q, bytes[p->offset]);
-        if (!q->from_json && p->length > width)
+        if (!q->from_json && !is_text(q, bytes[p->offset]) && p->length > width)
             return ek_fail(e, EK_ESTATE, "items[%d]: the list is not that of the message", i);
         end = (size_t)p->offset + p->length;
         *growth += width > p->length ? width - p->length : 0;
@@ -71,11 +89,13 @@ static int check_places(const struct ek_list *q, const uint8_t *bytes, size_t le
     return EK_OK;
 }
 
-static int check_scores(const struct ek_list *q, const double *scores, struct ek_error *e)
+static int check_scores(const struct ek_list *q, const uint8_t *in, const double *scores,
+                        struct ek_error *e)
 {
-    for (int i = 0; q->from_json && i < q->items; i++)
-        if (!isfinite(scores[i]))
-            return ek_fail(e, EK_ESTATE, "items[%d]: JSON has no score that is %s", i,
+    for (int i = 0; i < q->items; i++)
+        if (!isfinite(scores[i]) && (q->from_json || is_text(q, in[q->place[i].offset])))
+            return ek_fail(e, EK_ESTATE, "items[%d]: %s has no score that is %s", i,
+                           q->from_json ? "JSON" : "text",
                            isnan(scores[i]) ? "no number" : "infinite");
     return EK_OK;
 }
@@ -87,7 +107,7 @@ int ek_codec_patch(const struct ek_list *q, const void *bytes, size_t length, co
     size_t growth;
     int rc = check_places(q, in, length, &growth, e);
     if (!rc)
-        rc = check_scores(q, scores, e);
+        rc = check_scores(q, in, scores, e);
     if (rc)
         return rc;
     ek_buf_clear(out);

@@ -20,7 +20,6 @@ void ek_list_release(struct ek_list *q)
     ek_free(q->label);
     ek_free(q->item_id);
     ek_free(q->place);
-    ek_free(q->values_at);
     ek_free(q->item_text);
     ek_free(q->log_mean);
     ek_free(q->source);
@@ -46,7 +45,6 @@ static int grow_items(struct ek_list *q, size_t n)
         grow((void **)&q->label, want, sizeof *q->label) ||
         grow((void **)&q->item_id, want, sizeof *q->item_id) ||
         grow((void **)&q->place, want, sizeof *q->place) ||
-        grow((void **)&q->values_at, want, sizeof *q->values_at) ||
         grow((void **)&q->source, want, sizeof *q->source))
         return EK_ENOMEM;
     memset(q->item_id + q->item_capacity, 0, (want - q->item_capacity) * sizeof *q->item_id);
@@ -122,7 +120,7 @@ struct ek_text ek_list_segment(const struct ek_list *q, const char *name)
 static size_t item_bytes(const struct ek_list *q)
 {
     return sizeof *q->score + sizeof *q->label + sizeof *q->item_id + sizeof *q->place +
-           sizeof *q->values_at + sizeof *q->source;
+           sizeof *q->source;
 }
 
 size_t ek_list_bytes(const struct ek_list *q)

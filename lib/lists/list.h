@@ -50,7 +50,6 @@ struct ek_list {
     float *label;   /* [n]; valid if has_label */
     struct ek_text *item_id; /* [n] */
     struct ek_place *place;  /* [n] */
-    uint32_t *values_at;     /* [n] offset of the features in the msgpack form, for patching */
     bool has_label;
     uint8_t *source; /* [n] index of the item's source */
     int sources;     /* number of sources; 0 if an item has none, or the list has more than

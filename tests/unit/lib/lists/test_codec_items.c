@@ -180,9 +180,9 @@ START_TEST(an_item_may_be_json)
                      EK_OK);
     ck_assert_uint_eq(b.out.length, sizeof want - 1);
     ck_assert_mem_eq(b.out.data, want, sizeof want - 1);
-    static const char bad[] = "{\"query\":1,\"item\":{\"features\":[1,true]}}";
+    static const char bad[] = "{\"query\":1,\"item\":{\"features\":[1,\"x\"]}}";
     reading_failed(&b, bad, decode_json(&b, bad), EK_EFORMAT,
-                   "item.features[1]: a boolean, expected a number or null");
+                   "item.features[1]: text, expected a number or null");
     reading_end(&b);
 }
 END_TEST
