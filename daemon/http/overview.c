@@ -239,7 +239,7 @@ static void add_text(struct ek_json_writer *w, const struct ek_overview_sources 
 {
     char text[3 * TEXT_BYTES], action[TEXT_BYTES];
     if (in->paused)
-        snprintf(text, sizeof text, "paused: all lists are forwarded unchanged");
+        snprintf(text, sizeof text, "paused: no list is changed");
     else if (in->reason)
         snprintf(text, sizeof text, "not ready: %s", in->reason);
     else if (is_input(in, "undecodable"))

@@ -44,7 +44,7 @@ class Acts(unittest.TestCase):
         b = self.browser
         b.run("sessionStorage.clear()")
         self.begin("Pause", reason="odd")
-        b.until_text("all lists are forwarded unchanged", "#dialog")
+        b.until_text("no list is changed", "#dialog")
         watch.accessible(self, b, "dialog")
         self.fill("token", "a-token-that-is-wrong")
         b.click("#dialog [type=submit]")
@@ -54,7 +54,7 @@ class Acts(unittest.TestCase):
         self.assertEqual(self.scene.json("/api/v1/status")["paused"]["reason"], "odd")
         self.assertEqual(b.run("return localStorage.length"), 0)
         self.close()
-        b.until_text("Paused by ana: all lists are forwarded unchanged", "h1")
+        b.until_text("Paused by ana: no list is changed", "h1")
         b.until_text("odd", "#headline")
         watch.accessible_everywhere(self, b, "paused")
         self.begin("Resume")

@@ -147,7 +147,7 @@ class Drawn(unittest.TestCase):
         self.assertEqual(len(shown), len(lists))
         for (summary, (before, after)), sample in zip(shown, lists):
             self.assertTrue(summary.startswith(sample["query_id"]))
-            self.assertIn("forwarded in the order of the plan" if sample["acting"] else "forwarded unchanged", summary)
+            self.assertIn("forwarded in the order of the plan" if sample["acting"] else "not changed", summary)
             self.rows(before, sample, "upstream_rank")
             self.rows(after, sample, "plan_rank")
             moves = {i["id"]: i["upstream_rank"] - i["plan_rank"] for i in sample["items"]}

@@ -111,5 +111,5 @@ class InFleet(unittest.TestCase):
         self.go()
         b.until_text(f"Paused: all instances, by {self.name}.", "#dialog")
         b.click("#dialog button")
-        b.until_text("Paused by ana: all lists are forwarded unchanged", "#headline")
+        b.until_text("Paused by ana: no list is changed", "#headline")
         b.until("no longer stale", "return !document.querySelector('#headline').innerText.includes('Stale plan')")

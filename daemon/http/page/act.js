@@ -80,7 +80,7 @@ const at = (of) => ({ feature: of.feature, ...(of.segment ? { segment: of.segmen
 
 function pause() {
   confirm({ title: "Pause", button: "Pause now", fields: [reason()],
-    will: ["From the next list on, all lists are forwarded unchanged. The instance continues to observe.", "In a fleet it applies to all instances. It lasts until resume."],
+    will: ["From the next list on, no list is changed. The instance continues to observe.", "In a fleet it applies to all instances. It lasts until resume."],
     send: async (form, say) => {
       const answer = await submit("pause", words(form, "reason"), say);
       if (answer.leader) return `Paused: all instances, by ${answer.leader}.`;
@@ -122,7 +122,7 @@ function reload() {
 
 function accept(f) {
   confirm({ title: `Accept ${f.feature} ${inPlace(f.segment)}`, button: "Accept as normal", fields: [reason()],
-    will: [`The present level, ${times(f.factor)} of the previous one, is normal from now on ${inPlace(f.segment)}.`, "The finding and its route end, and lists are forwarded unchanged. It can be reverted under Plan."],
+    will: [`The present level, ${times(f.factor)} of the previous one, is normal from now on ${inPlace(f.segment)}.`, "The finding and its route end, and lists stay unchanged. It can be reverted under Plan."],
     send: async (form, say) => decided(await submit("accept", { ...at(f), ...words(form, "reason") }, say)) });
 }
 

@@ -61,7 +61,7 @@ export function showPlan(view, known) {
   const cells = (known.plan && known.plan.entries) || [], version = known.plan ? known.plan.version : 0;
   show(view, h("h2", { tabindex: "-1" }, "Plan"),
     h("section", { class: "panel" }, h("h3", null, `In force: version ${version}`),
-      wide("Plan", ["Feature", "Segment", "Action", "Mode", "Fraction", "Source", ""], cells.map(entryRow), "Nothing: all lists are forwarded unchanged."),
+      wide("Plan", ["Feature", "Segment", "Action", "Mode", "Fraction", "Source", ""], cells.map(entryRow), "Nothing: no list is changed."),
       ...pinsIn(known)),
     h("section", { class: "panel" }, h("h3", null, "Effect on ranks"), ranksOf((known.ranks && known.ranks.routes) || [])),
     h("section", { class: "panel" }, h("h3", null, "Accepted as normal"),

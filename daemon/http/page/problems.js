@@ -25,15 +25,15 @@ const DONE = { route: "Routed", route_normalized: "Routed", repair: "Repaired", 
 export function doingText({ feature, segment, state }, doing, paused) {
   const lists = segment ? `the lists ${inPlace(segment)}` : "all lists";
   if (state === "suspected") return "Nothing yet.";
-  if (paused) return "Nothing while the instance is paused: all lists are forwarded unchanged.";
+  if (paused) return "Nothing while the instance is paused: no list is changed.";
   if (doing.rolled_back) return `Nothing: guardrail ${doing.rolled_back.guardrail} rolled back the route (${number(doing.rolled_back.observed)}, at most ${number(doing.rolled_back.limit)}).`;
   if (!ROUTES.includes(doing.mitigation)) return doing.source === "operator" || doing.source === "rules" ? "Nothing, because of a pin." : "Nothing: the rules only report.";
   const what = `${lists} ${INSTEAD[doing.mitigation]} ${feature}`;
   switch (doing.mode) {
     case "enforce": return `${DONE[doing.mitigation]}: ${what}.`;
-    case "canary": return `Canary: ${doing.percent}% of ${what}; the others are forwarded unchanged.`;
-    case "shadow": return "Nothing in shadow: all lists are forwarded unchanged, and the effect of the route is measured.";
-    default: return "Nothing in observe: all lists are forwarded unchanged. In enforce they would be routed.";
+    case "canary": return `Canary: ${doing.percent}% of ${what}; the others are not changed.`;
+    case "shadow": return "Nothing in shadow: no list is changed, and the effect of the route is measured.";
+    default: return "Nothing in observe: no list is changed. In enforce lists would be routed.";
   }
 }
 

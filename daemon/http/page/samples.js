@@ -28,7 +28,7 @@ function order(items, rank, title, moves) {
 
 function list(l, open) {
   const where = l.segments ? Object.entries(l.segments).map(([k, v]) => `${k}=${v}`).join(", ") : place(null);
-  const went = l.acting ? "forwarded in the order of the plan" : "forwarded unchanged";
+  const went = l.acting ? "forwarded in the order of the plan" : "not changed";
   return h("details", { open, "data-key": `list ${l.query_id} ${l.time_ms}` },
     h("summary", null, h("span", { class: "id" }, l.query_id || "a list"), ` ${where}, ${went}, `, when(l.time_ms)),
     h("div", { class: "beside" }, order(l.items, "upstream_rank", "Upstream order", false), order(l.items, "plan_rank", "Order of the plan", true)),

@@ -27,7 +27,7 @@ function notReady(ready) {
 
 function paused(of) {
   const who = of.actor ? ` by ${of.actor}` : "";
-  return { level: "paused", word: "paused", title: `Paused${who}: all lists are forwarded unchanged`,
+  return { level: "paused", word: "paused", title: `Paused${who}: no list is changed`,
     text: ["Since ", when(of.since_ms), of.reason ? `: ${of.reason}. ` : ". ", "The instance continues to observe; resume restarts routing."] };
 }
 
@@ -49,7 +49,7 @@ function drifted(model) {
 const INPUT = {
   undecodable: ["broken", "not readable", "Messages cannot be read"],
   partly_undecodable: ["suspected", "partly not readable", "Some messages cannot be read"],
-  stalled: ["broken", "stalled", "No output although the input has more"],
+  stalled: ["broken", "stalled", "No progress although the input has more"],
   unreachable: ["broken", "unreachable", "Brokers do not answer"],
   topic_missing: ["broken", "topic missing", "An input topic is missing"],
   messages_lost: ["broken", "messages lost", "Messages were lost before they were read"],
@@ -119,7 +119,7 @@ function surely(p) {
 
 function withoutOf(p) {
   if (p.without && p.without.text) return p.without.text;
-  if (p.state === "suspected") return "Not known yet: lists are forwarded unchanged until it is confirmed.";
+  if (p.state === "suspected") return "Not known yet: no list is changed until it is confirmed.";
   return ROUTES.includes(p.doing.mitigation) ? "Not measured yet: no list was shadow scored." : "Not measured: no route is planned.";
 }
 
@@ -153,7 +153,7 @@ function recovered(known) {
 function accepted(list) {
   const names = items(list.slice(-3).map((a) => `${a.feature} ${inPlace(a.segment)} is ${times(a.factor)} of training`)) + (list.length > 3 ? ` and ${list.length - 3} more` : "");
   return { level: "accepted", word: "accepted", title: list.length > 1 ? `${list.length} accepted levels are in force` : "An accepted level is in force",
-    text: [`${names}, which an operator accepted as normal. Nothing else differs from training, and all lists are forwarded unchanged. An accept can be reverted under Plan.`] };
+    text: [`${names}, which an operator accepted as normal. Nothing else differs from training, and no list is changed. An accept can be reverted under Plan.`] };
 }
 
 function quiet(known) {
@@ -166,11 +166,11 @@ function quiet(known) {
   }
   const end = recovered(known);
   if (end) return { level: "recovered", word: "recovered", title: "Nothing is wrong any more",
-    text: [`${end.feature || "A route"} ${end.feature ? inPlace(end.segment) + " " : ""}is as in training again; its route ended at `, when(end.time_ms), ". All lists are forwarded unchanged."] };
+    text: [`${end.feature || "A route"} ${end.feature ? inPlace(end.segment) + " " : ""}is as in training again; its route ended at `, when(end.time_ms), ". No list is changed."] };
   if (known.accepts.length) return accepted(known.accepts);
   if (inputOf(known).state === "no_data")
     return { level: "nodata", word: "no data", title: "No data yet", text: ["No list was read since the start."] };
-  return { level: "ok", word: "OK", title: "Nothing is wrong", text: ["No feature has a finding, and all lists are forwarded unchanged."] };
+  return { level: "ok", word: "OK", title: "Nothing is wrong", text: ["No feature has a finding, and no list is changed."] };
 }
 
 // State without findings, next to a notice that covers forwarding.
@@ -191,7 +191,8 @@ function counts(known) {
   const t = known.status;
   if (!t) return "";
   const features = known.features ? `${known.features.features.length} features, ` : "";
-  return `${features}${whole(t.observed_lists)} lists seen, ${whole(t.routed)} with other scores, ${whole(t.dead_letters)} dead letters, lag ${whole(t.lag)}, plan ${t.plan_version}`;
+  const written = t.output === null ? "only observed, without an output" : `${whole(t.routed)} with other scores`;
+  return `${features}${whole(t.observed_lists)} lists seen, ${written}, ${whole(t.dead_letters)} dead letters, lag ${whole(t.lag)}, plan ${t.plan_version}`;
 }
 
 export function verdict(known) {
