@@ -100,6 +100,7 @@ MEANINGS = {
     "transaction_lost": "Brokers ended the transaction, or another producer took its id: its messages are processed again with a new producer",
     "transactional_id_set": "The transactional id of this instance",
     "undecodable_forwarded": "A message could not be read, for the reason in `message`, and was forwarded unchanged",
+    "undecodable_skipped": "A message could not be read, for the reason in `message`, and there is no output topic to forward it to",
 }
 
 HEAD = """# Log events

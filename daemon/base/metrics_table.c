@@ -32,7 +32,9 @@ static const struct ek_family FAMILIES[] = {
      "Traffic"},
     {"evenkeel_messages_total", COUNTER, "result",
      "Messages acknowledged by the brokers, by result.",
-     "`passed` unchanged, `routed` with new scores, `dead_lettered`", NULL},
+     "`passed` unchanged or, without an output topic, only observed; `routed` with new scores; "
+     "`dead_lettered`",
+     NULL},
     {"evenkeel_dead_letters_total", COUNTER, "reason",
      "Dead letters acknowledged by the brokers, by reason.",
      "`format`: the producer sent an undecodable message; `limit`, `state`, `delivery`, `other`",

@@ -672,11 +672,14 @@ bool ek_client_print_status(yyjson_val *o, struct ek_row_limit *room, FILE *to)
                  {"observed lists", "observed_lists"},
                  {"open findings", "open_findings"},
                  {"plan version", "plan_version"}};
+    bool observes = yyjson_is_null(yyjson_obj_get(o, "output"));
     (void)room;
     if (!yyjson_is_obj(o))
         return false;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        if (lines[i].key)
+        if (observes && lines[i].key && !strcmp(lines[i].key, "forwarded"))
+            fputs("output             none, lists are only observed\n", to);
+        else if (lines[i].key)
             print_line(o, lines[i].label, lines[i].key, to);
         else
             print_ready(o, to);

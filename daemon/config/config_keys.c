@@ -133,8 +133,9 @@ static const struct ek_key_row KEYS[] = {
            "without its missing items"),
 
     MAP("output", "topics to write"),
-    TEXT("output.topic", IN_CONFIG(output_topic), NULL, EK_KEY_REQUIRED,
-         "topic of the lists, byte for byte, with new scores or with repaired features"),
+    TEXT("output.topic", IN_CONFIG(output_topic), NULL, 0,
+         "topic of the lists, byte for byte, with new scores or with repaired features; without "
+         "it, lists are only observed"),
     TEXT("output.dead_letter_topic", IN_CONFIG(dead_letter_topic), NULL, 0,
          "topic for messages that cannot be read, and for outputs that the output topic "
          "rejects, unchanged, with the reason in headers; required with undecodable: "

@@ -8,7 +8,9 @@
 #include "daemon/files/file_kind.h"
 #include "lists/capture.h"
 #include "lists/codec.h"
+#include "rules/rules_warnings.h"
 #include "serve/assets.h"
+#include "yaml/yaml.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -265,28 +267,49 @@ static int on_fault(void *context, enum ek_asset which, struct ek_error *e)
     return ek_error_list_collect(t->faults, EK_ECONFIG, e);
 }
 
+/* Without an output topic no list can be changed. */
+static int check_output(const struct ek_config *c, struct ek_error_list *faults, struct ek_error *e)
+{
+    struct loading context = {c, faults};
+    struct ek_yaml *yaml = NULL;
+    if (c->output_topic || c->part || !c->rules)
+        return EK_OK;
+    int rc = ek_yaml_load(&yaml, c->rules, e);
+    if (!rc)
+        rc = ek_rules_check_observing(yaml, e);
+    ek_yaml_free(yaml);
+    return rc ? on_fault(&context, EK_ASSET_RULES, e) : EK_OK;
+}
+
 int ek_config_assets(struct ek_assets **out, const struct ek_config *c,
                      struct ek_error_list *faults, struct ek_error *e)
 {
     struct ek_mapping mapping;
     struct ek_codec_limits limits;
     struct ek_error own;
+    struct ek_assets *a = NULL;
     struct loading context = {c, faults};
     const struct ek_assets_report report = {on_fault, &context};
     e = e ? e : &own;
     set_mapping(c, &mapping, &limits);
-    int rc = ek_assets_load_mapped(out, c->manifest, c->profile, c->rules, c->model, &mapping,
+    int rc = ek_assets_load_mapped(&a, c->manifest, c->profile, c->rules, c->model, &mapping,
                                    &limits, &report, e);
-    if (!rc) {
-        (*out)->cells = (int)c->max_segments;
-        (*out)->writes_features = c->output_writes == EK_WRITES_FEATURES;
-        (*out)->assembly = (struct ek_assembly_limits){.queries = (int)c->assembly_max_lists,
-                                                       .items = (int)c->items_max,
-                                                       .bytes = (size_t)c->assembly_max_bytes,
-                                                       .within_ms = c->assembly_timeout_ms,
-                                                       .salt = ek_instance_salt()};
+    if (!rc)
+        rc = check_output(c, faults, e);
+    rc = ek_error_list_first(faults, rc && faults && faults->count ? EK_ECONFIG : rc, e);
+    if (rc) {
+        ek_assets_free(a);
+        return rc;
     }
-    return ek_error_list_first(faults, rc && faults && faults->count ? EK_ECONFIG : rc, e);
+    a->cells = (int)c->max_segments;
+    a->writes_features = c->output_writes == EK_WRITES_FEATURES;
+    a->assembly = (struct ek_assembly_limits){.queries = (int)c->assembly_max_lists,
+                                              .items = (int)c->items_max,
+                                              .bytes = (size_t)c->assembly_max_bytes,
+                                              .within_ms = c->assembly_timeout_ms,
+                                              .salt = ek_instance_salt()};
+    *out = a;
+    return EK_OK;
 }
 
 static bool has_acting_segment(const struct ek_feature_rule *f)

@@ -332,6 +332,12 @@ static unsigned on_command(const struct ek_api *api, struct ek_api_body *w, stru
 {
     struct ek_error e = {0};
     struct command c = {w, out};
+    bool acts = w->order.kind == EK_DECIDED_PIN && ek_action_treats(w->order.action);
+    if (acts && !ek_stage_has_output(api->stage))
+        return respond_error(out, CONFLICT,
+                             "action '%s' changes lists, but there is no 'output.topic': set it "
+                             "and restart, or pin 'none' or 'alert'",
+                             ek_action_name(w->order.action));
     if (ek_stage_parts(api->stage).fleet)
         return submit_command(api, &w->order, out);
     int rc = ek_guard_service_run_command(ek_stage_parts(api->stage).guard, w->order.kind,

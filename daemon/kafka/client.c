@@ -269,14 +269,21 @@ static int set_consumer(rd_kafka_conf_t *conf, const struct ek_config *c, struct
                            raise_to_min(2 * fetch, RECEIVE_BYTES_MIN), e);
 }
 
+/* Return whether the configuration names a topic to write. */
+static bool writes(const struct ek_config *c)
+{
+    return c->output_topic || c->dead_letter_topic || c->alert_topic || c->state_topic;
+}
+
 /* At least once. Only the idempotent producer keeps the order of a partition over retries with five
  * requests in flight. One request in flight would make partitions wait for each other, because each
- * request carries one partition. */
+ * request carries one partition. Brokers allow an idempotent producer only to users who may write.
+ */
 static int set_delivery(rd_kafka_conf_t *conf, const struct ek_config *c, struct ek_error *e)
 {
     char linger[32];
     snprintf(linger, sizeof linger, "%g", (double)c->linger_ms / LINGER_SHARE);
-    int rc = ek_kafka_conf_set(conf, "enable.idempotence", "true", e);
+    int rc = ek_kafka_conf_set(conf, "enable.idempotence", writes(c) ? "true" : "false", e);
     if (!rc)
         rc = ek_kafka_conf_set(conf, "acks", "all", e);
     if (!rc)

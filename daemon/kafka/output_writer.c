@@ -123,8 +123,8 @@ struct ek_output_writer {
     uint64_t plan;
     rd_kafka_headers_t *ready[WORDS]; /* by outcome; NULL: not built */
     const char *repair;               /* header of the next message; NULL: none */
-    /* Exactly once only. The lists belong to the holder of the gate's lock, or to the thread that
-     * closed it. */
+    /* Exactly once, or without an output topic; then at least once never closes the gate. The lists
+     * belong to the holder of the gate's lock, or to the thread that closed it. */
     struct ek_hold_queue *gate;
     struct ek_inflight *sent, **sent_end; /* in the open transaction */
     struct ek_inflight *dropped;          /* messages of partitions revoked before they were sent */
@@ -209,8 +209,8 @@ static void drop(struct ek_output_writer *t, struct ek_inflight *inflight)
     ek_wakeup_signal(t->o->wakeup);
 }
 
-/* Hook: send exactly once. A message the failed transaction rejects still counts as sent, so that
- * it is aborted and read again with the others. */
+/* Hook: send exactly once, if there is a topic. A message the failed transaction rejects still
+ * counts as sent, so that it is aborted and read again with the others. */
 static int pass(void *context, void *item, struct ek_error *e)
 {
     struct ek_output_writer *t = context;
@@ -222,7 +222,7 @@ static int pass(void *context, void *item, struct ek_error *e)
         p->inflight = NULL;
         return EK_OK;
     }
-    rd_kafka_resp_err_t err = produce(t->o, p);
+    rd_kafka_resp_err_t err = p->topic ? produce(t->o, p) : RD_KAFKA_RESP_ERR_NO_ERROR;
     if (!err && p->copy) {
         p->copy->inflight = inflight;
         err = produce(t->o, p->copy);
@@ -303,8 +303,8 @@ static bool is_transaction_full(void *context)
 static int send_outbound(struct ek_output *o, struct ek_output_writer *output_writer,
                          struct ek_outbound *p, struct ek_error *e)
 {
-    int rc = output_writer && output_writer->gate ? ek_hold_queue_add(output_writer->gate, p, e)
-                                                  : send_now(o, p, e);
+    bool gated = output_writer && output_writer->gate && (o->records || !p->topic);
+    int rc = gated ? ek_hold_queue_add(output_writer->gate, p, e) : send_now(o, p, e);
     release_outbound(p);
     return rc;
 }
@@ -319,8 +319,10 @@ int ek_output_writer_new(struct ek_output_writer **out, struct ek_output *o, str
     t->sent_end = &t->sent;
     int rc = o->output_writers == EK_OUTPUT_WRITERS_MAX
                  ? ek_fail(e, EK_ELIMIT, "more than %d writers", EK_OUTPUT_WRITERS_MAX)
-             : o->records ? ek_hold_queue_new(&t->gate, &hooks, e)
-                          : EK_OK;
+             : o->records || !o->config->output_topic ? ek_hold_queue_new(&t->gate, &hooks, e)
+                                                      : EK_OK;
+    if (!rc && t->gate && !o->records)
+        ek_hold_queue_open(t->gate, NULL); /* empty, so it cannot fail */
     if (rc) {
         ek_free(t);
         return rc;
@@ -708,6 +710,17 @@ void ek_output_writer_set_repair(struct ek_output_writer *output_writer, const c
     output_writer->repair = repair;
 }
 
+/* Finish a message without an output: in its transaction, or by ek_output_finish_observed. */
+static int finish_without_output(struct ek_output_writer *output_writer, struct ek_inflight *t,
+                                 struct ek_outbound p, struct ek_error *e)
+{
+    p.inflight = t;
+    p.bytes = NULL;
+    p.length = 0;
+    output_writer->repair = NULL;
+    return send_outbound(output_writer->o, output_writer, &p, e);
+}
+
 /* Forward `p`, which has the value and maybe a dead-letter copy. */
 static int forward_with(struct ek_output_writer *output_writer, struct ek_inflight *t,
                         struct ek_outbound p, uint64_t plan, enum ek_list_outcome word,
@@ -717,6 +730,8 @@ static int forward_with(struct ek_output_writer *output_writer, struct ek_inflig
     const rd_kafka_message_t *source = t->message;
     rd_kafka_headers_t *own;
     struct ek_error refused;
+    if (!o->config->output_topic)
+        return finish_without_output(output_writer, t, p, e);
     bool unreadable = ek_kafka_headers_get(t->message, &own) != EK_OK;
     p.inflight = t;
     p.topic = &o->ranked;
@@ -769,15 +784,17 @@ int ek_output_writer_forward_undecodable(struct ek_output_writer *output_writer,
 {
     struct ek_output *o = output_writer->o;
     struct ek_outbound p = {.bytes = t->bytes, .length = t->length};
-    ek_metrics_count(o->watch.metrics, EK_COUNT_UNDECODABLE_FORWARDED, 1);
-    ek_inflight_log(o->watch.log, EK_LOG_WARN, "undecodable_forwarded", t, ek_code_name(code),
-                    reason);
+    bool forwards = o->config->output_topic != NULL;
+    ek_metrics_count(o->watch.metrics, EK_COUNT_UNDECODABLE_FORWARDED, forwards);
+    ek_inflight_log(o->watch.log, EK_LOG_WARN,
+                    forwards ? "undecodable_forwarded" : "undecodable_skipped", t,
+                    ek_code_name(code), reason);
     if (t->refused && !(t->outcome & COPY))
         return ek_output_send_dead_letter(o, output_writer, t, code, reason, e);
     bool copy = o->config->dead_letter_topic &&
                 !t->refused; /* a refused copy is left out the second time */
     t->outcome = PASSED;
-    if (copy && output_writer->gate) {
+    if (copy && o->records) {
         p.copy = make_copy(o, t, code, reason);
     } else if (copy) {
         t->code = (int)code;
@@ -792,6 +809,37 @@ int ek_output_writer_dead_letter(struct ek_output_writer *output_writer, struct 
                                  enum ek_code code, const char *reason, struct ek_error *e)
 {
     return ek_output_send_dead_letter(output_writer->o, output_writer, t, code, reason, e);
+}
+
+struct observed {
+    struct ek_output_writer *writer;
+    struct ek_inflight *first; /* linked by `back` */
+};
+
+static void take_observed(void *context)
+{
+    struct observed *of = context;
+    of->first = of->writer->sent;
+    of->writer->sent = NULL;
+    of->writer->sent_end = &of->writer->sent;
+}
+
+void ek_output_finish_observed(struct ek_output *o)
+{
+    if (o->records || o->config->output_topic)
+        return;
+    ek_output_finish_dropped(o);
+    if (!atomic_exchange(&o->sent_count, 0))
+        return;
+    atomic_store(&o->sent_bytes, 0);
+    for (int i = 0; i < o->output_writers; i++) {
+        struct observed of = {.writer = o->output_writer[i]};
+        gate_look(of.writer->gate, take_observed, &of);
+        for (struct ek_inflight *t = of.first, *next; t; t = next) {
+            next = t->back;
+            ek_output_finish_sent(o, t, 0);
+        }
+    }
 }
 
 /* Exactly once only; no transaction is open. */

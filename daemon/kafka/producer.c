@@ -29,7 +29,8 @@ struct ek_topic_limits {
     bool known, logged;
 };
 
-/* Create the table with default limits. `topics` must outlive it. Return 0 or EK_ENOMEM. */
+/* Create the table with default limits; NULL: no topic, no limit. `topics` must outlive it. Return
+ * 0 or EK_ENOMEM. */
 static int topic_limits_new(struct ek_topic_limits **out, const char *const *topics, size_t count,
                             struct ek_log *log, struct ek_error *e)
 {
@@ -40,7 +41,7 @@ static int topic_limits_new(struct ek_topic_limits **out, const char *const *top
     l->count = count;
     for (size_t i = 0; i < count; i++) {
         l->topics[i] = topics[i];
-        atomic_init(&l->bytes[i], EK_LIMIT_ASSUMED);
+        atomic_init(&l->bytes[i], topics[i] ? EK_LIMIT_ASSUMED : (size_t)INT64_MAX);
         l->compacted[i] = -1;
     }
     *out = l;
@@ -64,12 +65,17 @@ static void topic_limits_free(struct ek_topic_limits *l)
 }
 
 /* Request the limits from `broker`, or from the controller if -1. No effect while a request is in
- * flight. */
+ * flight, or without topics. */
 static void topic_limits_request(struct ek_topic_limits *l, rd_kafka_t *client, int broker)
 {
     char why[200];
     rd_kafka_ConfigResource_t *resources[EK_TOPIC_LIMITS_TOPICS];
-    if (l->answers)
+    size_t count = 0;
+    for (size_t i = 0; !l->answers && i < l->count; i++)
+        if (l->topics[i])
+            resources[count++] = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, l->topics[i]);
+    l->known |= !count && !l->answers;
+    if (!count)
         return;
     l->answers = rd_kafka_queue_new(client);
     rd_kafka_AdminOptions_t *options =
@@ -77,10 +83,8 @@ static void topic_limits_request(struct ek_topic_limits *l, rd_kafka_t *client, 
     rd_kafka_AdminOptions_set_request_timeout(options, REQUEST_TIMEOUT_MS, why, sizeof why);
     if (broker >= 0)
         rd_kafka_AdminOptions_set_broker(options, broker, why, sizeof why);
-    for (size_t i = 0; i < l->count; i++)
-        resources[i] = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, l->topics[i]);
-    rd_kafka_DescribeConfigs(client, resources, l->count, options, l->answers);
-    rd_kafka_ConfigResource_destroy_array(resources, l->count);
+    rd_kafka_DescribeConfigs(client, resources, count, options, l->answers);
+    rd_kafka_ConfigResource_destroy_array(resources, count);
     rd_kafka_AdminOptions_destroy(options);
 }
 
@@ -96,7 +100,8 @@ static void set_limits(struct ek_topic_limits *l, const rd_kafka_ConfigResource_
 {
     size_t number = 0, count;
     int64_t value;
-    while (number < l->count && strcmp(l->topics[number], rd_kafka_ConfigResource_name(r)) != 0)
+    while (number < l->count &&
+           (!l->topics[number] || strcmp(l->topics[number], rd_kafka_ConfigResource_name(r)) != 0))
         number++;
     if (number == l->count)
         return;
@@ -134,7 +139,7 @@ static bool topic_limits_poll(struct ek_topic_limits *l, int wait_ms)
     /* A failed request is repeated. */
     bool answered = !err || ek_kafka_classify(err, EK_KAFKA_ADMIN) != EK_KAFKA_RETRIABLE;
     if (err && answered)
-        assume(l, l->topics[0], rd_kafka_event_error_string(event));
+        assume(l, l->topics[l->topics[0] ? 0 : 1], rd_kafka_event_error_string(event));
     l->known |= answered;
     rd_kafka_event_destroy(event);
     topic_limits_cancel(l);
@@ -390,6 +395,13 @@ static void on_refused(struct ek_output *o, struct ek_inflight *t, const rd_kafk
         refuse_for_good(o, t, report);
 }
 
+void ek_output_finish_sent(struct ek_output *o, struct ek_inflight *t, size_t bytes)
+{
+    count_done(o, t, bytes);
+    if (!t->reason || !ek_output_copy(o, t))
+        finish(o, t);
+}
+
 static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *report, void *opaque)
 {
     struct ek_output *o = ((struct ek_kafka_watch *)opaque)->owner;
@@ -409,9 +421,7 @@ static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *report, void *
     } else if (report->err) {
         on_refused(o, t, report);
     } else {
-        count_done(o, t, report->len);
-        if (!t->reason || !ek_output_copy(o, t))
-            finish(o, t);
+        ek_output_finish_sent(o, t, report->len);
     }
 }
 
@@ -511,14 +521,15 @@ static int make_clients(struct ek_output *o, struct ek_error *e)
     int rc = make_client(o, false, &o->client, e);
     if (rc)
         return rc;
-    o->ranked = topic_of(o, o->config->output_topic, e);
+    if (o->config->output_topic)
+        o->ranked = topic_of(o, o->config->output_topic, e);
     if (o->config->dead_letter_topic)
         o->dead = topic_of(o, o->config->dead_letter_topic, e);
     if (o->config->alert_topic)
         o->alerts = topic_of(o, o->config->alert_topic, e);
     if (o->config->state_topic)
         o->state = state_topic_new(o->client, o->config, e);
-    return o->ranked && (o->dead || !o->config->dead_letter_topic) &&
+    return (o->ranked || !o->config->output_topic) && (o->dead || !o->config->dead_letter_topic) &&
                    (o->alerts || !o->config->alert_topic) && (o->state || !o->config->state_topic)
                ? EK_OK
                : EK_EIO;
@@ -542,6 +553,7 @@ int ek_output_new(struct ek_output **out, const struct ek_config *c,
     o->config = c;
     o->partitions = partitions;
     o->wakeup = wakeup;
+    o->broker = -1;
     atomic_init(&o->given_up, false);
     o->watch =
         (struct ek_kafka_watch){.log = log, .metrics = metrics, .role = "producer", .owner = o};
@@ -717,6 +729,7 @@ int ek_output_replace_client(struct ek_output *o, struct ek_error *e)
 
 int ek_output_poll(struct ek_output *o, int wait_ms, struct ek_error *e)
 {
+    ek_output_finish_observed(o);
     rd_kafka_poll(o->client, wait_ms);
     topic_limits_poll(o->limits, 0);
     if (o->single_client)
@@ -734,6 +747,7 @@ int ek_output_poll(struct ek_output *o, int wait_ms, struct ek_error *e)
 
 void ek_output_flush(struct ek_output *o, int wait_ms)
 {
+    ek_output_finish_observed(o);
     rd_kafka_flush(o->client, wait_ms);
     if (o->single_client)
         rd_kafka_flush(o->single_client, wait_ms);
@@ -858,7 +872,9 @@ static int check_state(struct ek_output *o, int wait_ms, bool *ready, struct ek_
 int ek_output_prepare(struct ek_output *o, int wait_ms, bool *ready, struct ek_error *e)
 {
     const struct ek_config *c = o->config;
-    const char *const topics[] = {c->output_topic, c->dead_letter_topic, c->alert_topic};
+    /* an input topic shows whether brokers accept the client; a missing one is no error here */
+    const char *const topics[] = {c->output_topic ? c->output_topic : c->topics.items[0],
+                                  c->dead_letter_topic, c->alert_topic};
     *ready = false;
     for (size_t i = 0; i < sizeof topics / sizeof *topics; i++) {
         if (!topics[i])
@@ -866,7 +882,7 @@ int ek_output_prepare(struct ek_output *o, int wait_ms, bool *ready, struct ek_e
         int count = partitions_of(o, topics[i], wait_ms);
         if (count < 0)
             return still_refused(o, e) ? EK_EIO : ek_output_poll(o, 0, e);
-        if (!count)
+        if (!count && (i || c->output_topic))
             return topic_missing(o, topics[i], e);
     }
     topic_limits_request(o->limits, o->client, o->broker);
@@ -882,6 +898,8 @@ int ek_output_prepare(struct ek_output *o, int wait_ms, bool *ready, struct ek_e
 
 int ek_output_has_same_partitions(struct ek_output *o, const char *topic, int wait_ms)
 {
+    if (!o->config->output_topic)
+        return 1;
     int in = partitions_of(o, topic, wait_ms);
     int out = in > 0 ? partitions_of(o, o->config->output_topic, wait_ms) : -1;
     return out < 0 ? -1 : in == out;

@@ -39,7 +39,8 @@ int ek_state_topic_check(const struct ek_config *c, const struct ek_state_topic_
                          struct ek_error *e);
 
 enum { EK_OUTPUT_WRITERS_MAX = EK_WORKERS_MAX };
-/* Index of the output topic in ek_topic_limits; other topics follow if configured. */
+/* Index of the output topic in ek_topic_limits, also without one; other topics follow if
+ * configured. */
 enum { EK_WRITES_RANKED, EK_WRITES_OTHERS };
 
 /* Bits of `ek_inflight.outcome`: kind of output, sent alone, omitted parts, and above CODE_SHIFT
@@ -63,7 +64,7 @@ enum ek_outcome {
 struct ek_outbound {
     struct ek_inflight *inflight;   /* NULL: sent, or owned by a buffered copy */
     rd_kafka_topic_t *const *topic; /* of ek_output, which may replace it while no transaction is
-                                     * open */
+                                     * open; NULL: no record is sent */
     size_t number;                  /* index of the topic in ek_topic_limits */
     int partition;
     const void *key, *bytes; /* the source message's key and value, or a re-scored value */
@@ -77,7 +78,7 @@ struct ek_output {
     rd_kafka_t *client;
     rd_kafka_t
         *single_client; /* at least once: client with batches of one message; NULL until needed */
-    rd_kafka_topic_t *ranked, *dead, *alerts, *state; /* the last three may be NULL */
+    rd_kafka_topic_t *ranked, *dead, *alerts, *state; /* NULL: not configured */
     size_t dead_number, alerts_number, state_number;  /* indexes in ek_topic_limits */
     int state_partitions;
     size_t state_unacked; /* at least once: unacknowledged checkpoint records */
@@ -97,7 +98,8 @@ struct ek_output {
     struct ek_txn_records *records; /* NULL: at least once */
     struct ek_output_writer *output_writer[EK_OUTPUT_WRITERS_MAX];
     int output_writers, first;            /* index of the writer opened first */
-    atomic_size_t sent_count, sent_bytes; /* since the last closed batch */
+    atomic_size_t sent_count, sent_bytes; /* since the last closed batch; without an output topic
+                                           * also at least once */
     atomic_bool must_abort;               /* the client rejected a record: abort */
     atomic_bool has_dropped;
     struct ek_inflight *unfinished; /* finished when the clients are freed */
@@ -115,6 +117,11 @@ int ek_output_send_dead_letter(struct ek_output *o, struct ek_output_writer *out
  * was acknowledged. Return false if there is no copy to wait for: the topic does not take it, which
  * is logged. */
 bool ek_output_copy(struct ek_output *o, struct ek_inflight *t);
+/* At least once: finish a message whose output has `bytes` bytes, after its copy to the dead-letter
+ * topic, if it needs one. */
+void ek_output_finish_sent(struct ek_output *o, struct ek_inflight *t, size_t bytes);
+/* At least once, without an output topic: finish the messages that workers have processed. */
+void ek_output_finish_observed(struct ek_output *o);
 /* At least once: send a rejected dead letter again with fewer parts. Return 0, or a fatal error,
  * which leaves the in-flight message with the caller. */
 int ek_output_resend_truncated(struct ek_output *o, struct ek_inflight *t,

@@ -33,6 +33,7 @@ struct field {
 enum { TIME = EK_DIMENSIONS_MAX, SCORE, QUERY };
 
 struct ek_flow_monitor {
+    bool forwards;
     const char *copies_to;
     int64_t silence_ms;
     atomic_ullong decoded, undecodable, handled;
@@ -60,13 +61,14 @@ const char *ek_flow_condition_name(enum ek_flow_condition which)
     return names[which];
 }
 
-struct ek_flow_monitor *ek_flow_monitor_new(int64_t silence_ms, const char *copies_to,
-                                            int64_t now_ms)
+struct ek_flow_monitor *ek_flow_monitor_new(int64_t silence_ms, bool forwards,
+                                            const char *copies_to, int64_t now_ms)
 {
     struct ek_flow_monitor *m = ek_calloc(1, sizeof *m);
     if (!m)
         return NULL;
     m->silence_ms = silence_ms;
+    m->forwards = forwards;
     m->copies_to = copies_to;
     m->message_ms = -1;
     m->progress_ms = m->second_ms = now_ms;
@@ -253,6 +255,14 @@ static void count_second(struct ek_flow_monitor *m, int64_t now_ms)
     m->second_ms = now_ms;
 }
 
+/* Return where undecodable messages are, before the name of the topic of copies. */
+static const char *whereabouts(const struct ek_flow_monitor *m)
+{
+    return m->copies_to  ? "they are in "
+           : m->forwards ? "they are forwarded unchanged"
+                         : "they are skipped";
+}
+
 static void look_undecodable(struct ek_flow_monitor *m, int64_t now_ms)
 {
     uint64_t decoded = m->decoded_before, undecodable = m->undecodable_before;
@@ -267,8 +277,8 @@ static void look_undecodable(struct ek_flow_monitor *m, int64_t now_ms)
     }
     set_state(m, EK_FLOW_UNDECODABLE, active, now_ms,
               "%" PRIu64 " of %" PRIu64 " messages cannot be read; %s%s: %s", undecodable,
-              decoded + undecodable, m->copies_to ? "they are in " : "they are forwarded unchanged",
-              m->copies_to ? m->copies_to : "", m->first_reason);
+              decoded + undecodable, whereabouts(m), m->copies_to ? m->copies_to : "",
+              m->first_reason);
 }
 
 static void look_partly_undecodable(struct ek_flow_monitor *m, int64_t now_ms)
@@ -285,8 +295,7 @@ static void look_partly_undecodable(struct ek_flow_monitor *m, int64_t now_ms)
     set_state(m, EK_FLOW_PARTLY_UNDECODABLE,
               (many || still) && !m->state[EK_FLOW_UNDECODABLE].active, now_ms,
               "%" PRIu64 " of %" PRIu64 " messages cannot be read, %.2g%% of the newest; %s%s: %s",
-              undecodable, decoded + undecodable, percent,
-              m->copies_to ? "they are in " : "they are forwarded unchanged",
+              undecodable, decoded + undecodable, percent, whereabouts(m),
               m->copies_to ? m->copies_to : "", m->first_reason);
 }
 
@@ -314,8 +323,9 @@ static void look_stalled(struct ek_flow_monitor *m, int64_t now_ms)
                   "the reading thread has not run for %" PRId64 " s", blocked / 1000);
     else
         set_state(m, EK_FLOW_STALLED, still >= EK_FLOW_STALL_MS, now_ms,
-                  "no output for %" PRId64 " s; %" PRIu64 " messages in flight, lag %" PRId64,
-                  still / 1000, m->progress.in_flight, m->progress.lag);
+                  "no %s for %" PRId64 " s; %" PRIu64 " messages in flight, lag %" PRId64,
+                  m->forwards ? "output" : "list observed", still / 1000, m->progress.in_flight,
+                  m->progress.lag);
 }
 
 static void list_unmapped(struct ek_flow_monitor *m, char text[EK_FLOW_TEXT_BYTES])

@@ -77,10 +77,11 @@ struct ek_flow_monitor;
 const char *ek_flow_condition_name(enum ek_flow_condition which);
 
 /* Create a monitor in which no condition holds. silence_ms: time without a message that counts as
- * silence; 0: by the usual gap. copies_to: topic of the copies of undecodable messages, or NULL; it
- * must outlive the monitor. Return NULL if out of memory. */
-struct ek_flow_monitor *ek_flow_monitor_new(int64_t silence_ms, const char *copies_to,
-                                            int64_t now_ms);
+ * silence; 0: by the usual gap. forwards: messages are forwarded, not only observed. copies_to:
+ * topic of the copies of undecodable messages, or NULL; it must outlive the monitor. Return NULL if
+ * out of memory. */
+struct ek_flow_monitor *ek_flow_monitor_new(int64_t silence_ms, bool forwards,
+                                            const char *copies_to, int64_t now_ms);
 void ek_flow_monitor_free(struct ek_flow_monitor *m);
 
 /* Fields that messages should have. */

@@ -274,7 +274,8 @@ static int make_parts(struct ek_stage *s, const struct ek_assets *assets, struct
     s->partitions = ek_partition_offsets_new();
     s->agreement = ek_agreement_cache_new();
     s->pause = ek_pause_new();
-    s->flow = ek_flow_monitor_new(s->config->silence_ms, s->config->dead_letter_topic, ek_now_ms());
+    s->flow = ek_flow_monitor_new(s->config->silence_ms, s->config->output_topic != NULL,
+                                  s->config->dead_letter_topic, ek_now_ms());
     s->assets = ek_asset_ref_borrow(assets);
     s->batch = ek_calloc((size_t)s->config->batch_size, sizeof *s->batch);
     if (!s->metrics || !s->event_log || !s->partitions || !s->agreement || !s->pause ||
@@ -356,6 +357,11 @@ void ek_stage_stop(struct ek_stage *s)
 bool ek_stage_pause(struct ek_stage *s, bool paused, const char *actor, const char *reason)
 {
     return ek_guard_service_pause(s->guard, paused, actor, reason);
+}
+
+bool ek_stage_has_output(const struct ek_stage *s)
+{
+    return s->config->output_topic != NULL;
 }
 
 bool ek_stage_has_durable_state(const struct ek_stage *s)

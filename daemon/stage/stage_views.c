@@ -221,6 +221,11 @@ int ek_stage_status(struct ek_stage *s, struct ek_buf *out)
         ek_buf_text(out, ",\"fleet\":");
         ek_fleet_status(s->fleet, out);
     }
+    ek_buf_text(out, ",\"output\":");
+    if (s->config->output_topic)
+        ek_buf_json(out, s->config->output_topic, strlen(s->config->output_topic));
+    else
+        ek_buf_text(out, "null");
     ek_buf_text(out, ",\"input\":");
     ek_flow_monitor_json(s->flow, ek_now_ms(), out);
     ek_buf_text(out, ",");

@@ -390,12 +390,14 @@ static void check_scores(struct worker *w, const struct ek_list *q)
     ek_log_text(worker_pool->tools.log, EK_LOG_WARN, "scores_missing", text);
 }
 
-/* Return whether a list keeps its scores because no list has had a segment dimension that the rules
- * name: a fault of one segment would be treated in all traffic. */
+/* Return whether a list keeps its scores: there is no output, but the plan of a fleet acts; or no
+ * list has had a segment dimension that the rules name, and a fault of one segment would be treated
+ * in all traffic. */
 static bool is_held(const struct worker *w, enum ek_list_outcome word)
 {
+    const struct ek_worker_pool_tools *tools = &w->worker_pool->tools;
     return (word == EK_LIST_CANARY || word == EK_LIST_ROUTED || word == EK_LIST_REPAIRED) &&
-           ek_flow_monitor_lacks_segment(w->worker_pool->tools.flow);
+           (!tools->config->output_topic || ek_flow_monitor_lacks_segment(tools->flow));
 }
 
 static int forward(struct worker *w, struct ek_inflight *t, struct ek_context *c,
@@ -438,7 +440,8 @@ static int forward_paused(struct worker *w, struct ek_inflight *t,
                           const struct ek_guard_service_list *l, struct ek_error *e)
 {
     struct ek_metrics *m = w->worker_pool->tools.metrics;
-    ek_metrics_count(m, EK_COUNT_UNDECODABLE_FORWARDED, l->rc != 0);
+    ek_metrics_count(m, EK_COUNT_UNDECODABLE_FORWARDED,
+                     l->rc && w->worker_pool->tools.config->output_topic);
     return ek_output_writer_forward(w->output_writer, t, t->bytes, t->length,
                                     ek_metrics_gauge_value(m, EK_GAUGE_PLAN_VERSION),
                                     EK_LIST_PAUSED, e);

@@ -81,14 +81,50 @@ static const struct ek_node *action_text(const struct ek_node *rule)
     return NULL;
 }
 
+/* Return the first mode of the rules that allows actions, or NULL. */
+static const struct ek_node *acting_mode(const struct ek_node *root)
+{
+    const struct ek_node *features = ek_node_get(root, "features"),
+                         *acts = action_text(ek_node_get(root, "defaults")), *rule;
+    for (size_t i = 0; !acts && (rule = rule_at(features, i)); i++)
+        acts = is_watched(rule) ? action_text(rule) : NULL;
+    return acts;
+}
+
+/* Return the action of the first pin that changes lists, or NULL. */
+static const struct ek_node *acting_pin(const struct ek_node *root)
+{
+    const struct ek_node *pins = ek_node_get(root, "pins");
+    for (size_t i = 0; pins && i < pins->count; i++) {
+        const struct ek_node *n = ek_node_get(&pins->children[i], "action");
+        int action = n ? ek_action_parse(n->text) : -1;
+        if (action >= 0 && ek_action_treats((enum ek_action)action))
+            return n;
+    }
+    return NULL;
+}
+
+int ek_rules_check_observing(const struct ek_yaml *y, struct ek_error *e)
+{
+    const struct ek_node *root = ek_yaml_root(y), *mode = acting_mode(root),
+                         *pin = acting_pin(root);
+    if (mode)
+        return ek_node_fail(y, mode, e,
+                            "mode '%s' changes lists, but there is no 'output.topic'; set it, or "
+                            "use 'observe' or 'shadow'",
+                            mode->text);
+    return pin ? ek_node_fail(y, pin, e,
+                              "a pin to '%s' changes lists, but there is no 'output.topic'; set "
+                              "it, or use 'none' or 'alert'",
+                              pin->text)
+               : EK_OK;
+}
+
 static int note_limit(const struct notes *n, const struct ek_node *root)
 {
     const struct ek_node *most = ek_node_get(ek_node_get(root, "limits"), "max_routed_features"),
-                         *features = ek_node_get(root, "features"),
-                         *acts = action_text(ek_node_get(root, "defaults")), *rule;
+                         *acts = acting_mode(root);
     struct ek_error e;
-    for (size_t i = 0; !acts && (rule = rule_at(features, i)); i++)
-        acts = is_watched(rule) ? action_text(rule) : NULL;
     if (!most || n->r->max_routed_features || !acts)
         return EK_OK;
     ek_node_fail(n->y, most, &e, "'max_routed_features' is 0, so '%s' at %ld:%ld has no effect",

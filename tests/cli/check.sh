@@ -222,6 +222,11 @@ printf 'features: {price: {mode: canary, canary: {initial_percent: 10, max_perce
 says 0 "trials.yaml: configuration, ok (trials.yaml:3:56: the rules act, but without a model all findings are only reported: set 'assets.model', or 'output.writes: features')" trials.yaml
 sed 's/topic: ranked,/topic: ranked, writes: features,/' trials.yaml >features-out.yaml
 says 0 'features-out.yaml: configuration, ok' features-out.yaml
+# Without an output topic lists are only observed.
+grep -v '^output:' trials.yaml >watching.yaml
+says 78 "watching.yaml:2:56: 'assets.rules': canary.yaml:1:26: mode 'canary' changes lists, but there is no 'output.topic'; set it, or use 'observe' or 'shadow'" watching.yaml
+printf 'features: {price: {mode: shadow}}\n' >canary.yaml
+says 0 'watching.yaml: configuration, ok' watching.yaml
 cat >swapped.yaml <<'END'
 input:  {brokers: "localhost:9092", topics: [scored], group: g}
 output: {topic: ranked, dead_letter_topic: ranked.dead}

@@ -305,8 +305,8 @@ def decoded(raw):
 
 class Daemon:
     """`evenkeel run` with its configuration, as a context manager. Unlike by default, messages that cannot be read are
-    only dead-lettered unless `undecodable` is "forward"; dead=False: without a dead-letter topic; session=None: the
-    default session."""
+    only dead-lettered unless `undecodable` is "forward"; target=None: without an output topic; dead: the dead-letter
+    topic, True: that of the output, False: none; session=None: the default session."""
     LAG_SECONDS = 1.2
 
     def __init__(self, folder, broker, source, target, assets, rules=None, model=None, more="",
@@ -322,13 +322,14 @@ class Daemon:
         extra += f", rules: {rules}" if rules else ""
         sinks = ([f"kafka: {{topic: {alerts}}}"] if alerts else []) + list(sinks)
         alert = "".join(["alerts:\n"] + [f"  - {{{sink}}}\n" for sink in sinks]) if sinks else ""
+        letters = f"dead_letter_topic: {dead if isinstance(dead, str) else target + '.dead'}, " if dead else ""
         with open(self.config, "w") as out:
             named = f", instance: {instance}" if instance else ""
             out.write(f"service: {{name: kafka-test{named}, {service}}}\n"
                       f"input: {{brokers: \"{brokers or broker.address}\", topics: [{source}], "
                       f"group: {self.group}, delivery: {delivery}, {input}{', ' if input else ''}"
                       f"librdkafka: {{{f'session.timeout.ms: {session}, ' if session else ''}{more}}}}}\n"
-                      f"output: {{topic: {target}, undecodable: {undecodable}, writes: {writes}, {f'dead_letter_topic: {target}.dead, ' if dead else ''}"
+                      f"output: {{{f'topic: {target}, ' if target else ''}undecodable: {undecodable}, writes: {writes}, {letters}"
                       f"librdkafka: {{{output}}}}}\n"
                       f"assets: {{manifest: {assets}/features.yaml, "
                       f"profile: {assets}/profile.ekp{extra}}}\n"

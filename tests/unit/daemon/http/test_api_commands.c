@@ -1,4 +1,5 @@
 /* Accept commands over HTTP; test_guard_accept.c covers their effect in a guard. */
+#include "base/alloc.h"
 #include "base/file.h"
 #include "daemon/http/control_api.h"
 #include "daemon/base/log.h"
@@ -110,6 +111,23 @@ START_TEST(an_accept_is_answered_with_its_decision_and_a_revert_takes_it_back)
 }
 END_TEST
 
+START_TEST(without_an_output_a_pin_that_changes_lists_is_refused)
+{
+    struct told t;
+    prepare(&t);
+    ek_free(t.s.config->output_topic);
+    t.s.config->output_topic = NULL;
+    start(&t.s);
+    assert_answer(&t, "/api/v1/pin", ANA, "{\"feature\":\"price\",\"action\":\"route\"}", 409,
+                  "action 'route' changes lists, but there is no 'output.topic'");
+    assert_answer(&t, "/api/v1/pin", ANA, "{\"feature\":\"price\",\"action\":\"none\"}", 200,
+                  "\"type\":\"pin\"");
+    ck_assert(page_has(t.s.stage, "/api/v1/status", "\"output\":null"));
+    join(&t.s);
+    close_told(&t);
+}
+END_TEST
+
 START_TEST(what_is_not_there_and_what_cannot_be_done_now_are_told_apart)
 {
     static const struct {
@@ -210,6 +228,7 @@ Suite *suite_api_commands(void)
 {
     return ek_suite("api_orders",
                     an_accept_is_answered_with_its_decision_and_a_revert_takes_it_back,
+                    without_an_output_a_pin_that_changes_lists_is_refused,
                     what_is_not_there_and_what_cannot_be_done_now_are_told_apart,
                     a_pin_is_in_the_plan_until_it_is_taken_away,
                     an_instance_of_a_fleet_gives_an_accept_to_who_decides);

@@ -17,7 +17,7 @@ struct scene {
 static void begin(struct scene *s, int64_t silence_ms)
 {
     *s = (struct scene){.now = SECOND, .progress = {.partitions = 1}};
-    s->flow = ek_flow_monitor_new(silence_ms, "dead", s->now);
+    s->flow = ek_flow_monitor_new(silence_ms, true, "dead", s->now);
     ck_assert_ptr_nonnull(s->flow);
 }
 
@@ -210,6 +210,21 @@ START_TEST(ten_seconds_without_output_are_a_stall_while_the_input_has_more)
 }
 END_TEST
 
+START_TEST(without_an_output_nothing_is_forwarded)
+{
+    struct scene s = {.now = SECOND, .progress = {.partitions = 1}};
+    s.flow = ek_flow_monitor_new(0, false, NULL, s.now);
+    pass(&s, 0, 8);
+    ck_assert_ptr_nonnull(strstr(text_of(&s, EK_FLOW_UNDECODABLE),
+                                 "8 of 8 messages cannot be read; they are skipped"));
+    s.progress.in_flight = 3;
+    for (int i = 0; i < 10; i++)
+        pass(&s, 0, 0);
+    ck_assert_ptr_nonnull(strstr(text_of(&s, EK_FLOW_STALLED), "no list observed for 10 s"));
+    ek_flow_monitor_free(s.flow);
+}
+END_TEST
+
 START_TEST(a_reading_thread_that_stands_still_is_a_stall)
 {
     struct scene s;
@@ -301,15 +316,15 @@ END_TEST
 
 Suite *suite_flow_monitor(void)
 {
-    return ek_suite("flow_monitor", no_data_is_a_state_of_its_own,
-                    messages_that_cannot_be_read_are_reported_with_the_first_reason_and_their_place,
-                    one_percent_of_messages_that_cannot_be_read_is_a_condition,
-                    half_of_the_messages_that_cannot_be_read_are_not_most,
-                    a_reason_is_replaced_when_it_is_not_of_the_newest_messages,
-                    an_input_is_silent_after_many_times_the_usual_gap,
-                    ten_seconds_without_output_are_a_stall_while_the_input_has_more,
-                    a_reading_thread_that_stands_still_is_a_stall,
-                    losses_add_up_and_stay_for_an_hour,
-                    a_field_that_no_list_has_is_reported_after_100_lists,
-                    what_others_observe_is_set_and_cleared);
+    return ek_suite(
+        "flow_monitor", no_data_is_a_state_of_its_own,
+        messages_that_cannot_be_read_are_reported_with_the_first_reason_and_their_place,
+        one_percent_of_messages_that_cannot_be_read_is_a_condition,
+        half_of_the_messages_that_cannot_be_read_are_not_most,
+        a_reason_is_replaced_when_it_is_not_of_the_newest_messages,
+        an_input_is_silent_after_many_times_the_usual_gap,
+        ten_seconds_without_output_are_a_stall_while_the_input_has_more,
+        without_an_output_nothing_is_forwarded, a_reading_thread_that_stands_still_is_a_stall,
+        losses_add_up_and_stay_for_an_hour, a_field_that_no_list_has_is_reported_after_100_lists,
+        what_others_observe_is_set_and_cleared);
 }

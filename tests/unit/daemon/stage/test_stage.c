@@ -1,5 +1,6 @@
 /* Message processing of a stage, against librdkafka's mock cluster. tests/kafka uses a real broker;
  * test_stage_events.c covers events. */
+#include "base/alloc.h"
 #include "daemon/kafka/client.h"
 #include "daemon/base/log.h"
 #include "tests/stage_scene.h"
@@ -55,6 +56,54 @@ START_TEST(messages_come_out_or_become_dead_letters)
     begin(&s);
     run_through(&s);
     end(&s);
+}
+END_TEST
+
+static void remove_output(struct scene *s)
+{
+    ek_free(s->config->output_topic);
+    s->config->output_topic = NULL;
+}
+
+/* Observe LISTS without an output. The mock cluster does not store offsets of transactions, so only
+ * at least once is restarted. */
+static void observe_all(struct scene *s, bool letters, bool restart)
+{
+    const int more = restart ? 10 : 0;
+    remove_output(s);
+    if (!letters) {
+        ek_free(s->config->dead_letter_topic);
+        s->config->dead_letter_topic = NULL;
+        set(s, "output.undecodable", "forward");
+    }
+    feed(s, 0, LISTS);
+    start(s);
+    struct ek_stage_stats t = wait_for(s, LISTS);
+    ck_assert_uint_eq(t.queries, LISTS - LISTS / 10);
+    ck_assert_uint_eq(t.dead, letters ? LISTS / 10 : 0);
+    finish(s);
+    feed(s, LISTS, (uint64_t)(LISTS + more));
+    if (restart) {
+        start(s);
+        t = wait_for(s, (uint64_t)more); /* the offsets of the others are committed */
+        ck_assert_uint_eq(t.consumed, (uint64_t)more);
+        finish(s);
+    }
+    ck_assert_uint_eq(count(s, "ranked", "none"), 0);
+    if (letters)
+        ck_assert_uint_eq(count(s, "ranked.dead", "ek-error"), (uint64_t)(LISTS + more) / 10);
+}
+
+START_TEST(without_an_output_lists_are_observed_and_their_offsets_committed)
+{
+    static const char *const deliveries[] = {"at_least_once", "exactly_once"};
+    for (int i = 0; i < 4; i++) {
+        struct scene s;
+        begin(&s);
+        set(&s, "input.delivery", deliveries[i / 2]);
+        observe_all(&s, i % 2, i < 2);
+        end(&s);
+    }
 }
 END_TEST
 
@@ -310,6 +359,7 @@ Suite *suite_stage(void)
                     exactly_once_several_workers_keep_the_order_of_each_partition,
                     exactly_once_an_abort_goes_back_and_counts_each_list_once,
                     exactly_once_a_right_that_is_missing_ends_the_stage,
+                    without_an_output_lists_are_observed_and_their_offsets_committed,
                     few_in_flight_hold_the_input_back_and_nothing_is_lost,
                     several_workers_keep_the_order_of_each_partition,
                     the_order_of_each_partition_holds_while_requests_are_tried_again,

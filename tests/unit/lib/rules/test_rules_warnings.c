@@ -109,9 +109,48 @@ START_TEST(a_limit_that_lets_nothing_act_is_told_beside_what_should)
 }
 END_TEST
 
+/* Return the error of these rules without an output topic, "" if they only observe. */
+static const char *acting_of(const char *text)
+{
+    static char said[SAID_BYTES];
+    struct ek_error e;
+    struct ek_yaml *y = NULL;
+    said[0] = 0;
+    must(ek_yaml_parse(&y, "r", text, strlen(text), NULL));
+    if (ek_rules_check_observing(y, &e))
+        snprintf(said, sizeof said, "%ld:%ld: %s", e.line, e.column, e.message);
+    ek_yaml_free(y);
+    return said;
+}
+
+START_TEST(without_an_output_the_first_mode_or_pin_that_changes_lists_is_an_error)
+{
+    static const struct {
+        const char *rules, *said;
+    } cases[] = {
+        {"version: 1\n", ""},
+        {"defaults: {mode: shadow}\nfeatures: {price: {mode: observe}}\n", ""},
+        {"features: {price: {watch: false, mode: enforce}}\n", ""},
+        {"pins: [{feature: price, action: none}, {feature: taxes, action: alert}]\n", ""},
+        {"defaults: {mode: enforce}\n",
+         "1:18: mode 'enforce' changes lists, but there is no 'output.topic'; set it, or use "
+         "'observe' or 'shadow'"},
+        {"segments: [arm]\nfeatures: {price: {mode_in: {arm: {A: shadow, B: canary}}}}\n",
+         "2:50: mode 'canary' changes lists, but there is no 'output.topic'; set it, or use "
+         "'observe' or 'shadow'"},
+        {"pins:\n  - {feature: price, action: none}\n  - {feature: taxes, action: blank}\n",
+         "3:30: a pin to 'blank' changes lists, but there is no 'output.topic'; set it, or use "
+         "'none' or 'alert'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        ck_assert_str_eq(acting_of(cases[i].rules), cases[i].said);
+}
+END_TEST
+
 Suite *suite_rules_warnings(void)
 {
     return ek_suite("rules_notes", a_pin_that_has_run_out_is_told,
                     what_is_said_of_a_feature_that_is_not_watched_is_told,
-                    a_limit_that_lets_nothing_act_is_told_beside_what_should);
+                    a_limit_that_lets_nothing_act_is_told_beside_what_should,
+                    without_an_output_the_first_mode_or_pin_that_changes_lists_is_an_error);
 }
