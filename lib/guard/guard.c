@@ -284,7 +284,7 @@ void ek_guard_treat(const struct ek_guard *g, struct ek_context *c, const struct
         return;
     struct ek_plan_list list = {cells, count, ek_canary_bucket(&c->query),
                                 c->scorer && ek_scorer_uses_sources(c->scorer, &c->query)};
-    ek_plan_apply(plan, &list, c->slot_of_item, c->slots, &c->routing);
+    ek_plan_treat(plan, &list, c->slot_of_item, c->slots, &c->routing);
     ek_context_note_entries(c, plan);
     ek_guard_treat_accepted(g, c, plan, cells, count);
 }

@@ -83,6 +83,16 @@ struct ek_plan_entry ek_plan_entry_find(int feature, int cell, struct ek_treatme
                                   .until_ms = -1};
 }
 
+struct ek_plan_repair ek_plan_entry_repair(const struct ek_plan_entry *e)
+{
+    struct ek_plan_repair r = e->repair;
+    if (r.by == EK_REPAIR_UNKNOWN && e->treatment.action == EK_ACT_BLANK)
+        r.by = EK_REPAIR_BLANK;
+    else if (r.by == EK_REPAIR_UNKNOWN && e->treatment.action == EK_ACT_FILL)
+        r.by = EK_REPAIR_MISSING;
+    return r;
+}
+
 int ek_plan_find(const struct ek_plan *p, int feature, int cell)
 {
     for (int i = 0; i < p->count; i++)
@@ -303,7 +313,7 @@ static void route_all(const struct ek_plan *p, const struct ek_plan_list *list,
     }
 }
 
-void ek_plan_apply(const struct ek_plan *p, const struct ek_plan_list *list,
+void ek_plan_treat(const struct ek_plan *p, const struct ek_plan_list *list,
                    const int *routable_of_item, int routables, struct ek_plan_routing *out)
 {
     struct winners w;
@@ -319,11 +329,19 @@ void ek_plan_apply(const struct ek_plan *p, const struct ek_plan_list *list,
     route_all(p, list, &w, true, routable_of_item, out);
 }
 
+static bool same_repair(const struct ek_plan_repair *a, const struct ek_plan_repair *b)
+{
+    return a->by == b->by && (a->by == EK_REPAIR_UNKNOWN ||
+                              (a->query_feature == b->query_feature && a->exact == b->exact &&
+                               a->number == b->number && a->scale == b->scale));
+}
+
 static bool same_entry(const struct ek_plan_entry *a, const struct ek_plan_entry *b)
 {
     return a->feature == b->feature && a->cell == b->cell &&
            a->treatment.action == b->treatment.action && a->mode == b->mode &&
-           a->percent == b->percent && is_pin(a) == is_pin(b);
+           a->percent == b->percent && is_pin(a) == is_pin(b) &&
+           same_repair(&a->repair, &b->repair);
 }
 
 static bool same_mode(const struct ek_plan_mode *a, const struct ek_plan_mode *b)

@@ -134,6 +134,8 @@ const char *ek_repair_by_name(enum ek_repair_by by);
  * "repaired", "undecodable". */
 const char *ek_list_outcome_name(enum ek_list_outcome w);
 
+/* Return the repair that an entry carries out: its own, or that of the action of a pin. */
+struct ek_plan_repair ek_plan_entry_repair(const struct ek_plan_entry *e);
 /* Return a new entry for a finding: enforced, unknown repair, start time 0, no end. */
 struct ek_plan_entry ek_plan_entry_find(int feature, int cell, struct ek_treatment treatment);
 /* Add an entry, or change the treatment of an existing one. The version rises only if the set of
@@ -171,13 +173,14 @@ int ek_plan_features(const struct ek_plan *p);
  * pin takes precedence over a finding, then the more specific entry. A finding's entry has the most
  * careful matching mode of the plan: of the feature, else of `defaults`, else its own. Features
  * without treatment get EK_ACT_NONE. An empty plan costs one comparison. */
-void ek_plan_apply(const struct ek_plan *p, const struct ek_plan_list *list,
+void ek_plan_treat(const struct ek_plan *p, const struct ek_plan_list *list,
                    const int *routable_of_item, int routables, struct ek_plan_routing *out);
-/* Return whether two plans treat every list alike, except for values, times and versions. */
+/* Return whether two plans treat every list alike and repair values alike. Times, versions and
+ * values of other treatments may differ. */
 bool ek_plan_same(const struct ek_plan *a, const struct ek_plan *b);
 
 /* Possible modes of the lists in the scope of an entry, if the rules set modes for some segments.
- * Modes combine as in ek_plan_apply, so an entry of all traffic or of one dimension can have lists
+ * Modes combine as in ek_plan_treat, so an entry of all traffic or of one dimension can have lists
  * with several modes. */
 struct ek_plan_outcomes {
     const struct ek_plan_mode *mode; /* one per feature, level and cell */

@@ -107,17 +107,6 @@ void ek_context_free(struct ek_context *c)
     ek_free(c);
 }
 
-/* The entry of a pin has an action only. */
-static void note_entry(struct ek_context *c, const struct ek_plan_entry *entry)
-{
-    struct ek_plan_repair *r = &c->repair[c->slot_of_item[entry->feature]];
-    *r = entry->repair;
-    if (r->by == EK_REPAIR_UNKNOWN && entry->treatment.action == EK_ACT_BLANK)
-        r->by = EK_REPAIR_BLANK;
-    else if (r->by == EK_REPAIR_UNKNOWN && entry->treatment.action == EK_ACT_FILL)
-        r->by = EK_REPAIR_MISSING;
-}
-
 /* Entries beyond EK_ROUTING_ENTRIES have no known repair for comparisons. */
 void ek_context_note_entries(struct ek_context *c, const struct ek_plan *plan)
 {
@@ -127,7 +116,8 @@ void ek_context_note_entries(struct ek_context *c, const struct ek_plan *plan)
         c->repair[k] = (struct ek_plan_repair){.factor = NAN, .query_feature = -1};
     for (int i = 0; c->writer && i < plan->count; i++)
         if (ek_routing_has(&c->routing, i))
-            note_entry(c, &plan->entry[i]);
+            c->repair[c->slot_of_item[plan->entry[i].feature]] =
+                ek_plan_entry_repair(&plan->entry[i]);
     for (int i = 0; i < c->routing.entries; i++) {
         const struct ek_plan_entry *entry = &plan->entry[c->routing.entry[i]];
         int k = c->slot_of_item[entry->feature];

@@ -319,7 +319,7 @@ static void assert_as_read(struct world *w, const struct reading *read)
             struct ek_plan_list l = {CELLS_OF[list], 3, BUCKET[b], true};
             struct ek_plan_routing out = {.acts = acts, .would = would};
             int acted = 0, desired = 0;
-            ek_plan_apply(&w->now, &l, ROUTABLE_OF_ITEM, FEATURES, &out);
+            ek_plan_treat(&w->now, &l, ROUTABLE_OF_ITEM, FEATURES, &out);
             for (int f = 0; f < FEATURES; f++) {
                 enum ek_action a = read->acts[list][b][f], v = read->would[list][b][f];
                 ck_assert_int_eq(w->now.count ? acts[f].action : EK_ACT_NONE, a);

@@ -166,7 +166,7 @@ static void treat(struct world *w, struct treated *out)
             const int16_t cells[] = {0, (int16_t)(cell ? cell : -1)};
             struct ek_plan_list l = {cells, 2, BUCKET[b], true};
             struct ek_plan_routing r = {.acts = acts, .would = would};
-            ek_plan_apply(ek_controller_plan(w->through.control), &l, w->manifest->routable_of_item,
+            ek_plan_treat(ek_controller_plan(w->through.control), &l, w->manifest->routable_of_item,
                           w->manifest->routable_count, &r);
             for (int k = 0; k < w->manifest->routable_count && r.desired; k++)
                 out->acts[cell][b][k] = acts[k].action;

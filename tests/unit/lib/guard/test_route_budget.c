@@ -126,7 +126,7 @@ static int lists(struct scene *s, int most)
     while (count < most && acts(s)) {
         s->query++;
         s->now += 1000;
-        ek_plan_apply(ek_controller_plan(s->control), &l, s->manifest->routable_of_item,
+        ek_plan_treat(ek_controller_plan(s->control), &l, s->manifest->routable_of_item,
                       s->manifest->routable_count, &r);
         ek_controller_list(s->control, &r);
         settle(s);

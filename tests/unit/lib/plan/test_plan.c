@@ -20,7 +20,7 @@ static int apply_in(struct scene *s, const int16_t *cells, int count, int bucket
     struct ek_plan_list list = {cells, count, bucket, sources};
     s->routing.acts = s->acts;
     s->routing.would = s->would;
-    ek_plan_apply(&s->plan, &list, ROUTABLE_OF_ITEM, 2, &s->routing);
+    ek_plan_treat(&s->plan, &list, ROUTABLE_OF_ITEM, 2, &s->routing);
     return s->routing.acted;
 }
 
@@ -272,7 +272,7 @@ START_TEST(what_findings_ask_for_has_figures_however_many_pins_there_are)
         add(&s, i, 0, EK_MODE_CANARY, 500)->by =
             i < EK_ROUTING_ENTRIES ? EK_BY_OPERATOR : EK_BY_FINDING;
     }
-    ek_plan_apply(&s.plan, &list, routable, EK_ROUTING_ENTRIES + 1, &r);
+    ek_plan_treat(&s.plan, &list, routable, EK_ROUTING_ENTRIES + 1, &r);
     ck_assert(r.desired == EK_ROUTING_ENTRIES + 1 && r.entries == EK_ROUTING_ENTRIES);
     ck_assert_int_eq(r.entry[0], EK_ROUTING_ENTRIES);
     ck_assert_int_eq(r.entry[1], 0);
@@ -321,6 +321,14 @@ START_TEST(two_plans_are_the_same_when_they_treat_lists_alike)
     b.plan.entry[0].by = EK_BY_OPERATOR;
     ck_assert(!ek_plan_same(&a.plan, &b.plan));
     b.plan.entry[0].by = EK_BY_FINDING;
+    a.plan.entry[0].repair.factor = 3; /* for comparisons alone */
+    ck_assert(ek_plan_same(&a.plan, &b.plan));
+    a.plan.entry[0].repair.by = b.plan.entry[1].repair.by = EK_REPAIR_NUMBER;
+    a.plan.entry[0].repair.number = b.plan.entry[1].repair.number = 100;
+    ck_assert(ek_plan_same(&a.plan, &b.plan));
+    b.plan.entry[1].repair.number = 101; /* lists get other values */
+    ck_assert(!ek_plan_same(&a.plan, &b.plan));
+    b.plan.entry[1].repair.number = 100;
     say(&b, 0, 2, EK_MODE_ENFORCE, true);
     ck_assert(!ek_plan_same(&a.plan, &b.plan));
     say(&a, 0, 2, EK_MODE_SHADOW, true);

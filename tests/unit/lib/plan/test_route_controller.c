@@ -188,7 +188,7 @@ static enum ek_list_outcome word_of(const struct scene *s, int arm, int bucket)
     const int16_t cells[] = {ALL, (int16_t)arm};
     struct ek_plan_list l = {cells, 2, bucket, true};
     struct ek_plan_routing r = {.acts = acts, .would = would};
-    ek_plan_apply(ek_controller_plan(s->control), &l, s->manifest->routable_of_item,
+    ek_plan_treat(ek_controller_plan(s->control), &l, s->manifest->routable_of_item,
                   s->manifest->routable_count, &r);
     return r.outcome;
 }
