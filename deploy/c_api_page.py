@@ -8,8 +8,8 @@ HEAD = """# C API
 This reference is generated from `lib/evenkeel.h` with `make reference`; do not edit it.
 [Embed the guard](embedding.md) has an example.
 """
-_COMMENTED = re.compile(r"/\*\*(.*?)\*/\n(.*?(?:;|\}\s*;))\n", re.S)
-_NAME = re.compile(r"\(\*(\w+)\)\(|(\w+)\(|enum (\w+)")
+_COMMENTED = re.compile(r"/\*\*(.*?)\*/\n(\w[^;{]*\{.*?\n\};|.*?;)\n", re.S)
+_NAME = re.compile(r"\(\*(\w+)\)\(|(\w+)\(|(?:enum|struct) (\w+) \{")
 
 
 def lines_of(comment):

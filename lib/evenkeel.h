@@ -79,6 +79,7 @@ struct ek_assets;
 struct ek_guard;
 struct ek_context;
 struct ek_state;
+struct ek_applier;
 
 /** Return the version of the library, such as "0.1.0". */
 const char *ek_version(void);
@@ -498,6 +499,57 @@ int ek_guard_set_assets(struct ek_guard *g, const struct ek_assets *assets,
  * @return 0, or EK_ENOMEM; both guards must then be freed.
  */
 int ek_guard_merge(struct ek_guard *into, struct ek_guard *from, struct ek_error *e);
+
+/** Segment of a list: dimension and value, such as "arm" and "B". */
+struct ek_segment_value {
+    const char *name, *value;
+};
+
+/** One complete list in arrays of the caller. Unknown members are 0 or NULL. */
+struct ek_array_list {
+    const char *id;                         /* list id, which decides on canaries; NULL: in none */
+    int64_t time_ms;                        /* time of the list; 0: unknown */
+    const struct ek_segment_value *segment; /* [segments] */
+    size_t segments;                        /* at most 16 */
+    const float *query_features;            /* [query_count] in the order of messages */
+    size_t query_count;
+    const char *const *item_id; /* [items] */
+    float *features;            /* item i, feature f: i * item_stride + f * feature_stride */
+    size_t items, feature_count, item_stride, feature_stride; /* strides in floats */
+};
+
+/**
+ * Read a plan.
+ *
+ * @param out The applier; the caller frees it.
+ * @param json An object with the array `entries`: the body of `/api/v1/plan`, or the records of the
+ *     plan topic in an array.
+ * @param length Length in bytes.
+ * @return 0, or the code of the error.
+ * @retval EK_EFORMAT Not a plan; the message has the position.
+ * @retval EK_ELIMIT More than 1,024 entries or 512 modes.
+ */
+int ek_applier_new(struct ek_applier **out, const char *json, size_t length, struct ek_error *e);
+
+/** Free an applier. NULL is allowed. */
+void ek_applier_free(struct ek_applier *a);
+
+/**
+ * Repair the feature values of a list, as `evenkeel run` does with `output.writes: features`.
+ *
+ * The values are bit for bit those of a repaired message with float32 features. Entries that route
+ * are not applied.
+ *
+ * @param a The applier; one thread at a time.
+ * @param list The list; `features` is changed in place. NaN is a missing value.
+ * @param changed Set to the number of changed values; may be NULL.
+ * @return 0, or the code of the error.
+ * @retval EK_EUSAGE The arrays lack a feature of the plan, or a member is too large; no value is
+ *     changed.
+ * @retval EK_ENOMEM Out of memory; some features may be repaired.
+ */
+int ek_plan_apply(struct ek_applier *a, const struct ek_array_list *list, size_t *changed,
+                  struct ek_error *e);
 
 #ifdef __cplusplus
 }

@@ -229,6 +229,22 @@ struct ek_event *ek_event_from_finding(const struct ek_manifest *m, const struct
     return out;
 }
 
+void ek_event_entry_init(struct ek_event_entry *out, const struct ek_manifest *m,
+                         const struct ek_cells *cells, const struct ek_plan_entry *e)
+{
+    *out = (struct ek_event_entry){.at = {m->item[e->feature]->name,
+                                          ek_cells_dimension_name(cells, e->cell),
+                                          ek_cells_value(cells, e->cell)},
+                                   .action = e->treatment.action,
+                                   .mode = e->mode,
+                                   .percent = e->percent / 100.0,
+                                   .source = e->by,
+                                   .fault_cleared = ek_plan_awaits(e),
+                                   .repair = e->repair};
+    if (e->repair.query_feature >= 0)
+        out->query_feature = m->query[e->repair.query_feature]->name;
+}
+
 struct ek_event *ek_event_from_plan(const struct ek_manifest *m, const struct ek_cells *cells,
                                     const struct ek_plan *plan, uint64_t query, int64_t time_ms)
 {
@@ -236,20 +252,8 @@ struct ek_event *ek_event_from_plan(const struct ek_manifest *m, const struct ek
     struct ek_event_entry *entry = ek_calloc((size_t)plan->count + 1, sizeof *entry);
     if (!entry)
         return NULL;
-    for (int i = 0; i < plan->count; i++) {
-        const struct ek_plan_entry *e = &plan->entry[i];
-        entry[i] = (struct ek_event_entry){.at = {m->item[e->feature]->name,
-                                                  ek_cells_dimension_name(cells, e->cell),
-                                                  ek_cells_value(cells, e->cell)},
-                                           .action = e->treatment.action,
-                                           .mode = e->mode,
-                                           .percent = e->percent / 100.0,
-                                           .source = e->by,
-                                           .fault_cleared = ek_plan_awaits(e),
-                                           .repair = e->repair};
-        if (e->repair.query_feature >= 0)
-            entry[i].query_feature = m->query[e->repair.query_feature]->name;
-    }
+    for (int i = 0; i < plan->count; i++)
+        ek_event_entry_init(&entry[i], m, cells, &plan->entry[i]);
     v.plan = (struct ek_event_plan){plan->version, plan->count, entry};
     struct ek_event *out = ek_event_copy(&v);
     ek_free(entry);

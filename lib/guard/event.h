@@ -145,6 +145,9 @@ struct ek_event *ek_event_from_finding(const struct ek_manifest *m,
                                        const struct ek_finding *finding,
                                        const struct ek_decision *decision, const int *members,
                                        int count);
+/* Set *out to a plan entry, with views of names of manifest and cells. */
+void ek_event_entry_init(struct ek_event_entry *out, const struct ek_manifest *m,
+                         const struct ek_cells *cells, const struct ek_plan_entry *e);
 /* Return an event of a new plan; `query`: number of the next list. NULL if out of memory. */
 struct ek_event *ek_event_from_plan(const struct ek_manifest *m, const struct ek_cells *cells,
                                     const struct ek_plan *plan, uint64_t query, int64_t time_ms);

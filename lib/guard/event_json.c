@@ -1,10 +1,12 @@
 #include "guard/event_json.h"
 
+#include "lists/codec_json.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-enum { DIGITS = 6, REPAIR_DIGITS = 15, SHORT_DIGITS = 4 };
+enum { DIGITS = 6, SHORT_DIGITS = 4 };
 
 static void add_number(struct ek_json_writer *w, const char *key, double value)
 {
@@ -189,6 +191,13 @@ void ek_json_add_problem(struct ek_json_writer *w, const struct ek_event_finding
     ek_json_add_text(w, "text", f->text);
 }
 
+/* Append the shortest decimal that gives back the double. */
+static void add_exact(struct ek_json_writer *w, const char *key, double number)
+{
+    char text[EK_JSON_NUMBER_BYTES];
+    ek_json_add_raw(w, key, text, ek_json_double(text, number));
+}
+
 /* Append what the repair of an entry needs (docs/format/events.md). */
 static void add_repair(struct ek_json_writer *w, const struct ek_plan_repair *r,
                        const char *query_feature)
@@ -199,13 +208,25 @@ static void add_repair(struct ek_json_writer *w, const struct ek_plan_repair *r,
     if (r->by == EK_REPAIR_QUERY_FEATURE)
         ek_json_add_text(w, "query_feature", query_feature);
     if (number)
-        ek_json_add_rounded(w, "number", r->number, REPAIR_DIGITS);
-    add_true(w, "exact", number && r->exact);
+        add_exact(w, "number", r->number);
+    add_true(w, "exact", r->exact);
     if (r->by == EK_REPAIR_POWER)
-        add_number(w, "scale", r->scale);
+        add_exact(w, "scale", r->scale);
     if (r->by == EK_REPAIR_OFFSET)
-        add_number(w, "error", r->scale);
+        add_exact(w, "error", r->scale);
     ek_json_close(w, '}');
+}
+
+void ek_json_add_plan_entry(struct ek_json_writer *w, const struct ek_event_entry *e)
+{
+    add_place(w, &e->at);
+    ek_json_add_text(w, "mitigation", ek_action_name(e->action));
+    ek_json_add_text(w, "mode", ek_mode_name(e->mode));
+    ek_json_add_rounded(w, "percent", e->percent, SHORT_DIGITS);
+    ek_json_add_text(w, "source", ek_plan_source_name(e->source));
+    add_true(w, "fault_cleared", e->fault_cleared);
+    if (e->repair.by != EK_REPAIR_UNKNOWN)
+        add_repair(w, &e->repair, e->query_feature);
 }
 
 static void add_plan(struct ek_json_writer *w, const struct ek_event *v)
@@ -214,16 +235,8 @@ static void add_plan(struct ek_json_writer *w, const struct ek_event *v)
     add_head(w, v);
     ek_json_open(w, "entries", '[');
     for (int i = 0; i < v->plan.count; i++) {
-        const struct ek_event_entry *e = &v->plan.entry[i];
         ek_json_open(w, NULL, '{');
-        add_place(w, &e->at);
-        ek_json_add_text(w, "mitigation", ek_action_name(e->action));
-        ek_json_add_text(w, "mode", ek_mode_name(e->mode));
-        ek_json_add_rounded(w, "percent", e->percent, SHORT_DIGITS);
-        ek_json_add_text(w, "source", ek_plan_source_name(e->source));
-        add_true(w, "fault_cleared", e->fault_cleared);
-        if (e->repair.by != EK_REPAIR_UNKNOWN)
-            add_repair(w, &e->repair, e->query_feature);
+        ek_json_add_plan_entry(w, &v->plan.entry[i]);
         ek_json_close(w, '}');
     }
     ek_json_close(w, ']');

@@ -18,6 +18,8 @@ void ek_json_add_segment(struct ek_json_writer *w, const char *key, const char *
 /* Append a segment to a buffer, in the format of ek_json_add_segment. Return 0, EK_ENOMEM or
  * EK_ELIMIT. */
 int ek_segment_json(struct ek_buf *out, const char *dimension, const char *value);
+/* Append the members of a plan entry to the open object. */
+void ek_json_add_plan_entry(struct ek_json_writer *w, const struct ek_event_entry *e);
 /* Append the members of a finding to the open object, for the overview. */
 void ek_json_add_problem(struct ek_json_writer *w, const struct ek_event_finding *f);
 /* Append the members of a decision to the open object. Unknown actor and reason are null; other
