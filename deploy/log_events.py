@@ -72,6 +72,8 @@ MEANINGS = {
     "partitions_lost": "Partitions were lost without a revocation, so their offsets are not committed",
     "partitions_revoked": "A partition was revoked from this instance",
     "pause_save_failed": "A pause could not be stored in the state and ends with the process",
+    "plan_topic_recovered": "`plan.topic` takes records again after `plan_topic_unavailable`",
+    "plan_topic_unavailable": "`plan.topic` is missing or refuses records; it is tried again every 5 s, and lists flow on",
     "plan_changed": "A new plan is in force ([plan](format/events.md#plan))",
     "position_pending": "The position of a partition waits for brokers",
     "reload_completed": "A reload was applied. `carried_over` is `all`, or `counters_only` if evidence, findings and routes restart",

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SETTINGS = 4, WAIT_MS = 15000, TOPICS_MAX = 6, VALUE_BYTES = 64, KEY_CREATE = 256 };
+enum { SETTINGS = 4, WAIT_MS = 15000, TOPICS_MAX = 7, VALUE_BYTES = 64, KEY_CREATE = 256 };
 
 struct topics_args {
     const char *config;
@@ -76,6 +76,13 @@ static void add_state(struct plan *p, int partitions)
     set(need, "cleanup.policy", "compact");
     set(need, "min.compaction.lag.ms", "600000");
     set(need, "segment.bytes", "67108864");
+}
+
+static void add_plan(struct plan *p)
+{
+    struct ek_topic_need *need = add(p, "plan.topic", p->config->plan_topic, 1);
+    if (need)
+        set(need, "cleanup.policy", "compact");
 }
 
 static void add_fleet(struct plan *p)
@@ -194,6 +201,7 @@ static int check_all(struct plan *p, struct ek_error *e)
     add(p, "output.dead_letter_topic", c->dead_letter_topic, 1);
     add(p, "alerts.kafka.topic", c->alert_topic, 1);
     add_state(p, most);
+    add_plan(p);
     add_fleet(p);
     for (int i = 0; !rc && i < p->count; i++)
         rc = check_topic(p, &p->topic[i], e);

@@ -94,6 +94,7 @@ struct ek_config {
     int64_t output_writes;                  /* enum ek_output_writes */
     struct ek_property_list output_librdkafka;
     char *model, *profile, *manifest, *rules;
+    char *plan_topic;                         /* NULL: none */
     char *fleet_topic, *fleet_evidence_topic; /* NULL: no fleet; NULL: derived from fleet_topic */
     int64_t fleet_report_interval_ms, fleet_leader_timeout_ms, max_reported_segments,
         max_fleet_segments;

@@ -168,6 +168,24 @@ static int check_fleet(const struct finishing *f)
     return rc;
 }
 
+static int check_plan(const struct finishing *f)
+{
+    static const char key[] = "plan.topic";
+    const struct ek_config *c = f->c;
+    char evidence[EK_FLEET_TOPIC_BYTES] = "";
+    if (!c->plan_topic)
+        return EK_OK;
+    if (c->fleet_topic)
+        ek_config_evidence_topic(c, evidence);
+    int rc = check_shared(f, key, c->plan_topic);
+    if (!rc && (same(c->plan_topic, c->fleet_topic) || same(c->plan_topic, evidence)))
+        rc = add_fault(f, key,
+                       ek_fail(f->e, EK_ECONFIG,
+                               "'%s': topic '%s' is also a topic of the fleet; use another one",
+                               key, c->plan_topic));
+    return rc;
+}
+
 /* Instance names that are equal after truncation would fence each other. */
 static int check_names(const struct finishing *f)
 {
@@ -236,6 +254,8 @@ int ek_config_finish(const struct ek_config *c, struct ek_error_list *faults, st
         rc = check_undecodable(&f);
     if (!rc)
         rc = check_fleet(&f);
+    if (!rc)
+        rc = check_plan(&f);
     if (!rc)
         rc = check_names(&f);
     if (!rc)

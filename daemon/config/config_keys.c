@@ -154,6 +154,11 @@ static const struct ek_key_row KEYS[] = {
      .read = ek_config_read_properties,
      .help = "librdkafka properties of the producer only; they override `input.librdkafka`"},
 
+    MAP("plan", "the plan as records, for programs that repair values themselves"),
+    TEXT("plan.topic", IN_CONFIG(plan_topic), NULL, 0,
+         "compacted topic of this group with a JSON record for each entry of the plan "
+         "(dev/formats/plan.md), written by the leader of a fleet or by the only instance"),
+
     MAP("assets", "trained files and rules"),
     PATH("assets.manifest", IN_CONFIG(manifest), EK_KEY_REQUIRED | EK_KEY_RELOADABLE,
          "feature manifest"),
@@ -280,7 +285,8 @@ static const struct ek_key_row KEYS[] = {
            "maximum number of connections from one address; more are closed at once. A reverse "
            "proxy is one address"),
     NUMBER("http.max_event_streams", INT, IN_CONFIG(http_max_event_streams), "16", 0, 1000,
-           "maximum number of connections that follow /api/v1/events; more get status 503"),
+           "maximum number of connections that follow /api/v1/events, and of those that wait for a "
+           "plan; more get status 503"),
     NUMBER("http.request_timeout", DURATION, IN_CONFIG(http_request_timeout_ms), "10s", 100,
            SECONDS(600),
            "longest time to receive the headers, and then the body, of a request, and longest "

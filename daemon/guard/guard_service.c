@@ -9,6 +9,7 @@
 #include "daemon/views/agreement_cache.h"
 #include "daemon/views/event_log.h"
 #include "daemon/views/feature_stats.h"
+#include "daemon/views/plan_view.h"
 #include "guard/event_json.h"
 #include "guard/guard_assets.h"
 #include "guard/guard_fleet.h"
@@ -74,6 +75,9 @@ struct ek_guard_service {
     struct ek_alerts *alerts;                                       /* NULL: none */
     void (*receive_event)(void *context, const struct ek_event *v); /* NULL: none */
     void *listener;
+    struct ek_plan_view *plan_view;   /* NULL: none */
+    uint64_t plan_changes;            /* of the event log, in the view */
+    bool is_plan_stale;               /* the view has values of other assets */
     struct ek_pause *pause;           /* NULL: none */
     int64_t ahead_ms;                 /* wall clock minus monotonic clock at creation */
     struct ek_output_counts reported; /* outputs reported to the guard so far */
@@ -133,6 +137,19 @@ void ek_guard_service_set_listener(struct ek_guard_service *s,
 {
     s->receive_event = receive_event;
     s->listener = context;
+}
+
+void ek_guard_service_set_plan_view(struct ek_guard_service *s, struct ek_plan_view *view)
+{
+    s->plan_view = view;
+}
+
+bool ek_guard_service_is_plan_author(struct ek_guard_service *s)
+{
+    pthread_mutex_lock(&s->lock);
+    bool is_author = !s->member.name || s->is_plan_author;
+    pthread_mutex_unlock(&s->lock);
+    return is_author;
 }
 
 struct ek_alerts *ek_guard_service_alerts(const struct ek_guard_service *s)
@@ -204,8 +221,19 @@ static void drain_events(struct ek_guard_service *s)
         report(s, v);
 }
 
+/* Update the view after a plan event, a restored state or new assets. */
+static void update_plan_view(struct ek_guard_service *s)
+{
+    uint64_t changes = ek_event_log_plan_changes(s->event_log);
+    if (!s->plan_view || (changes == s->plan_changes && !s->is_plan_stale))
+        return;
+    s->is_plan_stale = ek_plan_view_set(s->plan_view, s->guard) != EK_OK; /* then retried */
+    s->plan_changes = changes;
+}
+
 static void update_progress(struct ek_guard_service *s)
 {
+    update_plan_view(s);
     ek_metrics_gauge(s->metrics, EK_GAUGE_LISTS, ek_guard_list_count(s->guard));
     ek_metrics_gauge(s->metrics, EK_GAUGE_PLAN_VERSION, ek_guard_plan_version(s->guard));
 }
@@ -482,6 +510,7 @@ static int switch_guard(struct ek_guard_service *s, const struct ek_guard_servic
     if (rc)
         return rc;
     next->on_switch(next->context);
+    s->is_plan_stale = true;
     update_views(s, next, *fit);
     if (ensure_joined(s, &why)) /* retried with the next report */
         ek_log_text(s->log, EK_LOG_ERROR, "fleet_join_failed", why.message);
@@ -610,6 +639,7 @@ int ek_guard_service_receive_plan(struct ek_guard_service *s, const void *bytes,
         ek_alerts_report(s->alerts, EK_ALERTS_NEW_LEADER);
     sync_fleet_pause(s);
     drain_events(s);
+    update_plan_view(s);
     s->in_fleet_plan = false;
     pthread_mutex_unlock(&s->lock);
     return rc;

@@ -51,6 +51,7 @@ struct ek_pause;
 struct ek_feature_history;
 struct ek_shadow_scorer;
 struct ek_alerts;
+struct ek_plan_view;
 
 /* List in flight. `rc` other than 0: not decodable, with the error in `why`; skipped. */
 struct ek_guard_service_list {
@@ -71,6 +72,11 @@ void ek_guard_service_free(struct ek_guard_service *s);
  * first list. */
 void ek_guard_service_set_outputs(struct ek_guard_service *s, struct ek_output *output,
                                   struct ek_alerts *alerts);
+/* Set the view of the plan, which must outlive the service. Call before the first list. */
+void ek_guard_service_set_plan_view(struct ek_guard_service *s, struct ek_plan_view *view);
+/* Return whether this instance decides on the plan: it has no fleet, or leads it and wrote the
+ * current plan. */
+bool ek_guard_service_is_plan_author(struct ek_guard_service *s);
 /* Set a callback for each event, which is valid during the call. It is called with the guard locked
  * and must not call the service. Call before the first list. */
 void ek_guard_service_set_listener(struct ek_guard_service *s,

@@ -12,6 +12,7 @@
 #include "daemon/kafka/kafka.h"
 #include "daemon/views/event_log.h"
 #include "daemon/views/feature_stats.h"
+#include "daemon/views/plan_view.h"
 #include "daemon/views/rank_samples.h"
 
 #include <string.h>
@@ -48,7 +49,8 @@ static int findings(struct ek_stage *s, struct ek_buf *body)
 
 static int plan(struct ek_stage *s, struct ek_buf *body)
 {
-    return ek_event_log_plan(ek_stage_parts(s).event_log, body);
+    char tag[EK_PLAN_TAG_BYTES];
+    return ek_plan_view_json(ek_stage_parts(s).plan, tag, body);
 }
 
 static int features(struct ek_stage *s, struct ek_buf *body)

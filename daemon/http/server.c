@@ -9,6 +9,7 @@
 #include "daemon/http/control_api.h"
 #include "daemon/http/event_stream.h"
 #include "daemon/http/pages.h"
+#include "daemon/http/plan_poll.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -40,14 +41,23 @@ void ek_http_headers(struct MHD_Response *response, const char *type)
     MHD_add_response_header(response, "Content-Security-Policy", RESPONSE_POLICY);
 }
 
-static enum MHD_Result queue(struct MHD_Connection *connection, unsigned status, const char *type,
-                             const char *allow, struct MHD_Response *response)
+/* Headers that not all responses have. */
+struct head {
+    const char *type;
+    const char *allow; /* of 405 */
+    const char *tag;   /* NULL: none */
+};
+
+static enum MHD_Result queue(struct MHD_Connection *connection, unsigned status,
+                             const struct head *head, struct MHD_Response *response)
 {
     if (!response)
         return MHD_NO;
-    ek_http_headers(response, type);
+    ek_http_headers(response, head->type);
+    if (head->tag)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_ETAG, head->tag);
     if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, allow);
+        MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, head->allow);
     if (status == MHD_HTTP_UNAUTHORIZED)
         MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
     if (status == MHD_HTTP_SERVICE_UNAVAILABLE)
@@ -58,12 +68,12 @@ static enum MHD_Result queue(struct MHD_Connection *connection, unsigned status,
 }
 
 static enum MHD_Result queue_body(struct MHD_Connection *connection, unsigned status,
-                                  const char *type, const char *allow, const struct ek_buf *body)
+                                  const struct head *head, const struct ek_buf *body)
 {
     struct MHD_Response *response = MHD_create_response_from_buffer(
         body->length, body->length ? (void *)body->data : (void *)(uintptr_t) "",
         MHD_RESPMEM_MUST_COPY);
-    return queue(connection, status, type, allow, response);
+    return queue(connection, status, head, response);
 }
 
 /* Large response in flight. */
@@ -80,12 +90,11 @@ static void free_response(void *context)
     ek_free(a);
 }
 
-enum MHD_Result ek_http_respond(struct MHD_Connection *connection, unsigned *status,
-                                const char *type, const char *allow, struct ek_buf *body,
-                                size_t *load)
+static enum MHD_Result respond_with(struct MHD_Connection *connection, unsigned *status,
+                                    const struct head *head, struct ek_buf *body, size_t *load)
 {
     if (body->length <= EK_HTTP_SMALL_BYTES)
-        return queue_body(connection, *status, type, allow, body);
+        return queue_body(connection, *status, head, body);
     if (*load + body->capacity > EK_HTTP_LOAD_BYTES_MAX)
         return ek_http_reject(connection, *status = MHD_HTTP_SERVICE_UNAVAILABLE,
                               "too many large responses in flight; retry later");
@@ -100,7 +109,22 @@ enum MHD_Result ek_http_respond(struct MHD_Connection *connection, unsigned *sta
         a->body.length, a->body.data, free_response, a);
     if (!response)
         free_response(a);
-    return queue(connection, *status, type, allow, response);
+    return queue(connection, *status, head, response);
+}
+
+enum MHD_Result ek_http_respond(struct MHD_Connection *connection, unsigned *status,
+                                const char *type, const char *allow, struct ek_buf *body,
+                                size_t *load)
+{
+    return respond_with(connection, status, &(struct head){.type = type, .allow = allow}, body,
+                        load);
+}
+
+enum MHD_Result ek_http_respond_tagged(struct MHD_Connection *connection, unsigned *status,
+                                       const char *type, const char *tag, struct ek_buf *body,
+                                       size_t *load)
+{
+    return respond_with(connection, status, &(struct head){.type = type, .tag = tag}, body, load);
 }
 
 enum MHD_Result ek_http_reject(struct MHD_Connection *connection, unsigned status, const char *why)
@@ -109,7 +133,8 @@ enum MHD_Result ek_http_reject(struct MHD_Connection *connection, unsigned statu
     ek_buf_init(&body, 0);
     int rc = ek_http_error(why, &body);
     enum MHD_Result result =
-        rc ? MHD_NO : queue_body(connection, status, "application/json", NULL, &body);
+        rc ? MHD_NO
+           : queue_body(connection, status, &(struct head){.type = "application/json"}, &body);
     ek_buf_release(&body);
     return result;
 }
@@ -186,6 +211,7 @@ struct ek_http {
     int port;
     struct ek_http_timeouts *timeouts;
     struct ek_http_streams *streams;
+    struct ek_plan_polls *plan_polls;
     pthread_t timeout_thread;
     bool has_timeout_thread; /* the timeout thread runs */
     size_t load;             /* bytes of large responses in flight */
@@ -203,9 +229,10 @@ struct ek_http {
 struct exchange {
     struct ek_buf body; /* received part, at most EK_API_BODY_BYTES_MAX */
     size_t received;
-    bool has_headers;  /* headers received */
-    unsigned rejected; /* status of a rejection by headers; 0: none */
-    const char *why;   /* its reason; NULL: reason_text */
+    bool has_headers;          /* headers received */
+    unsigned rejected;         /* status of a rejection by headers; 0: none */
+    const char *why;           /* its reason; NULL: reason_text */
+    struct ek_plan_poll *poll; /* long poll of the plan; NULL: none */
 };
 
 static const char *reason_text(unsigned status)
@@ -318,8 +345,22 @@ static enum MHD_Result stream(const struct ek_http *h, struct MHD_Connection *co
     return result;
 }
 
+/* Respond with the plan, or suspend the connection until there is another one. */
+static enum MHD_Result respond_plan(struct ek_http *h, struct MHD_Connection *connection,
+                                    struct exchange *x)
+{
+    unsigned status;
+    enum MHD_Result result =
+        ek_plan_polls_respond(h->plan_polls, connection, &x->poll, &h->load, &status);
+    if (status)
+        count(h, status);
+    else
+        ek_http_timeouts_until(h->timeouts, get_timeout(connection), EK_TIMEOUT_NEVER);
+    return result;
+}
+
 static enum MHD_Result respond(struct ek_http *h, struct MHD_Connection *connection,
-                               const char *url, const char *method, const struct exchange *x)
+                               const char *url, const char *method, struct exchange *x)
 {
     struct ek_buf body;
     const char *type = "application/json";
@@ -334,6 +375,8 @@ static enum MHD_Result respond(struct ek_http *h, struct MHD_Connection *connect
     }
     if (reads && wants_stream(connection, url))
         return stream(h, connection);
+    if (reads && equal(url, "/api/v1/plan"))
+        return respond_plan(h, connection, x);
     ek_buf_init(&body, EK_HTTP_LOAD_BYTES_MAX);
     if (reads && methods)
         status = ek_api_get(&h->api, url, &body);
@@ -471,6 +514,7 @@ static void on_end(void *context, struct MHD_Connection *connection, void **stat
     ek_http_timeouts_wait(h->timeouts, get_timeout(connection), ek_now_ms());
     if (!x)
         return;
+    ek_plan_poll_free(x->poll);
     ek_buf_release(&x->body);
     ek_free(x);
     *state = NULL;
@@ -566,6 +610,7 @@ static void *run_timeouts(void *context)
         pthread_mutex_unlock(&h->lock);
         ek_http_timeouts_expire(h->timeouts, ek_now_ms());
         ek_http_streams_wake(h->streams, ek_now_ms());
+        ek_plan_polls_wake(h->plan_polls, ek_now_ms());
         clock_gettime(CLOCK_MONOTONIC, &next);
         next.tv_nsec += CHECK_MS * 1000000L;
         next.tv_sec += next.tv_nsec / 1000000000;
@@ -650,7 +695,9 @@ static struct ek_http *create(const struct ek_http_limits *limits, const struct 
     pthread_condattr_destroy(&monotonic);
     h->timeouts = ek_http_timeouts_new();
     h->streams = h->timeouts ? ek_http_streams_new((size_t)h->limits.streams, h->timeouts) : NULL;
-    if (h->streams)
+    h->plan_polls = ek_plan_polls_new((size_t)h->limits.streams,
+                                      api->stage ? ek_stage_parts(api->stage).plan : NULL);
+    if (h->streams && h->plan_polls)
         return h;
     ek_http_stop(h);
     return NULL;
@@ -711,9 +758,12 @@ void ek_http_stop(struct ek_http *h)
     stop_timeout_thread(h);
     if (h->streams)
         ek_http_streams_close(h->streams);
+    if (h->plan_polls)
+        ek_plan_polls_close(h->plan_polls);
     if (h->server)
         stop_server(h);
     ek_http_streams_free(h->streams);
+    ek_plan_polls_free(h->plan_polls);
     ek_http_timeouts_free(h->timeouts);
     pthread_cond_destroy(&h->end);
     pthread_mutex_destroy(&h->lock);

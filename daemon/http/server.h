@@ -22,6 +22,10 @@ enum { EK_HTTP_SMALL_BYTES = 64 << 10, EK_HTTP_LOAD_BYTES_MAX = 32 << 20 };
 enum MHD_Result ek_http_respond(struct MHD_Connection *connection, unsigned *status,
                                 const char *type, const char *allow, struct ek_buf *body,
                                 size_t *load);
+/* Queue a response as ek_http_respond, with an entity tag. */
+enum MHD_Result ek_http_respond_tagged(struct MHD_Connection *connection, unsigned *status,
+                                       const char *type, const char *tag, struct ek_buf *body,
+                                       size_t *load);
 /* Queue the response {"error": why} with this status. Return the result of libmicrohttpd. Server
  * thread. */
 enum MHD_Result ek_http_reject(struct MHD_Connection *connection, unsigned status, const char *why);

@@ -123,7 +123,30 @@ static void assigned(void *context, bool ready, int partitions)
 static void set_degraded(void *context, const char *text)
 {
     struct ek_stage *s = context;
+    atomic_store(&s->state_degraded, text != NULL);
     ek_flow_monitor_set(s->flow, EK_FLOW_DEGRADED, text, ek_now_ms());
+}
+
+/* Runs on the thread of the plan topic, once a second. */
+static void set_plan_degraded(void *context, const char *text)
+{
+    struct ek_stage *s = context;
+    if (!atomic_load(&s->state_degraded))
+        ek_flow_monitor_set(s->flow, EK_FLOW_DEGRADED, text, ek_now_ms());
+}
+
+static int copy_plan(void *context, struct ek_plan_document *out, bool *changed)
+{
+    const struct ek_stage *s = context;
+    return ek_plan_view_copy(s->plan_view, out, changed);
+}
+
+/* The plan is known when the partitions are assigned and their state is restored. */
+static bool is_plan_writer(void *context)
+{
+    struct ek_stage *s = context;
+    return ek_metrics_gauge_value(s->metrics, EK_GAUGE_READY) &&
+           ek_guard_service_is_plan_author(s->guard);
 }
 
 /* Report messages that the log dropped before they were read. */
@@ -186,6 +209,7 @@ static int make_guard(struct ek_stage *s, const struct ek_assets *assets, struct
     s->board = ek_feature_stats_new(assets->manifest, assets->rules, ek_guard_traffic(guard));
     ek_guard_service_unlock(s->guard);
     ek_guard_service_set_pause(s->guard, s->pause);
+    ek_guard_service_set_plan_view(s->guard, s->plan_view);
     s->tracks = ek_feature_history_new();
     s->samples = ek_rank_samples_new();
     return s->board && s->tracks && s->samples ? EK_OK : enomem(e);
@@ -202,6 +226,18 @@ static int make_fleet(struct ek_stage *s, struct ek_error *e)
     if (s->fleet)
         ek_alerts_set_instance(s->alerts, ek_fleet_name(s->fleet));
     return rc;
+}
+
+static int make_plan_topic(struct ek_stage *s, struct ek_error *e)
+{
+    const struct ek_plan_topic_tools tools = {.config = s->config,
+                                              .metrics = s->metrics,
+                                              .log = s->log,
+                                              .context = s,
+                                              .copy = copy_plan,
+                                              .is_writer = is_plan_writer,
+                                              .degraded = set_plan_degraded};
+    return s->config->plan_topic ? ek_plan_topic_new(&s->plan_topic, &tools, e) : EK_OK;
 }
 
 static int make_worker_pool(struct ek_stage *s, struct ek_error *e)
@@ -273,13 +309,14 @@ static int make_parts(struct ek_stage *s, const struct ek_assets *assets, struct
     s->event_log = ek_event_log_new((size_t)s->config->event_history);
     s->partitions = ek_partition_offsets_new();
     s->agreement = ek_agreement_cache_new();
+    s->plan_view = ek_plan_view_new();
     s->pause = ek_pause_new();
     s->flow = ek_flow_monitor_new(s->config->silence_ms, s->config->output_topic != NULL,
                                   s->config->dead_letter_topic, ek_now_ms());
     s->assets = ek_asset_ref_borrow(assets);
     s->batch = ek_calloc((size_t)s->config->batch_size, sizeof *s->batch);
     if (!s->metrics || !s->event_log || !s->partitions || !s->agreement || !s->pause ||
-        !s->assets || !s->batch || !s->flow)
+        !s->assets || !s->batch || !s->flow || !s->plan_view)
         return enomem(e);
     ek_stage_expect_fields(s, assets);
     int rc = ek_wakeup_init(&s->wakeup, e);
@@ -291,6 +328,8 @@ static int make_parts(struct ek_stage *s, const struct ek_assets *assets, struct
         rc = ek_alerts_new(&s->alerts, s->config, s->log, e);
     if (!rc)
         rc = make_fleet(s, e);
+    if (!rc)
+        rc = make_plan_topic(s, e);
     if (!rc)
         rc = make_worker_pool(s, e);
     if (!rc)
@@ -312,6 +351,7 @@ int ek_stage_new(struct ek_stage **out, const struct ek_config *config,
     s->wakeup.fd = -1;
     atomic_init(&s->stopping, false);
     atomic_init(&s->turned, false);
+    atomic_init(&s->state_degraded, false);
     rc = make_parts(s, assets, e);
     if (rc)
         ek_stage_free(s);
@@ -332,6 +372,7 @@ void ek_stage_free(struct ek_stage *s)
     ek_input_free(s->input);
     ek_checkpoint_store_free(s->checkpoint_store);
     ek_fleet_free(s->fleet);
+    ek_plan_topic_free(s->plan_topic);
     ek_partition_offsets_free(s->partitions);
     ek_agreement_cache_free(s->agreement);
     ek_feature_stats_free(s->board);
@@ -340,6 +381,7 @@ void ek_stage_free(struct ek_stage *s)
     ek_guard_service_free(s->guard);
     ek_alerts_free(s->alerts);
     ek_asset_ref_release(s->assets);
+    ek_plan_view_free(s->plan_view);
     ek_pause_free(s->pause);
     ek_flow_monitor_free(s->flow);
     ek_event_log_free(s->event_log);
@@ -703,8 +745,11 @@ int ek_stage_run(struct ek_stage *s, struct ek_error *e)
         rc = ek_worker_pool_start(s->worker_pool, e);
     if (!rc)
         rc = start_watch(s, e);
+    if (!rc && s->plan_topic)
+        rc = ek_plan_topic_start(s->plan_topic, e);
     if (!rc)
         rc = read_on(s, e);
+    ek_plan_topic_stop(s->plan_topic);
     ek_flow_watch_stop(s->flow_watch);
     ek_metrics_gauge(s->metrics, EK_GAUGE_READY, 0);
     ek_log_write(s->log, EK_LOG_INFO, "service_stopping", "in_flight=%zu",

@@ -31,6 +31,7 @@ struct ek_feature_stats;
 struct ek_rank_samples;
 struct ek_feature_history;
 struct ek_guard_service;
+struct ek_plan_view;
 
 /* Create guard and clients without waiting for a broker. The arguments must outlive the stage;
  * `log` may be NULL. Return 0, EK_ENOMEM, or EK_ECONFIG for an invalid client configuration. */
@@ -57,6 +58,7 @@ struct ek_stage_parts {
     struct ek_fleet *fleet; /* NULL without one */
     struct ek_pause *pause;
     struct ek_flow_monitor *flow;
+    struct ek_plan_view *plan;
 };
 
 /* Return the parts, which the stage owns. */

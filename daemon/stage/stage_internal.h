@@ -11,9 +11,11 @@
 #include "daemon/fleet/fleet.h"
 #include "daemon/views/event_log.h"
 #include "daemon/stage/consumer.h"
+#include "daemon/kafka/plan_topic.h"
 #include "daemon/kafka/producer.h"
 #include "daemon/state/checkpoint_store.h"
 #include "daemon/stage/transactions.h"
+#include "daemon/views/plan_view.h"
 #include "daemon/views/rank_samples.h"
 #include "daemon/stage/stage.h"
 
@@ -39,6 +41,8 @@ struct ek_stage {
     struct ek_txn_coordinator *transactor; /* exactly once, after all topics exist; else NULL */
     struct ek_checkpoint_store *checkpoint_store; /* NULL: no checkpoints */
     struct ek_worker_pool *worker_pool;
+    struct ek_plan_view *plan_view;
+    struct ek_plan_topic *plan_topic; /* NULL: none */
     struct ek_pause *pause;
     struct ek_fleet *fleet;   /* NULL: no fleet */
     struct ek_alerts *alerts; /* NULL: no HTTP alerts */
@@ -51,6 +55,7 @@ struct ek_stage {
     struct ek_wakeup wakeup;
     struct ek_inflight **batch; /* [config->batch_size] */
     atomic_bool stopping;
+    atomic_bool state_degraded; /* no checkpoints, which the flow monitor reports first */
     int64_t tick_due_ms, commit_due_ms, board_due_ms, limits_due_ms; /* monotonic */
     int64_t full_since_ms;                                           /* 0: not full */
     bool full_reported, stuck;

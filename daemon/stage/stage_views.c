@@ -159,7 +159,8 @@ struct ek_stage_parts ek_stage_parts(struct ek_stage *s)
                                    .guard = s->guard,
                                    .fleet = s->fleet,
                                    .pause = s->pause,
-                                   .flow = s->flow};
+                                   .flow = s->flow,
+                                   .plan = s->plan_view};
 }
 
 static int write_service(const char *name, struct ek_buf *out)

@@ -24,6 +24,7 @@ struct ek_event_log {
     size_t bytes;     /* of the retained events */
     struct ek_reported_findings open;
     struct ek_event *plan; /* NULL before the first */
+    uint64_t plan_changes;
 };
 
 struct ek_event_log *ek_event_log_new(size_t keep)
@@ -47,6 +48,7 @@ static void remove_all_open(struct ek_event_log *j)
     ek_reported_findings_release(&j->open);
     ek_free(j->plan);
     j->plan = NULL;
+    j->plan_changes++;
 }
 
 void ek_event_log_free(struct ek_event_log *j)
@@ -101,6 +103,7 @@ static int store_plan(struct ek_event_log *j, const struct ek_event *v,
     }
     ek_free(j->plan);
     j->plan = copy;
+    j->plan_changes++;
     return EK_OK;
 }
 
@@ -230,15 +233,12 @@ int ek_event_log_findings(struct ek_event_log *j, const char *feature, struct ek
     return ek_buf_text(out, "]\n");
 }
 
-int ek_event_log_plan(struct ek_event_log *j, struct ek_buf *out)
+uint64_t ek_event_log_plan_changes(struct ek_event_log *j)
 {
     pthread_mutex_lock(&j->lock);
-    if (j->plan)
-        ek_event_json(j->plan, out);
-    else
-        ek_buf_text(out, "{\"event\":\"plan\",\"version\":0,\"entries\":[]}");
+    uint64_t changes = j->plan_changes;
     pthread_mutex_unlock(&j->lock);
-    return ek_buf_text(out, "\n");
+    return changes;
 }
 
 int ek_event_log_view(struct ek_event_log *j,

@@ -55,9 +55,8 @@ int ek_event_log_last(struct ek_event_log *j, size_t n, struct ek_buf *out);
 /* Append the open findings of a feature (NULL: of all) as a JSON array, oldest first. Return 0 or
  * EK_ENOMEM. */
 int ek_event_log_findings(struct ek_event_log *j, const char *feature, struct ek_buf *out);
-/* Append the current plan as a JSON object; version 0 without entries before the first. Return 0 or
- * EK_ENOMEM. */
-int ek_event_log_plan(struct ek_event_log *j, struct ek_buf *out);
+/* Return the number of plan events and resets so far. */
+uint64_t ek_event_log_plan_changes(struct ek_event_log *j);
 
 /* Open findings and plan; valid during the call. */
 struct ek_event_log_state {

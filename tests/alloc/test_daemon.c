@@ -67,8 +67,6 @@ static int keep_events(struct ek_error *e)
     if (!rc)
         rc = ek_event_log_findings(j, NULL, &out);
     if (!rc)
-        rc = ek_event_log_plan(j, &out);
-    if (!rc)
         rc = ek_event_log_since(j, &after, &out);
     ek_buf_release(&out);
     ek_event_log_free(j);

@@ -312,7 +312,7 @@ class Daemon:
     def __init__(self, folder, broker, source, target, assets, rules=None, model=None, more="",
                  alerts=None, group=None, limits="", message="", pipeline="", brokers=None, output="", log="",
                  delivery="at_least_once", instance=None, state=None, fleet="", http="", session=6000, slow_ms=0, sinks=(), input="", service="", assembly="",
-                 alerting="", writes="scores", undecodable="dead_letter", dead=True):
+                 alerting="", writes="scores", undecodable="dead_letter", dead=True, plan=""):
         self.http = f"127.0.0.1:{free_port()}"
         self.config = tempfile.mktemp(suffix=".yaml", dir=folder)
         self.log_path = self.config + ".log"
@@ -340,7 +340,8 @@ class Daemon:
                       f"limits: {{{limits}}}\n"
                       f"assembly: {{{assembly}}}\n"
                       f"alerting: {{{alerting}}}\n"
-                      f"pipeline: {{{pipeline}}}\n" + (f"fleet: {{{fleet}}}\n" if fleet else ""))
+                      f"pipeline: {{{pipeline}}}\n" + (f"fleet: {{{fleet}}}\n" if fleet else "") +
+                      (f"plan: {{{plan}}}\n" if plan else ""))
 
     def start(self):
         with open(self.log_path, "ab") as log:
