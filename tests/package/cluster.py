@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 
 import schemas
@@ -98,9 +99,11 @@ def metric_is_there(program):
 
 
 def builder():
-    for words in (["kustomize", "build"], ["kubectl", "kustomize"]):
-        if shutil.which(words[0]):
-            return words
+    beside = os.path.dirname(sys.executable)
+    for name, word in (("kustomize", "build"), ("kubectl", "kustomize")):
+        program = shutil.which(name) or shutil.which(name, path=beside)
+        if program:
+            return [program, word]
     return None
 
 

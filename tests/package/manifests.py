@@ -12,6 +12,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 try:
+    import chart
     import cluster
     from deploy_files import TOP, load, path, same, text
 except ImportError as e:
@@ -73,6 +74,24 @@ def configurations(program):
         check(program, folder, "compose", ["/data"])
 
 
+def chart_configuration(program):
+    if not chart.helm_python:
+        return chart.NO_HELM
+    more = {"config": {"fleet": None, "input": {"librdkafka": {"fetch.max.bytes": 20000000}},
+                       "alerts": [{"webhook": {"url": "${file:/secrets/slack}", "format": "slack"}}]}}
+    with tempfile.TemporaryDirectory() as folder:
+        assets(program, folder)
+        secrets_of(folder)
+        for name, values in (("default", {}), ("changed", more)):
+            made = os.path.join(folder, "chart-" + name)
+            os.mkdir(made)
+            for file, content in chart.configuration(values).items():
+                with open(os.path.join(made, file), "w", encoding="utf-8") as f:
+                    f.write(content)
+            check(program, folder, made, ["/assets", "/secrets"])
+    return None
+
+
 def image_fits(_):
     dockerfile = text("docker", "Dockerfile")
     uid = re.search(r"^USER ([0-9]+):\1$", dockerfile, re.M).group(1)
@@ -86,6 +105,8 @@ def tags_are_of_this_version(program):
     version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout.split()[1]
     for folder in (cluster.BASE, cluster.EXAMPLE):
         same(folder, load(folder, "kustomization.yaml")["images"][0]["newTag"], version)
+    for key in ("version", "appVersion"):
+        same("chart", load("helm", "evenkeel", "Chart.yaml")[key], version)
     for service in ("prepare", "evenkeel"):
         same(service, load("compose", "compose.yaml")["services"][service]["image"], "evenkeel:" + version)
     with open(os.path.join(TOP, "tests/watch/watch.mk"), encoding="utf-8") as f:
@@ -132,7 +153,7 @@ def lints(_):
 
 def main():
     program = os.path.realpath(sys.argv[1])
-    for case in (configurations, *cluster.CASES, image_fits, tags_are_of_this_version, compose_fits, lints):
+    for case in (configurations, chart_configuration, *chart.CASES, *cluster.CASES, image_fits, tags_are_of_this_version, compose_fits, lints):
         try:
             why = case(program)
         except Exception as e:  # an error in one is reported, and the others still run

