@@ -1,11 +1,10 @@
 #include "lists/codec_internal.h"
 #include "num/isa.h"
 
-#include <immintrin.h>
 #include <math.h>
 
 #if defined(__x86_64__)
-
+#include <immintrin.h>
 #endif
 
 /* Tags are checked separately from values, so that both loops run without branches. */
