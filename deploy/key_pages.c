@@ -79,6 +79,7 @@ static const char *const TYPES[EK_KEY_TYPES] = {[EK_KEY_TEXT] = "string",
                                                 [EK_KEY_DATE] = "date",
                                                 [EK_KEY_SEGMENT] = "`{dimension: value}`",
                                                 [EK_KEY_PROPERTIES] = "mapping",
+                                                [EK_KEY_PATHS] = "string or mapping",
                                                 [EK_KEY_MAP] = "mapping",
                                                 [EK_KEY_LIST] = "list"};
 

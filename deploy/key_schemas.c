@@ -171,6 +171,10 @@ static void write_type(const struct schema *s, const struct ek_key_row *k)
         write_string(s, NULL);
         fputs("}", s->out);
         return;
+    case EK_KEY_PATHS:
+        write_string(s, NULL);
+        fputs(",", s->out);
+        /* fall through */
     case EK_KEY_PROPERTIES:
         fputs("{\"type\":\"object\",\"additionalProperties\":", s->out);
         write_string(s, NULL);

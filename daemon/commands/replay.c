@@ -609,6 +609,7 @@ static int load(const struct arguments *a, const char *rules, struct ek_assets *
         mapping.layout = a->layout;
     if (ek_assets_load_mapped(out, a->manifest, a->profile, rules, a->model, &mapping,
                               &a->field_mapping.limits, NULL, e)) {
+        ek_field_mapping_place(a->field_mapping.config, e);
         explain(a, rules, e);
         return ek_cli_config_fault(e);
     }

@@ -53,6 +53,17 @@ static void clear_sinks(struct ek_config *c)
     c->sinks = (struct ek_alert_sinks){NULL, 0};
 }
 
+void ek_config_paths_release(struct ek_config_paths *paths)
+{
+    for (size_t i = 0; i < paths->count; i++) {
+        ek_free((char *)(uintptr_t)paths->items[i].name);
+        ek_free((char *)(uintptr_t)paths->items[i].path);
+    }
+    ek_free(paths->items);
+    ek_free(paths->path);
+    *paths = (struct ek_config_paths){NULL, NULL, 0};
+}
+
 void ek_config_free(struct ek_config *c)
 {
     if (!c)
@@ -60,6 +71,9 @@ void ek_config_free(struct ek_config *c)
     ek_keys_release(ek_config_keys(), EK_IN_CONFIG, c);
     clear_properties(&c->librdkafka);
     clear_properties(&c->output_librdkafka);
+    ek_config_paths_release(&c->segments);
+    ek_config_paths_release(&c->query_features);
+    ek_config_paths_release(&c->features);
     clear_sinks(c);
     ek_error_list_release(&c->notes);
     ek_free(c->path);
@@ -129,7 +143,32 @@ static int check_text(struct ek_key_source *s, const struct ek_key_row *k, const
 int ek_config_store(struct ek_key_source *s, const struct ek_key_row *k, const struct ek_node *n)
 {
     int rc = n->kind == EK_NODE_SCALAR ? check_text(s, k, n) : EK_OK;
-    return rc ? rc : ek_key_store(s, k, n);
+    if (rc || k->type != EK_KEY_PATHS)
+        return rc ? rc : ek_key_store(s, k, n);
+    struct ek_config_paths *paths = ek_key_member(k, s->base[k->base]);
+    char *path = ek_strdup(n->text);
+    if (!path)
+        return ek_fail(s->e, EK_ENOMEM, "out of memory");
+    ek_config_paths_release(paths);
+    paths->path = path;
+    return EK_OK;
+}
+
+int ek_config_add_path(struct ek_config_paths *paths, const char *name, const char *path,
+                       struct ek_error *e)
+{
+    struct ek_named_path *items = ek_realloc(paths->items, paths->count + 1, sizeof *items);
+    if (!items)
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    paths->items = items;
+    char *own_name = ek_strdup(name), *own_path = ek_strdup(path);
+    if (own_name && own_path) {
+        items[paths->count++] = (struct ek_named_path){own_name, own_path};
+        return EK_OK;
+    }
+    ek_free(own_name);
+    ek_free(own_path);
+    return ek_fail(e, EK_ENOMEM, "out of memory");
 }
 
 int ek_config_add_property(struct ek_property_list *list, const struct ek_property *p,
@@ -359,6 +398,21 @@ static void print_properties(const struct ek_property_list *list, struct ek_buf 
     ek_buf_text(out, "}");
 }
 
+static void print_paths(const struct ek_config_paths *paths, struct ek_buf *out)
+{
+    if (paths->path) {
+        quote(paths->path, out);
+        return;
+    }
+    for (size_t i = 0; i < paths->count; i++) {
+        ek_buf_text(out, i ? ", " : "{");
+        quote(paths->items[i].name, out);
+        ek_buf_text(out, ": ");
+        quote(paths->items[i].path, out);
+    }
+    ek_buf_text(out, "}");
+}
+
 static void print_text(const struct ek_key_row *k, const char *text, struct ek_buf *out)
 {
     char shown[EK_URL_REDACTED_BYTES];
@@ -378,6 +432,12 @@ static void print_value(const struct ek_key_row *k, const void *base, struct ek_
         break;
     case EK_KEY_PROPERTIES:
         print_properties(value, out);
+        break;
+    case EK_KEY_PATHS:
+        print_paths(value, out);
+        break;
+    case EK_KEY_BOOL:
+        ek_buf_text(out, ek_key_get(k, base) ? "true" : "false");
         break;
     case EK_KEY_CHOICE:
         ek_key_choice(k, (int)ek_key_get(k, base), word, sizeof word);

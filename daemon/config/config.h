@@ -22,6 +22,7 @@
 #include "base/error.h"
 #include "base/error_list.h"
 #include "evenkeel.h"
+#include "lists/codec.h"
 #include "yaml/keys.h"
 
 #include <stdbool.h>
@@ -43,6 +44,13 @@ struct ek_property {
 
 struct ek_property_list {
     struct ek_property *items;
+    size_t count;
+};
+
+/* Path of a field, or of each of its parts. */
+struct ek_config_paths {
+    char *path; /* NULL: `items` are set */
+    struct ek_named_path *items;
     size_t count;
 };
 
@@ -83,12 +91,14 @@ struct ek_config {
     int64_t silence_ms;   /* 0: auto */
     int64_t delivery;     /* enum ek_delivery */
     struct ek_property_list librdkafka;
-    int64_t encoding, layout; /* 1: JSON; enum ek_message_layout */
+    int64_t encoding, layout; /* enum ek_message_encoding, ek_message_layout */
+    bool numeric_strings;
     int64_t assembly_timeout_ms;
-    /* Paths of fields, with dots between levels; the last four start at an item. */
-    char *query, *time_ms, *segments, *query_features, *manifest_hash, *items, *item;
-    char *list_items, *log_means, *source;
-    char *item_id, *score, *features, *label;
+    /* Paths of fields, with dots between levels; features and the last four start at an item, with
+     * columns at the message. */
+    char *query, *time_ms, *manifest_hash, *items, *item, *list_items, *log_means;
+    struct ek_config_paths segments, query_features, features;
+    char *item_id, *score, *label, *source;
     char *output_topic, *dead_letter_topic; /* dead_letter_topic NULL: none */
     int64_t undecodable;                    /* enum ek_undecodable */
     int64_t output_writes;                  /* enum ek_output_writes */

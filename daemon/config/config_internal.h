@@ -20,8 +20,13 @@ void ek_sink_section(enum ek_sink_kind kind, char section[EK_SINK_SECTION_BYTES]
 /* Check a sink against the others, set its label and append it; the configuration then owns its
  * strings. Return 0, EK_ECONFIG or EK_ENOMEM; on error the caller keeps them. */
 int ek_config_add_sink(struct ek_config *c, struct ek_alert_sink *s, struct ek_error *e);
+/* Append the path of a name. Return 0 or EK_ENOMEM. */
+int ek_config_add_path(struct ek_config_paths *paths, const char *name, const char *path,
+                       struct ek_error *e);
+void ek_config_paths_release(struct ek_config_paths *paths);
 /* Readers used in the table. */
-ek_key_read ek_config_read_properties, ek_config_read_alerts, ek_config_read_kafka;
+ek_key_read ek_config_read_properties, ek_config_read_alerts, ek_config_read_kafka,
+    ek_config_read_paths;
 
 /* Reject properties that could lose acknowledged outputs; add warnings to `c` for those that weaken
  * a guarantee. Return 0, EK_ECONFIG or EK_ENOMEM. */

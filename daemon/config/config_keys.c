@@ -12,6 +12,11 @@
         .path = "message." name, .type = EK_KEY_TEXT, IN_CONFIG(member), .built_in = field,        \
         .help = what                                                                               \
     }
+#define PATHS(name, member, what)                                                                  \
+    {                                                                                              \
+        .path = "message." name, .type = EK_KEY_PATHS, IN_CONFIG(member), .built_in = name,        \
+        .read = ek_config_read_paths, .help = what                                                 \
+    }
 #define LATER(name, what)                                                                          \
     {                                                                                              \
         .path = name, .type = EK_KEY_UNAVAILABLE, .help = what                                     \
@@ -96,16 +101,23 @@ static const struct ek_key_row KEYS[] = {
      .help = "librdkafka properties of consumer and producer"},
 
     MAP("message", "format of messages, and the paths of their fields"),
-    CHOICE("message.encoding", IN_CONFIG(encoding), "msgpack", "msgpack json",
-           "encoding of messages"),
-    CHOICE("message.layout", IN_CONFIG(layout), "list", "list item",
+    CHOICE("message.encoding", IN_CONFIG(encoding), "auto", "auto msgpack json",
+           "encoding of messages; `auto`: detected in each message"),
+    CHOICE("message.layout", IN_CONFIG(layout), "list", "list item columns",
            "contents of a message: `list`, a list; `item`, one item of a list, with the list id "
-           "as key"),
+           "as key; `columns`, a list with an array for each field of its items"),
+    {.path = "message.numeric_strings",
+     .type = EK_KEY_BOOL,
+     IN_CONFIG(numeric_strings),
+     .built_in = "false",
+     .help = "whether features, scores, labels and times may be numbers as strings"},
     FIELD("query", query, "query", "path of the list id"),
-    FIELD("time_ms", time_ms, "time_ms", "path of the list's time in milliseconds since 1970"),
-    FIELD("segments", segments, "segments",
-          "path of the mapping from segment dimensions to values"),
-    FIELD("query_features", query_features, "query_features", "path of the query features"),
+    FIELD("time_ms", time_ms, "time_ms",
+          "path of the list's time: milliseconds or seconds since 1970, or ISO 8601"),
+    PATHS("segments", segments,
+          "path of the mapping from segment dimensions to values, or the path of each dimension"),
+    PATHS("query_features", query_features,
+          "path of the query features, or the path of each feature"),
     FIELD("manifest", manifest_hash, "manifest",
           "path of the manifest hash, if messages contain it"),
     FIELD("items", items, "items", "path of the array of items, with layout `list`"),
@@ -114,9 +126,13 @@ static const struct ek_key_row KEYS[] = {
           "path of the number of items in the complete list, for partial lists or items"),
     FIELD("log_means", log_means, "log_means",
           "path of the complete list's mean logarithms of the routable features"),
-    FIELD("item_id", item_id, "id", "path of the item id, within the item"),
+    FIELD("item_id", item_id, "id",
+          "path of the item id, within the item; with layout `columns`, the path of an array, by "
+          "default `ids`; likewise `scores`, `labels`, `sources`"),
     FIELD("score", score, "score", "path of the upstream score, within the item"),
-    FIELD("features", features, "features", "path of the features, within the item"),
+    PATHS("features", features,
+          "path of the features, within the item, or the path of each feature; `*`: each is a "
+          "field of the item"),
     FIELD("label", label, "label", "path of the label, within the item"),
     FIELD("source", source, "source",
           "path of the item's source in mixed lists (an arm, a supplier), within the item"),

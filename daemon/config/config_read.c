@@ -189,8 +189,10 @@ static int store_expanded(struct ek_key_source *s, const struct ek_key_row *k,
                                   .column = key ? key->column : 0};
     value.text = p.value;
     value.quoted = is_text(k) && (n->quoted || strcmp(n->text, value.text) != 0);
-    int rc = key ? ek_config_add_property(ek_key_member(k, s->base[k->base]), &p, s->e)
-                 : ek_config_store(s, k, &value);
+    void *member = ek_key_member(k, s->base[k->base]);
+    int rc = !key                      ? ek_config_store(s, k, &value)
+             : k->type == EK_KEY_PATHS ? ek_config_add_path(member, p.name, p.value, s->e)
+                                       : ek_config_add_property(member, &p, s->e);
     if (rc == EK_ECONFIG && x->from_file) /* errors do not quote the contents of a file */
         rc = ek_fail(s->e, rc, "'%s': invalid value in the file", k->path);
     if (!rc && x->open_file[0])
@@ -240,6 +242,20 @@ int ek_config_read_properties(struct ek_key_source *s, const struct ek_key_row *
                               const struct ek_node *n)
 {
     int rc = ek_node_check_kind(s->yaml, n, k->path, EK_NODE_MAPPING, s->e);
+    for (size_t i = 0; !rc && i < n->count; i++)
+        rc = ek_keys_collect(s, read_expanded(s, k, &n->children[2 * i], &n->children[2 * i + 1]));
+    return rc;
+}
+
+int ek_config_read_paths(struct ek_key_source *s, const struct ek_key_row *k,
+                         const struct ek_node *n)
+{
+    int rc = EK_OK;
+    if (n->kind == EK_NODE_SCALAR)
+        return s->scalar(s, k, n);
+    if (n->kind != EK_NODE_MAPPING || !n->count)
+        return ek_node_wrong(s->yaml, n, k->path, "a path, or a mapping of names to paths", s->e);
+    ek_config_paths_release(ek_key_member(k, s->base[k->base]));
     for (size_t i = 0; !rc && i < n->count; i++)
         rc = ek_keys_collect(s, read_expanded(s, k, &n->children[2 * i], &n->children[2 * i + 1]));
     return rc;
@@ -325,9 +341,34 @@ static int note_open_tokens(struct ek_key_source *s)
     return note_open_file(s, &at, c->token_file);
 }
 
+/* Set the default names of columns. */
+static int name_columns(struct ek_key_source *s, struct ek_config *c)
+{
+    const struct {
+        const char *key, *name;
+        char **member;
+    } columns[] = {{"message.item_id", "ids", &c->item_id},
+                   {"message.score", "scores", &c->score},
+                   {"message.label", "labels", &c->label},
+                   {"message.source", "sources", &c->source}};
+    for (size_t i = 0; c->layout == EK_LAYOUT_COLUMNS && i < sizeof columns / sizeof *columns;
+         i++) {
+        char *name = place_of(c, columns[i].key).line ? NULL : ek_strdup(columns[i].name);
+        if (!name && !place_of(c, columns[i].key).line)
+            return ek_fail(s->e, EK_ENOMEM, "out of memory");
+        if (!name)
+            continue;
+        ek_free(*columns[i].member);
+        *columns[i].member = name;
+    }
+    return EK_OK;
+}
+
 static int read_tree(struct ek_key_source *s, struct ek_config *c)
 {
     int rc = ek_keys_collect(s, ek_keys_read(s, "", ek_yaml_root(s->yaml)));
+    if (!rc)
+        rc = name_columns(s, c);
     if (!rc)
         rc = ek_config_finish(c, s->faults, s->e);
     if (!rc)

@@ -16,16 +16,24 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { KEY_BYTES = 64 };
+
+static struct ek_named_paths named(const struct ek_config_paths *paths)
+{
+    return (struct ek_named_paths){paths->items, paths->count};
+}
+
 /* Set the message format of the configuration, which keeps ownership of its strings. */
 static void set_mapping(const struct ek_config *c, struct ek_mapping *mapping,
                         struct ek_codec_limits *limits)
 {
-    *mapping = (struct ek_mapping){.encoding = c->encoding ? EK_MESSAGES_JSON : EK_MESSAGES_MSGPACK,
+    *mapping = (struct ek_mapping){.encoding = (enum ek_message_encoding)c->encoding,
                                    .layout = (enum ek_message_layout)c->layout,
+                                   .numeric_strings = c->numeric_strings,
                                    .query = c->query,
                                    .time_ms = c->time_ms,
-                                   .segments = c->segments,
-                                   .query_features = c->query_features,
+                                   .segments = c->segments.path,
+                                   .query_features = c->query_features.path,
                                    .manifest = c->manifest_hash,
                                    .items = c->items,
                                    .item = c->item,
@@ -33,9 +41,12 @@ static void set_mapping(const struct ek_config *c, struct ek_mapping *mapping,
                                    .log_means = c->log_means,
                                    .item_id = c->item_id,
                                    .score = c->score,
-                                   .features = c->features,
+                                   .features = c->features.path,
                                    .label = c->label,
-                                   .source = c->source};
+                                   .source = c->source,
+                                   .segment_paths = named(&c->segments),
+                                   .query_feature_paths = named(&c->query_features),
+                                   .feature_paths = named(&c->features)};
     *limits = (struct ek_codec_limits){.message_bytes = (uint32_t)c->message_bytes,
                                        .items = (int)c->items_max};
 }
@@ -115,15 +126,10 @@ static void add(struct ek_error *e, const char *format, ...)
 
 static void add_encoding(const struct ek_config *c, struct ek_error *e)
 {
-    static const char *const words[] = {"msgpack", "json"};
     struct ek_error at = {0};
     ek_config_place(c, "message.encoding", &at);
-    if (at.line)
-        add(e, "; %s:%ld: 'message.encoding' is '%s', but '%s' can read it", c->path, at.line,
-            words[c->encoding], words[!c->encoding]);
-    else
-        add(e, "; %s has no 'message.encoding', whose default is '%s', but '%s' can read it",
-            c->path, words[c->encoding], words[!c->encoding]);
+    add(e, "; %s:%ld: 'message.encoding' is '%s', but 'auto' can read it", c->path, at.line,
+        c->encoding == EK_MESSAGES_JSON ? "json" : "msgpack");
 }
 
 int ek_field_mapping_hint(const struct ek_field_mapping *d, struct ek_error *e)
@@ -132,6 +138,18 @@ int ek_field_mapping_hint(const struct ek_field_mapping *d, struct ek_error *e)
         add(e, "; if fields have other names, use --config");
     if (d->config && e->flags & EK_ERR_ENCODING)
         add_encoding(d->config, e);
+    return (int)e->code;
+}
+
+int ek_field_mapping_place(const struct ek_config *c, struct ek_error *e)
+{
+    static const char start[] = "'message.";
+    char key[KEY_BYTES];
+    const char *name = e->message + sizeof start - 1;
+    if (c && e->code == EK_ECONFIG && !strncmp(e->message, start, sizeof start - 1)) {
+        snprintf(key, sizeof key, "message.%.*s", (int)strcspn(name, ".'"), name);
+        ek_config_place(c, key, e);
+    }
     return (int)e->code;
 }
 
@@ -174,7 +192,7 @@ int ek_message_for_each(const struct ek_manifest *m, const struct ek_field_mappi
         return rc;
     rc = ek_codec_new(&codec, m, &field_mapping->mapping, &field_mapping->limits, e);
     if (rc)
-        return rc;
+        return ek_field_mapping_place(field_mapping->config, e);
     rc = ek_capture_open(&capture, path, 0, e);
     if (!rc) {
         rc = each(capture, codec, path, field_mapping, process, context, e);
@@ -294,6 +312,8 @@ int ek_config_assets(struct ek_assets **out, const struct ek_config *c,
     set_mapping(c, &mapping, &limits);
     int rc = ek_assets_load_mapped(&a, c->manifest, c->profile, c->rules, c->model, &mapping,
                                    &limits, &report, e);
+    if (rc == EK_ECONFIG && ek_field_mapping_place(c, e) && faults && !faults->count)
+        ek_error_list_add(faults, e);
     if (!rc)
         rc = check_output(c, faults, e);
     rc = ek_error_list_first(faults, rc && faults && faults->count ? EK_ECONFIG : rc, e);

@@ -29,8 +29,8 @@ struct ek_field_mapping {
     }
 
 /* Load the field names of a configuration, by its path, or the default names for NULL. With a
- * configuration only its encoding is accepted; without one the encoding is detected. Return 0, or
- * an error of ek_config_load; no release is needed then. */
+ * configuration an encoding that it sets is required. Return 0, or an error of ek_config_load; no
+ * release is needed then. */
 int ek_field_mapping_load(struct ek_field_mapping *d, const char *config, struct ek_error *e);
 void ek_field_mapping_release(struct ek_field_mapping *d);
 /* Options of a command that name assets; NULL members: the command has no such option. */
@@ -49,6 +49,10 @@ int ek_field_mapping_needs_lists(const struct ek_field_mapping *d, const char *p
  * field names; for EK_ERR_ENCODING, the key that sets the encoding. Return the code of the error.
  */
 int ek_field_mapping_hint(const struct ek_field_mapping *d, struct ek_error *e);
+
+/* Set the position of an error of ek_codec_new to that of its key in the configuration; NULL: none.
+ * Return the code of the error. */
+int ek_field_mapping_place(const struct ek_config *c, struct ek_error *e);
 
 /* Parse "list" or "item" into *out. Return 0, or EK_EUSAGE with *out unchanged. */
 int ek_layout_parse(const char *text, enum ek_message_layout *out, struct ek_error *e);

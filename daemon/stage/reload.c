@@ -132,6 +132,15 @@ static bool same_text(const char *a, const char *b)
     return a && b ? !strcmp(a, b) : a == b;
 }
 
+static bool same_paths(const struct ek_config_paths *a, const struct ek_config_paths *b)
+{
+    bool same = same_text(a->path, b->path) && a->count == b->count;
+    for (size_t i = 0; same && i < a->count; i++)
+        same = !strcmp(a->items[i].name, b->items[i].name) &&
+               !strcmp(a->items[i].path, b->items[i].path);
+    return same;
+}
+
 static bool same_value(const struct ek_config *a, const struct ek_config *b,
                        const struct ek_key_row *k)
 {
@@ -144,6 +153,8 @@ static bool same_value(const struct ek_config *a, const struct ek_config *b,
         return same_texts(x, y);
     case EK_KEY_PROPERTIES:
         return same_properties(x, y);
+    case EK_KEY_PATHS:
+        return same_paths(x, y);
     default:
         return !memcmp(x, y, k->size);
     }

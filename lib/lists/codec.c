@@ -90,6 +90,7 @@ static int append(struct ek_codec *c, int group, enum ek_field_id id, const stru
                    id != EK_FIELD_QUERY_FEATURE && d->of != EK_FIELD_FEATURE && c->parts[tree] < 64;
     fields[number] = (struct ek_field){.id = id,
                                        .of = d->of,
+                                       .of_key = d->key,
                                        .path = copy,
                                        .name = copy + (name - d->path),
                                        .length = length,
@@ -117,8 +118,8 @@ static int append(struct ek_codec *c, int group, enum ek_field_id id, const stru
 static int met_field(const struct ek_codec *c, const struct desired *d, int found,
                      struct ek_error *e)
 {
-    return path_fail(d, e, "meets another field at '%.100s'; the two need separate paths",
-                     c->fields[found].path);
+    return path_fail(d, e, "meets '%.100s' of 'message.%s'; map one of them to another path",
+                     c->fields[found].path, c->fields[found].of_key);
 }
 
 static int add_path(struct ek_codec *c, int group, const struct desired *d, struct ek_error *e)

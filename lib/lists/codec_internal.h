@@ -64,13 +64,14 @@ static inline bool ek_key_match(const struct ek_key *k, struct ek_wire *w)
 struct ek_field {
     enum ek_field_id id, of; /* of: field of an item, for EK_FIELD_COLUMN */
     struct ek_key key;
-    char *path;       /* dotted, from the message or the item; owned */
-    const char *name; /* last part of path */
-    size_t length;    /* length of name */
-    uint64_t bit;     /* in ek_decode.seen, to find duplicates; 0: found by other means */
-    int tree;         /* EK_FIELD_TOP or EK_FIELD_OF_ITEM */
-    int number;       /* feature or dimension */
-    int element;      /* name as the index of an array, else -1 */
+    const char *of_key; /* key of the mapping, of a group that of its first field */
+    char *path;         /* dotted, from the message or the item; owned */
+    const char *name;   /* last part of path */
+    size_t length;      /* length of name */
+    uint64_t bit;       /* in ek_decode.seen, to find duplicates; 0: found by other means */
+    int tree;           /* EK_FIELD_TOP or EK_FIELD_OF_ITEM */
+    int number;         /* feature or dimension */
+    int element;        /* name as the index of an array, else -1 */
     int parent, next, child, last; /* last: last child */
     int children;
 };

@@ -1,7 +1,7 @@
 #include "lists/codec_shape.h"
 
 #include "base/alloc.h"
-#include "lists/codec.h"
+#include "lists/codec_internal.h"
 #include "lists/codec_json.h"
 #include "lists/codec_wire.h"
 #include "schema/manifest.h"
@@ -11,13 +11,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FEW = 12, LINE_NAME_BYTES = EK_NAME_BYTES_MAX + 2, KEYS_BYTES = 160 };
+enum { FEW = 12, LINE_NAME_BYTES = EK_NAME_BYTES_MAX + 2, KEYS_BYTES = 160, WHERE_BYTES = 240 };
 
 struct seen {
     char name[LINE_NAME_BYTES];
     enum ek_role role;
-    uint64_t numbers, missing, others; /* others: strings, booleans, ..., which no manifest
-                                        * allows */
+    uint64_t numbers, missing, others; /* others: strings, ..., which no manifest allows */
     bool named;                        /* named by the messages, which may have fields that are no
                                         * features */
     double low, high;
@@ -26,12 +25,19 @@ struct seen {
     bool whole;
 };
 
-/* Purpose of a field. Its path starts at the message, for `features` at an item. */
-enum kind { ITEMS, ITEM, QUERY_FEATURES, FEATURES, WHATS };
+/* Purpose of a field: the first ones start at the message, the others at an item. */
+enum kind { ITEMS, ITEM, QUERY_FEATURES, QUERY_FEATURE, COLUMNS, COLUMN, FEATURES, FEATURE };
+enum { PATH_BYTES = 1024 };
 
 struct path {
-    const char *rest; /* remaining path at this depth */
+    const char *path;
     enum kind what;
+    const char *name; /* of one feature */
+};
+
+struct paths {
+    struct path *items;
+    size_t count, capacity;
 };
 
 /* Field names of the first map, for errors about the mapping. */
@@ -44,23 +50,63 @@ struct ek_shape {
     struct seen *seen;
     size_t count, capacity;
     struct ek_json *json;
-    struct path path[WHATS]; /* complete paths */
+    const struct ek_mapping *mapping;
+    struct paths top, item;
+    bool all; /* each field of an item is a feature */
     enum ek_message_encoding encoding;
     struct keys of_message, of_item;
 };
 
+static int add_path(struct paths *paths, const char *path, const char *usual, enum kind what,
+                    const char *name)
+{
+    struct path *items = ek_grow(paths->items, paths->count, &paths->capacity, sizeof *items);
+    if (!items)
+        return EK_ENOMEM;
+    paths->items = items;
+    items[paths->count++] = (struct path){path ? path : usual, what, name};
+    return EK_OK;
+}
+
+/* Add the path of all features, or one of each. */
+static int add_features(struct paths *paths, const struct ek_named_paths *named, const char *path,
+                        const char *usual, enum kind what)
+{
+    int rc = named->count ? EK_OK : add_path(paths, path, usual, what, NULL);
+    for (size_t i = 0; !rc && i < named->count; i++)
+        rc = add_path(paths, named->items[i].path, NULL, (enum kind)(what + 1),
+                      named->items[i].name);
+    return rc;
+}
+
+static int add_paths(struct ek_shape *s)
+{
+    const struct ek_mapping *m = s->mapping;
+    bool columns = m->layout == EK_LAYOUT_COLUMNS;
+    s->all = !columns && m->features && !strcmp(m->features, "*");
+    int rc = add_features(&s->top, &m->query_feature_paths, m->query_features, "query_features",
+                          QUERY_FEATURES);
+    if (columns)
+        return rc ? rc : add_features(&s->top, &m->feature_paths, m->features, "features", COLUMNS);
+    if (!rc)
+        rc = add_path(&s->top, m->items, "items", ITEMS, NULL);
+    if (!rc)
+        rc = add_path(&s->top, m->item, "item", ITEM, NULL);
+    return rc ? rc : add_features(&s->item, &m->feature_paths, m->features, "features", FEATURES);
+}
+
 int ek_shape_new(struct ek_shape **out, const struct ek_mapping *mapping, struct ek_error *e)
 {
-    static const char *const usual[] = {"items", "item", "query_features", "features"};
+    static const struct ek_mapping usual = {0};
     struct ek_shape *s = ek_calloc(1, sizeof *s);
     if (!s)
         return ek_fail(e, EK_ENOMEM, "out of memory");
-    const char *const given[] = {mapping ? mapping->items : NULL, mapping ? mapping->item : NULL,
-                                 mapping ? mapping->query_features : NULL,
-                                 mapping ? mapping->features : NULL};
-    for (int i = 0; i < WHATS; i++)
-        s->path[i] = (struct path){given[i] ? given[i] : usual[i], (enum kind)i};
-    s->encoding = mapping ? mapping->encoding : EK_MESSAGES_EITHER;
+    s->mapping = mapping ? mapping : &usual;
+    s->encoding = s->mapping->encoding;
+    if (add_paths(s)) {
+        ek_shape_free(s);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    }
     *out = s;
     return EK_OK;
 }
@@ -71,6 +117,8 @@ void ek_shape_free(struct ek_shape *s)
         return;
     ek_json_free(s->json);
     ek_free(s->seen);
+    ek_free(s->top.items);
+    ek_free(s->item.items);
     ek_free(s);
 }
 
@@ -152,8 +200,8 @@ static int key(struct ek_wire *w, char name[LINE_NAME_BYTES])
     return EK_OK;
 }
 
-/* Read a number, or nil as missing; set *other for another type. */
-static int value(struct ek_wire *w, double *x, bool *other)
+/* Read a number or boolean, or nil as missing; set *other for another type. */
+static int value(const struct ek_shape *s, struct ek_wire *w, double *x, bool *other)
 {
     struct ek_wire before = *w;
     struct ek_head h;
@@ -161,11 +209,13 @@ static int value(struct ek_wire *w, double *x, bool *other)
     *other = false;
     if (ek_wire_head(w, &h) != EK_WIRE_OK)
         return bad();
-    if (ek_head_is_number(&h)) {
-        *x = ek_head_number(&h);
+    if (ek_head_is_number(&h) || h.kind == EK_WIRE_BOOL) {
+        *x = h.kind == EK_WIRE_BOOL ? (double)h.bits : ek_head_number(&h);
         return EK_OK;
     }
-    *other = h.kind != EK_WIRE_NIL;
+    bool number = h.kind == EK_WIRE_TEXT && s->mapping->numeric_strings &&
+                  ek_text_number((struct ek_text){(const char *)w->p, h.count}, x);
+    *other = h.kind != EK_WIRE_NIL && !number;
     *w = before;
     return skip(w);
 }
@@ -181,39 +231,125 @@ static float little_float(const uint8_t *p)
                               (uint32_t)p[3] << 24);
 }
 
-/* Read the values of an item or list in any of their three forms. */
-static int values(struct ek_shape *s, struct ek_wire *w, enum ek_role role)
+/* Count the next value of a feature. A name with another value that is no feature yet is left out
+ * silently if `strict` is false. */
+static int count_next(struct ek_shape *s, struct ek_wire *w, const char *name, enum ek_role role,
+                      size_t *at, bool strict)
+{
+    struct seen *f = NULL;
+    bool other;
+    double x;
+    int rc = value(s, w, &x, &other);
+    if (rc || (other && !strict))
+        return rc;
+    rc = find(s, name, role, at, &f);
+    if (rc)
+        return rc;
+    f->named = true;
+    f->others += other;
+    if (!other)
+        count_value(f, x);
+    return EK_OK;
+}
+
+/* Count the numbers of a column. */
+static int column(struct ek_shape *s, struct ek_wire *w, const char *name, size_t *at)
+{
+    struct ek_wire before = *w;
+    struct ek_head h;
+    int rc = EK_OK;
+    if (ek_wire_head(w, &h) != EK_WIRE_OK)
+        return bad();
+    if (h.kind != EK_WIRE_ARRAY) {
+        *w = before;
+        return skip(w);
+    }
+    for (uint32_t i = 0; i < h.count && !rc; i++) {
+        size_t same = *at;
+        rc = count_next(s, w, name, EK_ROLE_ITEM, &same, true);
+        *at = i + 1 == h.count ? same : *at;
+    }
+    return rc;
+}
+
+/* Read a map of names to numbers, or to columns. */
+static int values_of_map(struct ek_shape *s, struct ek_wire *w, enum ek_role role, uint32_t count,
+                         bool columns)
 {
     char name[LINE_NAME_BYTES];
-    struct ek_head h;
     size_t at = 0;
-    if (ek_wire_head(w, &h) != EK_WIRE_OK ||
-        (h.kind != EK_WIRE_MAP && h.kind != EK_WIRE_ARRAY && h.kind != EK_WIRE_BIN))
-        return bad();
-    uint32_t count = h.kind == EK_WIRE_BIN ? h.count / 4 : h.count;
+    int rc = EK_OK;
+    for (uint32_t i = 0; i < count && !rc; i++) {
+        rc = key(w, name);
+        if (!rc)
+            rc = columns ? column(s, w, name, &at) : count_next(s, w, name, role, &at, true);
+    }
+    return rc;
+}
+
+/* Read an array of {name, value}. */
+static int pairs(struct ek_shape *s, struct ek_wire *w, enum ek_role role, uint32_t count)
+{
+    size_t at = 0;
+    int rc = EK_OK;
+    for (uint32_t i = 0; i < count && !rc; i++) {
+        char name[LINE_NAME_BYTES];
+        struct ek_pair pair;
+        struct ek_head h;
+        if (head_of(w, EK_WIRE_MAP, &h) ||
+            ek_pair_read(w, h.count, EK_WIRE_DEPTH_MAX, &pair) != EK_WIRE_OK || !pair.name.text)
+            return bad();
+        struct ek_wire one = {w->start, pair.value, w->p};
+        snprintf(name, sizeof name, "%.*s",
+                 (int)(pair.name.length < sizeof name ? pair.name.length : sizeof name),
+                 pair.name.text);
+        if (pair.value)
+            rc = count_next(s, &one, name, role, &at, true);
+    }
+    return rc;
+}
+
+/* Read values without names: an array, or floats. */
+static int unnamed(struct ek_shape *s, struct ek_wire *w, enum ek_role role,
+                   const struct ek_head *h)
+{
+    uint32_t count = h->kind == EK_WIRE_BIN ? h->count / 4 : h->count;
     const uint8_t *floats = w->p;
+    char name[LINE_NAME_BYTES];
+    size_t at = 0;
     int rc = EK_OK;
     for (uint32_t i = 0; i < count && !rc; i++) {
         struct seen *f = NULL;
-        double x = 0;
         bool other = false;
+        double x = 0;
         number_name(name, role, i);
-        if (h.kind == EK_WIRE_MAP)
-            rc = key(w, name);
-        if (!rc && h.kind == EK_WIRE_BIN)
+        if (h->kind == EK_WIRE_BIN)
             x = (double)little_float(floats + 4 * (size_t)i);
-        else if (!rc)
-            rc = value(w, &x, &other);
+        else
+            rc = value(s, w, &x, &other);
         rc = rc ? rc : find(s, name, role, &at, &f);
         if (rc)
             return rc;
-        f->named = h.kind == EK_WIRE_MAP;
         f->others += other;
         if (!other)
             count_value(f, x);
     }
-    w->p += h.kind == EK_WIRE_BIN ? h.count : 0;
+    w->p += h->kind == EK_WIRE_BIN ? h->count : 0;
     return rc;
+}
+
+/* Read the values of an item or list in any of their forms. */
+static int values(struct ek_shape *s, struct ek_wire *w, enum ek_role role, bool columns)
+{
+    struct ek_head h;
+    if (ek_wire_head(w, &h) != EK_WIRE_OK)
+        return bad();
+    if (h.kind == EK_WIRE_MAP)
+        return values_of_map(s, w, role, h.count, columns);
+    if (columns || (h.kind != EK_WIRE_ARRAY && h.kind != EK_WIRE_BIN))
+        return bad();
+    return h.kind == EK_WIRE_ARRAY && h.count && ek_wire_at_map(w) ? pairs(s, w, role, h.count)
+                                                                   : unnamed(s, w, role, &h);
 }
 
 /* Append a key of the first map; a key that does not fit ends the line. */
@@ -229,74 +365,128 @@ static void note_key(struct keys *k, const char *name)
     }
 }
 
-static int walk(struct ek_shape *s, struct ek_wire *w, const struct path *paths, int count,
-                struct keys *keys);
+/* Position within a message or an item, and the paths to find there. */
+struct place {
+    const struct paths *paths;
+    struct keys *keys; /* of the first map, or NULL */
+    char at[PATH_BYTES];
+};
+
+static int walk(struct ek_shape *s, struct ek_wire *w, struct place *p, size_t length);
+
+/* Return whether the field holds another part of the item than a feature. */
+static bool is_other_field(const struct ek_mapping *m, const char *name)
+{
+    return !strcmp(name, m->item_id ? m->item_id : "id") ||
+           !strcmp(name, m->score ? m->score : "score") ||
+           !strcmp(name, m->label ? m->label : "label") ||
+           !strcmp(name, m->source ? m->source : "source");
+}
+
+/* Read each number of an item as a feature. */
+static int all_fields(struct ek_shape *s, struct ek_wire *w)
+{
+    char name[LINE_NAME_BYTES];
+    struct ek_head h;
+    size_t at = 0;
+    int rc = head_of(w, EK_WIRE_MAP, &h);
+    for (uint32_t i = 0; i < h.count && !rc; i++) {
+        rc = key(w, name);
+        if (!rc && !s->of_item.done)
+            note_key(&s->of_item, name);
+        if (!rc)
+            rc = is_other_field(s->mapping, name)
+                     ? skip(w)
+                     : count_next(s, w, name, EK_ROLE_ITEM, &at, false);
+    }
+    return rc;
+}
 
 static int item(struct ek_shape *s, struct ek_wire *w)
 {
-    int rc = walk(s, w, &s->path[FEATURES], 1, s->of_item.done ? NULL : &s->of_item);
+    struct place p = {.paths = &s->item, .keys = s->of_item.done ? NULL : &s->of_item};
+    int rc = s->all ? all_fields(s, w) : walk(s, w, &p, 0);
     s->of_item.done = true;
     return rc;
 }
 
 /* Handle the value at the end of a path. */
-static int met(struct ek_shape *s, struct ek_wire *w, enum kind what)
+static int met(struct ek_shape *s, struct ek_wire *w, const struct path *path)
 {
+    enum ek_role role = path->what < COLUMNS ? EK_ROLE_QUERY : EK_ROLE_ITEM;
     struct ek_head items;
+    size_t at = 0;
     int rc;
-    if (what == QUERY_FEATURES || what == FEATURES)
-        return values(s, w, what == FEATURES ? EK_ROLE_ITEM : EK_ROLE_QUERY);
-    if (what == ITEM)
+    switch (path->what) {
+    case ITEM:
         return item(s, w);
-    rc = head_of(w, EK_WIRE_ARRAY, &items);
-    for (uint32_t i = 0; i < items.count && !rc; i++)
-        rc = item(s, w);
-    return rc;
+    case QUERY_FEATURE:
+    case FEATURE:
+        return count_next(s, w, path->name, role, &at, true);
+    case COLUMN:
+        return column(s, w, path->name, &at);
+    case QUERY_FEATURES:
+    case FEATURES:
+    case COLUMNS:
+        return values(s, w, role, path->what == COLUMNS);
+    default:
+        rc = head_of(w, EK_WIRE_ARRAY, &items);
+        for (uint32_t i = 0; i < items.count && !rc; i++)
+            rc = item(s, w);
+        return rc;
+    }
 }
 
-/* Handle the value of a key by the paths that end or continue there. A map within a path may be
- * nil. */
-static int step(struct ek_shape *s, struct ek_wire *w, const char *name, const struct path *paths,
-                int count)
+/* Handle the value at p->at [length] by the path that ends or continues there. */
+static int step(struct ek_shape *s, struct ek_wire *w, struct place *p, size_t length)
 {
-    struct path below[WHATS];
     struct ek_wire before = *w;
+    bool continues = false;
     struct ek_head h;
-    int n = 0;
-    for (int i = 0; i < count; i++) {
-        size_t length = strcspn(paths[i].rest, ".");
-        if (strncmp(paths[i].rest, name, length) != 0 || name[length])
+    for (size_t i = 0; i < p->paths->count; i++) {
+        const struct path *path = &p->paths->items[i];
+        if (strncmp(path->path, p->at, length) != 0)
             continue;
-        if (!paths[i].rest[length])
-            return met(s, w, paths[i].what);
-        below[n++] = (struct path){paths[i].rest + length + 1, paths[i].what};
+        if (!path->path[length])
+            return met(s, w, path);
+        continues = continues || path->path[length] == '.';
     }
-    if (n && ek_wire_head(w, &h) != EK_WIRE_OK)
+    if (continues && ek_wire_head(w, &h) != EK_WIRE_OK)
         return bad();
     *w = before;
-    return n && h.kind == EK_WIRE_MAP ? walk(s, w, below, n, NULL) : skip(w);
+    return continues && (h.kind == EK_WIRE_MAP || h.kind == EK_WIRE_ARRAY) ? walk(s, w, p, length)
+                                                                           : skip(w);
 }
 
-/* Read a map and match its keys against the paths. Recursion is bounded by the longest path. */
-static int walk(struct ek_shape *s, struct ek_wire *w, const struct path *paths, int count,
-                struct keys *keys)
+/* Read a map, or an array within a path, and match its keys against the paths. Recursion is bounded
+ * by the longest path. */
+static int walk(struct ek_shape *s, struct ek_wire *w, struct place *p, size_t length)
 {
     char name[LINE_NAME_BYTES];
     struct ek_head h;
-    int rc = head_of(w, EK_WIRE_MAP, &h);
+    if (ek_wire_head(w, &h) != EK_WIRE_OK ||
+        (h.kind != EK_WIRE_MAP && (h.kind != EK_WIRE_ARRAY || !length)))
+        return bad();
+    int rc = EK_OK;
     for (uint32_t i = 0; i < h.count && !rc; i++) {
-        rc = key(w, name);
-        if (!rc && keys && !keys->done)
-            note_key(keys, name);
+        if (h.kind == EK_WIRE_ARRAY)
+            snprintf(name, sizeof name, "%" PRIu32, i);
+        else
+            rc = key(w, name);
+        if (!rc && !length && p->keys && !p->keys->done)
+            note_key(p->keys, name);
+        size_t room = sizeof p->at - length;
+        int more = snprintf(p->at + length, room, "%s%s", length ? "." : "", name);
         if (!rc)
-            rc = step(s, w, name, paths, count);
+            rc = (size_t)more < room ? step(s, w, p, length + (size_t)more) : skip(w);
     }
     return rc;
 }
 
 static int message(struct ek_shape *s, struct ek_wire *w)
 {
-    int rc = walk(s, w, s->path, FEATURES, s->of_message.done ? NULL : &s->of_message);
+    struct place p = {.paths = &s->top, .keys = s->of_message.done ? NULL : &s->of_message};
+    int rc = walk(s, w, &p, 0);
     s->of_message.done = true;
     return rc;
 }
@@ -313,8 +503,31 @@ static int check_encoding(const struct ek_shape *s, const void *bytes, size_t le
     return EK_EFORMAT;
 }
 
+/* Write where the items should be: "'items' (or 'item')". */
+static const char *where_items(const struct ek_shape *s, char text[WHERE_BYTES])
+{
+    const struct ek_mapping *m = s->mapping;
+    if (m->layout == EK_LAYOUT_COLUMNS)
+        snprintf(text, WHERE_BYTES, "map");
+    else
+        snprintf(text, WHERE_BYTES, "'%.100s' (or '%.100s')", m->items ? m->items : "items",
+                 m->item ? m->item : "item");
+    return text;
+}
+
+static const char *where_features(const struct ek_shape *s, char text[WHERE_BYTES])
+{
+    const struct ek_mapping *m = s->mapping;
+    const char *path = m->feature_paths.count ? m->feature_paths.items[0].path
+                       : m->features          ? m->features
+                                              : "features";
+    snprintf(text, WHERE_BYTES, "'%.100s'", path);
+    return text;
+}
+
 int ek_shape_add(struct ek_shape *s, const void *bytes, size_t length, struct ek_error *e)
 {
+    char items[WHERE_BYTES], features[WHERE_BYTES];
     struct ek_json_fault fault;
     const uint8_t *start = bytes;
     int rc = check_encoding(s, bytes, length, e);
@@ -331,8 +544,8 @@ int ek_shape_add(struct ek_shape *s, const void *bytes, size_t length, struct ek
         return ek_fail(e, rc, "out of memory");
     if (rc == EK_ELIMIT)
         return ek_fail(e, rc, "the messages have more than %d features", EK_FEATURES_MAX);
-    return rc ? ek_fail(e, EK_EFORMAT, "a message has no '%s' (or '%s') with '%s' that can be read",
-                        s->path[ITEMS].rest, s->path[ITEM].rest, s->path[FEATURES].rest)
+    return rc ? ek_fail(e, EK_EFORMAT, "a message has no %s with %s that can be read",
+                        where_items(s, items), where_features(s, features))
               : EK_OK;
 }
 
@@ -443,18 +656,20 @@ static int add_left_out(const struct seen *f, const char *why, struct ek_buf *ou
 /* Fail because no feature was found; usually the mapping has wrong field names. */
 static int no_feature(const struct ek_shape *s, struct ek_error *e)
 {
+    char items[WHERE_BYTES], features[WHERE_BYTES];
+    bool columns = s->mapping->layout == EK_LAYOUT_COLUMNS;
     for (size_t i = 0; i < s->count; i++)
         if (s->seen[i].role == EK_ROLE_ITEM)
             return ek_fail(
                 e, EK_EFORMAT,
                 "no feature of the items is a number, by a name that a feature may have");
-    if (s->of_item.done)
-        ek_fail(e, EK_EFORMAT, "no item has '%s' with a feature in it; the first one has: %s",
-                s->path[FEATURES].rest, s->of_item.text);
+    if (s->of_item.done || columns)
+        ek_fail(e, EK_EFORMAT, "no %s has %s with a feature in it; the first one has: %s",
+                columns ? "message" : "item", where_features(s, features),
+                columns ? s->of_message.text : s->of_item.text);
     else
-        ek_fail(e, EK_EFORMAT,
-                "no message has '%s' (or '%s') with an item in it; the first one has: %s",
-                s->path[ITEMS].rest, s->path[ITEM].rest, s->of_message.text);
+        ek_fail(e, EK_EFORMAT, "no message has %s with an item in it; the first one has: %s",
+                where_items(s, items), s->of_message.text);
     if (e)
         e->flags |= EK_ERR_FIELD;
     return EK_EFORMAT;
@@ -473,7 +688,17 @@ static int add_feature(const struct seen *f, int index, struct ek_buf *out)
     return add_comment(f, out);
 }
 
-static int add_features(const struct ek_shape *s, enum ek_role role, int *index, struct ek_buf *out)
+/* Return whether a feature of the items has a number. */
+static bool has_numbers(const struct ek_shape *s)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (s->seen[i].role == EK_ROLE_ITEM && s->seen[i].numbers && !why_left_out(s, &s->seen[i]))
+            return true;
+    return false;
+}
+
+static int write_features(const struct ek_shape *s, enum ek_role role, int *index,
+                          struct ek_buf *out)
 {
     for (size_t i = 0; i < s->count; i++) {
         const struct seen *f = &s->seen[i];
@@ -492,9 +717,9 @@ int ek_shape_manifest(const struct ek_shape *s, struct ek_buf *out, struct ek_er
     size_t before = out->length;
     ek_buf_text(out, "version: 1\n# routable: what may change its scale; go over it, and "
                      "over what is called an id, a flag or a code\nfeatures:\n");
-    add_features(s, EK_ROLE_ITEM, &index, out);
-    int item_features = index;
-    add_features(s, EK_ROLE_QUERY, &index, out);
+    write_features(s, EK_ROLE_ITEM, &index, out);
+    int item_features = has_numbers(s) ? index : 0;
+    write_features(s, EK_ROLE_QUERY, &index, out);
     if (out->rc)
         return ek_fail(e, EK_ENOMEM, "out of memory");
     if (item_features)

@@ -112,7 +112,7 @@ static int check_routes(const struct ek_assets *a, const char *rules, const char
 static int check_layout(const struct ek_assets *a, const char *rules,
                         const struct ek_mapping *mapping, struct ek_error *e)
 {
-    if (!mapping || mapping->layout == EK_LAYOUT_LIST || !a->rules || !a->rules->source_line)
+    if (!mapping || mapping->layout != EK_LAYOUT_ITEM || !a->rules || !a->rules->source_line)
         return EK_OK;
     return ek_fail_at(e, EK_ECONFIG, rules, a->rules->source_line, a->rules->source_column,
                       "'route_per_source' needs the other items of the list, and messages hold one "

@@ -135,7 +135,7 @@ int ek_context_decode(struct ek_context *c, const void *message, size_t length, 
     c->outcome = EK_LIST_PASSED;
     c->changed = c->would_change = 0;
     int rc = ek_codec_decode(c->assets->codec, message, length, &c->query, e);
-    if (!rc && ek_codec_layout(c->assets->codec) == EK_LAYOUT_LIST)
+    if (!rc && ek_codec_layout(c->assets->codec) != EK_LAYOUT_ITEM)
         rc = ek_list_stats_builder_read(c->reader, &c->query, e);
     if (rc)
         return rc;
@@ -194,7 +194,7 @@ static int score(struct ek_context *c, struct ek_error *e)
 static int stratum_of(const struct ek_context *c)
 {
     char scratch[EK_STRATUM_TEXT];
-    if (ek_codec_layout(c->assets->codec) == EK_LAYOUT_LIST)
+    if (ek_codec_layout(c->assets->codec) != EK_LAYOUT_ITEM)
         return c->reader->stratum;
     struct ek_text name = ek_stratum_name(&c->reader->field, &c->query, scratch);
     return name.text ? ek_profile_stratum(c->assets->profile, name.text, name.length) : 0;

@@ -28,6 +28,7 @@ enum ek_key_type {
     EK_KEY_DATE,       /* 2027-01-31, 2027-01-31T12:00:00Z: the first moment after it, in ms */
     EK_KEY_SEGMENT,    /* one pair {dimension: value}; needs `read` */
     EK_KEY_PROPERTIES, /* a mapping of arbitrary names to strings; needs `read` */
+    EK_KEY_PATHS,      /* a string, or a mapping of names to strings; needs `read` */
     EK_KEY_MAP,
     EK_KEY_LIST,        /* needs `read` */
     EK_KEY_UNAVAILABLE, /* known, but an error in this version */

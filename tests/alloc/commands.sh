@@ -107,6 +107,7 @@ swept profiles "" inspect in/p.ekp
 swept models "" inspect --json in/m.safetensors
 swept coverage "" inspect -c in/run.yaml in/in.msg
 swept shape "" inspect --suggest-manifest in/in.msg
+swept draft "" inspect --suggest-mapping in/in.msg
 swept plot "" inspect in/in.msg --plot price $hotel -p in/p.ekp
 swept check "" check --no-tests in/hotel.yaml in/rules.yaml in/p.ekp in/m.safetensors
 swept config "" check --no-tests in/run.yaml

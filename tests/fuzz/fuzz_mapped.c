@@ -1,11 +1,13 @@
 /* Messages under a field mapping: the input is a configuration, a zero byte, and a message. The
  * message is decoded as a list and by `inspect`, which has no manifest. */
 #include "daemon/files/field_mapping.h"
+#include "lists/codec_draft.h"
 #include "lists/codec_shape.h"
 #include "tests/codec_oracle.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { ITEMS_MOST = 200 };
@@ -15,9 +17,11 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned
 {
     static const char words[] = "query time_ms segments manifest query_features items item "
                                 "list_items log_means item_id score features label source "
-                                "encoding layout message price rating stars nights guests";
+                                "encoding layout message price rating stars nights guests "
+                                "numeric_strings name value ids scores labels sources";
     static const char values[] =
-        "search.id search.query a.b.c items score msgpack json either list item data.x features";
+        "search.id search.query a.b.c items score msgpack json auto list item columns data.x "
+        "features a.0.b * true price rating stars";
     static struct ek_fuzz_words w;
     static uint8_t part[1 << 16];
     uint8_t *zero = size ? memchr(data, 0, size) : NULL;
@@ -61,6 +65,37 @@ static void read_message(const struct ek_codec *codec, const uint8_t *bytes, siz
         ek_fuzz_require(again.score[i] == scores[i], "a patched score is not the one asked for");
 }
 
+static double seven(void *context, int item, int feature, double value, bool narrow)
+{
+    (void)context;
+    (void)item;
+    (void)feature;
+    (void)value;
+    (void)narrow;
+    return 7;
+}
+
+/* Patched features are in the output, and the others are missing. */
+static void patch_features(const struct ek_codec *codec, const uint8_t *bytes, size_t length)
+{
+    static const uint8_t wanted[] = {1, 1, 1, 1};
+    static struct ek_list q, again;
+    static struct ek_buf out;
+    struct ek_feature_patch p = {.wanted = wanted, .value = seven};
+    struct ek_error e = {0};
+    if (!out.data)
+        ek_buf_init(&out, 0);
+    if (ek_codec_decode(codec, bytes, length, &q, NULL))
+        return;
+    ek_fuzz_require(!ek_codec_patch_features(codec, &q, bytes, length, &p, &out, &e), e.message);
+    if (!p.changed)
+        return;
+    ek_fuzz_require(!ek_codec_decode(codec, out.data, out.length, &again, &e), e.message);
+    for (int i = 0; i < q.items * q.item_features; i++)
+        ek_fuzz_require(again.x[i] == 7 || (isnan(again.x[i]) && isnan(q.x[i])),
+                        "a patched value is not the one asked for");
+}
+
 /* A manifest derived from a message must be valid. */
 static void look(const struct ek_mapping *mapping, const uint8_t *bytes, size_t length)
 {
@@ -80,6 +115,27 @@ static void look(const struct ek_mapping *mapping, const uint8_t *bytes, size_t 
         ek_manifest_free(m);
     }
     ek_shape_free(shape);
+    ek_buf_release(&out);
+}
+
+/* A mapping that is found in a message can be printed. */
+static void propose(const uint8_t *bytes, size_t length)
+{
+    struct ek_draft *draft;
+    struct ek_mapping mapping;
+    struct ek_buf out;
+    struct ek_error e = {0};
+    ek_buf_init(&out, 0);
+    ek_fuzz_require(!ek_draft_new(&draft, NULL), "no memory");
+    int rc = ek_draft_add(draft, bytes, length, &e);
+    ek_fuzz_require(!rc || e.message[0], "refused without a word");
+    if (!rc)
+        rc = ek_draft_add(draft, bytes, length, &e);
+    ek_fuzz_require(!ek_draft_mapping(draft, &mapping, &e), e.message);
+    ek_fuzz_require(!ek_draft_print(&mapping, "", &out, &e), e.message);
+    if (!rc)
+        look(&mapping, bytes, length);
+    ek_draft_free(draft);
     ek_buf_release(&out);
 }
 
@@ -109,11 +165,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         } else {
             ek_fuzz_take();
             read_message(codec, message, length);
+            patch_features(codec, message, length);
             ek_codec_free(codec);
         }
         look(&d.mapping, message, length);
         ek_field_mapping_release(&d);
     }
+    propose(message, length);
     close(fd);
     return 0;
 }

@@ -274,7 +274,8 @@ static int path_parts(int parts, char said[SAID_BYTES])
 
 START_TEST(a_path_of_a_mapping_has_5_parts)
 {
-    ck_limit(path_parts, EK_FIELD_DEPTH_MAX, "'message.score': path 's.s.s.s.s.s'", "more than 5 parts");
+    ck_limit(path_parts, EK_FIELD_DEPTH_MAX, "'message.score': path 's.s.s.s.s.s'",
+             "more than 5 parts");
 }
 END_TEST
 

@@ -234,14 +234,14 @@ START_TEST(a_mapping_that_contradicts_itself_is_refused)
         {{.query = "a..b"}, "'message.query': path 'a..b' has an empty part"},
         {{.query = "a."}, "'message.query': path 'a.' has an empty part"},
         {{.query = "items"},
-         "'message.items': path 'items' meets another field at 'items'; the two need separate "
-         "paths"},
+         "'message.items': path 'items' meets 'items' of 'message.query'; map one of them to "
+         "another path"},
         {{.items = "query.items"},
-         "'message.items': path 'query.items' meets another field at 'query'; the two need "
-         "separate paths"},
+         "'message.items': path 'query.items' meets 'query' of 'message.query'; map one of them to "
+         "another path"},
         {{.query = "items.id"},
-         "'message.items': path 'items' meets another field at 'items'; the two need separate "
-         "paths"},
+         "'message.items': path 'items' meets 'items' of 'message.query'; map one of them to "
+         "another path"},
         {{.score = "a.b.c.d.e.f"}, "'message.score': path 'a.b.c.d.e.f' has more than 5 parts"},
     };
     struct reading b = setup();

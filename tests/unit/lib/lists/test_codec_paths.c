@@ -17,8 +17,8 @@ static const char QUERIES[] = "features:\n"
                               "  - {name: nights, index: 3, role: query}\n"
                               "  - {name: guests, index: 4, role: query}\n";
 
-/* A message of two items with the prices 12900 and 45000, the ratings 4.5 and none, and the scores 2
- * and 1. */
+/* A message of two items with the prices 12900 and 45000, the ratings 4.5 and none, and the scores
+ * 2 and 1. */
 struct scene {
     const char *name;
     struct ek_mapping mapping;
@@ -331,14 +331,14 @@ START_TEST(a_mapping_names_features_of_the_manifest)
         {{.feature_paths = PATHS({"price", "a"})},
          "'message.features' has no path for the feature 'rating'; add it"},
         {{.feature_paths = PATHS({"price", "a"}, {"rating", "a"})},
-         "'message.features.rating': path 'a' meets another field at 'a'; the two need separate "
-         "paths"},
+         "'message.features.rating': path 'a' meets 'a' of 'message.features'; map one of them to "
+         "another path"},
         {{.features = "*", .score = "price"},
-         "'message.features.price': path 'price' meets another field at 'price'; the two need "
-         "separate paths"},
+         "'message.features.price': path 'price' meets 'price' of 'message.score'; map one of them "
+         "to another path"},
         {{.segment_paths = PATHS({"arm", "query.arm"})},
-         "'message.segments.arm': path 'query.arm' meets another field at 'query'; the two need "
-         "separate paths"},
+         "'message.segments.arm': path 'query.arm' meets 'query' of 'message.query'; map one of "
+         "them to another path"},
     };
     struct reading r = reading_of(FEATURES, NULL, NULL);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

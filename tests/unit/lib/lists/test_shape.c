@@ -185,10 +185,11 @@ START_TEST(what_is_no_number_stays_out_where_it_has_a_name)
     made_of("{\"items\":[{\"features\":{\"free\":true,\"a\":1.5,\"b\":2}},"
             "{\"features\":{\"b\":\"2\"}}]}",
             "features:\n"
-            "  # left out: free, which is no number\n"
-            "  - {name: a, index: 1, role: item, routable: true, positive: true} # 1.5 to 1.5\n"
+            "  - {name: free, index: 1, role: item, positive: true} # a flag or a code? 1 to 1, "
+            "whole, few values\n"
+            "  - {name: a, index: 2, role: item, routable: true, positive: true} # 1.5 to 1.5\n"
             "  # left out: b, which at times is no number\n");
-    made_of("{\"items\":[{\"features\":[true,1.5]}]}",
+    made_of("{\"items\":[{\"features\":[\"x\",1.5]}]}",
             "features:\n"
             "  - {name: item_1, index: 1, role: item} # no number came\n"
             "  - {name: item_2, index: 2, role: item, routable: true, positive: true}"
@@ -244,7 +245,7 @@ START_TEST(what_a_message_has_instead_is_told)
                "the first one has: searchId, query_features, hits");
     refused_as("{\"items\":[{\"id\":1,\"attrs\":{\"price\":1}},{\"other\":1}]}",
                "no item has 'features' with a feature in it; the first one has: id, attrs");
-    refused_as("{\"items\":[{\"features\":{\"a\":true}}]}",
+    refused_as("{\"items\":[{\"features\":{\"a\":\"x\",\"b\":null}}]}",
                "no feature of the items is a number, by a name that a feature may have");
     for (int i = 0; i < 100; i++)
         n += (size_t)snprintf(many + n, sizeof many - n, "%s\"field%02d\":0", i ? "," : "{", i);
