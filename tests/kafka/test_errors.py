@@ -17,9 +17,9 @@ def secure():
 class Flow:
     """Messages through one daemon with its own topics."""
 
-    def __init__(self, broker=None, partitions=1, keeps_state=False, **more):
+    def __init__(self, broker=None, partitions=1, keeps_state=False, names=None, **more):
         self.broker = broker or WORLD.broker
-        self.source, self.target = WORLD.topics(partitions, self.broker)
+        self.source, self.target = WORLD.topics(partitions, self.broker, names)
         if keeps_state:
             self.state = self.broker.create(self.target + ".state", partitions, "cleanup.policy", "compact")
             more["state"] = f"topic: {self.state}, checkpoint_interval: 1s"

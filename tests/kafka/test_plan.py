@@ -9,6 +9,7 @@ import unittest
 from fixtures import Frame
 from harness import Daemon, eventually
 
+import test_errors
 import test_repair
 
 WORLD = None  # set by run.py
@@ -131,3 +132,28 @@ class PlanTopic(unittest.TestCase):
             self.assertIn("event=plan_topic_recovered", d.log())
             self.assertEqual(d.stop(), 0, d.log())
         self.assertEqual(len(WORLD.read(target)), COUNT)
+
+
+class APlanTopicWithoutRights(test_errors.Rights):
+    def rights(self, flow):
+        topic = flow.source + ".plan"
+        return {**super().rights(flow), "read": f"Read topic {topic}", "write": f"Write topic {topic}"}
+
+    def test_stops_no_message_and_is_named_until_the_right_is_given(self):
+        secure = test_errors.secure()
+        for which in ("read", "write"):
+            names = WORLD.names()
+            topic = secure.create(names[0] + ".plan", 1, "cleanup.policy", "compact")
+            WORLD.send(topic, [Frame(b"{}", b"price/arm=gone", 1700000000000, [], 0)], broker=secure)
+            flow = self.flow(which, names=names, plan=f"topic: {topic}")
+            secure.revoke("alice", self.right(which, flow))
+            flow.send(20)
+            with self.subTest(which), flow.daemon as d:
+                d.wait_ready().wait_handled(20)
+                eventually("it is degraded", lambda: self.sentence(which, flow) in (json.loads(d.get("/ready")[1] or "{}").get("degraded") or ""))
+                self.assertEqual(d.get("/ready")[0], 200)
+                secure.allow("alice", self.right(which, flow))
+                eventually("it takes records", lambda: WORLD.read(topic, secure)[-1].value is None, 30)
+                eventually("nothing is degraded", lambda: not json.loads(d.get("/ready")[1] or "{}").get("degraded"))
+                self.assertEqual(d.stop(), 0, d.log())
+            self.assertEqual(set(flow.out()), set(range(20)))
