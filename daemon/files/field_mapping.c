@@ -285,12 +285,12 @@ static int on_fault(void *context, enum ek_asset which, struct ek_error *e)
     return ek_error_list_collect(t->faults, EK_ECONFIG, e);
 }
 
-/* Without an output topic no list can be changed. */
+/* Without an output topic no list can be changed, here or by programs that apply the plan. */
 static int check_output(const struct ek_config *c, struct ek_error_list *faults, struct ek_error *e)
 {
     struct loading context = {c, faults};
     struct ek_yaml *yaml = NULL;
-    if (c->output_topic || c->part || !c->rules)
+    if (c->output_topic || c->plan_topic || c->part || !c->rules)
         return EK_OK;
     int rc = ek_yaml_load(&yaml, c->rules, e);
     if (!rc)
@@ -322,7 +322,8 @@ int ek_config_assets(struct ek_assets **out, const struct ek_config *c,
         return rc;
     }
     a->cells = (int)c->max_segments;
-    a->writes_features = c->output_writes == EK_WRITES_FEATURES;
+    a->writes_features =
+        c->output_writes == EK_WRITES_FEATURES || (!c->output_topic && c->plan_topic);
     a->assembly = (struct ek_assembly_limits){.queries = (int)c->assembly_max_lists,
                                               .items = (int)c->items_max,
                                               .bytes = (size_t)c->assembly_max_bytes,

@@ -229,9 +229,9 @@ static const char *operation(const struct ek_kafka_watch *w, rd_kafka_resp_err_t
         return "IdempotentWrite";
     if (err == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)
         return "Read";
-    return where == EK_KAFKA_CONSUME || where == EK_KAFKA_COMMIT || strcmp(w->role, "producer") != 0
-               ? "Read"
-               : "Write";
+    bool reads = where == EK_KAFKA_CONSUME || where == EK_KAFKA_COMMIT ||
+                 (where != EK_KAFKA_DELIVER && strcmp(w->role, "producer") != 0);
+    return reads ? "Read" : "Write";
 }
 
 /* Return the name of the resource that lacks permission, and its kind in *kind. */

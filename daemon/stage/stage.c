@@ -403,7 +403,7 @@ bool ek_stage_pause(struct ek_stage *s, bool paused, const char *actor, const ch
 
 bool ek_stage_has_output(const struct ek_stage *s)
 {
-    return s->config->output_topic != NULL;
+    return s->config->output_topic || s->config->plan_topic;
 }
 
 bool ek_stage_has_durable_state(const struct ek_stage *s)

@@ -68,7 +68,7 @@ struct ek_stage_parts ek_stage_parts(struct ek_stage *s);
  * ek_stage_run. `who` and `why` are copied and may be NULL. The change is logged and sent as an
  * event and alert. Return true if it changed. */
 bool ek_stage_pause(struct ek_stage *s, bool paused, const char *who, const char *why);
-/* Return true if there is an output topic; otherwise lists are only observed. */
+/* Return true if there is an output topic or a plan topic; otherwise lists are only observed. */
 bool ek_stage_has_output(const struct ek_stage *s);
 /* Return true if decisions survive a restart, because checkpoints are configured. */
 bool ek_stage_has_durable_state(const struct ek_stage *s);

@@ -115,6 +115,16 @@ class PlanTopic(unittest.TestCase):
             eventually("the entry ends", lambda: live(topic) == {})
             self.assertEqual(d.stop(), 0, d.log())
 
+    def test_it_needs_no_output(self):
+        source, _ = WORLD.topics(1)
+        topic = WORLD.broker.create(f"plan-{os.urandom(4).hex()}", 1, "cleanup.policy", "compact")
+        with daemon(source, None, topic, dead=False, undecodable="forward") as d:
+            d.wait_ready()
+            WORLD.send(source, frames())
+            entry = eventually("the entry is written", lambda: live(topic).get("price/arm=B"))
+            self.assertEqual((entry["mitigation"], entry["mode"], entry["repair"]["number"]), ("repair", "enforce", 100))
+            self.assertEqual(d.stop(), 0, d.log())
+
     def test_without_the_topic_lists_flow_and_it_is_reported(self):
         source, target = WORLD.topics(1)
         topic = f"plan-{os.urandom(4).hex()}"
