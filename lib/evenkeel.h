@@ -26,6 +26,15 @@
  *
  * ek_guard_observe and ek_guard_score do the same with the guard's internal context.
  *
+ * A list that is no message is read from arrays, and findings need no JSON:
+ *
+ *     struct ek_array_list list = {.features = x, .items = 20, .feature_count = 136,
+ *                                  .item_stride = 136, .feature_stride = 1};
+ *     if (ek_guard_observe_values(guard, &list, now_ms, e) == 0)
+ *         while ((event = ek_guard_pop_event(guard)))
+ *             if (ek_event_is_finding(event))
+ *                 report(ek_event_feature(event), ek_event_factor(event, &low, &high));
+ *
  * A guard writes its state as keyed records. A new guard continues from these records:
  *
  *     ek_guard_save(guard, 0, data, length, write, user, e);    periodically: changed records
@@ -78,6 +87,7 @@ struct ek_error;
 struct ek_assets;
 struct ek_guard;
 struct ek_context;
+struct ek_event;
 struct ek_state;
 struct ek_applier;
 
@@ -146,6 +156,44 @@ void ek_guard_free(struct ek_guard *g);
 int ek_guard_observe(struct ek_guard *g, const void *message, size_t length, int64_t now_ms,
                      struct ek_error *e);
 
+/** Segment of a list: dimension and value, such as "arm" and "B". */
+struct ek_segment_value {
+    const char *name, *value;
+};
+
+/** One complete list in arrays of the caller. Unknown members are 0 or NULL. */
+struct ek_array_list {
+    const char *id;                         /* list id, which decides on canaries; NULL: in none */
+    int64_t time_ms;                        /* time of the list; 0: unknown */
+    const struct ek_segment_value *segment; /* [segments] */
+    size_t segments;                        /* at most 16 */
+    const float *query_features;            /* [query_count] in the order of messages */
+    size_t query_count;
+    const char *const *item_id; /* [items] */
+    float *features;            /* item i, feature f: i * item_stride + f * feature_stride */
+    size_t items, feature_count, item_stride, feature_stride; /* strides in floats */
+    const double *scores; /* [items] upstream scores; NULL: unknown. ek_plan_apply: unused */
+};
+
+/**
+ * Update the guard with a list in arrays.
+ *
+ * The list has the same findings, plan and state as in a message. There is no message to score:
+ * ek_guard_score fails until the next ek_guard_observe.
+ *
+ * @param list The list, of which nothing is changed or kept. It has all item features of the
+ *     manifest, and all query features but those that the library derives.
+ * @param now_ms Current time, used if the list has no time.
+ * @return 0, or the code of the error, whose message names the member; the list is then not
+ * counted.
+ * @retval EK_EUSAGE Invalid member: another number of features than the manifest, NULL for an array
+ *     with elements, a stride of 0, a duplicate segment dimension, an invalid time.
+ * @retval EK_ELIMIT Too many items or segments.
+ * @retval EK_ESTATE The assets are for messages of single items.
+ */
+int ek_guard_observe_values(struct ek_guard *g, const struct ek_array_list *list, int64_t now_ms,
+                            struct ek_error *e);
+
 /**
  * Return the message to forward for the last observed message.
  *
@@ -192,6 +240,17 @@ void ek_context_free(struct ek_context *c);
  * @retval EK_ELIMIT The message exceeds a limit.
  */
 int ek_context_decode(struct ek_context *c, const void *message, size_t length, struct ek_error *e);
+
+/**
+ * Read a list of values into a context, in place of a message.
+ *
+ * @param values The list. Its strings must stay unchanged until the guard is updated; its arrays
+ * are copied.
+ * @return 0, or the code of the error, as ek_guard_observe_values. On error the context has no
+ *     message.
+ */
+int ek_context_read_values(struct ek_context *c, const struct ek_array_list *list,
+                           struct ek_error *e);
 
 /**
  * Update a guard with the message of a context, and set the treatment of the message in the
@@ -249,6 +308,68 @@ int ek_guard_advance(struct ek_guard *g, int64_t now_ms, struct ek_error *e);
  * @return 1 with an event, 0 without, -1 if out of memory; the event then stays pending.
  */
 int ek_guard_next_event(struct ek_guard *g, const char **json);
+
+/**
+ * Return the oldest pending event and remove it, as ek_guard_next_event, but not as JSON.
+ *
+ * @return The event, valid until the next event of this guard; NULL: none is pending.
+ */
+const struct ek_event *ek_guard_pop_event(struct ek_guard *g);
+
+/** Return whether the event is a finding; the functions below are for findings. */
+int ek_event_is_finding(const struct ek_event *v);
+
+/**
+ * Return the state of a finding.
+ *
+ * @return "suspected", "confirmed", "updated", "dismissed" or "recovered"; NULL for other events.
+ */
+const char *ek_event_state(const struct ek_event *v);
+
+/** Return the number of a finding, equal in all its events; 0 for other events. */
+uint32_t ek_event_finding_number(const struct ek_event *v);
+
+/** Return the name of the feature of a finding; NULL for other events. */
+const char *ek_event_feature(const struct ek_event *v);
+
+/** Return the segment dimension of a finding; NULL: all traffic, or another event. */
+const char *ek_event_segment(const struct ek_event *v);
+
+/** Return the segment value of a finding; NULL without a segment dimension. */
+const char *ek_event_segment_value(const struct ek_event *v);
+
+/** Return the class of a finding, such as "scale"; NULL while suspected, and for other events. */
+const char *ek_event_class(const struct ek_event *v);
+
+/**
+ * Return the factor of a finding.
+ *
+ * @param low Set to the lower end of the 95% interval; may be NULL.
+ * @param high Set to the upper end; may be NULL.
+ * @return The factor; NaN, as the interval, for a class without a factor and other events.
+ */
+double ek_event_factor(const struct ek_event *v, double *low, double *high);
+
+/** Return the affected fraction of the lists, for class `items` of the items; NaN for other events.
+ */
+double ek_event_fraction(const struct ek_event *v);
+
+/**
+ * Return the start of a finding.
+ *
+ * @param list Set to the number of its first list, from 0; may be NULL.
+ * @return The event time in milliseconds; -1 for other events.
+ */
+int64_t ek_event_since(const struct ek_event *v, uint64_t *list);
+
+/** Return the most likely unit of a finding, such as "cents"; NULL: none. */
+const char *ek_event_unit(const struct ek_event *v);
+
+/** Return the action of the rules on a finding, such as "repair"; NULL for other events. */
+const char *ek_event_action(const struct ek_event *v);
+
+/** Return the mode of the rules for a finding, such as "observe"; NULL for other events. */
+const char *ek_event_mode(const struct ek_event *v);
 
 /**
  * Write one record of a checkpoint.
@@ -499,24 +620,6 @@ int ek_guard_set_assets(struct ek_guard *g, const struct ek_assets *assets,
  * @return 0, or EK_ENOMEM; both guards must then be freed.
  */
 int ek_guard_merge(struct ek_guard *into, struct ek_guard *from, struct ek_error *e);
-
-/** Segment of a list: dimension and value, such as "arm" and "B". */
-struct ek_segment_value {
-    const char *name, *value;
-};
-
-/** One complete list in arrays of the caller. Unknown members are 0 or NULL. */
-struct ek_array_list {
-    const char *id;                         /* list id, which decides on canaries; NULL: in none */
-    int64_t time_ms;                        /* time of the list; 0: unknown */
-    const struct ek_segment_value *segment; /* [segments] */
-    size_t segments;                        /* at most 16 */
-    const float *query_features;            /* [query_count] in the order of messages */
-    size_t query_count;
-    const char *const *item_id; /* [items] */
-    float *features;            /* item i, feature f: i * item_stride + f * feature_stride */
-    size_t items, feature_count, item_stride, feature_stride; /* strides in floats */
-};
 
 /**
  * Read a plan.

@@ -176,9 +176,4 @@ enum ek_finding_state ek_event_finding_state(const struct ek_event *v);
 /* Return whether a plan entry replaces scores of some lists. */
 bool ek_event_entry_acts(const struct ek_event_entry *e);
 
-struct ek_guard;
-/* Remove and return the oldest pending event, which the guard owns, valid until the next call;
- * NULL: none. */
-const struct ek_event *ek_guard_pop_event(struct ek_guard *g);
-
 #endif

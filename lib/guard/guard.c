@@ -426,6 +426,13 @@ int ek_guard_observe(struct ek_guard *g, const void *message, size_t length, int
     return rc ? rc : ek_guard_update(g, g->own, now_ms, e);
 }
 
+int ek_guard_observe_values(struct ek_guard *g, const struct ek_array_list *list, int64_t now_ms,
+                            struct ek_error *e)
+{
+    int rc = ek_context_read_values(g->own, list, e);
+    return rc ? rc : ek_guard_update(g, g->own, now_ms, e);
+}
+
 const void *ek_guard_score(struct ek_guard *g, size_t *length, struct ek_error *e)
 {
     return ek_context_score(g->own, length, e);

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "lists/codec_json.h"
 #include "serve/assets.h"
+#include "serve/list_values.h"
 
 #include <math.h>
 #include <string.h>
@@ -128,12 +129,34 @@ void ek_context_note_entries(struct ek_context *c, const struct ek_plan *plan)
     }
 }
 
-int ek_context_decode(struct ek_context *c, const void *message, size_t length, struct ek_error *e)
+static void start_list(struct ek_context *c)
 {
     c->prepared = c->taken = c->counted = c->scored = c->failed = false;
     c->routing = (struct ek_plan_routing){.acts = c->routing.acts, .would = c->routing.would};
     c->outcome = EK_LIST_PASSED;
     c->changed = c->would_change = 0;
+}
+
+int ek_context_read_values(struct ek_context *c, const struct ek_array_list *list,
+                           struct ek_error *e)
+{
+    start_list(c);
+    if (ek_codec_layout(c->assets->codec) == EK_LAYOUT_ITEM)
+        return ek_fail(e, EK_ESTATE, "messages are items ('message.layout'), arrays are a list");
+    int rc = ek_list_set_values(&c->query, c->assets->manifest, list, e);
+    if (!rc)
+        rc = ek_list_stats_builder_read(c->reader, &c->query, e);
+    if (rc)
+        return rc;
+    c->message = NULL;
+    c->length = 0;
+    c->prepared = true;
+    return EK_OK;
+}
+
+int ek_context_decode(struct ek_context *c, const void *message, size_t length, struct ek_error *e)
+{
+    start_list(c);
     int rc = ek_codec_decode(c->assets->codec, message, length, &c->query, e);
     if (!rc && ek_codec_layout(c->assets->codec) != EK_LAYOUT_ITEM)
         rc = ek_list_stats_builder_read(c->reader, &c->query, e);
@@ -318,6 +341,10 @@ const void *ek_context_score(struct ek_context *c, size_t *length, struct ek_err
 {
     if (!c->taken) {
         ek_fail(e, EK_ESTATE, "no message was observed");
+        return NULL;
+    }
+    if (!c->message) {
+        ek_fail(e, EK_ESTATE, "the list was read from arrays, so there is no message to forward");
         return NULL;
     }
     if (c->writer && c->routing.desired && c->query.items)

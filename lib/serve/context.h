@@ -21,7 +21,7 @@ struct ek_context {
     const struct ek_assets *assets;
     struct ek_list query;
     struct ek_list_stats_builder *reader; /* statistics of the list */
-    const void *message;                  /* decoded message */
+    const void *message;                  /* decoded message; NULL: read from arrays */
     size_t length;
     bool prepared, taken;     /* decoded and unused; used by a guard */
     bool counted, scored;     /* used by ek_guard_update, not ek_guard_peek; scored by the model */
