@@ -121,6 +121,8 @@ $(B)/sources.stamp: FORCE
 	$(call keep,echo '$(LIB_CXX) $(PROGRAM_SRC) $(UNIT_SRC) $(PROP_SRC)')
 FORCE:
 
+# Folder of the programs that write tables: a cross build takes those of the building machine.
+TABLES_B ?= $(B)
 # The catalog of units becomes a table of the library; what reads it is the library's own reader.
 UNIT_TABLE_OBJ := $(filter $(B)/lib/base/%,$(LIB_OBJ)) \
                   $(addprefix $(B)/,$(addsuffix .o,lib/yaml/yaml lib/yaml/node lib/schema/units \
@@ -128,10 +130,10 @@ UNIT_TABLE_OBJ := $(filter $(B)/lib/base/%,$(LIB_OBJ)) \
 $(B)/unit-table: $(UNIT_TABLE_OBJ)
 	$(call say,LD)
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
-$(B)/generated/units_built_in.inc: rules/units.yaml $(B)/unit-table
+$(B)/generated/units_built_in.inc: rules/units.yaml $(TABLES_B)/unit-table
 	@mkdir -p $(@D)
 	$(call say,GEN)
-	$(Q)$(B)/unit-table $< > $@.new && mv $@.new $@
+	$(Q)$(TABLES_B)/unit-table $< > $@.new && mv $@.new $@
 $(B)/lib/schema/units_built_in.o: $(B)/generated/units_built_in.inc
 
 # The files of the page in the browser become a table of the daemon.
@@ -141,10 +143,10 @@ $(B)/page-table: $(B)/deploy/page_table.o $(filter $(B)/lib/base/%,$(LIB_OBJ))
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 $(B)/page.stamp: FORCE
 	$(call keep,echo '$(PAGE_FILES)')
-$(B)/generated/page_files.inc: $(PAGE_FILES) $(B)/page-table $(B)/page.stamp
+$(B)/generated/page_files.inc: $(PAGE_FILES) $(TABLES_B)/page-table $(B)/page.stamp
 	@mkdir -p $(@D)
 	$(call say,GEN)
-	$(Q)$(B)/page-table $(PAGE_FILES) > $@.new && mv $@.new $@
+	$(Q)$(TABLES_B)/page-table $(PAGE_FILES) > $@.new && mv $@.new $@
 $(B)/daemon/http/static_files.o: $(B)/generated/page_files.inc
 
 $(B)/libevenkeel.a: $(LIB_OBJ)
@@ -214,6 +216,7 @@ check-prop: $(B)/tests/prop-tests ## property tests
 
 include deploy/install.mk
 include deploy/package.mk
+include deploy/dist.mk
 include deploy/site.mk
 
 # Each folder of tests may bring a makefile part of its own with a target check-NAME.

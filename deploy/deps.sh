@@ -10,8 +10,11 @@
 #   deploy/deps.sh bench    what the peers of the benchmarks (sketches in Rust, Java and Python) need besides
 #   deploy/deps.sh analyze  what `make analyze` looks with
 #   deploy/deps.sh deb      what `make deb` needs
+#   deploy/deps.sh dist     what `make dist` needs
+#   deploy/deps.sh arm64    what the cross build of `make dist` for 64-bit ARM needs
 #   deploy/deps.sh package  what the tests of packages (only they) need besides
 #   deploy/deps.sh fuzz     what looks for new inputs (clang with libFuzzer, AFL++; `make check` needs none of it)
+#   deploy/deps.sh --libraries  prints the packages of the libraries, with a comma between
 #   deploy/deps.sh --check  says what is missing, installs nothing
 #
 # What counts is what can be used, not what was once installed: each library is asked for its
@@ -76,11 +79,22 @@ dpkg-buildpackage dpkg-dev
 dh debhelper
 fakeroot fakeroot
 '
+DIST_PROGRAMS='
+rpmbuild rpm
+'
+ARM64_PROGRAMS='
+aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu
+aarch64-linux-gnu-g++ g++-aarch64-linux-gnu
+mmdebstrap mmdebstrap
+'
 PACKAGE_PROGRAMS='
 lintian lintian
 systemd-analyze systemd
 strace strace
 debootstrap debootstrap
+mmdebstrap mmdebstrap
+umoci umoci
+qemu-aarch64-static qemu-user-static
 systemd-nspawn systemd-container
 groff groff
 bash bash
@@ -223,6 +237,11 @@ check_all() {
 		check_programs "$ANALYZE_PROGRAMS"
 	elif [ "$1" = deb ]; then
 		check_programs "$DEB_PROGRAMS"
+	elif [ "$1" = dist ]; then
+		check_programs "$DEB_PROGRAMS"
+		check_programs "$DIST_PROGRAMS"
+	elif [ "$1" = arm64 ]; then
+		check_programs "$ARM64_PROGRAMS"
 	elif [ "$1" = package ]; then
 		check_programs "$DEB_PROGRAMS"
 		check_programs "$PACKAGE_PROGRAMS"
@@ -273,10 +292,14 @@ install_missing() {
 set_name=build only_check=
 for word in "$@"; do
 	case $word in
-	build | broker | watch | lint | exchange | page | bench | analyze | deb | package | fuzz) set_name=$word ;;
+	build | broker | watch | lint | exchange | page | bench | analyze | deb | dist | arm64 | package | fuzz) set_name=$word ;;
 	--check) only_check=1 ;;
+	--libraries)
+		echo "$BUILD_LIBRARIES$BUILD_HEADERS" | awk 'NF { printf "%s%s", n++ ? "," : "", $NF }'
+		exit
+		;;
 	*)
-		echo "usage: deploy/deps.sh [build|broker|watch|lint|exchange|page|bench|analyze|deb|package|fuzz] [--check]" >&2
+		echo "usage: deploy/deps.sh [build|broker|watch|lint|exchange|page|bench|analyze|deb|dist|arm64|package|fuzz] [--check|--libraries]" >&2
 		exit 2
 		;;
 	esac

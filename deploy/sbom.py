@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""What evenkeel is made with, as an SBOM (SPDX 2.3, JSON): sbom.py VERSION PROGRAM TOOLS LIBRARY > FILE
+"""What evenkeel is made with, as an SBOM (SPDX 2.3, JSON): sbom.py VERSION PROGRAM TOOLS LIBRARY [PACKAGE...] > FILE
+
+PACKAGE: Debian packages of further libraries that are shipped with the programs.
 
 The table says what is meant; which of the libraries are linked is read from the binaries (readelf), the version in use
 is asked from dpkg, elsewhere from pkg-config. A binary that wants what the table lacks is an error. The same binaries
@@ -152,6 +154,24 @@ def tools():
     return packages, relations
 
 
+def shipped(debian_packages, known):
+    """Source packages that are not in `known`, for their binary packages. Their licenses are in the copyright files."""
+    packages, relations = {}, []
+    for debian in debian_packages:
+        version, purl = version_of(debian, "")
+        if version is None:
+            sys.exit(f"sbom: package '{debian}' is not installed")
+        name = re.match(r"pkg:deb/debian/([^@]+)@", purl).group(1)
+        if purl not in known and name not in packages:
+            packages[name] = package(name, version, "NOASSERTION", None, purl, primaryPackagePurpose="LIBRARY")
+            relations.append(relation(name, "RUNTIME_DEPENDENCY_OF", "evenkeel"))
+    return list(packages.values()), relations
+
+
+def purls_of(packages):
+    return {reference["referenceLocator"] for each in packages for reference in each.get("externalRefs", ())}
+
+
 def time_of_build():
     epoch = os.environ.get("SOURCE_DATE_EPOCH")
     if not epoch:
@@ -162,15 +182,16 @@ def time_of_build():
 
 
 def main():
-    if len(sys.argv) != 2 + len(OURS):
-        sys.exit("usage: sbom.py VERSION PROGRAM TOOLS LIBRARY > FILE")
-    version, *binaries = sys.argv[1:]
+    if len(sys.argv) < 2 + len(OURS):
+        sys.exit("usage: sbom.py VERSION PROGRAM TOOLS LIBRARY [PACKAGE...] > FILE")
+    version, binaries, more = sys.argv[1], sys.argv[2:2 + len(OURS)], sys.argv[2 + len(OURS):]
     linked, links = libraries({name: wanted_by(path) for name, path in zip(OURS, binaries)})
     kept, holds = vendored()
     used, uses = tools()
-    packages = [ours(name, version, path, OURS[name]) for name, path in zip(OURS, binaries)] + linked + kept + used
+    others, serve = shipped(more, purls_of(linked))
+    packages = [ours(name, version, path, OURS[name]) for name, path in zip(OURS, binaries)] + linked + kept + others + used
     relations = [{"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES", "relatedSpdxElement": spdx_id(name)}
-                 for name in OURS] + links + holds + uses
+                 for name in OURS] + links + holds + serve + uses
     about = json.dumps([packages, relations], sort_keys=True).encode()
     document = {"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": f"evenkeel-{version}",
                 "documentNamespace": f"https://evenkeel.invalid/spdx/evenkeel-{version}-{hashlib.sha256(about).hexdigest()[:32]}",

@@ -19,13 +19,15 @@ copy() { # folder, order of its files
 build() { # folder, jobs, command before make...
 	folder=$1 jobs=$2
 	shift 2
-	(cd "$folder" && "$@" $MAKE --no-print-directory -j"$jobs" all deb) >"$folder.log" 2>&1 || {
+	(cd "$folder" && "$@" $MAKE --no-print-directory -j"$jobs" all deb dist-archives $rpm) >"$folder.log" 2>&1 || {
 		tail -n 20 "$folder.log"
 		echo "0 passed, 1 failed"
 		exit 1
 	}
 }
 jobs=${JOBS:-$(nproc)}
+rpm=
+! command -v rpmbuild >/dev/null || rpm=dist-rpm
 copy "$one" && copy "$other" -r
 (umask 022 && LC_ALL=C TZ=UTC HOME=$scratch && export LC_ALL TZ HOME && build "$one" "$jobs") || exit 1
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
@@ -37,7 +39,7 @@ fi
 	build "$other" "$((jobs + 1))" ${as:-env}) || exit 1
 
 passed=0 failed=0
-for file in $(cd "$one/build" && ls evenkeel evenkeel-tools libevenkeel.so libevenkeel.a evenkeel.spdx.json deb/*.deb); do
+for file in $(cd "$one/build" && ls evenkeel evenkeel-tools libevenkeel.so libevenkeel.a evenkeel.spdx.json deb/*.deb dist/*); do
 	if cmp -s "$one/build/$file" "$other/build/$file"; then
 		passed=$((passed + 1))
 	else

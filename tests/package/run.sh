@@ -39,6 +39,7 @@ needs() { # program...
 . "$here/deb.sh"
 . "$here/sbom.sh"
 . "$here/images.sh"
+. "$here/dist.sh"
 
 echo "$passed passed, $failed failed$([ $skipped = 0 ] || echo ", $skipped skipped")"
 [ $failed = 0 ] && ! grep -q "^FAILED" "$scratch/images"

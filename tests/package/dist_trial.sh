@@ -1,0 +1,81 @@
+#!/bin/sh
+# dist_trial.sh DIST: the portable archives, the rpm package and the image on a minimal Debian of another release,
+# downloaded for it. Takes minutes and root: `make dist-trial`. An archive for 64-bit ARM runs in an emulator.
+set -eu
+here=$(realpath "$(dirname "$0")")
+dist=$(realpath "$1") release=${RELEASE:-trixie}
+scratch=$(mktemp -d)
+trap 'rm -rf --one-file-system "$scratch"' EXIT
+passed=0 failed=0 skipped=0
+root=$scratch/root
+
+t() { # name, command...
+	name=$1
+	shift
+	if "$@" >"$scratch/log" 2>&1; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "FAILED $name"
+		tail -n 20 "$scratch/log"
+	fi
+}
+as_user() { # command..., as a user without rights
+	"${PYTHON:-python3}" "$here/in_image.py" "$root" "$@"
+}
+in_root() {
+	chroot "$root" "$@"
+}
+works() { # program
+	as_user "$1" --version && as_user "$1" generate hotel --lists 50 -o /tmp/lists.txt && as_user "$1" demo
+}
+unpacks() {
+	tar -xzf "$dist"/evenkeel-*-linux-amd64.tar.gz -C "$root/usr/local" --strip-components=1 && works /usr/local/bin/evenkeel
+}
+# Names of packages are those of other distributions.
+installs() {
+	cp "$dist"/evenkeel-*.x86_64.rpm "$root/tmp/evenkeel.rpm"
+	in_root rpm -i --nodeps /tmp/evenkeel.rpm && in_root getent passwd evenkeel && works /usr/bin/evenkeel &&
+		in_root rpm -V --nodeps evenkeel && in_root evenkeel check /usr/share/evenkeel/rules/travel.yaml
+}
+removes() {
+	in_root rpm -e evenkeel && [ -z "$(find "$root/usr/bin" "$root/usr/lib" "$root/usr/share" "$root/etc/evenkeel" -name '*evenkeel*')" ]
+}
+image() {
+	root=$scratch/image
+	"${PYTHON:-python3}" "$here/oci_read.py" "$dist"/evenkeel-*-oci.tar "$root" && works /usr/bin/evenkeel
+}
+native() {
+	program=$1
+	shift
+	"$(dirname "$dist")/$program" "$@"
+}
+makes() { # way to run, name of the files; the demo would take hours in an emulator
+	"$1" evenkeel-tools generate hotel --lists 300 --seed 1 --manifest-out features.yaml -o "$2.txt" &&
+		"$1" evenkeel profile --manifest features.yaml --letor "$2.txt" -o "$2.ekp"
+}
+emulated() {
+	program=$1
+	shift
+	qemu-aarch64-static -L "$arm_root" "$scratch/arm/bin/$program" "$@"
+}
+arm() {
+	mkdir "$scratch/arm" && tar -xzf "$dist"/evenkeel-*-linux-arm64.tar.gz -C "$scratch/arm" --strip-components=1
+	cd "$scratch"
+	emulated evenkeel --version && makes emulated arm && makes native amd && cmp arm.txt amd.txt && cmp arm.ekp amd.ekp
+}
+
+mmdebstrap --quiet --variant=minbase --include=rpm "$release" "$root"
+t "the portable archive on a bare $release" unpacks
+rm -rf "$root/usr/local/bin" "$root/usr/local/lib/evenkeel"
+t "the rpm package on a bare $release" installs
+t "its removal" removes
+t "the image" image
+arm_root=$(dirname "$dist")/sysroot-arm64
+if [ -d "$arm_root" ] && ls "$dist"/*-linux-arm64.tar.gz >/dev/null 2>&1; then
+	t "the archive for 64-bit ARM in an emulator" arm
+else
+	skipped=1
+fi
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed = 0 ]
