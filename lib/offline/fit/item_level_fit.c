@@ -22,6 +22,8 @@ static const double COVERED_MIN = .8;  /* fraction of lists that must have a lev
 static const double SD_MOST = .5;      /* of the sd relative to the strata */
 static const double OWN_SD_MIN = .05;  /* of the own spread of lists (ln) */
 static const double WANDER_MOST = .05; /* of a block's mean (ln) */
+/* Levels learned so far lag behind a season, so the lists may wander more than without them. */
+static const double WANDER_RATIO_MOST = 1.25;
 /* An item ages if more than SAME_WAY of its moves go the same way, of at least MOVES_MIN. */
 static const double SAME_WAY = .9, AGING_MOST = .1 /* of the items that move */, MOVED = 1e-5;
 enum { MOVES_MIN = 6 };
@@ -288,17 +290,18 @@ int ek_item_level_fit_add(struct ek_item_level_fit *fit, const struct ek_list *q
     return EK_OK;
 }
 
-/* Later lists of one feature, relative to their strata or to their items. */
+/* Later lists of one feature, relative to their strata or to their items. `wander` is the largest
+ * absolute mean of a block. */
 struct later {
     size_t lists;
-    double sd, mean, wander;
+    double sd, wander;
 };
 
 /* Measure values x [count]; NaN: none. */
 static struct later measure(const double *x, size_t count)
 {
-    struct later l = {0, 0, 0, 0};
-    double sum = 0, squares = 0, block = 0, blocks[2] = {INFINITY, -INFINITY};
+    struct later l = {0, 0, 0};
+    double sum = 0, squares = 0, block = 0;
     for (size_t i = 0; i < count; i++) {
         if (isnan(x[i]))
             continue;
@@ -307,14 +310,11 @@ static struct later measure(const double *x, size_t count)
         block += x[i] / BLOCK;
         if (++l.lists % BLOCK)
             continue;
-        blocks[0] = fmin(blocks[0], block);
-        blocks[1] = fmax(blocks[1], block);
+        l.wander = fmax(l.wander, fabs(block));
         block = 0;
     }
-    double n = l.lists ? (double)l.lists : 1;
-    l.mean = sum / n;
-    l.sd = sqrt(fmax(squares / n - l.mean * l.mean, 0));
-    l.wander = fmax(blocks[1] - l.mean, l.mean - blocks[0]);
+    double n = l.lists ? (double)l.lists : 1, mean = sum / n;
+    l.sd = sqrt(fmax(squares / n - mean * mean, 0));
     return l;
 }
 
@@ -354,8 +354,8 @@ static void subtract_strata(struct choice *c, size_t queries)
         c->x[q] -= c->level[c->stratum[q]] / fmax(c->lists[c->stratum[q]], 1);
 }
 
-/* Return whether the lists of a feature vary much less relative to their items, which do not age.
- */
+/* Return whether the lists of a feature vary much less relative to their items, which do not age,
+ * and follow a season no more than relative to their strata. */
 static bool is_chosen(const struct ek_item_level_fit *fit, int feature,
                       const struct ek_list_stats *record, struct choice *c)
 {
@@ -376,8 +376,9 @@ static bool is_chosen(const struct ek_item_level_fit *fit, int feature,
     ek_query_slope_fit_column(c->slopes, c->x, c->stratum, slope);
     struct later own = measure(c->x + first, count);
     return own.lists >= LISTS_MIN && (double)own.lists >= COVERED_MIN * (double)plain.lists &&
-           own.sd <= SD_MOST * plain.sd && fabs(own.mean) <= WANDER_MOST &&
-           own.wander <= fmax(WANDER_MOST, plain.wander) && !are_aging(fit, feature);
+           own.sd <= SD_MOST * plain.sd &&
+           own.wander <= fmax(WANDER_MOST, WANDER_RATIO_MOST * plain.wander) &&
+           !are_aging(fit, feature);
 }
 
 static void replace_records(const struct ek_item_level_fit *fit, int feature,

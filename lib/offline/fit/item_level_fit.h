@@ -5,7 +5,8 @@
  * of the items of each list is left out, as many as may be new later, but for features with fewer
  * than four values in the list. A feature
  * uses item levels if its later lists vary at most half as much as relative to their strata, nearly
- * all have items with a level, the lists do not wander, and the items do not age.
+ * all have items with a level, block means wander little or as without item levels, and the items
+ * do not age.
  */
 #ifndef EK_OFFLINE_FIT_ITEM_LEVEL_FIT_H
 #define EK_OFFLINE_FIT_ITEM_LEVEL_FIT_H

@@ -16,7 +16,15 @@ static const char MANIFEST[] = "features:\n"
                                "  - {name: match, index: 3, role: item}\n";
 static const char RULES[] = "version: 1\nsegments: [arm]\n";
 
-enum { TOWNS = 20, PER_TOWN = 12, ITEMS = 6, FEATURES = 3, TRAINING = 8000, ID = 16 };
+enum {
+    TOWNS = 20,
+    PER_TOWN = 12,
+    ITEMS = 6,
+    FEATURES = 3,
+    TRAINING = 8000,
+    SEASON_LISTS = 12000,
+    ID = 16
+};
 enum { PRICE, AGE, MATCH };
 
 /* Lists of items of one town each. Prices belong to the items, towns differ in theirs; ages grow;
@@ -34,6 +42,7 @@ struct world {
     int renewing;  /* of every ten items, that many get it */
     bool logged;   /* prices are ln(1 + price) */
     float added;   /* to the prices */
+    double season; /* amplitude of the prices' logarithm, over SEASON_LISTS */
     int lists;
 };
 
@@ -68,6 +77,7 @@ static struct ek_list *next(struct world *w)
                  w->new_ids ? w->lists * ITEMS + i
                             : item + (item % 10 < w->renewing ? w->renewed : 0));
         q->item_id[i] = ek_text_from(w->id[i]);
+        dear += w->season * sin(2 * M_PI * w->lists / SEASON_LISTS);
         x[PRICE] = (float)(50 * factor * exp(dear + .05 * ek_rng_normal(&w->rng)));
         x[PRICE] = w->logged ? log1pf(x[PRICE]) : x[PRICE] + w->added;
         x[AGE] = (float)days;
@@ -109,6 +119,20 @@ START_TEST(values_of_the_item_get_levels_and_ages_and_values_of_the_list_do_not)
     double mean = log(50) + .1 * (TOWNS - 1) / 2 + .05 * (PER_TOWN - 1) / 2;
     ck_assert_double_eq_tol((double)ek_item_levels_mean(p->item_levels, PRICE), mean, .01);
     ck_assert_float_eq(ek_item_levels_mean(p->item_levels, MATCH), 0);
+    ek_profile_free(p);
+    end(&w);
+}
+END_TEST
+
+START_TEST(values_that_follow_a_season_get_levels)
+{
+    struct world w;
+    begin(&w);
+    w.season = .15;
+    struct ek_profile *p = train(&w);
+    ck_assert_ptr_nonnull(p->item_levels);
+    ck_assert_int_eq(p->item_levels->features, 1);
+    ck_assert_int_eq(p->item_levels->feature[0], PRICE);
     ek_profile_free(p);
     end(&w);
 }
@@ -502,8 +526,9 @@ Suite *suite_item_level_fit(void)
 {
     return ek_suite(
         "item_level_fit", values_of_the_item_get_levels_and_ages_and_values_of_the_list_do_not,
-        ids_that_do_not_return_give_no_levels, lists_of_items_that_training_lacks_are_counted,
-        other_items_are_no_change_of_the_scale, a_small_factor_is_found_within_a_hundred_lists,
+        values_that_follow_a_season_get_levels, ids_that_do_not_return_give_no_levels,
+        lists_of_items_that_training_lacks_are_counted, other_items_are_no_change_of_the_scale,
+        a_small_factor_is_found_within_a_hundred_lists,
         a_sale_of_most_items_is_no_change_of_the_scale,
         logarithms_and_constants_are_not_taken_for_each_other,
         a_renewed_catalogue_is_learned_and_watched_as_well,
