@@ -98,9 +98,9 @@ int ek_decode_key(struct ek_decode *d, struct ek_text *key)
     return EK_OK;
 }
 
-/* Read a key as a feature's index, or -1 for an unknown name, which is then in d->key. Tries
- * `guess` first, because most writers use the manifest's order. */
-int ek_decode_name(struct ek_decode *d, const struct ek_names *names, int guess, int *number)
+/* In the loop of a map: inlined there. */
+static inline __attribute__((always_inline)) int
+read_name(struct ek_decode *d, const struct ek_names *names, int guess, int *number)
 {
     if (guess < names->count && ek_key_match(&names->keys[guess], &d->w)) {
         *number = guess;
@@ -115,6 +115,11 @@ int ek_decode_name(struct ek_decode *d, const struct ek_names *names, int guess,
     return EK_OK;
 }
 
+int ek_decode_name(struct ek_decode *d, const struct ek_names *names, int guess, int *number)
+{
+    return read_name(d, names, guess, number);
+}
+
 /* Skip a value. */
 int ek_decode_skip(struct ek_decode *d)
 {
@@ -125,7 +130,7 @@ int ek_decode_skip(struct ek_decode *d)
 static int read_entry(struct ek_decode *d, const struct ek_names *names, float *row, int *next)
 {
     int number;
-    int rc = ek_decode_name(d, names, *next, &number);
+    int rc = read_name(d, names, *next, &number);
     if (rc)
         return rc;
     if (number < 0) {
