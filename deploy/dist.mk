@@ -82,8 +82,8 @@ $(DIST_WORK)/$(DIST_NAME)-linux-%: $(DIST_WORK)/common.stamp $(PORTABLE_B).stamp
 dist-archives: $(DIST_TREES)
 	$(Q)mkdir -p $(DIST)
 	$(Q)for arch in $(DIST_ARCHES); do $(DIST_TAR) -C $(DIST_WORK) $(DIST_NAME)-linux-$$arch | \
-	  gzip -9n > $(DIST)/$(DIST_NAME)-linux-$$arch.tar.gz || exit 1; done
-	$(Q)$(DIST_TAR) -C deploy/helm evenkeel | gzip -9n > $(DIST)/$(DIST_NAME).tgz
+	  gzip -n > $(DIST)/$(DIST_NAME)-linux-$$arch.tar.gz || exit 1; done
+	$(Q)$(DIST_TAR) -C deploy/helm evenkeel | gzip -n > $(DIST)/$(DIST_NAME).tgz
 	$(Q)SOURCE_DATE_EPOCH=$(DIST_EPOCH) $(PYTHON) deploy/oci.py $(VERSION) $(DIST)/$(DIST_NAME)-oci.tar \
 	  $(foreach arch,$(DIST_ARCHES),$(arch)=$(DIST_WORK)/image-$(arch))
 	$(Q)cp $(DIST_WORK)/evenkeel.spdx.json $(DIST)/$(DIST_NAME).spdx.json

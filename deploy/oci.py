@@ -84,7 +84,7 @@ def manifest(layout, version, arch, folder):
     layers, diffs, history = [], [], []
     for name in sorted(os.listdir(folder)):
         plain = packed(files_of(os.path.join(folder, name)))
-        layers.append(layout.add("layer.v1.tar+gzip", gzip.compress(plain, 9, mtime=0)))
+        layers.append(layout.add("layer.v1.tar+gzip", gzip.compress(plain, 6, mtime=0)))
         diffs.append("sha256:" + hashlib.sha256(plain).hexdigest())
         history.append({"created": CREATED, "created_by": name})
     labels = {"org.opencontainers.image." + key: value for key, value in {**LABELS, "version": version}.items()}
