@@ -280,7 +280,7 @@ static bool write_path(const struct ek_draft *d, int at, int from, char out[PATH
     *out = 0;
     for (int parts = 0; at != from; at = d->nodes[at].parent, parts++) {
         const struct node *n = &d->nodes[at];
-        if (at < 0 || at == d->items || parts == EK_FIELD_DEPTH_MAX)
+        if (at <= 0 || at == d->items || parts == EK_FIELD_DEPTH_MAX)
             return false;
         if (!*n->name && d->nodes[n->parent].longest != 1)
             return false;
