@@ -184,8 +184,8 @@ struct ek_array_list {
  * @param list The list, of which nothing is changed or kept. It has all item features of the
  *     manifest, and all query features but those that the library derives.
  * @param now_ms Current time, used if the list has no time.
- * @return 0, or the code of the error, whose message names the member; the list is then not
- * counted.
+ * @return 0, or the code of the error, whose message names the member. On error the list is not
+ *     counted.
  * @retval EK_EUSAGE Invalid member: another number of features than the manifest, NULL for an array
  *     with elements, a stride of 0, a duplicate segment dimension, an invalid time.
  * @retval EK_ELIMIT Too many items or segments.
