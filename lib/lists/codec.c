@@ -423,6 +423,7 @@ int ek_codec_new(struct ek_codec **out, const struct ek_manifest *m,
     c->manifest = m;
     c->encoding = mapping ? mapping->encoding : EK_MESSAGES_EITHER;
     c->layout = mapping ? mapping->layout : EK_LAYOUT_LIST;
+    c->avro = mapping ? mapping->avro : NULL;
     c->swap = ek_swap_best();
     c->swap64 = ek_swap64_best();
     if (limits)
@@ -551,6 +552,14 @@ const struct ek_words ek_words_json = {
     .number = "a number or null",
     .id = "text or an integer",
     .values = "an array or an object",
+};
+
+const struct ek_words ek_words_avro = {
+    .map = "a record or a map",
+    .nil = "null",
+    .number = "a number or null",
+    .id = "a string, bytes or an integer",
+    .values = "an array, bytes, a map or a record",
 };
 
 const char *ek_decode_kind(const struct ek_decode *d, enum ek_wire_kind kind)

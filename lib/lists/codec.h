@@ -1,5 +1,5 @@
-/* Message codec: MessagePack or JSON bytes to lists and back (docs/format/message.md). The only
- * module that uses msgpack and simdjson. Maps and nil include JSON objects and null.
+/* Message codec: MessagePack, JSON or Avro bytes to lists and back (docs/format/message.md). The
+ * only module that uses msgpack and simdjson. Maps and nil include JSON objects and null.
  *
  * The decoder checks every bound before it reads. On error `q` is undefined but can be released,
  * and the error contains the path of the field ("items[3].features: 135 values, the manifest has
@@ -19,9 +19,31 @@
 #include "lists/list.h"
 #include "schema/manifest.h"
 
-/* Message encoding. The two are unambiguous: JSON begins with white space or a brace, which no
- * msgpack map does. */
-enum ek_message_encoding { EK_MESSAGES_EITHER, EK_MESSAGES_MSGPACK, EK_MESSAGES_JSON };
+/* Message encoding. The first two are unambiguous: JSON begins with white space or a brace, which
+ * no msgpack map does. */
+enum ek_message_encoding {
+    EK_MESSAGES_EITHER,
+    EK_MESSAGES_MSGPACK,
+    EK_MESSAGES_JSON,
+    EK_MESSAGES_AVRO /* never detected: its schemas are needed */
+};
+
+struct ek_avro;
+
+/* Frame of a schema registry before an Avro message: a zero byte, and an id in big endian. A small
+ * message may fit its schema with and without, so EK_FRAME_EITHER is for proposals only. */
+enum ek_avro_frame { EK_FRAME_ALWAYS, EK_FRAME_NEVER, EK_FRAME_EITHER };
+enum { EK_AVRO_FRAME_BYTES = 5 };
+
+/* Schemas of Avro messages. Outlives the codecs that use it. */
+struct ek_avro_source {
+    /* Return the schema with an id, compiled for the mapping of the codec and valid as long as the
+     * source; id -1: of messages without one. NULL: unknown, with *e set (not NULL). May block. Any
+     * thread. */
+    const struct ek_avro *(*find)(void *context, int64_t id, struct ek_error *e);
+    void *context;
+    enum ek_avro_frame frame;
+};
 
 /* Content of a message: a list, one item with the query id of its list, or a list whose fields of
  * items are arrays, aligned by position. */
@@ -43,6 +65,7 @@ struct ek_mapping {
     enum ek_message_encoding encoding;
     enum ek_message_layout layout;
     bool numeric_strings; /* features, scores, labels and times may be numbers as text */
+    const struct ek_avro_source *avro; /* for EK_MESSAGES_AVRO; not copied */
     const char *query, *time_ms, *segments, *query_features, *manifest; /* relative to the
                                                                          * message */
     const char *items, *item;           /* relative to the message; the layout selects one */

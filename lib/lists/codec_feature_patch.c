@@ -1,3 +1,4 @@
+#include "lists/avro_read.h"
 #include "lists/codec_internal.h"
 #include "lists/codec_json.h"
 
@@ -181,7 +182,21 @@ static bool read_value(struct patching *p, struct ek_head *h, double *value)
     return p->c->numeric_strings && ek_text_number(text, value);
 }
 
-/* Patch the next value. */
+/* Replace an Avro value in its width; an integer or boolean has none, and its neighbors cannot
+ * move. */
+static int patch_avro(struct patching *p, size_t offset, size_t length, double value)
+{
+    uint8_t to[PER_VALUE_MAX];
+    if (length)
+        return replace(p, offset, length, to, ek_avro_store(to, length, value));
+    return ek_fail(
+        p->e, EK_EFORMAT,
+        "items[%d]: a feature is an Avro integer, which has no fixed width and cannot be "
+        "repaired in place; use float or double",
+        p->item);
+}
+
+/* Patch the next value. A null of Avro stays. */
 static int patch_value(struct patching *p, int feature)
 {
     uint8_t to[PER_VALUE_MAX];
@@ -194,8 +209,14 @@ static int patch_value(struct patching *p, int feature)
         return skip(p);
     if (p->item >= p->q->items || !read_value(p, &h, &value))
         return mismatch(p);
+    if (p->q->from_avro && h.kind == EK_WIRE_NIL)
+        return EK_OK;
     if (!repair_value(p, feature, value, h.kind == EK_WIRE_FLOAT32, &value))
         return EK_OK;
+    if (p->q->from_avro) {
+        bool has_width = ek_avro_place(p->q->avro, at, &text);
+        return patch_avro(p, has_width ? text.offset : 0, has_width ? text.length : 0, value);
+    }
     size_t length = (size_t)(p->w.p - start);
     if (!p->q->from_json)
         return replace(p, at, length, to, store_wire(to, start, length, &h, value));
@@ -220,6 +241,27 @@ static int patch_bin(struct patching *p, int count)
             continue;
         ek_store_be32(to, __builtin_bswap32(ek_float_to_bits((float)value)));
         rc = replace(p, at + 4 * (size_t)f, sizeof to, to, sizeof to);
+    }
+    p->w.p += 4 * (size_t)count;
+    return rc;
+}
+
+/* Patch an array or bytes of Avro, whose `bin` begins at `at`. Nulls stay. */
+static int patch_avro_row(struct patching *p, size_t at, int count)
+{
+    struct ek_avro_row row;
+    struct ek_avro_value v;
+    int rc = EK_OK;
+    if (!ek_avro_row_start(p->q->avro, at, p->in, p->length, (size_t)count, &row))
+        return mismatch(p);
+    for (int f = 0; f < count && !rc; f++) {
+        double value;
+        if (!ek_avro_row_next(&row, &v))
+            return mismatch(p);
+        if (!p->patch->wanted[f] || v.is_null ||
+            !repair_value(p, f, v.number, v.length == sizeof(float), &value))
+            continue;
+        rc = patch_avro(p, v.at, v.length, value);
     }
     p->w.p += 4 * (size_t)count;
     return rc;
@@ -304,13 +346,14 @@ static int patch_names(struct patching *p, uint32_t pairs)
 static int patch_values(struct patching *p)
 {
     int count = p->c->item_names.count;
+    size_t at = (size_t)(p->w.p - p->w.start);
     struct ek_head h;
     if (!read_head(p, &h))
         return mismatch(p);
     if (h.kind == EK_WIRE_MAP)
         return patch_names(p, h.count);
     if (h.kind == EK_WIRE_BIN && h.count == 4 * (uint32_t)count)
-        return patch_bin(p, count);
+        return p->q->from_avro ? patch_avro_row(p, at, count) : patch_bin(p, count);
     if (h.kind == EK_WIRE_ARRAY && h.count && ek_wire_at_map(&p->w))
         return patch_pairs(p, h.count);
     if (h.kind == EK_WIRE_ARRAY && h.count == (uint32_t)count)
@@ -400,6 +443,8 @@ int ek_codec_patch_features(const struct ek_codec *c, const struct ek_list *q, c
     patch->changed = 0;
     if (q->from_json)
         wire = ek_json_wire(q->json, &wire_length);
+    else if (q->from_avro)
+        wire = ek_avro_wire(q->avro, &wire_length);
     p.w = (struct ek_wire){wire, wire, wire + wire_length};
     if (q->items && c->item_names.count)
         rc = patch_group(&p, EK_FIELD_TOP);

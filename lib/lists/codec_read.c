@@ -1,5 +1,6 @@
 #include "base/date.h"
 #include "base/parse.h"
+#include "lists/avro_read.h"
 #include "lists/codec_internal.h"
 #include "lists/codec_json.h"
 
@@ -340,6 +341,8 @@ static int note_place(struct ek_decode *d, const uint8_t *start)
     *place = (struct ek_place){(uint32_t)(start - d->w.start), (uint32_t)(d->w.p - start)};
     if (d->q->from_json && !ek_json_place(d->q->json, place->offset, place))
         return ek_decode_fail(d, EK_EFORMAT, "it has no place in the message");
+    if (d->q->from_avro && !ek_avro_place(d->q->avro, place->offset, place))
+        *place = (struct ek_place){0, 0};
     return EK_OK;
 }
 
@@ -748,7 +751,7 @@ static void clear(struct ek_list *q)
     q->unreadable = 0;
     q->has_label = false;
     q->has_log_means = false;
-    q->from_json = false;
+    q->from_json = q->from_avro = false;
 }
 
 static int check_complete(struct ek_decode *d)
@@ -805,15 +808,13 @@ static int json_fail(struct ek_decode *d, int rc, const struct ek_json_fault *fa
 /* Replace a JSON message by its msgpack form. */
 static int open_json(struct ek_decode *d)
 {
-    /* Levels of the mapped fields, in addition to those of skipped fields. */
-    enum { FIELD_LEVELS = 2 * EK_FIELD_DEPTH_MAX + 4 };
     struct ek_json_fault fault;
     size_t length = ek_wire_left(&d->w);
     d->words = &ek_words_json;
     d->text = d->w.start;
     d->q->from_json = true;
     int rc =
-        ek_json_read(&d->q->json, d->w.start, length, d->c->limits.depth + FIELD_LEVELS, &fault);
+        ek_json_read(&d->q->json, d->w.start, length, d->c->limits.depth + EK_FIELD_LEVELS, &fault);
     if (rc)
         return json_fail(d, rc, &fault);
     const uint8_t *wire = ek_json_wire(d->q->json, &length);
@@ -880,7 +881,9 @@ int ek_codec_decode(const struct ek_codec *c, const void *bytes, size_t length, 
     if (ek_list_resize(q, 0, m->item_count, m->query_count))
         return ek_decode_fail(&d, EK_ENOMEM, "out of memory");
     int rc = check_encoding(&d, length);
-    if (!rc && wants_json(c, bytes, length))
+    if (!rc && c->encoding == EK_MESSAGES_AVRO)
+        rc = ek_decode_open_avro(&d);
+    else if (!rc && wants_json(c, bytes, length))
         rc = open_json(&d);
     if (!rc)
         rc = read_message(&d);

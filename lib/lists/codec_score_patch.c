@@ -1,3 +1,4 @@
+#include "lists/avro_read.h"
 #include "lists/codec_internal.h"
 #include "lists/codec_json.h"
 
@@ -9,14 +10,18 @@ enum { TEXT8 = 0xd9 };
 /* Return whether the value is text: a score in quotes, or msgpack text. */
 static bool is_text(const struct ek_list *q, uint8_t first)
 {
+    if (q->from_avro)
+        return false;
     if (q->from_json)
         return first == '"';
     return (first & 0xe0) == EK_TAG_SHORT_TEXT || (first <= EK_TAG_TEXT32 && first >= TEXT8);
 }
 
-/* Return the maximum bytes of a score that replaces a value with this first byte. */
-static size_t width_for(const struct ek_list *q, uint8_t first)
+/* Return the maximum bytes of a score that replaces the value at `p` with this first byte. */
+static size_t width_for(const struct ek_list *q, const struct ek_place *p, uint8_t first)
 {
+    if (q->from_avro)
+        return p->length;
     if (q->from_json || is_text(q, first))
         return EK_JSON_NUMBER_BYTES + 2;
     return first == EK_TAG_FLOAT32 ? FLOAT32_VALUE : FLOAT64_VALUE;
@@ -35,9 +40,12 @@ static size_t store_decimals(const struct ek_list *q, uint8_t *to, uint8_t first
     return 1 + length + q->from_json;
 }
 
-/* Write a score in the form of the value with this first byte, and return its bytes. */
-static size_t store_score(const struct ek_list *q, uint8_t *to, uint8_t first, double score)
+/* Write a score in the form of the value at `p` with this first byte, and return its bytes. */
+static size_t store_score(const struct ek_list *q, const struct ek_place *p, uint8_t *to,
+                          uint8_t first, double score)
 {
+    if (q->from_avro)
+        return ek_avro_store(to, p->length, score);
     if (q->from_json || is_text(q, first))
         return store_decimals(q, to, first, score);
     if (first == EK_TAG_FLOAT32) {
@@ -54,6 +62,11 @@ static int check_score(const struct ek_list *q, int i, struct ek_error *e)
 {
     if (q->place[i].length)
         return EK_OK;
+    if (q->from_avro)
+        return ek_fail(e, EK_EFORMAT,
+                       "items[%d]: no score to replace: it is missing, null, or an integer without "
+                       "a fixed width",
+                       i);
     if (q->one_item)
         return ek_fail(e, EK_EFORMAT, "item: no score to replace");
     return ek_fail(e, EK_EFORMAT, "items[%d]: no score to replace", i);
@@ -78,9 +91,9 @@ static int check_places(const struct ek_list *q, const uint8_t *bytes, size_t le
         const struct ek_place *p = &q->place[i];
         if (check_score(q, i, e))
             return EK_EFORMAT;
-        if (p->offset < end || p->offset > length || p->length > length - p->offset)
+        if (p->offset < end || p->offset >= length || p->length > length - p->offset)
             return ek_fail(e, EK_ESTATE, "items[%d]: the list is not that of the message", i);
-        size_t width = width_for(q, bytes[p->offset]);
+        size_t width = width_for(q, p, bytes[p->offset]);
         if (!q->from_json && !is_text(q, bytes[p->offset]) && p->length > width)
             return ek_fail(e, EK_ESTATE, "items[%d]: the list is not that of the message", i);
         end = (size_t)p->offset + p->length;
@@ -121,7 +134,7 @@ int ek_codec_patch(const struct ek_list *q, const void *bytes, size_t length, co
         size_t before = p->offset - from;
         memcpy(to, in + from, before);
         to += before;
-        to += store_score(q, to, in[p->offset], scores[i]);
+        to += store_score(q, p, to, in[p->offset], scores[i]);
         from = (size_t)p->offset + p->length;
     }
     memcpy(to, in + from, length - from);

@@ -1,6 +1,7 @@
 #include "lists/codec_shape.h"
 
 #include "base/alloc.h"
+#include "lists/avro_read.h"
 #include "lists/codec_internal.h"
 #include "lists/codec_json.h"
 #include "lists/codec_wire.h"
@@ -53,6 +54,7 @@ struct ek_shape {
     const struct ek_mapping *mapping;
     struct paths top, item;
     bool all; /* each field of an item is a feature */
+    struct ek_avro_message *avro;
     enum ek_message_encoding encoding;
     struct keys of_message, of_item;
 };
@@ -116,6 +118,7 @@ void ek_shape_free(struct ek_shape *s)
     if (!s)
         return;
     ek_json_free(s->json);
+    ek_avro_message_free(s->avro);
     ek_free(s->seen);
     ek_free(s->top.items);
     ek_free(s->item.items);
@@ -525,15 +528,25 @@ static const char *where_features(const struct ek_shape *s, char text[WHERE_BYTE
     return text;
 }
 
+static int open_avro(struct ek_shape *s, const uint8_t **start, size_t *length, struct ek_error *e)
+{
+    int rc = ek_avro_open(&s->avro, s->mapping->avro, *start, *length, EK_WIRE_DEPTH_MAX, e);
+    if (!rc)
+        *start = ek_avro_wire(s->avro, length);
+    return rc;
+}
+
 int ek_shape_add(struct ek_shape *s, const void *bytes, size_t length, struct ek_error *e)
 {
     char items[WHERE_BYTES], features[WHERE_BYTES];
     struct ek_json_fault fault;
     const uint8_t *start = bytes;
     int rc = check_encoding(s, bytes, length, e);
+    if (!rc && s->encoding == EK_MESSAGES_AVRO)
+        rc = open_avro(s, &start, &length, e);
     if (rc)
         return rc;
-    if (ek_codec_is_json(bytes, length)) {
+    if (s->encoding != EK_MESSAGES_AVRO && ek_codec_is_json(bytes, length)) {
         rc = ek_json_read(&s->json, bytes, length, EK_JSON_DEPTH_MAX, &fault);
         if (!rc)
             start = ek_json_wire(s->json, &length);

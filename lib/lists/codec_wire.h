@@ -47,6 +47,7 @@ enum ek_wire_tag {
     EK_TAG_TRUE = 0xc3,
     EK_TAG_BIN8 = 0xc4,
     EK_TAG_BIN16 = 0xc5,
+    EK_TAG_BIN32 = 0xc6,
     EK_TAG_FLOAT32 = 0xca,
     EK_TAG_FLOAT64 = 0xcb,
     EK_TAG_UINT8 = 0xcc, /* and 16, 32, 64 */
@@ -55,6 +56,8 @@ enum ek_wire_tag {
     EK_TAG_INT8 = 0xd0, /* and 16, 32, 64 */
     EK_TAG_INT32 = 0xd2,
     EK_TAG_INT64 = 0xd3,
+    EK_TAG_TEXT8 = 0xd9,
+    EK_TAG_TEXT16 = 0xda,
     EK_TAG_TEXT32 = 0xdb,
     EK_TAG_ARRAY16 = 0xdc,
     EK_TAG_ARRAY32 = 0xdd,
@@ -82,6 +85,18 @@ static inline uint32_t ek_load_be32(const uint8_t *p)
 static inline uint64_t ek_load_be64(const uint8_t *p)
 {
     return (uint64_t)ek_load_be32(p) << 32 | ek_load_be32(p + 4);
+}
+
+/* Return the 32 little-endian bits at `p`; any alignment. */
+static inline uint32_t ek_load_le32(const uint8_t *p)
+{
+    return __builtin_bswap32(ek_load_be32(p));
+}
+
+/* Return the 64 little-endian bits at `p`; any alignment. */
+static inline uint64_t ek_load_le64(const uint8_t *p)
+{
+    return __builtin_bswap64(ek_load_be64(p));
 }
 
 /* Return eight bytes in native order, for comparison; any alignment. */
