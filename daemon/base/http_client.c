@@ -118,6 +118,8 @@ static bool set_target(struct slot *s, const struct ek_http_request *r)
            !curl_easy_setopt(s->easy, CURLOPT_FOLLOWLOCATION, 0L) &&
            !curl_easy_setopt(s->easy, CURLOPT_HTTPHEADER, s->headers) &&
            (!ek_url_is_loopback(r->url) || !curl_easy_setopt(s->easy, CURLOPT_PROXY, "")) &&
+           (!r->user || (!curl_easy_setopt(s->easy, CURLOPT_USERNAME, r->user) &&
+                         !curl_easy_setopt(s->easy, CURLOPT_PASSWORD, r->password))) &&
            (!r->ca_file || !curl_easy_setopt(s->easy, CURLOPT_CAINFO, r->ca_file));
 }
 

@@ -26,6 +26,7 @@ void ek_http_free(struct ek_http *h);
 
 struct ek_http_request {
     const char *url, *token, *ca_file; /* copied; the last two may be NULL */
+    const char *user, *password;       /* basic authentication, copied; NULL: none */
     const void *body;                  /* JSON to post, copied; NULL: GET */
     size_t length;
     int64_t timeout_ms;      /* for the whole request; 0: none */

@@ -27,7 +27,7 @@
 #include <string.h>
 
 struct arguments {
-    const char *path, *plot, *manifest, *profile, *config;
+    const char *path, *plot, *manifest, *profile, *config, *schema;
     struct ek_field_mapping field_mapping;
     enum ek_inspect_form form;
     bool suggest_manifest, suggest_mapping;
@@ -468,7 +468,7 @@ static int inspect_capture(const char *path, enum ek_inspect_form form, FILE *to
     return rc;
 }
 
-enum { KEY_JSON = 256, KEY_PLOT, KEY_SUGGEST_MANIFEST, KEY_SUGGEST_MAPPING };
+enum { KEY_JSON = 256, KEY_PLOT, KEY_SUGGEST_MANIFEST, KEY_SUGGEST_MAPPING, KEY_SCHEMA };
 
 static const struct argp_option OPTIONS[] = {
     {"json", KEY_JSON, NULL, 0, "Print one JSON object", 0},
@@ -485,6 +485,7 @@ static const struct argp_option OPTIONS[] = {
      "Print the section `message` of a configuration for messages of any layout; review it before "
      "use",
      0},
+    {"schema", KEY_SCHEMA, "FILE", 0, "With --suggest-manifest: Avro schema of the messages", 0},
     EK_FIELD_MAPPING_OPTION,
     {0}};
 
@@ -492,6 +493,7 @@ static const struct ek_cli_slot SLOTS[] = {
     {KEY_PLOT, offsetof(struct arguments, plot)},
     {KEY_SUGGEST_MANIFEST, offsetof(struct arguments, suggest_manifest)},
     {KEY_SUGGEST_MAPPING, offsetof(struct arguments, suggest_mapping)},
+    {KEY_SCHEMA, offsetof(struct arguments, schema)},
     {'c', offsetof(struct arguments, config)},
     {'m', offsetof(struct arguments, manifest)},
     {'p', offsetof(struct arguments, profile)},
@@ -509,6 +511,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_END:
         if (a->plot && a->form == EK_INSPECT_JSON)
             argp_error(state, "--plot excludes --json, which prints the values without --plot");
+        if (a->schema && !a->suggest_manifest)
+            argp_error(state, "--schema needs --suggest-manifest");
         if (!a->plot && (a->manifest || a->profile))
             argp_error(state, "--manifest and --profile need --plot");
         return 0;
@@ -626,6 +630,8 @@ int ek_cmd_inspect(int argc, char **argv)
     if (a.plot && !a.manifest && ek_asset_options_load(&owner, a.config, &options, &e))
         return ek_cli_fail(&e);
     int rc = ek_field_mapping_load(&a.field_mapping, a.config, &e);
+    if (!rc && a.suggest_manifest)
+        rc = ek_field_mapping_show_all(&a.field_mapping, a.schema, &e);
     if (!rc)
         rc = inspect(&a, &e);
     ek_field_mapping_release(&a.field_mapping);

@@ -118,7 +118,7 @@ bool ek_config_has_secret(const struct ek_config *c)
         for (size_t j = 0; j < lists[i]->count; j++)
             if (lists[i]->items[j].secret)
                 return true;
-    return c->token_file || c->sinks.count;
+    return c->token_file || c->sinks.count || c->registry_password || c->registry_token;
 }
 
 /* Errors do not quote the value, because it may contain a secret. */

@@ -92,6 +92,38 @@ static int check_undecodable(const struct finishing *f)
                 "'output.undecodable' is dead_letter: set 'output.dead_letter_topic'"));
 }
 
+/* Avro messages need one source of schemas; other messages have none. */
+static int check_schemas(const struct finishing *f)
+{
+    const struct ek_config *c = f->c;
+    bool avro = c->encoding == EK_ENCODING_AVRO;
+    const char *key = c->schema ? "message.schema" : "message.registry.url";
+    if (c->part || (!avro && !c->schema && !c->registry_url))
+        return EK_OK;
+    if (!avro)
+        return add_fault(
+            f, key,
+            ek_fail(f->e, EK_ECONFIG, "'%s' is of Avro messages: set 'encoding: avro'", key));
+    if (!c->schema == !c->registry_url)
+        return add_fault(
+            f, c->schema ? "message.schema" : "message.encoding",
+            ek_fail(
+                f->e, EK_ECONFIG,
+                c->schema
+                    ? "'message.schema' excludes 'message.registry'; set one of them"
+                    : "'message.encoding' is avro: set 'message.schema' or 'message.registry'"));
+    if (c->registry_url && c->framing == EK_FRAMING_NONE)
+        return add_fault(f, "message.framing",
+                         ek_fail(f->e, EK_ECONFIG,
+                                 "'message.framing' is none, but 'message.registry' needs ids"));
+    if (!c->registry_user != !c->registry_password || (c->registry_user && c->registry_token))
+        return add_fault(f,
+                         c->registry_user ? "message.registry.user" : "message.registry.password",
+                         ek_fail(f->e, EK_ECONFIG,
+                                 "'message.registry' needs 'user' and 'password', or 'token'"));
+    return EK_OK;
+}
+
 /* Check a topic of internal records; their format and retention suit no other use. */
 static int check_section(const struct finishing *f, const char *key, const char *topic)
 {
@@ -252,6 +284,8 @@ int ek_config_finish(const struct ek_config *c, struct ek_error_list *faults, st
         rc = check_topics(&f);
     if (!rc)
         rc = check_undecodable(&f);
+    if (!rc)
+        rc = check_schemas(&f);
     if (!rc)
         rc = check_fleet(&f);
     if (!rc)

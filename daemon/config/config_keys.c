@@ -101,8 +101,31 @@ static const struct ek_key_row KEYS[] = {
      .help = "librdkafka properties of consumer and producer"},
 
     MAP("message", "format of messages, and the paths of their fields"),
-    CHOICE("message.encoding", IN_CONFIG(encoding), "auto", "auto msgpack json",
-           "encoding of messages; `auto`: detected in each message"),
+    CHOICE("message.encoding", IN_CONFIG(encoding), "auto", "auto msgpack json avro",
+           "encoding of messages; `auto`: MessagePack or JSON, detected in each "
+           "message; `avro` needs `message.schema` or `message.registry.url`"),
+    PATH("message.schema", IN_CONFIG(schema), 0,
+         "Avro schema (.avsc) of all messages; the ids of `message.framing` are skipped"),
+    CHOICE(
+        "message.framing", IN_CONFIG(framing), "confluent", "confluent none",
+        "start of an Avro message: `confluent`, a zero byte and the id of the schema in 4 bytes; "
+        "`none`"),
+    MAP("message.registry", "schema registry (REST interface of Confluent's) of Avro messages"),
+    TEXT("message.registry.url", IN_CONFIG(registry_url), NULL, EK_KEY_URL,
+         "address, such as `http://localhost:8081`; each message names its schema by an id"),
+    TEXT("message.registry.user", IN_CONFIG(registry_user), NULL, 0,
+         "user of basic authentication"),
+    TEXT("message.registry.password", IN_CONFIG(registry_password), NULL, EK_KEY_SECRET,
+         "password of basic authentication"),
+    TEXT("message.registry.token", IN_CONFIG(registry_token), NULL, EK_KEY_SECRET, "bearer token"),
+    PATH("message.registry.ca_file", IN_CONFIG(registry_ca_file), 0,
+         "CA certificates (PEM) to verify the server, in place of the system's"),
+    NUMBER("message.registry.timeout", DURATION, IN_CONFIG(registry_timeout_ms), "3s", 10,
+           SECONDS(60),
+           "longest time that a message waits for its schema; after that it cannot be read"),
+    NUMBER("message.registry.cache", INT, IN_CONFIG(registry_cache), "100", 1, 10000,
+           "maximum number of schemas, together at most 64 MiB; messages of further ones cannot be "
+           "read"),
     CHOICE("message.layout", IN_CONFIG(layout), "list", "list item columns",
            "contents of a message: `list`, a list; `item`, one item of a list, with the list id "
            "as key; `columns`, a list with an array for each field of its items"),

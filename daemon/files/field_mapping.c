@@ -6,6 +6,8 @@
 #include "daemon/config/auth.h"
 #include "daemon/config/config.h"
 #include "daemon/files/file_kind.h"
+#include "daemon/files/schema_source.h"
+#include "lists/avro_schema.h"
 #include "lists/capture.h"
 #include "lists/codec.h"
 #include "rules/rules_warnings.h"
@@ -51,6 +53,39 @@ static void set_mapping(const struct ek_config *c, struct ek_mapping *mapping,
                                        .items = (int)c->items_max};
 }
 
+/* Open the schemas of a configuration, and use them in its mapping. *out is NULL for other messages
+ * than Avro. An error of a schema file is one of the configuration. */
+static int open_schemas(struct ek_schema_source **out, const struct ek_config *c, bool converts_all,
+                        struct ek_mapping *mapping, struct ek_error *e)
+{
+    const struct ek_schema_settings settings = {
+        .file = c->schema,
+        .url = c->registry_url,
+        .user = c->registry_user,
+        .password = c->registry_password,
+        .token = c->registry_token,
+        .ca_file = c->registry_ca_file,
+        .timeout_ms = c->registry_timeout_ms,
+        .cache = c->registry_cache,
+        .frame = c->framing == EK_FRAMING_NONE ? EK_FRAME_NEVER : EK_FRAME_ALWAYS,
+        .converts_all = converts_all};
+    struct ek_error why;
+    char text[700];
+    *out = NULL;
+    if (c->encoding != EK_ENCODING_AVRO || (!c->schema && !c->registry_url))
+        return EK_OK;
+    int rc = ek_schema_source_open(out, &settings, mapping, &why);
+    if (!rc) {
+        mapping->avro = ek_schema_source_get(*out);
+        return EK_OK;
+    }
+    if (rc == EK_ENOMEM)
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    ek_fail(e, EK_ECONFIG, "'message.schema': %s", ek_error_text(&why, text, sizeof text));
+    ek_config_place(c, "message.schema", e);
+    return EK_ECONFIG;
+}
+
 int ek_field_mapping_load(struct ek_field_mapping *d, const char *config, struct ek_error *e)
 {
     static const char *const uses[] = {"message.", "limits.", NULL};
@@ -61,11 +96,33 @@ int ek_field_mapping_load(struct ek_field_mapping *d, const char *config, struct
     if (rc)
         return ek_cli_config_fault(e);
     set_mapping(d->config, &d->mapping, &d->limits);
+    rc = open_schemas(&d->schemas, d->config, false, &d->mapping, e);
+    if (rc)
+        ek_field_mapping_release(d);
+    return rc ? ek_cli_config_fault(e) : EK_OK;
+}
+
+int ek_field_mapping_show_all(struct ek_field_mapping *d, const char *schema, struct ek_error *e)
+{
+    const struct ek_schema_settings file = {
+        .file = schema, .frame = EK_FRAME_EITHER, .converts_all = true};
+    if (!schema && !d->schemas)
+        return EK_OK;
+    ek_schema_source_close(d->schemas);
+    d->schemas = NULL;
+    if (!schema)
+        return open_schemas(&d->schemas, d->config, true, &d->mapping, e);
+    int rc = ek_schema_source_open(&d->schemas, &file, &d->mapping, e);
+    if (rc)
+        return rc;
+    d->mapping.encoding = EK_MESSAGES_AVRO;
+    d->mapping.avro = ek_schema_source_get(d->schemas);
     return EK_OK;
 }
 
 void ek_field_mapping_release(struct ek_field_mapping *d)
 {
+    ek_schema_source_close(d->schemas);
     ek_config_free(d->config);
     *d = (struct ek_field_mapping){0};
 }
@@ -299,6 +356,26 @@ static int check_output(const struct ek_config *c, struct ek_error_list *faults,
     return rc ? on_fault(&context, EK_ASSET_RULES, e) : EK_OK;
 }
 
+static void close_schemas(void *schemas)
+{
+    ek_schema_source_close(schemas);
+}
+
+/* Open the schemas of assets. A model needs scores that can be replaced in place. */
+static int open_assets_schemas(struct ek_schema_source **out, const struct ek_config *c,
+                               struct ek_mapping *mapping, struct ek_error_list *faults,
+                               struct ek_error *e)
+{
+    int rc = open_schemas(out, c, false, mapping, e);
+    const struct ek_avro *file = *out ? ek_schema_source_file(*out) : NULL;
+    if (!rc && file && c->model && c->output_writes == EK_WRITES_SCORES) {
+        rc = ek_avro_check_score(file, e);
+        if (rc)
+            ek_config_place(c, "message.schema", e);
+    }
+    return rc ? ek_error_list_collect(faults, rc, e) : EK_OK;
+}
+
 int ek_config_assets(struct ek_assets **out, const struct ek_config *c,
                      struct ek_error_list *faults, struct ek_error *e)
 {
@@ -309,8 +386,11 @@ int ek_config_assets(struct ek_assets **out, const struct ek_config *c,
     struct loading context = {c, faults};
     const struct ek_assets_report report = {on_fault, &context};
     e = e ? e : &own;
+    struct ek_schema_source *schemas;
     set_mapping(c, &mapping, &limits);
-    int rc = ek_assets_load_mapped(&a, c->manifest, c->profile, c->rules, c->model, &mapping,
+    int rc = open_assets_schemas(&schemas, c, &mapping, faults, e);
+    if (!rc)
+        rc = ek_assets_load_mapped(&a, c->manifest, c->profile, c->rules, c->model, &mapping,
                                    &limits, &report, e);
     if (rc == EK_ECONFIG && ek_field_mapping_place(c, e) && faults && !faults->count)
         ek_error_list_add(faults, e);
@@ -319,6 +399,7 @@ int ek_config_assets(struct ek_assets **out, const struct ek_config *c,
     rc = ek_error_list_first(faults, rc && faults && faults->count ? EK_ECONFIG : rc, e);
     if (rc) {
         ek_assets_free(a);
+        ek_schema_source_close(schemas);
         return rc;
     }
     a->cells = (int)c->max_segments;
@@ -329,6 +410,8 @@ int ek_config_assets(struct ek_assets **out, const struct ek_config *c,
                                               .bytes = (size_t)c->assembly_max_bytes,
                                               .within_ms = c->assembly_timeout_ms,
                                               .salt = ek_instance_salt()};
+    a->schemas = schemas;
+    a->close_schemas = close_schemas;
     *out = a;
     return EK_OK;
 }

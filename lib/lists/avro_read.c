@@ -72,10 +72,11 @@ static inline int reserve(struct reader *r, size_t more)
     return (size_t)(r->to_end - r->to) >= more ? EK_OK : grow(r, more);
 }
 
-static int note_place(struct reader *r, size_t at, size_t length, uint32_t type)
+static inline int note_place(struct reader *r, size_t at, size_t length, uint32_t type)
 {
     struct ek_avro_message *m = r->m;
-    if (ek_avro_reserve((void **)&m->places, m->place_count, 1, &m->place_capacity,
+    if (m->place_count == m->place_capacity &&
+        ek_avro_reserve((void **)&m->places, m->place_count, PLACES_FIRST, &m->place_capacity,
                         sizeof *m->places))
         return EK_ENOMEM;
     m->places[m->place_count++] =
@@ -330,9 +331,25 @@ static int put_bytes(struct reader *r, bool is_text, size_t length)
     return EK_OK;
 }
 
+/* Copy a text of at most 31 bytes at once, if so many bytes follow. */
+static inline bool put_short_text(struct reader *r)
+{
+    enum { AT_ONCE = 32 };
+    size_t length = left(r) > AT_ONCE ? *r->p : 1;
+    if (length & 1 || length >= 2 * AT_ONCE || reserve(r, ROOM + 1 + AT_ONCE))
+        return false;
+    *r->to++ = (uint8_t)(EK_TAG_SHORT_TEXT | length / 2);
+    memcpy(r->to, r->p + 1, AT_ONCE);
+    r->to += length / 2;
+    r->p += 1 + length / 2;
+    return true;
+}
+
 static int put_text(struct reader *r)
 {
     size_t length;
+    if (put_short_text(r))
+        return EK_OK;
     int rc = read_length(r, &length);
     return rc ? rc : put_bytes(r, true, length);
 }
@@ -430,7 +447,7 @@ static bool is_row(const struct ek_avro *s, const struct ek_avro_type *t)
 
 static void put_float(struct reader *r, float value)
 {
-    ek_store_be32(r->to, __builtin_bswap32(ek_float_to_bits(value)));
+    ek_store_le32(r->to, ek_float_to_bits(value));
     r->to += EK_AVRO_FLOAT_BYTES;
 }
 
@@ -445,11 +462,11 @@ static int row_floats(struct reader *r, uint64_t count)
 
 static int row_doubles(struct reader *r, uint64_t count)
 {
-    const uint8_t *p = r->p;
-    uint8_t *to = r->to;
+    const uint8_t *restrict p = r->p;
+    uint8_t *restrict to = r->to;
     for (uint64_t i = 0; i < count; i++) {
         float value = (float)ek_double_from_bits(ek_load_le64(p + EK_AVRO_DOUBLE_BYTES * i));
-        ek_store_be32(to + EK_AVRO_FLOAT_BYTES * i, __builtin_bswap32(ek_float_to_bits(value)));
+        ek_store_le32(to + EK_AVRO_FLOAT_BYTES * i, ek_float_to_bits(value));
     }
     r->to += EK_AVRO_FLOAT_BYTES * count;
     r->p += EK_AVRO_DOUBLE_BYTES * count;
@@ -495,28 +512,44 @@ static uint64_t row_nullable(struct reader *r, uint8_t tag, uint64_t count)
     return got;
 }
 
-/* Return the byte before a float of a union, or 0xff if it has none in one byte. */
-static uint8_t tag_of_float(const struct ek_avro *s, const struct ek_avro_type *t)
+/* Return the byte before a value of this kind in a union, or 0xff if it has none in one byte. */
+static uint8_t tag_of(const struct ek_avro *s, const struct ek_avro_type *t, enum ek_avro_kind kind)
 {
     for (uint32_t i = 0; i < t->count && i < 0x40; i++)
-        if (ek_avro_linked(s, t, i)->kind == EK_AVRO_FLOAT)
+        if (ek_avro_linked(s, t, i)->kind == kind)
             return (uint8_t)(2 * i);
     return 0xff;
 }
 
+/* Read single values of a union whose branches have one byte, floats and nulls. Return false for
+ * another value, with nothing read. */
+static inline bool row_short(struct reader *r, uint8_t tag, uint8_t null)
+{
+    if (left(r) <= EK_AVRO_FLOAT_BYTES || (*r->p != tag && *r->p != null))
+        return false;
+    uint32_t bits = *r->p == tag ? ek_load_le32(r->p + 1) : ek_float_to_bits(NAN);
+    r->p += *r->p == tag ? 1 + EK_AVRO_FLOAT_BYTES : 1;
+    ek_store_le32(r->to, bits);
+    r->to += EK_AVRO_FLOAT_BYTES;
+    return true;
+}
+
 static int row_union(struct reader *r, const struct ek_avro_type *t, uint64_t count)
 {
-    uint8_t tag = tag_of_float(r->s, t);
+    uint8_t tag = tag_of(r->s, t, EK_AVRO_FLOAT), null = tag_of(r->s, t, EK_AVRO_NULL);
     uint32_t branch;
     int rc = EK_OK;
-    for (uint64_t i = 0; !rc && i < count; i++) {
-        if (r->p < r->end && *r->p == tag)
-            i += row_nullable(r, tag, count - i);
-        if (i == count)
-            break;
+    for (uint64_t i = 0; !rc && i < count;) {
+        uint64_t got = row_nullable(r, tag, count - i);
+        i += got;
+        for (int n = 0; n < TOGETHER && i < count && row_short(r, tag, null); n++, got++)
+            i++;
+        if (got || i == count)
+            continue;
         rc = read_index(r, t, &branch);
         if (!rc)
             rc = row_value(r, ek_avro_linked(r->s, t, branch));
+        i++;
     }
     return rc;
 }

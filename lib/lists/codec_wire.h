@@ -90,13 +90,25 @@ static inline uint64_t ek_load_be64(const uint8_t *p)
 /* Return the 32 little-endian bits at `p`; any alignment. */
 static inline uint32_t ek_load_le32(const uint8_t *p)
 {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    uint32_t bits;
+    memcpy(&bits, p, sizeof bits);
+    return bits;
+#else
     return __builtin_bswap32(ek_load_be32(p));
+#endif
 }
 
 /* Return the 64 little-endian bits at `p`; any alignment. */
 static inline uint64_t ek_load_le64(const uint8_t *p)
 {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    uint64_t bits;
+    memcpy(&bits, p, sizeof bits);
+    return bits;
+#else
     return __builtin_bswap64(ek_load_be64(p));
+#endif
 }
 
 /* Return eight bytes in native order, for comparison; any alignment. */
@@ -105,6 +117,15 @@ static inline uint64_t ek_load_word(const uint8_t *p)
     uint64_t word;
     memcpy(&word, p, sizeof word);
     return word;
+}
+
+/* Write `bits` to `p` in little-endian order; any alignment. */
+static inline void ek_store_le32(uint8_t *p, uint32_t bits)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    bits = __builtin_bswap32(bits);
+#endif
+    memcpy(p, &bits, sizeof bits);
 }
 
 /* Write `bits` to `p` in big-endian order; any alignment. */

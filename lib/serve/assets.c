@@ -188,6 +188,8 @@ int ek_assets_belong(const struct ek_assets *a, struct ek_error *e)
 void ek_assets_release(struct ek_assets *a)
 {
     ek_codec_free(a->codec);
+    if (a->schemas)
+        a->close_schemas(a->schemas);
     ek_model_free(a->model);
     ek_rules_free(a->rules);
     ek_profile_free(a->profile);

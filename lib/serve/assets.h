@@ -18,6 +18,8 @@ struct ek_assets {
     struct ek_rules *rules;
     struct ek_model *model; /* network or trees; NULL: observe only */
     struct ek_codec *codec;
+    void *schemas; /* of the codec, released after it by close_schemas; NULL: none */
+    void (*close_schemas)(void *schemas);
     struct ek_assembly_limits assembly; /* for message layout `item` */
     bool writes_features; /* repaired feature values are written; the model is unused */
     int cells; /* maximum cells of a guard without pooled cells; 0: EK_CELLS_DEFAULT_MAX */

@@ -1,0 +1,561 @@
+#include "daemon/files/schema_source.h"
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/file.h"
+#include "daemon/base/clock.h"
+#include "daemon/base/http_client.h"
+#include "daemon/base/url.h"
+#include "lists/avro_schema.h"
+#include "yaml/json_parse.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    ANSWER_BYTES_MAX = 3 * EK_AVRO_SCHEMA_BYTES_MAX, /* JSON escapes of a schema */
+    ALL_BYTES_MAX = 64 << 20,                        /* of all compiled schemas */
+    REFERENCES_MAX = 64,
+    FAILURES = 64,
+    URL_BYTES = 3000,
+    SUBJECT_BYTES = 700,
+    WHY_BYTES = 300,
+    RETRY_FIRST_MS = 100, /* within the timeout of a message */
+    PAUSE_FIRST_MS = 1000,
+    PAUSE_LAST_MS = 30000,
+    UNKNOWN_PAUSE_MS = 10000,
+    LOOKUPS_PER_S = 20, /* of ids that the registry does not know, and at once */
+};
+
+/* A cached schema; never changed. */
+struct cached {
+    int64_t id;
+    struct ek_avro *schema;
+    const struct cached *next;
+};
+
+/* A failed id, which is not fetched before `until_ms`. */
+struct failure {
+    int64_t id, until_ms;
+    char why[WHY_BYTES];
+};
+
+struct ek_schema_source {
+    struct ek_avro_source source;
+    struct ek_buf key; /* settings and mapping */
+    int users;
+    struct ek_schema_source *next;
+    struct ek_avro *file;
+    char *text[5]; /* url, user, password, token, ca_file; NULL: none */
+    int64_t timeout_ms, cache;
+    char *path[15];
+    struct ek_mapping mapping; /* paths in `path` */
+    _Atomic(const struct cached *) cached;
+    /* The rest is guarded by `lock`; `http` belongs to the thread that has set `busy`. */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool busy;
+    struct ek_http *http;
+    size_t bytes;
+    int64_t count, down_until_ms, pause_ms, tokens, token_ms;
+    struct failure failure[FAILURES];
+    size_t failures;
+};
+
+enum { URL, USER, PASSWORD, TOKEN, CA_FILE };
+
+static pthread_mutex_t sources_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ek_schema_source *sources;
+
+static const struct ek_avro *find_cached(const struct ek_schema_source *s, int64_t id)
+{
+    const struct cached *c = atomic_load_explicit(&s->cached, memory_order_acquire);
+    while (c && c->id != id)
+        c = c->next;
+    return c ? c->schema : NULL;
+}
+
+/* A request for one schema, with those that it refers to. */
+struct fetch {
+    struct ek_schema_source *s;
+    int64_t deadline_ms;
+    char subject[REFERENCES_MAX + 1][SUBJECT_BYTES]; /* path of each request so far */
+    struct ek_buf schema[REFERENCES_MAX + 1];        /* those referred to come first */
+    size_t count, requested;
+    bool is_away; /* the registry did not answer, so that another attempt may succeed */
+    struct ek_error *e;
+};
+
+static int fail_away(struct fetch *f, const char *what)
+{
+    f->is_away = true;
+    return ek_fail(f->e, EK_EIO, "the schema registry is not available: %s", what);
+}
+
+static int check_answer(struct fetch *f, const struct ek_http_response *r, const char *path)
+{
+    char text[EK_HTTP_START_BYTES];
+    if (r->fault == EK_HTTP_MEMORY)
+        return ek_fail(f->e, EK_ENOMEM, "out of memory");
+    if (r->fault == EK_HTTP_TOO_LONG)
+        return ek_fail(f->e, EK_ELIMIT,
+                       "the answer of the schema registry to %s has more than %d "
+                       "MiB",
+                       path, ANSWER_BYTES_MAX >> 20);
+    if (r->fault == EK_HTTP_TIMEOUT)
+        return fail_away(f, "no answer in time");
+    if (!r->status)
+        return fail_away(f, r->text);
+    if (r->status == 200)
+        return EK_OK;
+    snprintf(text, sizeof text, "status %d for %s", r->status, path);
+    if (r->status >= 500 || r->status == 429 || r->status == 408)
+        return fail_away(f, text);
+    return ek_fail(f->e, EK_ECONFIG, "the schema registry answers with %s", text);
+}
+
+/* Get a path of the registry. Return 0, EK_EIO if it is away, or another error. */
+static int get(struct fetch *f, const char *path, struct ek_buf *body)
+{
+    struct ek_schema_source *s = f->s;
+    struct ek_http_response response;
+    char url[URL_BYTES];
+    size_t length = strlen(s->text[URL]);
+    int64_t left_ms = f->deadline_ms - ek_now_ms();
+    snprintf(url, sizeof url, "%.*s%s",
+             (int)(length && s->text[URL][length - 1] == '/' ? length - 1 : length), s->text[URL],
+             path);
+    const struct ek_http_request request = {.url = url,
+                                            .token = s->text[TOKEN],
+                                            .ca_file = s->text[CA_FILE],
+                                            .user = s->text[USER],
+                                            .password = s->text[PASSWORD],
+                                            .timeout_ms = left_ms > 0 ? left_ms : 1,
+                                            .body_out = body};
+    if (!s->http && ek_http_new(&s->http, 1, f->e))
+        return EK_ENOMEM;
+    if (!ek_http_begin(s->http, 0, &request))
+        return ek_fail(f->e, EK_ENOMEM, "out of memory");
+    while (!ek_http_next(s->http, &response))
+        ek_http_wait(s->http, RETRY_FIRST_MS);
+    return check_answer(f, &response, path);
+}
+
+static int fetch_path(struct fetch *f, const char *path);
+
+/* Fetch the schemas that an answer refers to. */
+static int fetch_references(struct fetch *f, yyjson_val *answer)
+{
+    yyjson_val *references = yyjson_obj_get(answer, "references"), *one;
+    size_t i, count;
+    int rc = EK_OK;
+    yyjson_arr_foreach(references, i, count, one)
+    {
+        yyjson_val *version = yyjson_obj_get(one, "version");
+        const char *subject = yyjson_get_str(yyjson_obj_get(one, "subject"));
+        char escaped[SUBJECT_BYTES - 60], path[SUBJECT_BYTES];
+        if (!subject || !yyjson_is_int(version) || strlen(subject) > sizeof escaped / 3 - 1)
+            return ek_fail(f->e, EK_ECONFIG, "a reference of the schema registry is invalid");
+        ek_url_escape(subject, escaped, sizeof escaped);
+        snprintf(path, sizeof path, "/subjects/%s/versions/%lld", escaped,
+                 (long long)yyjson_get_sint(version));
+        if (!rc)
+            rc = fetch_path(f, path);
+        if (rc)
+            return rc;
+    }
+    return rc;
+}
+
+static int read_answer(struct fetch *f, const struct ek_buf *body)
+{
+    struct ek_json_error why;
+    yyjson_doc *doc = NULL;
+    int rc = ek_json_parse(&doc, (const char *)body->data, body->length, false, &why);
+    if (rc)
+        return rc == EK_ENOMEM
+                   ? ek_fail(f->e, rc, "out of memory")
+                   : ek_fail(f->e, EK_ECONFIG, "the answer of the schema registry is no JSON: %s",
+                             why.text);
+    yyjson_val *answer = yyjson_doc_get_root(doc);
+    yyjson_val *schema = yyjson_obj_get(answer, "schema"),
+               *type = yyjson_obj_get(answer, "schemaType");
+    if (!yyjson_is_str(schema))
+        rc = ek_fail(f->e, EK_ECONFIG, "the answer of the schema registry has no 'schema'");
+    else if (type && !yyjson_equals_str(type, "AVRO"))
+        rc = ek_fail(f->e, EK_ECONFIG, "a schema of type '%.20s', expected AVRO",
+                     yyjson_is_str(type) ? yyjson_get_str(type) : "");
+    if (!rc)
+        rc = fetch_references(f, answer);
+    if (!rc && ek_buf_add(&f->schema[f->count++], yyjson_get_str(schema), yyjson_get_len(schema)))
+        rc = ek_fail(f->e, EK_ENOMEM, "out of memory");
+    yyjson_doc_free(doc);
+    return rc;
+}
+
+/* Fetch a schema after those that it refers to, each once. */
+static int fetch_path(struct fetch *f, const char *path)
+{
+    struct ek_buf body;
+    for (size_t i = 0; i < f->requested; i++)
+        if (!strcmp(f->subject[i], path))
+            return EK_OK;
+    if (f->requested > REFERENCES_MAX)
+        return ek_fail(f->e, EK_ELIMIT, "a schema refers to more than %d others", REFERENCES_MAX);
+    snprintf(f->subject[f->requested++], SUBJECT_BYTES, "%s", path);
+    ek_buf_init(&body, ANSWER_BYTES_MAX);
+    int rc = get(f, path, &body);
+    if (!rc && !body.length)
+        rc = ek_fail(f->e, EK_ECONFIG, "the answer of the schema registry is empty");
+    if (!rc)
+        rc = read_answer(f, &body);
+    ek_buf_release(&body);
+    return rc;
+}
+
+static int compile(const struct ek_schema_source *s, const struct ek_buf *schema, size_t count,
+                   struct ek_avro **out, struct ek_error *e)
+{
+    struct ek_text text[REFERENCES_MAX + 1];
+    for (size_t i = 0; i < count; i++)
+        text[i] = (struct ek_text){(const char *)schema[i].data, schema[i].length};
+    return ek_avro_new(out, text, count, s->path[0] ? &s->mapping : NULL, e);
+}
+
+/* Fetch and compile a schema, and try again until the deadline if the registry is away. */
+static int fetch(struct fetch *f, int64_t id, struct ek_avro **out)
+{
+    char path[60];
+    int64_t pause_ms = RETRY_FIRST_MS;
+    int rc;
+    snprintf(path, sizeof path, "/schemas/ids/%lld", (long long)id);
+    for (;;) {
+        f->count = f->requested = 0;
+        f->is_away = false;
+        for (size_t i = 0; i <= REFERENCES_MAX; i++)
+            ek_buf_init(&f->schema[i], 0);
+        rc = fetch_path(f, path);
+        if (!rc)
+            rc = compile(f->s, f->schema, f->count, out, f->e);
+        for (size_t i = 0; i <= REFERENCES_MAX; i++)
+            ek_buf_release(&f->schema[i]);
+        if (!f->is_away || ek_now_ms() + pause_ms >= f->deadline_ms)
+            return rc;
+        const struct timespec pause = {pause_ms / 1000, pause_ms % 1000 * 1000000};
+        nanosleep(&pause, NULL);
+        pause_ms *= 2;
+    }
+}
+
+/* Publish a schema. Called with the lock. */
+static int add_cached(struct ek_schema_source *s, int64_t id, struct ek_avro *schema,
+                      struct ek_error *e)
+{
+    struct cached *c = ek_calloc(1, sizeof *c);
+    size_t bytes = ek_avro_bytes(schema);
+    int rc = !c ? ek_fail(e, EK_ENOMEM, "out of memory")
+             : s->count == s->cache
+                 ? ek_fail(e, EK_ELIMIT, "more than %lld schemas; raise 'message.registry.cache'",
+                           (long long)s->cache)
+             : bytes > ALL_BYTES_MAX - s->bytes
+                 ? ek_fail(e, EK_ELIMIT, "the schemas need more than %d MiB", ALL_BYTES_MAX >> 20)
+                 : EK_OK;
+    if (rc) {
+        ek_free(c);
+        ek_avro_free(schema);
+        return rc;
+    }
+    *c = (struct cached){id, schema, atomic_load(&s->cached)};
+    s->count++;
+    s->bytes += bytes;
+    atomic_store_explicit(&s->cached, c, memory_order_release);
+    return EK_OK;
+}
+
+/* Limit lookups of unknown ids, so that damaged messages do not become a flood of requests. Called
+ * with the lock. */
+static bool has_token(struct ek_schema_source *s, int64_t now_ms)
+{
+    int64_t more = (now_ms - s->token_ms) * LOOKUPS_PER_S / 1000;
+    if (more > 0) {
+        s->tokens = s->tokens + more < LOOKUPS_PER_S ? s->tokens + more : LOOKUPS_PER_S;
+        s->token_ms = now_ms;
+    }
+    return s->tokens > 0;
+}
+
+/* Note a failed id, and a pause of all requests if the registry is away. Called with the lock. */
+static void note_failure(struct ek_schema_source *s, int64_t id, bool is_away,
+                         const struct ek_error *e)
+{
+    int64_t now_ms = ek_now_ms();
+    struct failure *f = &s->failure[s->failures++ % FAILURES];
+    if (is_away) {
+        s->pause_ms = !s->pause_ms                      ? PAUSE_FIRST_MS
+                      : 2 * s->pause_ms < PAUSE_LAST_MS ? 2 * s->pause_ms
+                                                        : PAUSE_LAST_MS;
+        s->down_until_ms = now_ms + s->pause_ms;
+    }
+    s->tokens -= !is_away;
+    *f = (struct failure){.id = id,
+                          .until_ms = is_away ? s->down_until_ms : now_ms + UNKNOWN_PAUSE_MS};
+    snprintf(f->why, sizeof f->why, "%.*s", WHY_BYTES - 1, e->message);
+}
+
+/* Return the reason not to fetch an id now, or NULL. Called with the lock. */
+static const char *reason_to_wait(struct ek_schema_source *s, int64_t id)
+{
+    int64_t now_ms = ek_now_ms();
+    const char *why = NULL;
+    for (size_t i = 0; i < FAILURES; i++)
+        if (s->failure[i].until_ms > now_ms && s->failure[i].id == id)
+            why = s->failure[i].why;
+    if (!why && s->down_until_ms > now_ms)
+        why = "the schema registry is not available";
+    if (!why && !has_token(s, now_ms))
+        why = "too many unknown schema ids";
+    return why;
+}
+
+static int fetch_and_note(struct ek_schema_source *s, int64_t id, int64_t deadline_ms,
+                          struct ek_error *e)
+{
+    struct ek_avro *schema = NULL;
+    struct fetch *f = ek_calloc(1, sizeof *f);
+    s->busy = true;
+    pthread_mutex_unlock(&s->lock);
+    if (f)
+        *f = (struct fetch){.s = s, .deadline_ms = deadline_ms, .e = e};
+    int rc = f ? fetch(f, id, &schema) : ek_fail(e, EK_ENOMEM, "out of memory");
+    bool is_away = f && f->is_away;
+    ek_free(f);
+    pthread_mutex_lock(&s->lock);
+    if (!rc)
+        rc = add_cached(s, id, schema, e);
+    if (rc)
+        note_failure(s, id, is_away, e);
+    else
+        s->pause_ms = 0;
+    s->busy = false;
+    pthread_cond_broadcast(&s->changed);
+    return rc;
+}
+
+/* Wait for another thread's request. Return false at the deadline. */
+static bool wait_for_other(struct ek_schema_source *s, int64_t deadline_ms)
+{
+    const struct timespec until = {deadline_ms / 1000, deadline_ms % 1000 * 1000000};
+    return !pthread_cond_timedwait(&s->changed, &s->lock, &until);
+}
+
+static const struct ek_avro *find_by_id(void *context, int64_t id, struct ek_error *e)
+{
+    struct ek_schema_source *s = context;
+    const struct ek_avro *schema = find_cached(s, id);
+    if (schema)
+        return schema;
+    int64_t deadline_ms = ek_now_ms() + s->timeout_ms;
+    const char *why = NULL;
+    struct ek_error own = {0};
+    pthread_mutex_lock(&s->lock);
+    while (!(schema = find_cached(s, id)) && !(why = reason_to_wait(s, id)) && !own.message[0]) {
+        if (!s->busy)
+            fetch_and_note(s, id, deadline_ms, &own);
+        else if (!wait_for_other(s, deadline_ms))
+            ek_fail(&own, EK_EIO, "the schema registry is not available: no answer in time");
+    }
+    if (!schema)
+        ek_fail(e, own.code == EK_ENOMEM ? EK_ENOMEM : EK_EFORMAT, "schema id %lld: %.300s",
+                (long long)id, own.message[0] ? own.message : why);
+    pthread_mutex_unlock(&s->lock);
+    return schema;
+}
+
+static const struct ek_avro *find_file(void *context, int64_t id, struct ek_error *e)
+{
+    const struct ek_schema_source *s = context;
+    (void)id, (void)e;
+    return s->file;
+}
+
+static int load_file(struct ek_schema_source *s, const char *path, struct ek_error *e)
+{
+    struct ek_buf text;
+    ek_buf_init(&text, EK_AVRO_SCHEMA_BYTES_MAX);
+    int rc = ek_file_read(path, &text, e);
+    if (rc == EK_ELIMIT)
+        rc = ek_fail(e, rc, "the schema has more than %d KiB", EK_AVRO_SCHEMA_BYTES_MAX >> 10);
+    if (!rc)
+        rc = compile(s, &text, 1, &s->file, e);
+    ek_buf_release(&text);
+    return rc ? ek_error_place(e, path, 0, 0) : EK_OK;
+}
+
+static int copy_text(char **to, const char *text)
+{
+    *to = text ? ek_strdup(text) : NULL;
+    return text && !*to ? EK_ENOMEM : EK_OK;
+}
+
+/* Copy the mapping; without one all fields are converted. */
+static int copy_mapping(struct ek_schema_source *s, const struct ek_mapping *m, bool converts_all)
+{
+    const char **to[] = {&s->mapping.query,          &s->mapping.time_ms,    &s->mapping.segments,
+                         &s->mapping.query_features, &s->mapping.manifest,   &s->mapping.items,
+                         &s->mapping.item,           &s->mapping.list_items, &s->mapping.log_means,
+                         &s->mapping.item_id,        &s->mapping.score,      &s->mapping.features,
+                         &s->mapping.label,          &s->mapping.source};
+    s->mapping = *m;
+    int rc = EK_OK;
+    for (size_t i = 0; i < sizeof to / sizeof *to && !rc && !converts_all; i++) {
+        rc = copy_text(&s->path[i + 1], *to[i]);
+        *to[i] = s->path[i + 1];
+    }
+    return rc || converts_all ? rc : copy_text(&s->path[0], "mapped");
+}
+
+static int write_key(struct ek_buf *key, const struct ek_schema_settings *s,
+                     const struct ek_mapping *m)
+{
+    const char *const words[] = {
+        s->file,     s->url,   s->user,     s->password,   s->token,
+        s->ca_file,  m->query, m->time_ms,  m->segments,   m->query_features,
+        m->manifest, m->items, m->item,     m->list_items, m->log_means,
+        m->item_id,  m->score, m->features, m->label,      m->source};
+    ek_buf_printf(key, "%d %d %d %lld %lld", s->converts_all, (int)s->frame, (int)m->layout,
+                  (long long)s->timeout_ms, (long long)s->cache);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        ek_buf_printf(key, "\n%s", words[i] ? words[i] : "");
+    return key->rc;
+}
+
+static void release(struct ek_schema_source *s)
+{
+    const struct cached *c = atomic_load(&s->cached);
+    while (c) {
+        const struct cached *next = c->next;
+        ek_avro_free(c->schema);
+        ek_free((void *)(uintptr_t)c);
+        c = next;
+    }
+    ek_avro_free(s->file);
+    ek_http_free(s->http);
+    for (size_t i = 0; i < sizeof s->text / sizeof *s->text; i++)
+        ek_free(s->text[i]);
+    for (size_t i = 0; i < sizeof s->path / sizeof *s->path; i++)
+        ek_free(s->path[i]);
+    ek_buf_release(&s->key);
+    pthread_cond_destroy(&s->changed);
+    pthread_mutex_destroy(&s->lock);
+    ek_free(s);
+}
+
+static int fill(struct ek_schema_source *s, const struct ek_schema_settings *from,
+                const struct ek_mapping *mapping, struct ek_error *e)
+{
+    const char *const words[] = {from->url, from->user, from->password, from->token, from->ca_file};
+    int rc = copy_mapping(s, mapping, from->converts_all);
+    for (size_t i = 0; i < sizeof words / sizeof *words && !rc; i++)
+        rc = copy_text(&s->text[i], words[i]);
+    s->source = (struct ek_avro_source){
+        .find = from->file ? find_file : find_by_id, .context = s, .frame = from->frame};
+    s->timeout_ms = from->timeout_ms;
+    s->cache = from->cache;
+    s->tokens = LOOKUPS_PER_S;
+    s->token_ms = ek_now_ms();
+    if (rc)
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    return from->file ? load_file(s, from->file, e) : EK_OK;
+}
+
+static void init_locks(struct ek_schema_source *s)
+{
+    pthread_condattr_t attributes;
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&s->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+static struct ek_schema_source *find_shared(const struct ek_buf *key)
+{
+    struct ek_schema_source *s = sources;
+    while (s && (s->key.length != key->length || memcmp(s->key.data, key->data, key->length) != 0))
+        s = s->next;
+    return s;
+}
+
+static int open_new(struct ek_schema_source **out, struct ek_buf *key,
+                    const struct ek_schema_settings *settings, const struct ek_mapping *mapping,
+                    struct ek_error *e)
+{
+    struct ek_schema_source *s = ek_calloc(1, sizeof *s);
+    if (!s) {
+        ek_buf_release(key);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    }
+    s->key = *key;
+    init_locks(s);
+    int rc = fill(s, settings, mapping, e);
+    if (rc) {
+        release(s);
+        return rc;
+    }
+    s->users = 1;
+    s->next = sources;
+    *out = sources = s;
+    return EK_OK;
+}
+
+int ek_schema_source_open(struct ek_schema_source **out, const struct ek_schema_settings *s,
+                          const struct ek_mapping *mapping, struct ek_error *e)
+{
+    struct ek_buf key;
+    ek_buf_init(&key, 0);
+    if (write_key(&key, s, mapping)) {
+        ek_buf_release(&key);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    }
+    pthread_mutex_lock(&sources_lock);
+    struct ek_schema_source *shared = s->file ? NULL : find_shared(&key);
+    int rc = EK_OK;
+    if (shared) {
+        shared->users++;
+        *out = shared;
+        ek_buf_release(&key);
+    } else {
+        rc = open_new(out, &key, s, mapping, e);
+    }
+    pthread_mutex_unlock(&sources_lock);
+    return rc;
+}
+
+void ek_schema_source_close(struct ek_schema_source *s)
+{
+    if (!s)
+        return;
+    pthread_mutex_lock(&sources_lock);
+    struct ek_schema_source **at = &sources;
+    while (*at != s)
+        at = &(*at)->next;
+    bool is_last = !--s->users;
+    if (is_last)
+        *at = s->next;
+    pthread_mutex_unlock(&sources_lock);
+    if (is_last)
+        release(s);
+}
+
+const struct ek_avro_source *ek_schema_source_get(const struct ek_schema_source *s)
+{
+    return &s->source;
+}
+
+const struct ek_avro *ek_schema_source_file(const struct ek_schema_source *s)
+{
+    return s->file;
+}
