@@ -51,8 +51,9 @@ struct ek_schema_source {
     struct ek_avro *file;
     char *text[5]; /* url, user, password, token, ca_file; NULL: none */
     int64_t timeout_ms, cache;
-    char *path[15];
-    struct ek_mapping mapping; /* paths in `path` */
+    bool converts_all;
+    struct ek_mapping mapping; /* with strings of its own */
+    struct ek_named_path *named[3];
     _Atomic(const struct cached *) cached;
     /* The rest is guarded by `lock`; `http` belongs to the thread that has set `busy`. */
     pthread_mutex_t lock;
@@ -222,7 +223,7 @@ static int compile(const struct ek_schema_source *s, const struct ek_buf *schema
     struct ek_text text[REFERENCES_MAX + 1];
     for (size_t i = 0; i < count; i++)
         text[i] = (struct ek_text){(const char *)schema[i].data, schema[i].length};
-    return ek_avro_new(out, text, count, s->path[0] ? &s->mapping : NULL, e);
+    return ek_avro_new(out, text, count, s->converts_all ? NULL : &s->mapping, e);
 }
 
 /* Fetch and compile a schema, and try again until the deadline if the registry is away. */
@@ -400,35 +401,91 @@ static int copy_text(char **to, const char *text)
     return text && !*to ? EK_ENOMEM : EK_OK;
 }
 
-/* Copy the mapping; without one all fields are converted. */
-static int copy_mapping(struct ek_schema_source *s, const struct ek_mapping *m, bool converts_all)
+enum { PATHS = 14, NAMED = 3 };
+
+/* Fields of a mapping, to copy, compare and free them alike. */
+static void list_fields(struct ek_mapping *m, const char **path[PATHS],
+                        struct ek_named_paths *named[NAMED])
 {
-    const char **to[] = {&s->mapping.query,          &s->mapping.time_ms,    &s->mapping.segments,
-                         &s->mapping.query_features, &s->mapping.manifest,   &s->mapping.items,
-                         &s->mapping.item,           &s->mapping.list_items, &s->mapping.log_means,
-                         &s->mapping.item_id,        &s->mapping.score,      &s->mapping.features,
-                         &s->mapping.label,          &s->mapping.source};
-    s->mapping = *m;
+    const char **const paths[PATHS] = {&m->query,     &m->time_ms, &m->segments, &m->query_features,
+                                       &m->manifest,  &m->items,   &m->item,     &m->list_items,
+                                       &m->log_means, &m->item_id, &m->score,    &m->features,
+                                       &m->label,     &m->source};
+    memcpy(path, paths, sizeof paths);
+    named[0] = &m->segment_paths;
+    named[1] = &m->query_feature_paths;
+    named[2] = &m->feature_paths;
+}
+
+static int copy_named(struct ek_named_path **to, struct ek_named_paths *paths)
+{
+    const struct ek_named_path *from = paths->items;
+    *to = ek_calloc(paths->count, sizeof **to);
+    if (!*to)
+        return EK_ENOMEM;
     int rc = EK_OK;
-    for (size_t i = 0; i < sizeof to / sizeof *to && !rc && !converts_all; i++) {
-        rc = copy_text(&s->path[i + 1], *to[i]);
-        *to[i] = s->path[i + 1];
+    for (size_t i = 0; i < paths->count && !rc; i++) {
+        rc = copy_text((char **)&(*to)[i].name, from[i].name);
+        if (!rc)
+            rc = copy_text((char **)&(*to)[i].path, from[i].path);
     }
-    return rc || converts_all ? rc : copy_text(&s->path[0], "mapped");
+    paths->items = *to;
+    return rc;
+}
+
+static int copy_mapping(struct ek_schema_source *s, const struct ek_mapping *m)
+{
+    const char **path[PATHS];
+    struct ek_named_paths *named[NAMED];
+    int rc = EK_OK;
+    s->mapping = *m;
+    list_fields(&s->mapping, path, named);
+    for (int i = 0; i < PATHS; i++) {
+        const char *from = *path[i];
+        *path[i] = NULL;
+        if (!rc)
+            rc = copy_text((char **)path[i], from);
+    }
+    for (int i = 0; i < NAMED && !rc; i++)
+        rc = copy_named(&s->named[i], named[i]);
+    return rc;
+}
+
+static void free_mapping(struct ek_schema_source *s)
+{
+    const char **path[PATHS];
+    struct ek_named_paths *named[NAMED];
+    list_fields(&s->mapping, path, named);
+    for (int i = 0; i < PATHS; i++)
+        ek_free((char *)(uintptr_t)*path[i]);
+    for (int i = 0; i < NAMED; i++) {
+        for (size_t k = 0; s->named[i] && k < named[i]->count; k++) {
+            ek_free((char *)(uintptr_t)s->named[i][k].name);
+            ek_free((char *)(uintptr_t)s->named[i][k].path);
+        }
+        ek_free(s->named[i]);
+    }
 }
 
 static int write_key(struct ek_buf *key, const struct ek_schema_settings *s,
-                     const struct ek_mapping *m)
+                     const struct ek_mapping *from)
 {
-    const char *const words[] = {
-        s->file,     s->url,   s->user,     s->password,   s->token,
-        s->ca_file,  m->query, m->time_ms,  m->segments,   m->query_features,
-        m->manifest, m->items, m->item,     m->list_items, m->log_means,
-        m->item_id,  m->score, m->features, m->label,      m->source};
-    ek_buf_printf(key, "%d %d %d %lld %lld", s->converts_all, (int)s->frame, (int)m->layout,
+    const char *const words[] = {s->url, s->user, s->password, s->token, s->ca_file};
+    struct ek_mapping m = *from;
+    const char **path[PATHS];
+    struct ek_named_paths *named[NAMED];
+    list_fields(&m, path, named);
+    ek_buf_printf(key, "%d %d %d %lld %lld", s->converts_all, (int)s->frame, (int)m.layout,
                   (long long)s->timeout_ms, (long long)s->cache);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         ek_buf_printf(key, "\n%s", words[i] ? words[i] : "");
+    for (int i = 0; i < PATHS; i++)
+        ek_buf_printf(key, "\n%s", *path[i] ? *path[i] : "");
+    for (int i = 0; i < NAMED; i++) {
+        ek_buf_printf(key, "\n%zu", named[i]->count);
+        for (size_t k = 0; k < named[i]->count; k++)
+            ek_buf_printf(key, "\n%s\n%s", named[i]->items[k].name, named[i]->items[k].path);
+    }
     return key->rc;
 }
 
@@ -445,8 +502,7 @@ static void release(struct ek_schema_source *s)
     ek_http_free(s->http);
     for (size_t i = 0; i < sizeof s->text / sizeof *s->text; i++)
         ek_free(s->text[i]);
-    for (size_t i = 0; i < sizeof s->path / sizeof *s->path; i++)
-        ek_free(s->path[i]);
+    free_mapping(s);
     ek_buf_release(&s->key);
     pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->lock);
@@ -457,7 +513,8 @@ static int fill(struct ek_schema_source *s, const struct ek_schema_settings *fro
                 const struct ek_mapping *mapping, struct ek_error *e)
 {
     const char *const words[] = {from->url, from->user, from->password, from->token, from->ca_file};
-    int rc = copy_mapping(s, mapping, from->converts_all);
+    int rc = copy_mapping(s, mapping);
+    s->converts_all = from->converts_all;
     for (size_t i = 0; i < sizeof words / sizeof *words && !rc; i++)
         rc = copy_text(&s->text[i], words[i]);
     s->source = (struct ek_avro_source){

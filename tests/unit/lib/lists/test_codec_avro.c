@@ -465,6 +465,78 @@ START_TEST(a_score_is_replaced_within_its_frame)
 }
 END_TEST
 
+START_TEST(features_and_segments_have_paths_of_their_own)
+{
+    static const struct ek_named_path features[] = {{"price", "stats.cost"}, {"rating", "stars"}};
+    static const struct ek_named_path segments[] = {{"arm", "arm"}};
+    const struct ek_mapping mapping = {.feature_paths = {features, 2},
+                                       .segment_paths = {segments, 1}};
+    struct ek_mapping wrong = mapping;
+    struct avro a;
+    avro_start(&a,
+               LIST("{\"name\": \"arm\", \"type\": {\"type\": \"enum\", \"name\": \"Arm\", "
+                    "\"symbols\": [\"A\", \"B\"]}}, ",
+                    "{\"type\": \"record\", \"name\": \"I\", \"fields\": [{\"name\": \"score\", "
+                    "\"type\": \"float\"}, {\"name\": \"more\", \"type\": \"string\"}, {\"name\": "
+                    "\"stars\", \"type\": \"float\"}, {\"name\": \"stats\", \"type\": {\"type\": "
+                    "\"record\", \"name\": \"S\", \"fields\": [{\"name\": \"cost\", \"type\": "
+                    "[\"null\", \"double\"]}]}}]}"),
+               NULL, EK_FRAME_NEVER, &mapping);
+    put_long(&a, 1);
+    put_long(&a, 1);
+    put_floats(&a, (float[]){1}, 1);
+    put_text(&a, "more");
+    put_floats(&a, (float[]){4}, 1);
+    put_long(&a, 1);
+    put(&a, &(double){99.5}, 8);
+    put(&a, "\0", 1);
+    takes(&a);
+    ck_assert(a.r.q.x[0] == 99.5f && a.r.q.x[1] == 4 && a.r.q.score[0] == 1);
+    is_text(ek_list_segment(&a.r.q, "arm"), "B");
+    struct ek_avro *s;
+    struct ek_error e;
+    struct ek_text text = ek_text_from(SIMPLE);
+    wrong.segment_paths.count = 0;
+    ck_assert_int_eq(ek_avro_new(&s, &text, 1, &wrong, &e), EK_ECONFIG);
+    ck_assert_str_eq(e.message, "'message.features' is 'stats.cost', but the schema has no field "
+                                "'stats' there; it has: id, score, features");
+    avro_end(&a);
+}
+END_TEST
+
+START_TEST(columns_are_read_and_patched)
+{
+    const struct ek_mapping mapping = {.layout = EK_LAYOUT_COLUMNS};
+    struct avro a;
+    avro_start(&a,
+               "{\"type\": \"record\", \"name\": \"C\", \"fields\": [{\"name\": \"ids\", "
+               "\"type\": {\"type\": \"array\", \"items\": \"string\"}}, {\"name\": \"scores\", "
+               "\"type\": {\"type\": \"array\", \"items\": \"double\"}}, {\"name\": "
+               "\"features\", \"type\": {\"type\": \"map\", \"values\": {\"type\": \"array\", "
+               "\"items\": \"float\"}}}]}",
+               NULL, EK_FRAME_NEVER, &mapping);
+    put_long(&a, 2);
+    put_text(&a, "a");
+    put_text(&a, "b");
+    put_long(&a, 0);
+    put_long(&a, 2);
+    put(&a, (double[]){1, 2}, 16);
+    put_long(&a, 0);
+    put_long(&a, 1);
+    put_text(&a, "price");
+    put_long(&a, 2);
+    put_floats(&a, (float[]){7, 8}, 2);
+    put(&a, "\0\0", 2);
+    takes(&a);
+    ck_assert_int_eq(a.r.q.items, 2);
+    ck_assert(a.r.q.x[0] == 7 && a.r.q.x[2] == 8 && a.r.q.score[1] == 2);
+    ck_assert_int_eq(
+        ek_codec_patch(&a.r.q, a.r.bytes, a.r.length, (double[]){3, 4}, &a.r.out, NULL), EK_OK);
+    ck_assert_mem_eq(a.r.out.data + 7, ((double[]){3, 4}), 16);
+    avro_end(&a);
+}
+END_TEST
+
 START_TEST(a_decimal_is_no_number)
 {
     struct avro a;
@@ -509,6 +581,7 @@ Suite *suite_codec_avro(void)
         recursive_types_are_read_up_to_the_depth, values_without_bytes_are_limited,
         names_of_fields_need_no_more_memory_than_the_limit,
         a_score_without_a_fixed_width_is_read_and_not_replaced,
-        a_score_is_replaced_within_its_frame, a_decimal_is_no_number,
+        a_score_is_replaced_within_its_frame, features_and_segments_have_paths_of_their_own,
+        columns_are_read_and_patched, a_decimal_is_no_number,
         a_wrong_number_of_features_is_refused);
 }
