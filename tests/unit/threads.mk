@@ -1,5 +1,5 @@
 # Suites with threads, under ThreadSanitizer, in a separate build.
-THREAD_SUITES := ring partitions gate txn tap input stage stage_state stage_fleet reload stage_ranks
+THREAD_SUITES := ring partitions gate txn tap input stage stage_state stage_fleet reload stage_ranks schema_source
 
 # librdkafka was not built for it. Its locks are visible (tests/c11_threads.c), its atomic reference
 # counts are not: freeing a buffer that we have read is no race.

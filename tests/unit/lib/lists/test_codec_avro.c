@@ -504,6 +504,35 @@ START_TEST(features_and_segments_have_paths_of_their_own)
 }
 END_TEST
 
+START_TEST(a_message_may_be_one_item)
+{
+    const struct ek_mapping mapping = {.layout = EK_LAYOUT_ITEM, .query = "list.id"};
+    struct avro a;
+    avro_start(
+        &a,
+        "{\"type\": \"record\", \"name\": \"L\", \"fields\": [{\"name\": \"list\", \"type\": "
+        "{\"type\": \"record\", \"name\": \"Q\", \"fields\": [{\"name\": \"id\", \"type\": "
+        "\"long\"}]}}, {\"name\": \"item\", \"type\": [\"null\", " ITEM("[\"null\", \"float\"]",
+                                                                        FLOATS) "]}]}",
+        NULL, EK_FRAME_NEVER, &mapping);
+    put_long(&a, 77);
+    put_long(&a, 1);
+    put_text(&a, "h1");
+    put_long(&a, 1);
+    put_floats(&a, (float[]){1.5f}, 1);
+    put_long(&a, 2);
+    put_floats(&a, (float[]){3, 4}, 2);
+    put(&a, "\0", 1);
+    takes(&a);
+    is_text(a.r.q.id, "77");
+    ck_assert(a.r.q.one_item && a.r.q.x[1] == 4 && a.r.q.score[0] == 1.5);
+    put_long(&a, 77);
+    put_long(&a, 0);
+    refuses(&a, EK_EFORMAT, "item: null, expected a record or a map");
+    avro_end(&a);
+}
+END_TEST
+
 START_TEST(columns_are_read_and_patched)
 {
     const struct ek_mapping mapping = {.layout = EK_LAYOUT_COLUMNS};
@@ -582,6 +611,6 @@ Suite *suite_codec_avro(void)
         names_of_fields_need_no_more_memory_than_the_limit,
         a_score_without_a_fixed_width_is_read_and_not_replaced,
         a_score_is_replaced_within_its_frame, features_and_segments_have_paths_of_their_own,
-        columns_are_read_and_patched, a_decimal_is_no_number,
+        a_message_may_be_one_item, columns_are_read_and_patched, a_decimal_is_no_number,
         a_wrong_number_of_features_is_refused);
 }
