@@ -58,7 +58,7 @@ struct ek_avro_type {
     struct ek_avro_link word; /* name of a record, enum or fixed */
 };
 
-enum { EK_AVRO_LEAST_TOP = 1 << 20 };
+enum { EK_AVRO_LEAST_TOP = 1 << 20, EK_AVRO_KEY_SLACK = 32 };
 
 enum ek_avro_mode { EK_AVRO_SKIP, EK_AVRO_CONVERT, EK_AVRO_ENTER };
 /* Use of a converted value. Numbers of features become float32 at once. */
@@ -75,7 +75,7 @@ struct ek_avro {
     struct ek_avro_type *type;
     struct ek_avro_link *link;
     struct ek_avro_step *step; /* of the message: 0 */
-    uint8_t *words;            /* names and symbols, each with its msgpack tag */
+    uint8_t *words;            /* names and symbols, each with its msgpack tag; and a slack */
     size_t types, links, steps, word_bytes;
     size_t type_capacity, link_capacity, step_capacity, word_capacity;
     uint32_t score_type; /* a type whose score cannot be replaced; 0: none */

@@ -497,14 +497,15 @@ static uint64_t row_nullable(struct reader *r, uint8_t tag, uint64_t count)
 {
     enum { STRIDE = 1 + EK_AVRO_FLOAT_BYTES };
     uint64_t got = 0;
-    while (count - got >= TOGETHER && left(r) >= STRIDE * TOGETHER) {
-        unsigned other = 0;
-        for (int i = 0; i < TOGETHER; i++)
-            other |= r->p[STRIDE * i] ^ tag;
-        if (other)
+    while (count - got >= TOGETHER && left(r) >= STRIDE * TOGETHER + EK_AVRO_DOUBLE_BYTES) {
+        uint64_t other = 0;
+        for (int i = 0; i < TOGETHER; i++) {
+            uint64_t bits = ek_load_le64(r->p + STRIDE * i);
+            other |= bits ^ tag;
+            ek_store_le32(r->to + EK_AVRO_FLOAT_BYTES * i, (uint32_t)(bits >> 8));
+        }
+        if (other & 0xff)
             break;
-        for (int i = 0; i < TOGETHER; i++)
-            memcpy(r->to + EK_AVRO_FLOAT_BYTES * i, r->p + STRIDE * i + 1, EK_AVRO_FLOAT_BYTES);
         r->to += EK_AVRO_FLOAT_BYTES * TOGETHER;
         r->p += STRIDE * TOGETHER;
         got += TOGETHER;
@@ -637,10 +638,13 @@ static int put_elements(struct reader *r, const struct ek_avro_type *t,
 
 static int put_key(struct reader *r, const struct ek_avro_link *l)
 {
-    int rc = reserve(r, l->key_length);
+    int rc = reserve(r, l->key_length + EK_AVRO_KEY_SLACK);
     if (rc)
         return rc;
-    memcpy(r->to, r->s->words + l->key, l->key_length);
+    if (l->key_length <= EK_AVRO_KEY_SLACK)
+        memcpy(r->to, r->s->words + l->key, EK_AVRO_KEY_SLACK);
+    else
+        memcpy(r->to, r->s->words + l->key, l->key_length);
     r->to += l->key_length;
     return EK_OK;
 }

@@ -81,7 +81,8 @@ static int add_word(struct parser *p, struct ek_text name, struct ek_avro_link *
     if (!name.length || name.length > NAME_MAX_LENGTH)
         return ek_fail(p->e, EK_ECONFIG, "the name '%.*s' is empty or longer than %d bytes", SHOWN,
                        name.text, NAME_MAX_LENGTH);
-    if (ek_avro_reserve((void **)&s->words, s->word_bytes, tag + name.length, &s->word_capacity, 1))
+    if (ek_avro_reserve((void **)&s->words, s->word_bytes, tag + name.length + EK_AVRO_KEY_SLACK,
+                        &s->word_capacity, 1))
         return out_of_memory(p);
     uint8_t *to = s->words + s->word_bytes;
     to[0] = is_short ? (uint8_t)(EK_TAG_SHORT_TEXT | name.length) : EK_TAG_TEXT8;
@@ -90,6 +91,7 @@ static int add_word(struct parser *p, struct ek_text name, struct ek_avro_link *
     out->key = (uint32_t)s->word_bytes;
     out->key_length = (uint16_t)(tag + name.length);
     out->name_length = (uint16_t)name.length;
+    memset(to + tag + name.length, 0, EK_AVRO_KEY_SLACK);
     s->word_bytes += tag + name.length;
     return EK_OK;
 }
