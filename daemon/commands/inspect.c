@@ -485,7 +485,8 @@ static const struct argp_option OPTIONS[] = {
      "Print the section `message` of a configuration for messages of any layout; review it before "
      "use",
      0},
-    {"schema", KEY_SCHEMA, "FILE", 0, "With --suggest-manifest: Avro schema of the messages", 0},
+    {"schema", KEY_SCHEMA, "FILE", 0,
+     "With --suggest-manifest or --suggest-mapping: Avro schema of the messages", 0},
     EK_FIELD_MAPPING_OPTION,
     {0}};
 
@@ -511,8 +512,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_END:
         if (a->plot && a->form == EK_INSPECT_JSON)
             argp_error(state, "--plot excludes --json, which prints the values without --plot");
-        if (a->schema && !a->suggest_manifest)
-            argp_error(state, "--schema needs --suggest-manifest");
+        if (a->schema && !a->suggest_manifest && !a->suggest_mapping)
+            argp_error(state, "--schema needs --suggest-manifest or --suggest-mapping");
         if (!a->plot && (a->manifest || a->profile))
             argp_error(state, "--manifest and --profile need --plot");
         return 0;
@@ -605,7 +606,7 @@ static int inspect(const struct arguments *a, struct ek_error *e)
 {
     struct ek_buf head;
     if (a->suggest_mapping)
-        return ek_inspect_mapping(a->path, stdout, e);
+        return ek_inspect_mapping(a->path, &a->field_mapping, stdout, e);
     if (a->suggest_manifest)
         return ek_inspect_manifest(a->path, &a->field_mapping, stdout, e);
     ek_buf_init(&head, 0);
@@ -630,7 +631,7 @@ int ek_cmd_inspect(int argc, char **argv)
     if (a.plot && !a.manifest && ek_asset_options_load(&owner, a.config, &options, &e))
         return ek_cli_fail(&e);
     int rc = ek_field_mapping_load(&a.field_mapping, a.config, &e);
-    if (!rc && a.suggest_manifest)
+    if (!rc && (a.suggest_manifest || a.suggest_mapping))
         rc = ek_field_mapping_show_all(&a.field_mapping, a.schema, &e);
     if (!rc)
         rc = inspect(&a, &e);

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "daemon/base/command.h"
+#include "lists/avro_read.h"
 #include "lists/capture.h"
 #include "lists/codec.h"
 #include "lists/codec_draft.h"
@@ -236,9 +237,24 @@ static int each_message(const char *path, int most, take_fn *take, void *context
     return rc;
 }
 
+/* Draft of a mapping, for messages in the encoding of another one. */
+struct drafting {
+    struct ek_draft *draft;
+    const struct ek_mapping *like;
+    struct ek_avro_message *avro;
+};
+
 static int add_to_draft(void *context, const void *bytes, size_t length, struct ek_error *e)
 {
-    return ek_draft_add(context, bytes, length, e);
+    enum { DEPTH = 64 };
+    struct drafting *d = context;
+    int rc = EK_OK;
+    if (d->like->encoding == EK_MESSAGES_AVRO) {
+        rc = ek_avro_open(&d->avro, d->like->avro, bytes, length, DEPTH, e);
+        if (!rc)
+            bytes = ek_avro_wire(d->avro, &length);
+    }
+    return rc ? rc : ek_draft_add(d->draft, bytes, length, e);
 }
 
 static int add_to_shape(void *context, const void *bytes, size_t length, struct ek_error *e)
@@ -247,13 +263,22 @@ static int add_to_shape(void *context, const void *bytes, size_t length, struct 
 }
 
 /* Set *mapping, which *draft owns, to that of the first messages. */
-static int draft_mapping(const char *path, struct ek_draft **draft, struct ek_mapping *mapping,
-                         struct ek_error *e)
+static int draft_mapping(const char *path, const struct ek_mapping *like, struct ek_draft **draft,
+                         struct ek_mapping *mapping, struct ek_error *e)
 {
+    struct drafting d = {.like = like};
     int rc = ek_draft_new(draft, e);
+    d.draft = *draft;
     if (!rc)
-        rc = each_message(path, DRAFT_MESSAGES, add_to_draft, *draft, e);
-    return rc ? rc : ek_draft_mapping(*draft, mapping, e);
+        rc = each_message(path, DRAFT_MESSAGES, add_to_draft, &d, e);
+    if (!rc)
+        rc = ek_draft_mapping(*draft, mapping, e);
+    ek_avro_message_free(d.avro);
+    if (!rc && like->encoding == EK_MESSAGES_AVRO) {
+        mapping->encoding = like->encoding;
+        mapping->avro = like->avro;
+    }
+    return rc;
 }
 
 /* Draft a manifest; on error *out is as before. */
@@ -270,14 +295,15 @@ static int draft_manifest(const char *path, const struct ek_mapping *mapping, st
     return rc;
 }
 
-int ek_inspect_mapping(const char *path, FILE *to, struct ek_error *e)
+int ek_inspect_mapping(const char *path, const struct ek_field_mapping *own, FILE *to,
+                       struct ek_error *e)
 {
     struct ek_draft *draft = NULL;
     struct ek_mapping mapping;
     struct ek_buf out, manifest;
     ek_buf_init(&out, 0);
     ek_buf_init(&manifest, 0);
-    int rc = draft_mapping(path, &draft, &mapping, e);
+    int rc = draft_mapping(path, &own->mapping, &draft, &mapping, e);
     if (!rc && strcmp(path, "-") != 0)
         rc = draft_manifest(path, &mapping, &manifest, e);
     if (!rc)
@@ -292,12 +318,13 @@ int ek_inspect_mapping(const char *path, FILE *to, struct ek_error *e)
 
 /* Draft a mapping where the default names find nothing, and add it as a comment. The error is that
  * of the default names if it finds nothing either. */
-static int draft_both(const char *path, struct ek_buf *out, struct ek_error *e)
+static int draft_both(const char *path, const struct ek_mapping *like, struct ek_buf *out,
+                      struct ek_error *e)
 {
     struct ek_draft *draft = NULL;
     struct ek_mapping mapping;
     struct ek_error unwanted;
-    int rc = draft_mapping(path, &draft, &mapping, &unwanted);
+    int rc = draft_mapping(path, like, &draft, &mapping, &unwanted);
     if (!rc)
         ek_buf_text(out, "# Use this mapping in the configuration:\n");
     if (!rc)
@@ -315,7 +342,7 @@ int ek_inspect_manifest(const char *path, const struct ek_field_mapping *own, FI
     ek_buf_init(&out, 0);
     int rc = draft_manifest(path, &own->mapping, &out, e);
     if (rc == EK_EFORMAT && !own->config && strcmp(path, "-") != 0)
-        rc = draft_both(path, &out, e);
+        rc = draft_both(path, &own->mapping, &out, e);
     if (rc)
         ek_field_mapping_hint(own, e);
     else

@@ -16,8 +16,10 @@ int ek_inspect_coverage(const char *path, const struct ek_field_mapping *own, FI
  * ek_shape_manifest. */
 int ek_inspect_manifest(const char *path, const struct ek_field_mapping *own, FILE *to,
                         struct ek_error *e);
-/* Print the section `message` for a capture, from its first 1,000 messages. Return 0, or an error
+/* Print the section `message` for a capture, from its first 1,000 messages, in the encoding of
+ * `own`. Return 0, or an error
  * of reading or of ek_shape_manifest if no feature is found. */
-int ek_inspect_mapping(const char *path, FILE *to, struct ek_error *e);
+int ek_inspect_mapping(const char *path, const struct ek_field_mapping *own, FILE *to,
+                       struct ek_error *e);
 
 #endif

@@ -118,6 +118,10 @@ class Commands(unittest.TestCase):
         self.assertIn("item_13", said)
         self.assertIn("query_8", said)
 
+    def test_inspect_proposes_a_mapping_by_the_schema(self):
+        said = self.run_ok("inspect", "--suggest-mapping", "--schema", self.at("v1.avsc"), self.at("train.ekc"))
+        self.assertIn("message:", said)
+
     def test_check_names_the_key_of_a_wrong_schema(self):
         self.write("bad.avsc", b'{"type": "record", "name": "L", "fields": []}')
         self.profile("train.jsonl")
