@@ -496,20 +496,26 @@ static int row_value(struct reader *r, const struct ek_avro_type *t)
 static uint64_t row_nullable(struct reader *r, uint8_t tag, uint64_t count)
 {
     enum { STRIDE = 1 + EK_AVRO_FLOAT_BYTES };
+    const uint8_t *p = r->p;
+    uint8_t *to = r->to;
     uint64_t got = 0;
-    while (count - got >= TOGETHER && left(r) >= STRIDE * TOGETHER + EK_AVRO_DOUBLE_BYTES) {
-        uint64_t other = 0;
+    while (count - got >= TOGETHER &&
+           (size_t)(r->end - p) >= STRIDE * TOGETHER + EK_AVRO_DOUBLE_BYTES) {
+        uint64_t bits[TOGETHER], other = 0;
         for (int i = 0; i < TOGETHER; i++) {
-            uint64_t bits = ek_load_le64(r->p + STRIDE * i);
-            other |= bits ^ tag;
-            ek_store_le32(r->to + EK_AVRO_FLOAT_BYTES * i, (uint32_t)(bits >> 8));
+            bits[i] = ek_load_le64(p + STRIDE * i);
+            other |= bits[i] ^ tag;
         }
         if (other & 0xff)
             break;
-        r->to += EK_AVRO_FLOAT_BYTES * TOGETHER;
-        r->p += STRIDE * TOGETHER;
+        for (int i = 0; i < TOGETHER; i++)
+            ek_store_le32(to + EK_AVRO_FLOAT_BYTES * i, (uint32_t)(bits[i] >> 8));
+        to += EK_AVRO_FLOAT_BYTES * TOGETHER;
+        p += STRIDE * TOGETHER;
         got += TOGETHER;
     }
+    r->p = p;
+    r->to = to;
     return got;
 }
 
