@@ -2,6 +2,8 @@
 #ifndef EK_TESTS_PLAN_TEXT_H
 #define EK_TESTS_PLAN_TEXT_H
 
+#include "evenkeel.h"
+
 /* Members of an entry after the segment; a list of the level ln 100 is usual. */
 #define EK_PLAN_PRICE(mode, percent, more)                                                         \
     "\"feature\":\"price\",\"index\":1,\"mitigation\":\"repair\",\"mode\":\"" mode                 \
