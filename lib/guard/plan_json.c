@@ -259,16 +259,16 @@ static bool uses_level(enum ek_repair_by by)
            by == EK_REPAIR_MISSING || by == EK_REPAIR_ZERO || by == EK_REPAIR_ALL;
 }
 
-/* Add class and factor of the finding. */
-static void add_finding(struct writing *t)
+/* Add the class of the finding. Its factor changes with each measurement and is no part of the
+ * plan.
+ */
+static void add_class(struct writing *t)
 {
     const struct ek_rollout *r =
         ek_controller_rollout(t->g->control, t->entry->feature, t->entry->cell);
     if (t->entry->by != EK_BY_FINDING || !r || r->about.class == EK_CLASS_NONE)
         return;
     ek_json_add_text(&t->w, "class", ek_class_name(r->about.class));
-    if (isfinite(r->about.factor))
-        ek_json_add_rounded(&t->w, "factor", r->about.factor, DIGITS);
 }
 
 static void add_repair(struct writing *t)
@@ -293,7 +293,7 @@ static void add_entry(struct writing *t, const char *key)
     ek_json_add_plan_entry(&t->w, &e);
     ek_json_add_integer(&t->w, "index", t->entry->feature);
     add_cell(t, t->entry->cell);
-    add_finding(t);
+    add_class(t);
     if (t->entry->treatment.action == EK_ACT_ROUTE_NORMALIZED)
         ek_json_add_rounded(&t->w, "spread_ratio", t->entry->treatment.value, DIGITS);
     add_modes(t);

@@ -374,8 +374,10 @@ static int best(const struct ek_draft *d, int from, fit_fn *fit)
 /* Return the path of a node, or NULL for -1 and for the default name. */
 static const char *keep(struct ek_draft *d, int at, int from, const char *usual)
 {
+    if (at < 0 || d->fields == FIELDS)
+        return NULL;
     char *path = d->path[d->fields];
-    if (at < 0 || d->fields == FIELDS || !write_path(d, at, from, path) || !strcmp(path, usual))
+    if (!write_path(d, at, from, path) || !strcmp(path, usual))
         return NULL;
     d->fields++;
     return path;
