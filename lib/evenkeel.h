@@ -641,7 +641,7 @@ void ek_applier_free(struct ek_applier *a);
  * Repair the feature values of a list, as `evenkeel run` does with `output.writes: features`.
  *
  * The values are bit for bit those of a repaired message with float32 features. Entries that route
- * are not applied.
+ * are not applied, and a list without an id is in no canary.
  *
  * @param a The applier; one thread at a time.
  * @param list The list; `features` is changed in place. NaN is a missing value.
