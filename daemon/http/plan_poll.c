@@ -94,9 +94,11 @@ static bool add(struct ek_plan_polls *p, struct ek_plan_poll *poll)
     return added;
 }
 
-/* Suspend the connection. Without memory or space, respond with an error. */
+/* Suspend the connection until the plan has another tag. Without memory or space, respond with an
+ * error. */
 static enum MHD_Result wait(struct ek_plan_polls *p, struct MHD_Connection *connection,
-                            struct ek_plan_poll **out, int64_t wait_ms, unsigned *status)
+                            const char tag[EK_PLAN_TAG_BYTES], struct ek_plan_poll **out,
+                            int64_t wait_ms, unsigned *status)
 {
     const union MHD_ConnectionInfo *at =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -108,7 +110,7 @@ static enum MHD_Result wait(struct ek_plan_polls *p, struct MHD_Connection *conn
     poll->connection = connection;
     poll->fd = at ? at->connect_fd : -1;
     poll->until_ms = ek_now_ms() + wait_ms;
-    ek_plan_view_tag(p->view, poll->tag);
+    memcpy(poll->tag, tag, sizeof poll->tag);
     *status = 0;
     if (add(p, poll)) {
         *out = poll;
@@ -134,7 +136,7 @@ enum MHD_Result ek_plan_polls_respond(struct ek_plan_polls *p, struct MHD_Connec
     ek_plan_view_tag(p->view, tag);
     bool is_new = known && !strstr(known, tag);
     if (wait_ms > 0 && !*poll && !is_new)
-        return wait(p, connection, poll, wait_ms, status);
+        return wait(p, connection, tag, poll, wait_ms, status);
     return send_plan(p, connection, known, load, status);
 }
 
