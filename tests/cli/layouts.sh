@@ -43,7 +43,7 @@ done
 [ $count = 7 ] || fail "$count examples"
 grep -qF "segments        arm 1 value in 100% (B 100%); market 1 value in 100% (DE 100%)" coverage ||
 	"$EK" inspect -c layout2.yaml layout2.json | grep -qF 'arm 1 value in 100% (B 100%); market' ||
-	fail "segments beside the items: $("$EK" inspect -c layout2.yaml layout2.json)"
+	fail "segments next to the items: $("$EK" inspect -c layout2.yaml layout2.json)"
 
 # Messages without a number give an error, not an empty manifest.
 echo '{"items":[{"features":[{"title":"x"}]}]}' >words.json

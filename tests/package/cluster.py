@@ -99,9 +99,9 @@ def metric_is_there(program):
 
 
 def builder():
-    beside = os.path.dirname(sys.executable)
+    folder = os.path.dirname(sys.executable)
     for name, word in (("kustomize", "build"), ("kubectl", "kustomize")):
-        program = shutil.which(name) or shutil.which(name, path=beside)
+        program = shutil.which(name) or shutil.which(name, path=folder)
         if program:
             return [program, word]
     return None

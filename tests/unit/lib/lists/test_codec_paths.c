@@ -57,7 +57,7 @@ static const struct scene SCENES[] = {
      "{\"relevance\":1.0,\"fields\":{\"docid\":\"b\",\"summaryfeatures\":{\"price\":450}}}]}}",
      "",
      -1},
-    {"segments beside the items, seconds",
+    {"segments next to the items, seconds",
      {.segment_paths = {SEGMENTS, 2}, .time_ms = "req.at"},
      "{\"req\":{\"exp\":{\"bucket\":\"B\"},\"at\":1790000000.25},\"market\":7,\"items\":["
      "{\"id\":\"a\",\"score\":2,\"features\":[12900,4.5]},"
