@@ -570,11 +570,11 @@ static int read_head(const char *path, struct ek_buf *bytes, struct ek_error *e)
     size_t got = 0;
     if (!strcmp(path, "-"))
         return EK_OK;
-    if (ek_buf_reserve(bytes, EK_TREES_HEAD))
+    if (ek_buf_reserve(bytes, EK_RANKER_HEAD))
         return ek_fail(e, EK_ENOMEM, "out of memory");
     int rc = ek_reader_open(&r, path, e);
     if (!rc)
-        rc = ek_reader_read(r, bytes->data, EK_TREES_HEAD, &got, e);
+        rc = ek_reader_read(r, bytes->data, EK_RANKER_HEAD, &got, e);
     ek_reader_close(r);
     bytes->length = got;
     return rc == EK_ENOMEM ? rc : EK_OK;
@@ -612,7 +612,7 @@ static int inspect(const struct arguments *a, struct ek_error *e)
     ek_buf_init(&head, 0);
     int rc = read_head(a->path, &head, e);
     if (!rc)
-        rc = ek_trees_begins(head.data, head.length)
+        rc = ek_model_begins_as_ranker(head.data, head.length)
                  ? model(a, e)
                  : arrays(a, ek_tensors_begins(head.data, head.length), e);
     ek_buf_release(&head);

@@ -376,47 +376,57 @@ static void model_table(const struct ek_model *m, FILE *to)
     }
 }
 
-static void trees_table(const struct ek_trees *t, FILE *to)
+static void ranker_table(const struct ek_model *m, FILE *to)
 {
-    fprintf(to, "trees of %s, format %s\n", ek_tree_library_name(t->library), t->version);
-    fprintf(to, "  objective       %s\n", *t->objective ? t->objective : "unknown");
-    fprintf(to, "  trees           %d, at most %.1f nodes per item and tree\n", t->tree_count,
-            ek_trees_cost(t) / t->tree_count);
-    fprintf(to, "  features        %d%s\n", t->columns, t->column_name ? "" : ", without names");
-    for (int i = 0; t->column_name && i < t->columns; i++)
-        fprintf(to, "    %s\n", t->column_name[i]);
+    const struct ek_columns *c = ek_model_columns(m);
+    const struct ek_trees *t = m->trees;
+    if (t) {
+        fprintf(to, "trees of %s, format %s\n", ek_model_library(m), t->version);
+        fprintf(to, "  objective       %s\n", *t->objective ? t->objective : "unknown");
+        fprintf(to, "  trees           %d, at most %.1f nodes per item and tree\n", t->tree_count,
+                ek_trees_cost(t) / t->tree_count);
+    } else {
+        fprintf(to, "ONNX model, in ONNX Runtime %s\n", ek_onnx_version(m->onnx));
+    }
+    fprintf(to, "  features        %d%s\n", c->count, c->name ? "" : ", without names");
+    for (int i = 0; c->name && i < c->count; i++)
+        fprintf(to, "    %s\n", c->name[i]);
 }
 
 /* Return 0 or EK_ENOMEM. */
-static int trees_json(const struct ek_trees *t, FILE *to)
+static int ranker_json(const struct ek_model *m, FILE *to)
 {
+    const struct ek_columns *c = ek_model_columns(m);
+    const struct ek_trees *t = m->trees;
     int rc = EK_OK;
-    fprintf(to, "{\"kind\":\"model\",\"library\":\"%s\",\"version\":",
-            ek_tree_library_name(t->library));
-    rc |= ek_json_print_text(t->version, to);
-    fputs(",\"objective\":", to);
-    rc |= ek_json_print_text(t->objective, to);
-    fprintf(to, ",\"trees\":%d,\"features\":%d,\"names\":[", t->tree_count, t->columns);
-    for (int i = 0; t->column_name && i < t->columns; i++) {
+    fprintf(to, "{\"kind\":\"model\",\"library\":\"%s\",\"version\":", ek_model_library(m));
+    rc |= ek_json_print_text(t ? t->version : ek_onnx_version(m->onnx), to);
+    if (t) {
+        fputs(",\"objective\":", to);
+        rc |= ek_json_print_text(t->objective, to);
+        fprintf(to, ",\"trees\":%d", t->tree_count);
+    }
+    fprintf(to, ",\"features\":%d,\"names\":[", c->count);
+    for (int i = 0; c->name && i < c->count; i++) {
         fputs(i ? "," : "", to);
-        rc |= ek_json_print_text(t->column_name[i], to);
+        rc |= ek_json_print_text(c->name[i], to);
     }
     fputs("]}\n", to);
     return rc;
 }
 
-static int inspect_trees(const struct ek_trees *t, enum ek_inspect_form form, FILE *to)
+static int inspect_ranker(const struct ek_model *m, enum ek_inspect_form form, FILE *to)
 {
     if (form == EK_INSPECT_JSON)
-        return trees_json(t, to);
-    trees_table(t, to);
+        return ranker_json(m, to);
+    ranker_table(m, to);
     return EK_OK;
 }
 
 int ek_inspect_model(const struct ek_model *m, enum ek_inspect_form form, FILE *to)
 {
-    if (m->trees)
-        return inspect_trees(m->trees, form, to);
+    if (ek_model_library(m))
+        return inspect_ranker(m, form, to);
     if (form == EK_INSPECT_JSON)
         return model_json(m, to);
     model_table(m, to);

@@ -205,7 +205,7 @@ static const struct ek_key_row KEYS[] = {
          "training statistics, written by `evenkeel profile`"),
     PATH("assets.model", IN_CONFIG(model), EK_KEY_RELOADABLE,
          "model that scores lists: a network of `evenkeel train`, or the user's own ranker as "
-         "LightGBM text or XGBoost JSON (repair.md); without it, lists are only monitored"),
+         "LightGBM text, XGBoost JSON or ONNX (repair.md); without it, lists are only monitored"),
     PATH("assets.rules", IN_CONFIG(rules), EK_KEY_RELOADABLE, "rules; the defaults only observe"),
 
     MAP("state", "checkpoints, which a restart restores"),

@@ -195,7 +195,7 @@ static enum ek_kind print_kind(struct ek_checked *c, struct ek_reader *r, struct
     }
     if (ek_tensors_begins(c->text.data, c->text.length))
         return kind_of_tensors(c->path, e);
-    if (ek_trees_begins(c->text.data, c->text.length))
+    if (ek_model_begins_as_ranker(c->text.data, c->text.length))
         return EK_KIND_MODEL;
     if (is_messages(&c->text))
         return EK_KIND_MESSAGES;
@@ -427,7 +427,8 @@ static void note_model(struct ek_checked *c, const struct ek_model *model, bool 
 {
     char advice[300] = "";
     bool any = ek_model_routing_warning(model, NULL, advice, sizeof advice);
-    if (model->trees && !model->trees->column_name && held)
+    const struct ek_columns *columns = ek_model_columns(model);
+    if (columns && !columns->name && held)
         snprintf(c->note, sizeof c->note,
                  "features without names, taken in the order of the manifest");
     else

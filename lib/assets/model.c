@@ -202,6 +202,7 @@ void ek_model_free(struct ek_model *m)
         return;
     free_features(m);
     ek_trees_free(m->trees);
+    ek_onnx_free(m->onnx);
     ek_free(m->trained.routed);
     ek_tensors_free(m->storage);
     ek_free(m);
@@ -221,9 +222,24 @@ static int check_names(const char *kind, char *const *names, int count,
     return EK_OK;
 }
 
-static int bind_trees(struct ek_model *m, const struct ek_manifest *manifest, struct ek_error *e)
+bool ek_model_begins_as_ranker(const void *bytes, size_t length)
 {
-    int code = ek_trees_bind(m->trees, manifest, e);
+    return ek_trees_begins(bytes, length) || ek_onnx_begins(bytes, length);
+}
+
+const char *ek_model_library(const struct ek_model *m)
+{
+    return m->trees ? ek_tree_library_name(m->trees->library) : m->onnx ? "ONNX" : NULL;
+}
+
+struct ek_columns *ek_model_columns(const struct ek_model *m)
+{
+    return m->trees ? &m->trees->columns : m->onnx ? &m->onnx->columns : NULL;
+}
+
+static int bind_ranker(struct ek_model *m, const struct ek_manifest *manifest, struct ek_error *e)
+{
+    int code = ek_columns_bind(ek_model_columns(m), manifest, e);
     if (code)
         return code;
     free_features(m);
@@ -233,17 +249,17 @@ static int bind_trees(struct ek_model *m, const struct ek_manifest *manifest, st
 int ek_model_require_network(const struct ek_model *m, const char *path, const char *purpose,
                              struct ek_error *e)
 {
-    if (!m->trees)
+    if (!ek_model_library(m))
         return EK_OK;
     return ek_fail_at(e, EK_EUSAGE, path, 0, 0,
                       "%s a network of 'evenkeel train', and this is a model of %s", purpose,
-                      ek_tree_library_name(m->trees->library));
+                      ek_model_library(m));
 }
 
 int ek_model_check(struct ek_model *m, const struct ek_manifest *manifest, struct ek_error *e)
 {
-    if (m->trees)
-        return bind_trees(m, manifest, e);
+    if (ek_model_library(m))
+        return bind_ranker(m, manifest, e);
     int code = check_names("item", m->item_names, m->item_features, manifest->item,
                            manifest->item_count, e);
     if (!code)

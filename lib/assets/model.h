@@ -1,7 +1,7 @@
-/* Model that scores lists: the routable SIR network, or trees of the user's own ranker.
+/* Model that scores lists: the routable SIR network, or the user's own ranker.
  *
  * The agreement of the network with the upstream scorer is measured on held-out messages, stored in
- * the model file and monitored at run time. Trees are the upstream scorer.
+ * the model file and monitored at run time. The user's ranker is the upstream scorer.
  * Statistics of one list, higher is better (formulas in lib/score/agreement.h):
  *   tau      Kendall's tau-b, -1 .. 1
  *   ndcg@10  NDCG of the model's order with gain 1 / upstream rank, 0 .. 1
@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "schema/manifest.h"
 #include "schema/enum_names.h"
+#include "assets/onnx_model.h"
 #include "assets/trees.h"
 #include "yaml/json_parse.h"
 
@@ -103,9 +104,10 @@ struct ek_model {
     struct ek_trained trained;
     struct ek_model_agreement agreement; /* with the upstream scorer; lists 0: unknown */
     struct ek_tensors *storage;          /* memory of the arrays */
-    /* Trees in place of the network: all members above are empty but for the features, which are
-     * those of the manifest after ek_model_check. NULL: a network. */
+    /* The user's own ranker in place of the network, one of them or NULL: all members above are
+     * empty but for the features, which are those of the manifest after ek_model_check. */
     struct ek_trees *trees;
+    struct ek_onnx_model *onnx;
 };
 
 struct ek_model_shape {
@@ -120,8 +122,9 @@ struct ek_model_shape {
 int ek_model_new(struct ek_model **out, const struct ek_manifest *m,
                  const struct ek_model_shape *shape, struct ek_error *e);
 void ek_model_free(struct ek_model *m);
-/* Read a model file: a network, or trees of LightGBM or XGBoost. The caller frees *out. Return 0,
- * EK_EIO, EK_EFORMAT, EK_ELIMIT for a file beyond the limits of tensors or trees, or EK_ENOMEM. */
+/* Read a model file: a network, trees of LightGBM or XGBoost, or ONNX. The caller frees *out.
+ * Return 0, EK_EIO, EK_EFORMAT, EK_ELIMIT for a file beyond the limits of its kind, EK_ESTATE for
+ * ONNX without its runtime, or EK_ENOMEM. */
 int ek_model_load(struct ek_model **out, const char *path, struct ek_error *e);
 /* Create a model from tensors, which it frees, also on error. `name` is the file name in errors.
  * Return 0, EK_EFORMAT or EK_ENOMEM. */
@@ -132,10 +135,20 @@ int ek_model_describe(const struct ek_model *m, struct ek_error *e);
 /* Update the description and write the file. Return 0, EK_EIO or EK_ENOMEM; on error an existing
  * file stays unchanged. */
 int ek_model_save(const struct ek_model *m, const char *path, struct ek_error *e);
-/* Check the features against the manifest, and bind trees to them. Return 0, EK_ENOMEM, or
+/* Check the features against the manifest, and bind a ranker to them. Return 0, EK_ENOMEM, or
  * EK_ESTATE naming the first difference. */
 int ek_model_check(struct ek_model *m, const struct ek_manifest *manifest, struct ek_error *e);
-/* Return 0 for a network, or EK_EUSAGE for trees, with the message that `purpose` needs a network
+enum { EK_RANKER_HEAD = EK_TREES_HEAD };
+/* Return whether a file begins like the user's own ranker. EK_RANKER_HEAD bytes, unless it is
+ * shorter. */
+bool ek_model_begins_as_ranker(const void *bytes, size_t length);
+/* Return the library of the user's own ranker, a static string: "LightGBM", "XGBoost" or "ONNX".
+ * NULL: a network. */
+const char *ek_model_library(const struct ek_model *m);
+/* Return the input columns of the user's own ranker; NULL: a network. */
+struct ek_columns *ek_model_columns(const struct ek_model *m);
+/* Return 0 for a network, or EK_EUSAGE for a ranker, with the message that `purpose` needs a
+ * network
  * ("export needs"). */
 int ek_model_require_network(const struct ek_model *m, const char *path, const char *purpose,
                              struct ek_error *e);

@@ -273,10 +273,15 @@ int ek_model_from_tensors(struct ek_model **out, struct ek_tensors *t, const cha
     return EK_OK;
 }
 
-static int load_trees(struct ek_model **out, const char *path, struct ek_error *e)
+enum file_kind { NETWORK, TREES, ONNX };
+
+static int load_ranker(struct ek_model **out, enum file_kind kind, const char *path,
+                       struct ek_error *e)
 {
     struct ek_model *m = ek_calloc(1, sizeof *m);
-    int code = m ? ek_trees_load(&m->trees, path, e) : ek_fail(e, EK_ENOMEM, "out of memory");
+    int code = !m              ? ek_fail(e, EK_ENOMEM, "out of memory")
+               : kind == TREES ? ek_trees_load(&m->trees, path, e)
+                               : ek_onnx_load(&m->onnx, path, e);
     if (code)
         ek_model_free(m);
     else
@@ -284,8 +289,7 @@ static int load_trees(struct ek_model **out, const char *path, struct ek_error *
     return code;
 }
 
-/* Set *is to whether a file begins like trees. */
-static int has_trees(const char *path, bool *is, struct ek_error *e)
+static int find_kind(const char *path, enum file_kind *kind, struct ek_error *e)
 {
     struct ek_reader *r = NULL;
     char head[EK_TREES_HEAD];
@@ -296,17 +300,17 @@ static int has_trees(const char *path, bool *is, struct ek_error *e)
         length += code ? 0 : got;
     }
     ek_reader_close(r);
-    *is = !code && ek_trees_begins(head, length);
+    *kind = ek_trees_begins(head, length) ? TREES : ek_onnx_begins(head, length) ? ONNX : NETWORK;
     return code;
 }
 
 int ek_model_load(struct ek_model **out, const char *path, struct ek_error *e)
 {
     struct ek_tensors *t;
-    bool is_trees;
-    int code = has_trees(path, &is_trees, e);
-    if (!code && is_trees)
-        return load_trees(out, path, e);
+    enum file_kind kind;
+    int code = find_kind(path, &kind, e);
+    if (!code && kind != NETWORK)
+        return load_ranker(out, kind, path, e);
     if (!code)
         code = ek_tensors_read(&t, path, e);
     return code ? code : ek_model_from_tensors(out, t, path, e);

@@ -18,10 +18,9 @@ void ek_trees_free(struct ek_trees *t)
 {
     if (!t)
         return;
-    for (int i = 0; t->column_name && i < t->columns; i++)
-        ek_free(t->column_name[i]);
-    void *const arrays[] = {t->root,     t->depth,         t->weight,      t->node,   t->value,
-                            t->category, t->category_word, t->column_name, t->feature};
+    ek_columns_release(&t->columns);
+    void *const arrays[] = {t->root,  t->depth,    t->weight,       t->node,
+                            t->value, t->category, t->category_word};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         ek_free(arrays[i]);
     ek_free(t);
@@ -118,9 +117,9 @@ static int check_raw(const struct ek_trees_builder *b, uint32_t number, size_t n
         return EK_OK;
     if (!(n->threshold > (double)-INFINITY)) /* inf separates missing values from all others */
         return ek_fail(b->e, EK_EFORMAT, "tree %d: node %u has an invalid threshold", tree, number);
-    if ((int)(n->split & EK_NODE_COLUMN) >= t->columns)
+    if ((int)(n->split & EK_NODE_COLUMN) >= t->columns.count)
         return ek_fail(b->e, EK_EFORMAT, "tree %d: node %u has feature %u of %d", tree, number,
-                       n->split & EK_NODE_COLUMN, t->columns);
+                       n->split & EK_NODE_COLUMN, t->columns.count);
     const int64_t child[] = {n->left, n->right};
     for (int i = 0; i < 2; i++) {
         if (child[i] < 0 || (uint64_t)child[i] >= nodes)
@@ -205,29 +204,6 @@ int ek_trees_add(struct ek_trees_builder *b, size_t nodes, bool with_unused)
     t->depth[count] = depth;
     t->tree_count++;
     return EK_OK;
-}
-
-int ek_trees_name_column(struct ek_trees *t, int column, const char *name, size_t length)
-{
-    if (!t->column_name)
-        t->column_name = ek_calloc((size_t)t->columns, sizeof *t->column_name);
-    if (!t->column_name || !(t->column_name[column] = ek_strndup(name, length)))
-        return EK_ENOMEM;
-    return EK_OK;
-}
-
-void ek_trees_drop_default_names(struct ek_trees *t, const char *prefix)
-{
-    char name[32];
-    for (int i = 0; t->column_name && i < t->columns; i++) {
-        snprintf(name, sizeof name, "%s%d", prefix, i);
-        if (strcmp(name, t->column_name[i]) != 0)
-            return;
-    }
-    for (int i = 0; t->column_name && i < t->columns; i++)
-        ek_free(t->column_name[i]);
-    ek_free(t->column_name);
-    t->column_name = NULL;
 }
 
 /* ----------------------------------------------------------------- files */
@@ -328,85 +304,4 @@ int ek_trees_load(struct ek_trees **out, const char *path, struct ek_error *e)
         rc = ek_trees_parse(out, path, (const char *)text.data, text.length, e);
     ek_buf_release(&text);
     return rc;
-}
-
-/* ----------------------------------------------------------------- features */
-
-enum { LISTED_BYTES = 140 };
-
-/* Append a name, or "..." once it does not fit. */
-static void list_name(char *text, const char *name, bool *full)
-{
-    static const char rest[] = ", ...";
-    size_t used = strlen(text);
-    if (*full)
-        return;
-    *full = used + strlen(name) + 2 + sizeof rest > LISTED_BYTES;
-    snprintf(text + used, LISTED_BYTES - used, "%s%s",
-             *full  ? rest
-             : used ? ", "
-                    : "",
-             *full ? "" : name);
-}
-
-static int mismatch(const struct ek_trees *t, const struct ek_manifest *m, int column,
-                    struct ek_error *e)
-{
-    char model[LISTED_BYTES] = "", manifest[LISTED_BYTES] = "";
-    bool full = false;
-    for (int i = 0; i < t->columns; i++)
-        list_name(model, t->column_name[i], &full);
-    full = false;
-    for (int i = 0; i < m->feature_count; i++)
-        list_name(manifest, m->features[i].name, &full);
-    return ek_fail(e, EK_ESTATE,
-                   "feature '%.40s' of the model is not in the manifest; model: %s; manifest: %s",
-                   t->column_name[column], model, manifest);
-}
-
-static int bind_names(struct ek_trees *t, const struct ek_manifest *m, struct ek_error *e)
-{
-    for (int i = 0; i < t->columns; i++) {
-        int item = ek_manifest_item(m, t->column_name[i]);
-        int query = item < 0 ? ek_manifest_query(m, t->column_name[i]) : -1;
-        if (item < 0 && query < 0)
-            return mismatch(t, m, i, e);
-        t->feature[i] = item >= 0 ? item : ~query;
-    }
-    return EK_OK;
-}
-
-/* Set the features in the order of their index, item and query features together. */
-static void bind_in_order(struct ek_trees *t, const struct ek_manifest *m)
-{
-    int item = 0, query = 0, messages = m->query_count - m->derived_count;
-    for (int i = 0; i < t->columns; i++) {
-        bool is_item = item < m->item_count &&
-                       (query >= messages || m->item[item]->index < m->query[query]->index);
-        t->feature[i] = is_item ? item++ : ~query++;
-    }
-}
-
-/* Columns without names are the item features, or all features, in the order of the manifest. */
-static int bind_positions(struct ek_trees *t, const struct ek_manifest *m, struct ek_error *e)
-{
-    int all = m->item_count + m->query_count;
-    if (t->columns != m->item_count && t->columns != all && t->columns != all - m->derived_count)
-        return ek_fail(e, EK_ESTATE,
-                       "the model has %d features without names, the manifest %d item and %d query "
-                       "features; train with feature names",
-                       t->columns, m->item_count, m->query_count);
-    if (t->columns != m->item_count)
-        bind_in_order(t, m);
-    else
-        for (int i = 0; i < t->columns; i++)
-            t->feature[i] = i;
-    return EK_OK;
-}
-
-int ek_trees_bind(struct ek_trees *t, const struct ek_manifest *m, struct ek_error *e)
-{
-    if (!t->feature && !(t->feature = ek_calloc((size_t)t->columns, sizeof *t->feature)))
-        return ek_fail(e, EK_ENOMEM, "out of memory");
-    return t->column_name ? bind_names(t, m, e) : bind_positions(t, m, e);
 }

@@ -4,13 +4,12 @@
  * double. XGBoost compares `x < t` in float32, which equals `x <= the float32 before t`. A missing
  * value (NaN) goes left if EK_NODE_MISSING_LEFT is set. Children are adjacent, and a leaf is its
  * own left child, so a walk needs no test for leaves. score/tree_scorer.h computes the scores.
- * Read-only after ek_trees_bind.
+ * Read-only after ek_columns_bind.
  */
 #ifndef EK_ASSETS_TREES_H
 #define EK_ASSETS_TREES_H
 
-#include "base/error.h"
-#include "schema/manifest.h"
+#include "assets/columns.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -63,12 +62,9 @@ struct ek_trees {
     uint32_t *category_word;
     size_t category_words;
     enum ek_tree_link link;
-    double sigmoid;     /* LightGBM: factor in the logistic function */
-    float base_score;   /* XGBoost: score before the first tree */
-    int columns;        /* inputs of the model */
-    char **column_name; /* [columns]; NULL: the file has none, or default names such as Column_0 */
-    /* [columns] item feature, or ~query feature; NULL before ek_trees_bind. */
-    int *feature;
+    double sigmoid;            /* LightGBM: factor in the logistic function */
+    float base_score;          /* XGBoost: score before the first tree */
+    struct ek_columns columns; /* without default names such as Column_0 */
 };
 
 enum { EK_TREES_HEAD = 64 };
@@ -85,10 +81,6 @@ int ek_trees_parse(struct ek_trees **out, const char *name, const char *text, si
                    struct ek_error *e);
 void ek_trees_free(struct ek_trees *t);
 
-/* Set t->feature to the item features of the manifest that are the columns: by name, or by position
- * if the file has no names. Return 0, EK_ESTATE with both lists if a column is no feature, or
- * EK_ENOMEM. */
-int ek_trees_bind(struct ek_trees *t, const struct ek_manifest *m, struct ek_error *e);
 /* Return "LightGBM" or "XGBoost", a static string. */
 const char *ek_tree_library_name(enum ek_tree_library library);
 /* Return the mean number of nodes that an item visits, at most, over all trees. */

@@ -32,10 +32,6 @@ int ek_trees_add(struct ek_trees_builder *b, size_t nodes, bool with_unused);
 int64_t ek_trees_add_set(struct ek_trees_builder *b);
 /* Append a word to the last category set. Return 0 or EK_ENOMEM. */
 int ek_trees_add_word(struct ek_trees_builder *b, uint32_t word);
-/* Set the name of a column to a copy of `length` bytes. Return 0 or EK_ENOMEM. */
-int ek_trees_name_column(struct ek_trees *t, int column, const char *name, size_t length);
-/* Remove names that a library made up: `prefix` and the number of the column. */
-void ek_trees_drop_default_names(struct ek_trees *t, const char *prefix);
 
 /* Read a text file of LightGBM into b->trees. Return 0, EK_EFORMAT, EK_ELIMIT or EK_ENOMEM, with a
  * message in the builder's error. */

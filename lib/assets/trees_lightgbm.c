@@ -160,26 +160,26 @@ static int read_objective(struct lightgbm *l)
 static int read_names(struct lightgbm *l)
 {
     struct ek_text rest = l->value, word;
-    for (int i = 0; i < l->trees->columns; i++) {
+    for (int i = 0; i < l->trees->columns.count; i++) {
         if (!next_word(&rest, &word))
             return fail(l, "fewer 'feature_names' than features");
-        if (ek_trees_name_column(l->trees, i, word.text, word.length))
+        if (ek_columns_name(&l->trees->columns, i, word.text, word.length))
             return ek_fail(l->b->e, EK_ENOMEM, "out of memory");
     }
     if (next_word(&rest, &word))
         return fail(l, "more 'feature_names' than features");
-    ek_trees_drop_default_names(l->trees, "Column_");
+    ek_columns_drop_default_names(&l->trees->columns, "Column_");
     return EK_OK;
 }
 
 static int read_columns(struct lightgbm *l)
 {
     int64_t n = one_integer(l->value);
-    if (l->trees->columns)
+    if (l->trees->columns.count)
         return fail(l, "duplicate 'max_feature_idx'");
     if (n < 0 || n >= EK_FEATURES_MAX)
         return ek_fail(l->b->e, EK_EFORMAT, "a model needs 1 to %d features", EK_FEATURES_MAX);
-    l->trees->columns = (int)n + 1;
+    l->trees->columns.count = (int)n + 1;
     return EK_OK;
 }
 
@@ -206,9 +206,9 @@ static int read_header_line(struct lightgbm *l)
     if (is(l->key, "objective"))
         return read_objective(l);
     if (is(l->key, "feature_names"))
-        return !l->trees->columns      ? fail(l, "'feature_names' without 'max_feature_idx'")
-               : l->trees->column_name ? fail(l, "duplicate 'feature_names'")
-                                       : read_names(l);
+        return !l->trees->columns.count ? fail(l, "'feature_names' without 'max_feature_idx'")
+               : l->trees->columns.name ? fail(l, "duplicate 'feature_names'")
+                                        : read_names(l);
     if (!l->key.length && is(l->value, "average_output"))
         return ek_fail(l->b->e, EK_EFORMAT,
                        "boosting 'rf' (average_output) is not supported; 'gbdt', 'dart' and 'goss' "
@@ -278,7 +278,7 @@ static int read_splits(struct lightgbm *l, int64_t leaves, int64_t sets)
         struct ek_raw_node *n = &l->b->raw[i];
         int64_t column, type, left, right;
         if (!next_integer(&rest[SPLIT_FEATURE], &column) || column < 0 ||
-            column >= l->trees->columns)
+            column >= l->trees->columns.count)
             return tree_fail(l, SPLIT_FEATURE);
         if (!next_double(&rest[THRESHOLD], &n->threshold))
             return tree_fail(l, THRESHOLD);
@@ -362,7 +362,7 @@ int ek_trees_read_lightgbm(struct ek_trees_builder *b, const char *text, size_t 
     b->trees->library = EK_LIGHTGBM;
     while (!rc && !is_complete && next_line(&l)) {
         is_complete = !l.key.length && is(l.value, "end of trees");
-        if (is(l.key, "Tree") && !(l.trees->columns && l.trees->version[0]))
+        if (is(l.key, "Tree") && !(l.trees->columns.count && l.trees->version[0]))
             rc = fail(&l, "trees before 'version' and 'max_feature_idx'");
         else
             rc = is(l.key, "Tree") ? read_tree(&l) : read_header_line(&l);

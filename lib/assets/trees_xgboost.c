@@ -126,16 +126,16 @@ static int read_names(struct xgboost *x, yyjson_val *learner)
 {
     yyjson_val *names = yyjson_obj_get(learner, "feature_names");
     size_t count = yyjson_arr_size(names);
-    if (count && count != (size_t)x->trees->columns)
+    if (count && count != (size_t)x->trees->columns.count)
         return invalid(x, "feature_names");
     for (size_t i = 0; i < count; i++) {
         yyjson_val *v = yyjson_arr_get(names, i);
         if (!yyjson_is_str(v))
             return invalid(x, "feature_names");
-        if (ek_trees_name_column(x->trees, (int)i, yyjson_get_str(v), yyjson_get_len(v)))
+        if (ek_columns_name(&x->trees->columns, (int)i, yyjson_get_str(v), yyjson_get_len(v)))
             return ek_fail(x->b->e, EK_ENOMEM, "out of memory");
     }
-    ek_trees_drop_default_names(x->trees, "f");
+    ek_columns_drop_default_names(&x->trees->columns, "f");
     return EK_OK;
 }
 
@@ -150,7 +150,7 @@ static int read_learner(struct xgboost *x, yyjson_val *learner)
     if (classes < 0 || classes > 1 || (targets && count_of(targets) != 1))
         return fail(x, "a model of several classes or targets is not supported; it has no one "
                        "score");
-    x->trees->columns = (int)columns;
+    x->trees->columns.count = (int)columns;
     int rc = read_objective(x, learner);
     if (!rc)
         rc = read_base_score(x, param);
@@ -266,7 +266,7 @@ static int read_node(struct xgboost *x, const struct tree_arrays *a, struct ek_r
         n->threshold = (double)condition;
         return EK_OK;
     }
-    if (column < 0 || column >= x->trees->columns)
+    if (column < 0 || column >= x->trees->columns.count)
         return tree_fail(x, "split_indices");
     if (missing_left < 0 || missing_left > 1)
         return tree_fail(x, "default_left");

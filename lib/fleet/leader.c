@@ -106,7 +106,7 @@ static bool figures_of(void *context, int feature, int place, struct ek_rollout_
             break;
     if (i == p->count || !ek_fleet_guardrails_stats(d->rails, &p->entry[i], d->clock_ms, out))
         return false;
-    if (d->setup.means.features && !d->setup.means.trees) /* repaired lists are not compared */
+    if (d->setup.means.features && !d->setup.means.ranker) /* repaired lists are not compared */
         out->tried = out->acted + out->earlier;
     return true;
 }

@@ -89,8 +89,8 @@ static int check_action(const struct ek_controller *c, int item, enum ek_action 
     if (c->setup.means.features)
         return ek_action_routes(action)
                    ? ek_fail(e, EK_ESTATE, "action '%s' needs %s", ek_action_name(action),
-                             c->setup.means.trees ? "a network of 'evenkeel train' as the model"
-                                                  : "'output.writes: scores'")
+                             c->setup.means.ranker ? "a network of 'evenkeel train' as the model"
+                                                   : "'output.writes: scores'")
                    : EK_OK;
     if (m->routable_of_item[item] < 0)
         return ek_fail(e, EK_EUSAGE,

@@ -14,8 +14,8 @@
 /* Means of mitigation. */
 struct ek_means {
     bool model;    /* a routable network scores lists */
-    bool features; /* feature values are repaired, for the output or for the scores of trees */
-    bool trees;    /* trees score the repaired values, and scores are written */
+    bool features; /* feature values are repaired, for the output or for the user's own ranker */
+    bool ranker;   /* the user's ranker scores the repaired values, and scores are written */
     const struct ek_profile *profile; /* for `features` */
 };
 

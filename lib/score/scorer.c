@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "num/dense.h"
 #include "score/encode.h"
+#include "score/onnx_scorer.h"
 #include "score/tree_scorer.h"
 #include "score/value_repair.h"
 
@@ -13,8 +14,9 @@ enum { BLOCK = 64 }; /* items per pass through the network */
 
 struct ek_scorer {
     const struct ek_model *model;
-    struct ek_tree_scorer *trees; /* NULL: the model is a network */
-    double *value;                /* [n, F] treated values of trees */
+    struct ek_tree_scorer *trees; /* of the user's own ranker, one of them; NULL: a network */
+    struct ek_onnx_scorer *onnx;
+    double *value; /* [n, F] treated values of the ranker */
     size_t value_capacity;
     struct ek_encoder encoder;
     /* The first layer is split into inputs shared by all items of a list (query, mask) and inputs
@@ -97,7 +99,9 @@ int ek_scorer_new(struct ek_scorer **out, const struct ek_model *m, struct ek_er
     if (!s)
         return ek_fail(e, EK_ENOMEM, "out of memory");
     s->model = m;
-    if (m->trees ? ek_tree_scorer_new(&s->trees, m->trees) : fill(s)) {
+    if (m->trees  ? ek_tree_scorer_new(&s->trees, m->trees)
+        : m->onnx ? ek_onnx_scorer_new(&s->onnx, m->onnx)
+                  : fill(s)) {
         ek_scorer_free(s);
         return ek_fail(e, EK_ENOMEM, "out of memory");
     }
@@ -110,6 +114,7 @@ void ek_scorer_free(struct ek_scorer *s)
     if (!s)
         return;
     ek_tree_scorer_free(s->trees);
+    ek_onnx_scorer_free(s->onnx);
     ek_free(s->value);
     ek_encoder_release(&s->encoder);
     ek_dense_free(s->shared);
@@ -124,10 +129,11 @@ void ek_scorer_free(struct ek_scorer *s)
 
 bool ek_scorer_uses_sources(const struct ek_scorer *s, const struct ek_list *q)
 {
-    return !s->trees && q->sources > 0 && !ek_list_is_partial(q) && !s->model->list_free;
+    return !ek_model_library(s->model) && q->sources > 0 && !ek_list_is_partial(q) &&
+           !s->model->list_free;
 }
 
-/* ----------------------------------------------------------------- trees */
+/* ----------------------------------------------------------------- ranker */
 
 static int check_shape(const struct ek_scorer *s, const struct ek_list *q, struct ek_error *e)
 {
@@ -154,7 +160,7 @@ static int treat_values(struct ek_scorer *s, const struct ek_list *q, int featur
                        "'%s' of feature '%s' needs a network of 'evenkeel train', and this is a "
                        "model of %s",
                        ek_action_name(t.action), s->model->item_names[feature],
-                       ek_tree_library_name(s->model->trees->library));
+                       ek_model_library(s->model));
     }
     for (int i = 0; i < q->items; i++) {
         double *x = &s->value[(size_t)i * (size_t)q->item_features + (size_t)feature];
@@ -178,8 +184,18 @@ static int copy_values(struct ek_scorer *s, const struct ek_list *q, struct ek_e
     return EK_OK;
 }
 
-static int score_trees(struct ek_scorer *s, const struct ek_list *q, const struct ek_treatment *t,
-                       double *scores, struct ek_error *e)
+/* Set the scores of the user's ranker for values [n, F]; NULL: those of the list. */
+static int run_ranker(struct ek_scorer *s, const struct ek_list *q, const double *values,
+                      double *scores, struct ek_error *e)
+{
+    if (s->onnx)
+        return ek_onnx_scorer_score(s->onnx, q, values, scores, e);
+    ek_tree_scorer_score(s->trees, q, values, scores);
+    return EK_OK;
+}
+
+static int score_ranker(struct ek_scorer *s, const struct ek_list *q, const struct ek_treatment *t,
+                        double *scores, struct ek_error *e)
 {
     const struct ek_model *m = s->model;
     bool is_treated = false;
@@ -193,9 +209,7 @@ static int score_trees(struct ek_scorer *s, const struct ek_list *q, const struc
         if (!rc)
             rc = treat_values(s, q, m->routable[k], t[k], e);
     }
-    if (!rc)
-        ek_tree_scorer_score(s->trees, q, is_treated ? s->value : NULL, scores);
-    return rc;
+    return rc ? rc : run_ranker(s, q, is_treated ? s->value : NULL, scores, e);
 }
 
 static int check_finite(const double *scores, int items, struct ek_error *e)
@@ -211,10 +225,9 @@ int ek_scorer_score_values(struct ek_scorer *s, const struct ek_list *q, const d
                            double *scores, struct ek_error *e)
 {
     int rc = check_shape(s, q, e);
-    if (rc)
-        return rc;
-    ek_tree_scorer_score(s->trees, q, values, scores);
-    return check_finite(scores, q->items, e);
+    if (!rc)
+        rc = run_ranker(s, q, values, scores, e);
+    return rc ? rc : check_finite(scores, q->items, e);
 }
 
 /* ----------------------------------------------------------------- network */
@@ -353,8 +366,8 @@ int ek_scorer_score(struct ek_scorer *s, const struct ek_list *q,
     int code = check_shape(s, q, e);
     if (code)
         return code;
-    if (s->trees)
-        return score_trees(s, q, treatment, scores, e);
+    if (ek_model_library(m))
+        return score_ranker(s, q, treatment, scores, e);
     const double *log_mean = q->has_log_means ? q->log_mean : NULL;
     if (ek_list_is_partial(q) && !log_mean && !m->list_free && !q->list_items)
         return ek_fail(e, EK_EFORMAT,

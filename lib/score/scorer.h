@@ -25,12 +25,14 @@ void ek_scorer_free(struct ek_scorer *s);
  * not list-free. */
 bool ek_scorer_uses_sources(const struct ek_scorer *s, const struct ek_list *q);
 /* Compute scores [n]. treatment [K]; NULL: none. Return 0; EK_ESTATE for other features than the
- * model's, an invalid treatment value, `route_per_source` without sources or a route of trees;
+ * model's, an invalid treatment value, `route_per_source` without sources or a route of the
+ * user's own ranker;
  * EK_EFORMAT for a partial list without log_mean; or EK_ENOMEM. Allocates only when lists grow. */
 int ek_scorer_score(struct ek_scorer *s, const struct ek_list *q,
                     const struct ek_treatment *treatment, double *scores, struct ek_error *e);
-/* Compute scores [n] with trees from values [n, F] in place of those of the list. Return 0,
- * EK_ESTATE for other features than the model's or a score that is not finite, or EK_ENOMEM. */
+/* Compute scores [n] of the user's own ranker from values [n, F] in place of those of the list.
+ * Return 0, EK_ESTATE for other features than the model's or a score that is not finite, or
+ * EK_ENOMEM. */
 int ek_scorer_score_values(struct ek_scorer *s, const struct ek_list *q, const double *values,
                            double *scores, struct ek_error *e);
 /* Compute scores [n] as ek_scorer_score, and check that they are finite. Return 0, EK_ESTATE if one

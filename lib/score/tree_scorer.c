@@ -22,7 +22,7 @@ int ek_tree_scorer_new(struct ek_tree_scorer **out, const struct ek_trees *t)
     if (!s)
         return EK_ENOMEM;
     s->trees = t;
-    s->row = ek_calloc_aligned(BLOCK * (size_t)t->columns, sizeof *s->row);
+    s->row = ek_calloc_aligned(BLOCK * (size_t)t->columns.count, sizeof *s->row);
     if (!s->row) {
         ek_tree_scorer_free(s);
         return EK_ENOMEM;
@@ -82,7 +82,7 @@ static uint32_t step_any(const struct ek_trees *t, const struct ek_tree_node *n,
 static inline void walk(const struct ek_tree_scorer *s, int tree, int count, uint32_t *at)
 {
     const struct ek_trees *t = s->trees;
-    size_t columns = (size_t)t->columns;
+    size_t columns = (size_t)t->columns.count;
     for (int i = 0; i < count; i++)
         at[i] = t->root[tree];
     for (int level = 0; level < t->depth[tree]; level++) {
@@ -103,7 +103,7 @@ static void walk_any(const struct ek_tree_scorer *s, int tree, int count, uint32
     for (int i = 0; i < count; i++) {
         at[i] = t->root[tree];
         while (!(t->node[at[i]].split & EK_NODE_LEAF))
-            at[i] = step_any(t, &t->node[at[i]], s->row + (size_t)i * (size_t)t->columns);
+            at[i] = step_any(t, &t->node[at[i]], s->row + (size_t)i * (size_t)t->columns.count);
     }
 }
 
@@ -125,10 +125,10 @@ static void read_rows(struct ek_tree_scorer *s, const struct ek_list *q, const d
     const struct ek_trees *t = s->trees;
     bool is_narrow = t->library == EK_XGBOOST;
     for (int i = 0; i < count; i++) {
-        double *row = s->row + (size_t)i * (size_t)t->columns;
+        double *row = s->row + (size_t)i * (size_t)t->columns.count;
         size_t item = (size_t)(first + i) * (size_t)q->item_features;
-        for (int c = 0; c < t->columns; c++) {
-            int f = t->feature[c];
+        for (int c = 0; c < t->columns.count; c++) {
+            int f = t->columns.feature[c];
             double value = f < 0 ? (double)q->query[~f]
                            : x   ? x[item + (size_t)f]
                                  : (double)q->x[item + (size_t)f];

@@ -126,13 +126,15 @@ static void start_bets(struct ek_agreement_watch *w)
 }
 
 /* Cost of an item in multiplications of the network. A node of a tree costs as much as some
- * hundreds. */
+ * hundreds; an ONNX model is taken for a network of its bytes. */
 static double multiplications(const struct ek_model *m)
 {
-    static const double PER_NODE = 100;
+    static const double PER_NODE = 100, PER_RUN = 1e4;
     double sum = 0, inputs = m->deep_inputs;
     if (m->trees)
         return PER_NODE * ek_trees_cost(m->trees);
+    if (m->onnx)
+        return PER_RUN + (double)m->onnx->bytes / sizeof(float);
     for (int i = 0; i < m->hidden_count; i++) {
         sum += inputs * m->hidden[i];
         inputs = m->hidden[i];
@@ -165,7 +167,7 @@ int ek_agreement_watch_new(struct ek_agreement_watch **out, const struct ek_mode
     ek_rng_seed(&w->rng, SEED);
     w->every = is_diverging(m);
     w->alarm = fmax(ALARM_MIN, (double)false_alarms / (double)w->every);
-    if (m->trees) /* they are the upstream scorer */
+    if (ek_model_library(m)) /* it is the upstream scorer */
         w->trained =
             (struct ek_model_agreement){.lists = EK_AGREEMENT_REFERENCE_MIN, .mean = {1, 1, 1}};
     else if (m->agreement.lists >= EK_AGREEMENT_REFERENCE_MIN)

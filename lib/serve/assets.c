@@ -95,17 +95,16 @@ static int check_sources(const struct ek_assets *a, const char *rules, const cha
         model);
 }
 
-/* Trees have no wide path. */
+/* The user's own ranker has no wide path. */
 static int check_routes(const struct ek_assets *a, const char *rules, const char *model,
                         struct ek_error *e)
 {
-    if (!a->rules || !a->rules->route_line || !a->model || !a->model->trees)
+    if (!a->rules || !a->rules->route_line || !a->model || !ek_model_library(a->model))
         return EK_OK;
     return ek_fail_at(e, EK_ECONFIG, rules, a->rules->route_line, a->rules->route_column,
                       "action '%s' needs a network of 'evenkeel train', and the model '%s' is of "
                       "%s; use 'auto' or 'repair'",
-                      ek_action_name(a->rules->route), model,
-                      ek_tree_library_name(a->model->trees->library));
+                      ek_action_name(a->rules->route), model, ek_model_library(a->model));
 }
 
 /* With one item per message, sources cannot be compared. */
@@ -169,7 +168,7 @@ int ek_assets_load(struct ek_assets **out, const char *manifest, const char *pro
 int ek_assets_belong(const struct ek_assets *a, struct ek_error *e)
 {
     const struct ek_manifest *m = a->manifest;
-    for (int f = 0; a->model && !a->model->trees && f < m->item_count; f++) {
+    for (int f = 0; a->model && !ek_model_library(a->model) && f < m->item_count; f++) {
         const struct ek_baseline *b = &a->profile->baseline[f];
         int k = m->routable_of_item[f];
         double apart = k < 0 ? 0 : (double)b->log_mean - (double)a->model->log_mean[k];
@@ -209,6 +208,6 @@ struct ek_means ek_assets_means(const struct ek_assets *a)
     bool repair = ek_assets_repair(a), score = ek_assets_score(a);
     return (struct ek_means){.model = score && !repair,
                              .features = repair,
-                             .trees = score && repair,
+                             .ranker = score && repair,
                              .profile = a->profile};
 }

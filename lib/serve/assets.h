@@ -16,7 +16,7 @@ struct ek_assets {
     struct ek_manifest *manifest;
     struct ek_profile *profile;
     struct ek_rules *rules;
-    struct ek_model *model; /* network or trees; NULL: observe only */
+    struct ek_model *model; /* NULL: observe only */
     struct ek_codec *codec;
     void *schemas; /* of the codec, released after it by close_schemas; NULL: none */
     void (*close_schemas)(void *schemas);
@@ -51,7 +51,7 @@ static inline bool ek_assets_score(const struct ek_assets *a)
 /* Return whether mitigations repair feature values, and do not treat inputs of the network. */
 static inline bool ek_assets_repair(const struct ek_assets *a)
 {
-    return a->writes_features || (a->model && a->model->trees);
+    return a->writes_features || (a->model && ek_model_library(a->model));
 }
 /* Free the members of assets that were assembled by hand. Use ek_assets_free for loaded assets. */
 void ek_assets_release(struct ek_assets *a);

@@ -80,7 +80,7 @@ static void start(struct work *w, int trees)
         add_tree(&text, i, &r);
     ek_buf_text(&text, "end of trees\n");
     if (ek_trees_parse(&w->trees, "trees", (const char *)text.data, text.length, NULL) ||
-        ek_trees_bind(w->trees, m, NULL) || ek_tree_scorer_new(&w->scorer, w->trees))
+        ek_columns_bind(&w->trees->columns, m, NULL) || ek_tree_scorer_new(&w->scorer, w->trees))
         abort();
     for (int i = 0; i < LISTS; i++) {
         ek_list_init(&w->list[i]);

@@ -114,6 +114,22 @@ class Ranker(Folder):
         model.save_model(self.path("ranker.json"))
         self.check_ranker("ranker.json", lambda x: model.predict(xgboost.DMatrix(x, feature_names=self.names)))
 
+    @unittest.skipUnless(HAS["skl2onnx"] and HAS["onnxruntime"], "skl2onnx or onnxruntime is not installed")
+    def test_lists_of_an_onnx_ranker_have_the_scores_of_healthy_lists(self):
+        import onnxruntime
+        from skl2onnx import to_onnx
+        from sklearn.neural_network import MLPRegressor
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
+        model = make_pipeline(StandardScaler(), MLPRegressor(hidden_layer_sizes=(32, 16), max_iter=20, random_state=1))
+        graph = to_onnx(model.fit(self.rows, self.labels), self.rows[:1])
+        entry = graph.metadata_props.add()
+        entry.key, entry.value = "feature_names", ",".join(self.names)
+        with open(self.path("ranker.onnx"), "wb") as out:
+            out.write(graph.SerializeToString())
+        session = onnxruntime.InferenceSession(self.path("ranker.onnx"))
+        self.check_ranker("ranker.onnx", lambda x: session.run(None, {"X": x})[0][:, 0])
+
 
 if __name__ == "__main__":
     unittest.main()

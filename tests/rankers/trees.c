@@ -45,7 +45,7 @@ int main(int argc, char **argv)
         give_up("usage", "trees MODEL MANIFEST < lists > scores");
     if (ek_manifest_load(&m, argv[2], &e))
         give_up(argv[2], e.message);
-    if (ek_trees_load(&t, argv[1], &e) || ek_trees_bind(t, m, &e))
+    if (ek_trees_load(&t, argv[1], &e) || ek_columns_bind(&t->columns, m, &e))
         give_up(argv[1], e.message);
     if (ek_tree_scorer_new(&s, t))
         give_up(argv[1], "out of memory");

@@ -66,15 +66,16 @@ START_TEST(features_are_found_by_name)
     json_t *golden = golden_trees();
     struct ek_manifest *m = golden_trees_manifest();
     struct ek_trees *t = parse(golden_trees_text(golden, "LightGBM, lambdarank"));
-    ck_assert_int_eq(ek_trees_bind(t, m, NULL), EK_OK);
+    ck_assert_int_eq(ek_columns_bind(&t->columns, m, NULL), EK_OK);
     for (int i = 0; i < 4; i++)
-        ck_assert_int_eq(t->feature[i], i);
+        ck_assert_int_eq(t->columns.feature[i], i);
     ek_trees_free(t);
     char *other = replaced(golden_trees_text(golden, "LightGBM, lambdarank"), "price stars chain",
                            "nights chain stars");
     t = parse(other);
-    ck_assert_int_eq(ek_trees_bind(t, m, NULL), EK_OK);
-    ck_assert(t->feature[0] == ~0 && t->feature[1] == 2 && t->feature[2] == 1);
+    ck_assert_int_eq(ek_columns_bind(&t->columns, m, NULL), EK_OK);
+    ck_assert(t->columns.feature[0] == ~0 && t->columns.feature[1] == 2 &&
+              t->columns.feature[2] == 1);
     ek_free(other);
     ek_trees_free(t);
     ek_manifest_free(m);
@@ -89,7 +90,7 @@ START_TEST(features_that_differ_are_listed)
     struct ek_error e;
     char *other = replaced(golden_trees_text(golden, "XGBoost, ndcg"), "\"stars\"", "\"rating\"");
     struct ek_trees *t = parse(other);
-    ck_assert_int_eq(ek_trees_bind(t, m, &e), EK_ESTATE);
+    ck_assert_int_eq(ek_columns_bind(&t->columns, m, &e), EK_ESTATE);
     ck_assert_str_eq(e.message, "feature 'rating' of the model is not in the manifest; model: "
                                 "price, rating, chain, distance; manifest: nights, price, stars, "
                                 "chain, distance");
@@ -111,7 +112,7 @@ START_TEST(long_lists_of_features_are_cut)
         ek_buf_printf(&b, "%sfeature_%d", i ? " " : "", i);
     ek_buf_text(&b, "\nTree=0\nnum_leaves=1\nnum_cat=0\nleaf_value=1\n\nend of trees\n");
     struct ek_trees *t = parse(ek_buf_string(&b));
-    ck_assert_int_eq(ek_trees_bind(t, m, &e), EK_ESTATE);
+    ck_assert_int_eq(ek_columns_bind(&t->columns, m, &e), EK_ESTATE);
     ck_assert_ptr_nonnull(strstr(e.message, ", ...; manifest: nights, price"));
     ck_assert_str_eq(e.message + strlen(e.message) - 8, "distance");
     ek_buf_release(&b);
@@ -136,8 +137,8 @@ static void check_positions(const char *features, int columns, const int *expect
     struct ek_manifest *m;
     struct ek_trees *t = unnamed(columns);
     ck_assert_int_eq(ek_manifest_parse(&m, "m", features, strlen(features), NULL), EK_OK);
-    ck_assert_int_eq(ek_trees_bind(t, m, NULL), EK_OK);
-    ck_assert_mem_eq(t->feature, expected, (size_t)columns * sizeof *expected);
+    ck_assert_int_eq(ek_columns_bind(&t->columns, m, NULL), EK_OK);
+    ck_assert_mem_eq(t->columns.feature, expected, (size_t)columns * sizeof *expected);
     ek_trees_free(t);
     ek_manifest_free(m);
 }
@@ -153,7 +154,7 @@ START_TEST(features_without_names_have_the_order_of_the_manifest)
     check_positions(derived, 4, (const int[]){0, 1, 2, 3});
     check_positions(derived, 5, (const int[]){~0, 0, 1, 2, 3});
     check_positions(derived, 6, (const int[]){~0, 0, 1, 2, 3, ~1});
-    ck_assert_int_eq(ek_trees_bind(t, m, &e), EK_ESTATE);
+    ck_assert_int_eq(ek_columns_bind(&t->columns, m, &e), EK_ESTATE);
     ck_assert_str_eq(e.message, "the model has 3 features without names, the manifest 4 item and 1 "
                                 "query features; train with feature names");
     ek_trees_free(t);
@@ -167,7 +168,7 @@ START_TEST(default_names_are_no_names)
     static const char *const names[] = {"LightGBM, without names", "XGBoost, without names"};
     for (int i = 0; i < 2; i++) {
         struct ek_trees *t = parse(golden_trees_text(golden, names[i]));
-        ck_assert_ptr_null(t->column_name);
+        ck_assert_ptr_null(t->columns.name);
         ek_trees_free(t);
     }
     json_decref(golden);

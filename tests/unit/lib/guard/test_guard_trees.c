@@ -389,7 +389,7 @@ static int load(const struct scene *s, const char *rules, struct ek_error *e)
     ck_assert_int_eq(ek_file_write("ranker.txt", trees, NULL), EK_OK);
     ck_assert_int_eq(ek_profile_save(s->a.profile, "p.ekp", NULL), EK_OK);
     int rc = ek_assets_load(&a, "m.yaml", "p.ekp", "r.yaml", "ranker.txt", e);
-    ck_assert(rc || (ek_assets_means(a).trees && ek_assets_belong(a, e) == EK_OK));
+    ck_assert(rc || (ek_assets_means(a).ranker && ek_assets_belong(a, e) == EK_OK));
     ek_assets_free(a);
     unlink("m.yaml");
     unlink("r.yaml");

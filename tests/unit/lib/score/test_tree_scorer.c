@@ -12,7 +12,8 @@ static struct ek_trees *trees_of(const json_t *model, const struct ek_manifest *
     const char *text = json_string_value(json_object_get(model, "text"));
     struct ek_trees *t;
     struct ek_error e;
-    ck_assert_msg(!ek_trees_parse(&t, "model", text, strlen(text), &e) && !ek_trees_bind(t, m, &e),
+    ck_assert_msg(!ek_trees_parse(&t, "model", text, strlen(text), &e) &&
+                      !ek_columns_bind(&t->columns, m, &e),
                   "%s", e.message);
     return t;
 }
@@ -84,7 +85,8 @@ static double score_of(const char *text, double price)
     struct ek_error e;
     ek_list_init(&q);
     ck_assert_int_eq(ek_list_resize(&q, 1, COLUMNS, 1), EK_OK);
-    ck_assert_msg(!ek_trees_parse(&t, "model", text, strlen(text), &e) && !ek_trees_bind(t, m, &e),
+    ck_assert_msg(!ek_trees_parse(&t, "model", text, strlen(text), &e) &&
+                      !ek_columns_bind(&t->columns, m, &e),
                   "%s", e.message);
     ck_assert_int_eq(ek_tree_scorer_new(&s, t), EK_OK);
     ek_tree_scorer_score(s, &q, x, &score);
