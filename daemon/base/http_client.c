@@ -94,9 +94,13 @@ static bool add_header(struct slot *s, const char *text)
 
 static bool add_headers(struct slot *s, const struct ek_http_request *r)
 {
+    enum { TYPE_BYTES = 80 };
     char bearer[HEADER_BYTES];
     /* The empty "Expect:" prevents a wait for "100 Continue", which many servers do not send. */
-    if (r->body && (!add_header(s, "Content-Type: application/json") || !add_header(s, "Expect:")))
+    char type[TYPE_BYTES];
+    snprintf(type, sizeof type, "Content-Type: %s",
+             r->body_type ? r->body_type : "application/json");
+    if (r->body && (!add_header(s, type) || !add_header(s, "Expect:")))
         return false;
     if (!r->token)
         return true;

@@ -27,7 +27,8 @@ void ek_http_free(struct ek_http *h);
 struct ek_http_request {
     const char *url, *token, *ca_file; /* copied; the last two may be NULL */
     const char *user, *password;       /* basic authentication, copied; NULL: none */
-    const void *body;                  /* JSON to post, copied; NULL: GET */
+    const void *body;                  /* to post, copied; NULL: GET */
+    const char *body_type;             /* media type; NULL: JSON */
     size_t length;
     int64_t timeout_ms;      /* for the whole request; 0: none */
     int idle_s;              /* for the connection, and between two bytes; 0: none */

@@ -344,6 +344,10 @@ static const char *exposure_of(const struct ek_property *p, const struct ek_prop
                    ? NULL
                    : "host names in certificates of brokers are not verified, so any server with a "
                      "certificate of this authority can read and change all messages; remove it";
+    if (is_same(p->name, "sasl.oauthbearer.token.endpoint.url"))
+        return strncmp(p->value, "http://", 7) != 0 || ek_url_is_loopback(p->value)
+                   ? NULL
+                   : "the client secret is sent unencrypted; use https";
     if (is_same(p->name, "security.protocol"))
         return plain && !strcasecmp(p->value, "sasl_plaintext")
                    ? "SASL PLAIN sends the password unencrypted; use sasl_ssl or SCRAM"

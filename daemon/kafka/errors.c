@@ -215,6 +215,9 @@ static void format_credentials(char *out, size_t size, const struct ek_kafka_wat
                  "wrong credentials: the broker does not take SASL mechanism '%s': "
                  "check sasl.mechanism: %s",
                  w->mechanism, reason);
+    else if (!strcmp(w->mechanism, "OAUTHBEARER"))
+        snprintf(out, size, "wrong credentials: check the properties sasl.oauthbearer.*: %s",
+                 reason);
     else
         snprintf(out, size,
                  "wrong credentials: the broker refuses user '%s' (%s): check "

@@ -10,6 +10,7 @@
 # plain text is the administrator) and more listeners: SASL_PLAINTEXT +2, SASL_SSL +3, SSL with client
 # certificates +4, SSL with the certificate of another host +5 and with an expired one +6. Users alice
 # and bob, whose passwords are in ALICE_PASSWORD and BOB_PASSWORD, for PLAIN and SCRAM.
+# SASL_PLAINTEXT also accepts unsigned OAUTHBEARER tokens.
 # KAFKA_LIBS is the folder of its jars, EKTOOL the program that checks for a response. BROKER_MORE has
 # more lines of properties, BROKER_JAVA replaces the Java options, which are for a fast start.
 set -euo pipefail
@@ -98,6 +99,10 @@ listener.name.$listener.scram-sha-256.sasl.jaas.config=$login.scram.ScramLoginMo
 listener.name.$listener.scram-sha-512.sasl.jaas.config=$login.scram.ScramLoginModule required;
 EOF
   done
+  cat <<EOF
+listener.name.sasl_plaintext.sasl.enabled.mechanisms=PLAIN,OAUTHBEARER
+listener.name.sasl_plaintext.oauthbearer.sasl.jaas.config=$login.oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="broker";
+EOF
 }
 
 # shellcheck disable=SC2206 # a list of words

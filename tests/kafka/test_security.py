@@ -1,8 +1,13 @@
 """TLS, client certificates and passwords: each authentication method, and the errors of each failure."""
+import base64
+import json
 import os
 import re
 import subprocess
+import threading
+import time
 import unittest
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 from fixtures import numbered
 from harness import EVENKEEL, Daemon, evenkeel, eventually
@@ -125,6 +130,75 @@ class TheWaysIn(Secure):
             for d in running.values():
                 d.__exit__()
         self.assertEqual(len(WORLD.read(target, broker=secure())), COUNT * len(running))
+
+
+class Tokens(BaseHTTPRequestHandler):
+    """Token endpoint of an OpenID provider, whose tokens are not signed."""
+
+    def log_message(self, *words):
+        pass
+
+    def do_POST(self):
+        form = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        login = base64.b64decode(self.headers["Authorization"].split()[1]).decode()
+        self.server.requests.append((form, login, self.headers["Content-Type"]))
+        claims = {"sub": "alice", "iat": time.time(), "exp": time.time() + 60}
+        parts = [base64.urlsafe_b64encode(json.dumps(p).encode()).decode().rstrip("=") for p in ({"alg": "none"}, claims)]
+        known = login == "evenkeel:oidc-secret.4711"
+        answer = {"access_token": ".".join(parts) + ".", "expires_in": 3} if known else {"error": "invalid_client"}
+        body = json.dumps(answer).encode()
+        self.send_response(200 if known else 401)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+class OpenId(Secure):
+    """Access tokens of the client credentials grant."""
+
+    def setUp(self):
+        self.server = HTTPServer(("127.0.0.1", 0), Tokens)
+        self.server.requests = []
+        thread = threading.Thread(target=self.server.serve_forever)
+        thread.start()
+        self.addCleanup(thread.join)
+        self.addCleanup(self.server.server_close)
+        self.addCleanup(self.server.shutdown)
+        self.source, self.target = WORLD.topics(broker=secure())
+
+    def properties(self, **other):
+        values = {"method": "oidc", "client.id": "evenkeel", "client.secret": "${file:%s}" % keep("oidc.secret", "oidc-secret.4711\n"),
+                  "scope": "kafka read", "token.endpoint.url": f"http://127.0.0.1:{self.server.server_port}/token"} | other
+        return {"security.protocol": "sasl_plaintext", "sasl.mechanism": "OAUTHBEARER",
+                **{f"sasl.oauthbearer.{k}": v for k, v in values.items()}}
+
+    def test_tokens_are_fetched_and_renewed(self):
+        secure().allow("alice", f"Read topic {self.source}", f"Write topic {self.target}", f"Write topic {self.target}.dead", "Read group oidc")
+        WORLD.send(self.source, numbered(WORLD.hotel(COUNT)), broker=secure())
+        with daemon(self.source, self.target, "sasl_plaintext", self.properties() | {"debug": "security,conf"}, group="oidc",
+                    log="level: debug") as d:
+            d.wait_ready().wait_handled(COUNT)
+            first = len(self.server.requests)
+            eventually("tokens are renewed", lambda: len(self.server.requests) >= 2 * first)
+            self.assertEqual(d.stop(), 0, d.log())
+            self.assert_kept(d)
+            self.assertNotIn("oidc-secret.4711", d.log())
+        self.assertEqual(set(self.server.requests), {("grant_type=client_credentials&scope=kafka%20read", "evenkeel:oidc-secret.4711",
+                                                      "application/x-www-form-urlencoded")})
+
+    def test_a_refused_client_is_named(self):
+        with daemon(self.source, self.target, "sasl_plaintext", self.properties(**{"client.id": "other"}), group="oidc-other") as d:
+            eventually("the reason is logged", lambda: "invalid_client" in d.log())
+            self.assertRegex(d.log(), r"wrong credentials: check the properties sasl\.oauthbearer\.\*: .*no token from the token endpoint: status 401, invalid_client")
+
+    def test_missing_and_unknown_settings_are_named(self):
+        for other, text in (({"client.id": ""}, "librdkafka property 'sasl.oauthbearer.method' is oidc: set 'sasl.oauthbearer.client.id'"),
+                            ({"method": "saml"}, "librdkafka property 'sasl.oauthbearer.method' is 'saml', expected oidc"),
+                            ({"token.endpoint.url": "idp/token"}, "librdkafka property 'sasl.oauthbearer.token.endpoint.url' is no address with https://")):
+            d = daemon(self.source, self.target, "sasl_plaintext", self.properties(**other))
+            checked = subprocess.run([EVENKEEL, "check", d.config], capture_output=True, text=True, check=False)
+            self.assertEqual(checked.returncode, 78, checked.stdout)
+            self.assertIn(text, checked.stdout + checked.stderr)
 
 
 class TheWaysThatStayShut(Secure):

@@ -1,0 +1,294 @@
+#include "daemon/kafka/oauth.h"
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/parse.h"
+#include "daemon/base/clock.h"
+#include "daemon/base/http_client.h"
+#include "daemon/base/url.h"
+#include "yaml/json_parse.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    TIMEOUT_MS = 10000,
+    POLL_MS = 1000,
+    ANSWER_BYTES_MAX = 1 << 20,
+    SCOPE_BYTES = 2000,
+    LIFETIME_S = 300, /* of a token without `expires_in` */
+    EXTENSIONS_MAX = 16,
+    ID_BYTES = 40
+};
+
+enum { METHOD, URL, CLIENT, SECRET, SCOPE, EXTENSIONS, CA_FILE, SETTINGS };
+static const char *const NAMES[SETTINGS] = {
+    [METHOD] = "sasl.oauthbearer.method",    [URL] = "sasl.oauthbearer.token.endpoint.url",
+    [CLIENT] = "sasl.oauthbearer.client.id", [SECRET] = "sasl.oauthbearer.client.secret",
+    [SCOPE] = "sasl.oauthbearer.scope",      [EXTENSIONS] = "sasl.oauthbearer.extensions",
+    [CA_FILE] = "https.ca.location",
+};
+
+/* Settings of clients. They are few, and stay until the process ends, because librdkafka keeps only
+ * a text for them: their number. */
+struct access {
+    uint64_t number;
+    char *text[SETTINGS]; /* NULL: not set */
+    struct access *next;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct access *all;
+static const char CONFIG[] = "sasl.oauthbearer.config", PREFIX[] = "evenkeel-oidc-";
+
+static int find_setting(const char *name)
+{
+    int i = 0;
+    while (i < SETTINGS && strcmp(NAMES[i], name) != 0)
+        i++;
+    return i;
+}
+
+bool ek_oauth_handles(const char *name)
+{
+    return find_setting(name) < SETTINGS;
+}
+
+/* ----------------------------------------------------------------- tokens */
+
+/* Token of an answer, and the document that owns its text. */
+struct token {
+    yyjson_doc *doc;
+    const char *text;
+    int64_t expires_ms; /* since 1970 */
+};
+
+static int read_answer(const struct ek_http_response *r, const struct ek_buf *body, struct token *t,
+                       struct ek_error *e)
+{
+    struct ek_json_error why;
+    int rc = ek_json_parse(&t->doc, (const char *)body->data, body->length, false, &why);
+    if (rc == EK_ENOMEM)
+        return ek_fail(e, rc, "out of memory");
+    yyjson_val *root = rc ? NULL : yyjson_doc_get_root(t->doc);
+    yyjson_val *error = yyjson_obj_get(root, "error"),
+               *token = yyjson_obj_get(root, "access_token"),
+               *lifetime = yyjson_obj_get(root, "expires_in");
+    if (r->status != 200)
+        return ek_fail(e, EK_EIO, "status %d%s%.60s", r->status, yyjson_is_str(error) ? ", " : "",
+                       yyjson_is_str(error) ? yyjson_get_str(error) : "");
+    if (!yyjson_is_str(token))
+        return ek_fail(e, EK_EFORMAT, "the answer has no 'access_token'");
+    double seconds = yyjson_is_num(lifetime) ? yyjson_get_num(lifetime) : LIFETIME_S;
+    t->text = yyjson_get_str(token);
+    t->expires_ms =
+        ek_wall_ms() + (int64_t)(seconds > 0 && seconds < 1e9 ? seconds : LIFETIME_S) * 1000;
+    return EK_OK;
+}
+
+static int request_token(const struct access *a, struct ek_http *h, struct token *t,
+                         struct ek_error *e)
+{
+    char scope[SCOPE_BYTES] = "", form[SCOPE_BYTES + 100];
+    struct ek_http_response response;
+    struct ek_buf body;
+    if (a->text[SCOPE])
+        ek_url_escape(a->text[SCOPE], scope, sizeof scope);
+    int length = snprintf(form, sizeof form, "grant_type=client_credentials%s%s",
+                          *scope ? "&scope=" : "", scope);
+    ek_buf_init(&body, ANSWER_BYTES_MAX);
+    const struct ek_http_request request = {.url = a->text[URL],
+                                            .ca_file = a->text[CA_FILE],
+                                            .user = a->text[CLIENT],
+                                            .password = a->text[SECRET],
+                                            .body = form,
+                                            .body_type = "application/x-www-form-urlencoded",
+                                            .length = (size_t)length,
+                                            .timeout_ms = TIMEOUT_MS,
+                                            .body_out = &body};
+    if (!ek_http_begin(h, 0, &request)) {
+        ek_buf_release(&body);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    }
+    while (!ek_http_next(h, &response))
+        ek_http_wait(h, POLL_MS);
+    int rc = response.status && response.fault == EK_HTTP_NONE
+                 ? read_answer(&response, &body, t, e)
+                 : ek_fail(e, EK_EIO, "%s", response.text);
+    ek_buf_release(&body);
+    return rc;
+}
+
+static int fetch_token(const struct access *a, struct token *t, struct ek_error *e)
+{
+    struct ek_http *h = NULL;
+    int rc = ek_http_new(&h, 1, e);
+    if (!rc)
+        rc = request_token(a, h, t, e);
+    ek_http_free(h);
+    return rc;
+}
+
+/* Split "a=b,c=d" in place into names and values. Return their number. */
+static size_t split_extensions(char *text, const char *out[2 * EXTENSIONS_MAX])
+{
+    size_t count = 0;
+    for (char *p = text; p && *p && count < 2 * EXTENSIONS_MAX;) {
+        char *end = strchr(p, ','), *equal = strchr(p, '=');
+        if (!equal || (end && equal > end))
+            break;
+        if (end)
+            *end++ = 0;
+        *equal = 0;
+        out[count++] = p;
+        out[count++] = equal + 1;
+        p = end;
+    }
+    return count;
+}
+
+static const struct access *find_access(const char *config)
+{
+    struct access *a = NULL;
+    size_t prefix = sizeof PREFIX - 1;
+    uint64_t number;
+    if (!config || strncmp(config, PREFIX, prefix) != 0 ||
+        ek_parse_u64(config + prefix, strlen(config + prefix), &number))
+        return NULL;
+    pthread_mutex_lock(&lock);
+    for (a = all; a && a->number != number;)
+        a = a->next;
+    pthread_mutex_unlock(&lock);
+    return a;
+}
+
+static void give_token(rd_kafka_t *client, const struct access *a, const struct token *t)
+{
+    char why[300] = "out of memory",
+         *copy = a->text[EXTENSIONS] ? ek_strdup(a->text[EXTENSIONS]) : NULL;
+    const char *extensions[2 * EXTENSIONS_MAX];
+    rd_kafka_resp_err_t err = RD_KAFKA_RESP_ERR__FAIL;
+    if (copy || !a->text[EXTENSIONS])
+        err = rd_kafka_oauthbearer_set_token(client, t->text, t->expires_ms, a->text[CLIENT],
+                                             extensions, split_extensions(copy, extensions), why,
+                                             sizeof why);
+    if (err)
+        rd_kafka_oauthbearer_set_token_failure(client, why);
+    ek_free(copy);
+}
+
+static void refresh(rd_kafka_t *client, const char *config, void *context)
+{
+    const struct access *a = find_access(config);
+    struct token t = {0};
+    struct ek_error e;
+    (void)context;
+    if (!a)
+        return;
+    if (fetch_token(a, &t, &e)) {
+        char text[EK_HTTP_START_BYTES + 60];
+        snprintf(text, sizeof text, "no token from the token endpoint: %.*s",
+                 EK_HTTP_START_BYTES - 1, e.message);
+        rd_kafka_oauthbearer_set_token_failure(client, text);
+    } else {
+        give_token(client, a, &t);
+    }
+    yyjson_doc_free(t.doc);
+}
+
+/* ----------------------------------------------------------------- settings */
+
+static bool is_same(const char *a, const char *b)
+{
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
+static bool has_texts(const struct access *a, const char *const text[SETTINGS])
+{
+    for (int i = 0; i < SETTINGS; i++)
+        if (!is_same(a->text[i], text[i]))
+            return false;
+    return true;
+}
+
+static void free_access(struct access *a)
+{
+    for (int i = 0; i < SETTINGS; i++)
+        ek_free(a->text[i]);
+    ek_free(a);
+}
+
+/* Return the number of settings that are copied, or 0 if out of memory. Called with the lock. */
+static uint64_t add_access(const char *const text[SETTINGS])
+{
+    struct access *a = all;
+    while (a && !has_texts(a, text))
+        a = a->next;
+    if (a)
+        return a->number;
+    a = ek_calloc(1, sizeof *a);
+    if (!a)
+        return 0;
+    for (int i = 0; i < SETTINGS; i++)
+        if (text[i] && !(a->text[i] = ek_strdup(text[i]))) {
+            free_access(a);
+            return 0;
+        }
+    a->number = all ? all->number + 1 : 1;
+    a->next = all;
+    all = a;
+    return a->number;
+}
+
+/* Check the settings of a method. */
+static int check_settings(const char *const text[SETTINGS], struct ek_error *e)
+{
+    if (strcmp(text[METHOD], "oidc") != 0)
+        return ek_fail(e, EK_ECONFIG, "librdkafka property '%s' is '%.40s', expected oidc",
+                       NAMES[METHOD], text[METHOD]);
+    for (int i = URL; i <= SECRET; i++)
+        if (!text[i] || !*text[i])
+            return ek_fail(e, EK_ECONFIG, "librdkafka property '%s' is oidc: set '%s'",
+                           NAMES[METHOD], NAMES[i]);
+    if (strncmp(text[URL], "https://", 8) != 0 && strncmp(text[URL], "http://", 7) != 0)
+        return ek_fail(e, EK_ECONFIG, "librdkafka property '%s' is no address with https://",
+                       NAMES[URL]);
+    return EK_OK;
+}
+
+int ek_oauth_configure(rd_kafka_conf_t *conf, const struct ek_property_list *list,
+                       struct ek_error *e)
+{
+    const char *text[SETTINGS] = {NULL};
+    char id[ID_BYTES];
+    for (size_t i = 0; i < list->count; i++) {
+        int setting = find_setting(list->items[i].name);
+        if (setting < SETTINGS)
+            text[setting] = list->items[i].value;
+    }
+    if (!text[METHOD])
+        return EK_OK;
+    int rc = check_settings(text, e);
+    if (rc)
+        return rc;
+    pthread_mutex_lock(&lock);
+    uint64_t number = add_access(text);
+    pthread_mutex_unlock(&lock);
+    if (!number)
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    snprintf(id, sizeof id, "%s%" PRIu64, PREFIX, number);
+    rd_kafka_conf_set(conf, CONFIG, id, NULL, 0);
+    rd_kafka_conf_set_oauthbearer_token_refresh_cb(conf, refresh);
+    return EK_OK;
+}
+
+void ek_oauth_start(rd_kafka_t *client)
+{
+    char id[ID_BYTES];
+    size_t size = sizeof id;
+    if (rd_kafka_conf_get(rd_kafka_conf(client), CONFIG, id, &size) == RD_KAFKA_CONF_OK &&
+        find_access(id))
+        rd_kafka_error_destroy(rd_kafka_sasl_background_callbacks_enable(client));
+}
