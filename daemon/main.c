@@ -11,6 +11,7 @@ static const struct ek_command COMMANDS[] = {
     {"topics", "Check the topics of a configuration, or create them", NULL, ek_cmd_topics},
     {"demo", "Show a detected and mitigated fault, with an embedded broker", NULL, ek_cmd_demo},
     {"status", "Show status, findings and routes", "Operate", ek_cmd_client},
+    {"incidents", "Show open and past incidents", NULL, ek_cmd_client},
     {"impact", "Show the rank changes of each route", NULL, ek_cmd_client},
     {"history", "Show decisions with actor and reason", NULL, ek_cmd_client},
     {"reload", "Reload rules, profile and model", NULL, ek_cmd_client},

@@ -1,5 +1,5 @@
-/* API client commands: status, impact, history, reload, pause, resume, accept, revert, pin,
- * unpin. */
+/* API client commands: status, incidents, impact, history, reload, pause, resume, accept, revert,
+ * pin, unpin. */
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -257,6 +257,11 @@ static const struct argp_option HISTORY_OPTIONS[] = {
     COMMON,
     {"last", KEY_LAST, "N", 0, "Number of latest decisions to print (100)", 0},
     {"feature", KEY_FEATURE, "NAME", 0, "Print only decisions about this feature", 0},
+    {0}};
+static const struct argp_option INCIDENTS_OPTIONS[] = {
+    COMMON,
+    {"last", KEY_LAST, "N", 0, "Number of latest incidents to print (100)", 0},
+    {"feature", KEY_FEATURE, "NAME", 0, "Print only incidents of this feature", 0},
     {0}};
 static const struct argp_option RELOAD_OPTIONS[] = {
     COMMON,
@@ -532,6 +537,13 @@ static const struct command COMMANDS[] = {
      .run = run_status,
      .doc = "Show the status, open findings and active routes of an instance.\v  evenkeel status "
             "-c run.yaml --watch"},
+    {.name = "incidents",
+     .options = INCIDENTS_OPTIONS,
+     .run = run_history,
+     .path = "/api/v1/incidents",
+     .print = ek_client_print_incidents,
+     .doc = "Show open and past incidents: start and end in event time, lists, the action, and the "
+            "change."},
     {.name = "impact",
      .options = STATUS_OPTIONS,
      .run = run_impact,

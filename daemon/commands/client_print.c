@@ -384,6 +384,71 @@ bool ek_client_print_history(yyjson_val *o, struct ek_row_limit *room, FILE *to)
     return yyjson_is_arr(o);
 }
 
+/* Append the action of an incident, such as "repair, enforce", or "observe". */
+static void put_action(yyjson_val *i, char *text, size_t size)
+{
+    yyjson_val *rail = yyjson_obj_get(i, "rolled_back");
+    if (yyjson_is_int(yyjson_obj_get(i, "mitigated_ms")))
+        put(text, size, "; %s, %s", get_text(i, "mitigation", "?"), get_text(i, "mode", "?"));
+    else
+        put(text, size, "; no action (%s)", get_text(i, "mode", "?"));
+    if (yyjson_is_obj(rail))
+        put(text, size, ", rolled back by %s", get_text(rail, "guardrail", "?"));
+}
+
+/* Format an incident, such as "scale x100 (cents), estimate x98.7; repair, enforce". */
+static void incident_text(yyjson_val *i, char *text, size_t size)
+{
+    yyjson_val *factor = yyjson_obj_get(i, "factor"), *ratio = yyjson_obj_get(i, "ratio");
+    const char *unit = get_text(i, "unit", NULL), *state = get_text(i, "state", "");
+    int64_t times = yyjson_get_sint(yyjson_obj_get(i, "times"));
+    *text = 0;
+    put(text, size, "%s", get_text(i, "class", "not diagnosed"));
+    if (unit && yyjson_is_num(ratio))
+        put(text, size, " x%.4g (%s), estimate", yyjson_get_num(ratio), unit);
+    if (yyjson_is_num(factor))
+        put(text, size, " x%.4g", yyjson_get_num(factor));
+    if (unit && !yyjson_is_num(ratio))
+        put(text, size, ", %s", unit);
+    if (times > 1)
+        put(text, size, ", began %" PRId64 " times", times);
+    put_action(i, text, size);
+    if (!strcmp(state, "accepted") || !strcmp(state, "dismissed"))
+        put(text, size, "; %s", state);
+}
+
+/* Omit the day of the end if it is that of the start. */
+static const char *end_text(yyjson_val *i, const char *from, char to[EK_DATE_TEXT])
+{
+    if (!yyjson_is_int(yyjson_obj_get(i, "to_ms")))
+        return "open";
+    format_time(i, "to_ms", to);
+    size_t day = strcspn(to, " ");
+    return to[day] && !strncmp(from, to, day + 1) ? to + day + 1 : to;
+}
+
+static int add_incident(struct ek_text_table *c, yyjson_val *i)
+{
+    char segment[WORDS_BYTES], from[EK_DATE_TEXT], to[EK_DATE_TEXT], lists[NUMBER_BYTES];
+    char what[2 * WORDS_BYTES];
+    format_segment(i, segment, sizeof segment);
+    format_time(i, "from_ms", from);
+    snprintf(lists, sizeof lists, "%" PRId64, yyjson_get_sint(yyjson_obj_get(i, "lists")));
+    incident_text(i, what, sizeof what);
+    return ek_text_table_add(c, (const char *const[]){get_text(i, "feature", "?"), segment, from,
+                                                      end_text(i, from, to), lists, what});
+}
+
+bool ek_client_print_incidents(yyjson_val *o, struct ek_row_limit *room, FILE *to)
+{
+    static const char *const titles[] = {"FEATURE", "SEGMENT", "FROM (UTC)", "TO", "LISTS", "WHAT"};
+    if (yyjson_arr_size(o))
+        return print_table(o, titles, sizeof titles / sizeof *titles, add_incident, room, to);
+    if (yyjson_is_arr(o))
+        fputs("no incidents\n", to);
+    return yyjson_is_arr(o);
+}
+
 /* Add a row that compares an order of the lists with the upstream order. */
 static int add_order(struct ek_text_table *c, yyjson_val *route, const char *key, const char *order,
                      bool first)

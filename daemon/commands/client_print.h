@@ -33,6 +33,8 @@ ek_client_printer ek_client_print_reload;
 /* Measured or expected rank changes of each route. */
 ek_client_printer ek_client_print_impact;
 ek_client_printer ek_client_print_decision, ek_client_print_history;
+/* Incidents: start, end ("open"), lists, change and action. */
+ek_client_printer ek_client_print_incidents;
 
 /* Return the positive number under `key` of the response, such as "order"; 0 if it is missing. */
 uint64_t ek_client_number(yyjson_val *o, const char *key);

@@ -14,6 +14,7 @@
 #include "daemon/views/feature_stats.h"
 #include "daemon/views/plan_view.h"
 #include "daemon/views/rank_samples.h"
+#include "guard/guard_incidents.h"
 
 #include <string.h>
 
@@ -158,6 +159,21 @@ static unsigned history(struct ek_stage *s, const struct ek_http_query *q, struc
     return status_of(rc ? rc : ek_buf_text(body, "\n"));
 }
 
+static unsigned incidents(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
+{
+    uint64_t count = EVENTS_DEFAULT;
+    struct ek_error e;
+    unsigned status = read_count(q->n, &count, body);
+    if (status != OK)
+        return status;
+    int rc = ek_guard_incidents(ek_guard_service_lock(ek_stage_parts(s).guard), count, q->feature,
+                                body, &e);
+    ek_guard_service_unlock(ek_stage_parts(s).guard);
+    if (rc == EK_EUSAGE)
+        return respond_error(NOT_FOUND, e.message, body);
+    return status_of(rc ? rc : ek_buf_text(body, "\n"));
+}
+
 static unsigned samples(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
 {
     if (!q->feature)
@@ -254,6 +270,7 @@ static const struct page PAGES[] = {
     {"/api/v1/impact", JSON, impact, NULL},
     {"/api/v1/samples", JSON, NULL, samples},
     {"/api/v1/history", JSON, NULL, history},
+    {"/api/v1/incidents", JSON, NULL, incidents},
     {"/api/v1/pins", JSON, pins, NULL},
     {"/api/v1/accepts", JSON, accepts, NULL},
     {"/api/v1/commands", JSON, commands, NULL},

@@ -179,6 +179,20 @@ int ek_finding_diff_next(struct ek_finding_diff *n, struct ek_finding *out)
     return 1;
 }
 
+bool ek_finding_diff_has(const struct ek_finding_diff *n, const char *feature,
+                         const char *dimension, const char *value)
+{
+    int item = ek_manifest_find_item(n->manifest, ek_text_from(feature));
+    for (int i = 0; i < n->known.count; i++) {
+        const struct ek_open_finding *k = &n->known.item[i];
+        if (k->present && k->f.feature == item &&
+            ek_text_same(ek_text_from(k->dimension), ek_text_from(dimension)) &&
+            ek_text_same(ek_text_from(k->value), ek_text_from(value)))
+            return true;
+    }
+    return false;
+}
+
 int ek_finding_diff_members(const struct ek_finding_diff *n, uint32_t cause, int *features,
                             int most)
 {

@@ -31,6 +31,10 @@ int ek_finding_diff_apply(struct ek_finding_diff *n, const void *bytes, size_t l
  * is that of the fleet. Strings are valid until the next record. Return 1, or 0 without an event.
  */
 int ek_finding_diff_next(struct ek_finding_diff *n, struct ek_finding *out);
+/* Return whether the last record has an open finding of a feature and segment; dimension NULL: all
+ * traffic, value NULL: (other). */
+bool ek_finding_diff_has(const struct ek_finding_diff *n, const char *feature,
+                         const char *dimension, const char *value);
 /* Write the features of incident `cause` of the fleet to features [most]. Return their number, at
  * most `most`. */
 int ek_finding_diff_members(const struct ek_finding_diff *n, uint32_t cause, int *features,

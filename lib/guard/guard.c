@@ -10,7 +10,9 @@
 #include "guard/guard_fleet.h"
 #include "guard/guard_internal.h"
 #include "guard/guard_trials.h"
+#include "guard/guard_incidents.h"
 #include "guard/guard_items.h"
+#include "guard/incident_log.h"
 #include "guard/operator_commands.h"
 #include "plan/limit_counters.h"
 #include "serve/comparison_sums.h"
@@ -140,6 +142,8 @@ int ek_guard_make(struct ek_guard *g, const struct ek_assets *assets, struct ek_
         rc = out_of_memory(e);
     if (!rc && ek_decisions_new(&g->decisions))
         rc = out_of_memory(e);
+    if (!rc && ek_incident_log_new(&g->incidents))
+        rc = out_of_memory(e);
     if (rc)
         ek_guard_release(g);
     return rc;
@@ -175,6 +179,7 @@ void ek_guard_release(struct ek_guard *g)
     ek_context_free(g->own);
     ek_buf_release(&g->json);
     ek_decisions_free(g->decisions);
+    ek_incident_log_free(g->incidents);
     ek_free(g->members);
     ek_checkpoint_index_clear(&g->saved);
 }
@@ -214,6 +219,7 @@ int ek_guard_emit(struct ek_guard *g, struct ek_event *event)
 
 int ek_guard_report_plan(struct ek_guard *g, uint64_t query)
 {
+    ek_guard_update_incidents(g);
     return ek_guard_emit(g,
                          ek_event_from_plan(g->assets->manifest, ek_detector_registry(g->detector),
                                             ek_controller_plan(g->control), query, g->time_ms));
@@ -227,8 +233,10 @@ struct ek_decision ek_guard_decide(const struct ek_guard *g, const struct ek_fin
 int ek_guard_report_finding(struct ek_guard *g, const struct ek_finding *f,
                             const struct ek_decision *decision, const int *members, int count)
 {
-    return ek_guard_emit(g,
-                         ek_event_from_finding(g->assets->manifest, f, decision, members, count));
+    struct ek_event *v = ek_event_from_finding(g->assets->manifest, f, decision, members, count);
+    int rc = v ? ek_guard_add_incident(g, v) : EK_OK;
+    int emitted = ek_guard_emit(g, v);
+    return rc ? rc : emitted;
 }
 
 struct ek_limit_counters ek_guard_limit_counters(const struct ek_guard *g)

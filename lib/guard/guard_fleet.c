@@ -2,6 +2,7 @@
 
 #include "fleet/finding_diff.h"
 #include "guard/guard_control.h"
+#include "guard/guard_incidents.h"
 #include "guard/operator_json.h"
 #include "guard/guard_internal.h"
 #include "guard/guard_trials.h"
@@ -127,6 +128,8 @@ static int receive_record(struct ek_guard *g, const void *bytes, size_t length, 
         rc = ek_finding_diff_apply(g->finding_diff, bytes, length, e);
     if (!rc && report_findings(g))
         rc = ek_fail(e, EK_ENOMEM, "out of memory");
+    if (!rc && ek_instance_plans_has_version(plans) != counted)
+        ek_guard_end_incidents(g);
     if (!rc && ek_instance_plans_has_version(plans) != counted)
         rc = receive_decisions(g, bytes, length, e);
     return rc;

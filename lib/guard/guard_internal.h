@@ -26,6 +26,7 @@ enum { EK_EVENTS_MAX = 4096, EK_EVENTS_BYTES_MAX = 16 << 20, EK_EVENT_BYTES_MAX 
 struct ek_fleet_instance;
 struct ek_finding_diff;
 struct ek_comparisons;
+struct ek_incident_log;
 
 struct ek_guard {
     const struct ek_assets *assets;
@@ -49,6 +50,7 @@ struct ek_guard {
     uint64_t emitted, fetched;
     size_t event_bytes; /* of the ring */
     struct ek_decisions *decisions;
+    struct ek_incident_log *incidents;
     struct ek_event *last_event;      /* last popped event */
     struct ek_limit_counters limits;  /* limits of the guard; the detector has separate counters */
     unsigned reported_limits;         /* reported limits, as bits */

@@ -3,6 +3,8 @@
 #include "detect/fault_membership.h"
 #include "fleet/fleet_instance.h"
 #include "guard/guard_control.h"
+#include "guard/guard_incidents.h"
+#include "guard/incident_log.h"
 #include "num/windows_serialize.h"
 
 #include <string.h>
@@ -138,12 +140,16 @@ int ek_guard_merge(struct ek_guard *into, struct ek_guard *from, struct ek_error
         merge_counts(into, from);
         merge_open(into, from, to);
         rc = ek_decisions_merge(into->decisions, from->decisions);
+        if (!rc)
+            rc = ek_incident_log_merge(into->incidents, from->incidents);
     }
     if (!rc) {
         rc = merge_events(into, from);
         if (!rc)
             rc = merge_control(into, from, to);
     }
+    if (!rc && !into->member)
+        ek_guard_end_incidents(into);
     ek_free(to);
     return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
 }

@@ -1,5 +1,6 @@
 #include "guard/guard_trials.h"
 
+#include "guard/guard_incidents.h"
 #include "guard/guard_internal.h"
 
 #include <math.h>
@@ -99,7 +100,9 @@ bool ek_guard_stats_get(void *context, int feature, int cell, struct ek_rollout_
 
 void ek_guard_stats_reset(void *context, int feature, int cell)
 {
-    ek_comparisons_reset(((struct ek_guard *)context)->comparisons, feature, cell);
+    struct ek_guard *g = context;
+    ek_guard_update_incidents(g);
+    ek_comparisons_reset(g->comparisons, feature, cell);
 }
 
 static const struct ek_canary *canary_of(const struct ek_guard *g, int feature)

@@ -1,6 +1,7 @@
 #include "base/alloc.h"
 #include "detect/merge.h"
 #include "guard/guard_control.h"
+#include "guard/incident_log.h"
 #include "guard/operator_commands.h"
 #include "guard/state.h"
 #include "num/windows_serialize.h"
@@ -191,6 +192,9 @@ static void sketches(struct loading *v)
     if (!v->rc)
         ek_guard_restore_pause(g);
     count_queries(v);
+    ek_incident_log_detach(g->incidents);
+    ek_incident_log_end(g->incidents, EK_DISMISSED, v->state->head.queries, v->state->head.time_ms,
+                        NULL, NULL);
     uint64_t version = v->state->head.plan_version; /* the plan has no entries now */
     ek_controller_start_at(g->control, version + (version > 0));
     times(v);

@@ -1,6 +1,7 @@
 #include "guard/operator_json.h"
 
 #include "guard/event_json.h"
+#include "guard/incident_log.h"
 #include "guard/guard_internal.h"
 #include "guard/operator_commands.h"
 
@@ -130,6 +131,7 @@ int ek_guard_add_decision(struct ek_guard *g, const struct ek_decision_record *m
         return rc;
     if (!own.number)
         own.number = ek_decisions_last(g->decisions);
+    ek_incident_log_add_decision(g->incidents, &own);
     return ek_guard_emit(g, ek_event_from_decision(&own));
 }
 

@@ -3,7 +3,9 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "guard/event_json.h"
+#include "guard/guard_incidents.h"
 #include "guard/guard_internal.h"
+#include "guard/incident_log.h"
 #include "guard/state.h"
 #include "num/windows_serialize.h"
 
@@ -189,6 +191,22 @@ static void history_walk(const struct ek_part_at *at, struct ek_serialize *s)
     ek_decisions_serialize(at->g->decisions, s, at->number);
 }
 
+static int incidents_count(const struct ek_part_at *at)
+{
+    (void)at;
+    return EK_INCIDENTS_PARTS;
+}
+
+static uint64_t incidents_mark(const struct ek_part_at *at)
+{
+    return ek_incident_log_mark(at->g->incidents, at->number);
+}
+
+static void incidents_walk(const struct ek_part_at *at, struct ek_serialize *s)
+{
+    ek_incident_log_serialize(at->g->incidents, s, at->number);
+}
+
 static int drift_count(const struct ek_part_at *at)
 {
     return at->g->agreement != NULL;
@@ -281,6 +299,7 @@ const struct ek_state_part ek_state_parts[EK_STATE_PARTS] = {
     {EK_PART_CONTROLLER, 0, NULL, NULL, control_walk, 0},
     {"guard", 0, NULL, NULL, guard_walk, 0},
     {"history", NUMBERED | OPTIONAL | ANY, history_count, history_mark, history_walk, 0},
+    {"incidents", NUMBERED | OPTIONAL | ANY, incidents_count, incidents_mark, incidents_walk, 0},
     {"drift", OPTIONAL, drift_count, NULL, drift_walk, 0},
     {"queries", OPTIONAL | ANY, queries_count, NULL, queries_walk, 0},
     {"clock", OPTIONAL | ANY, clock_count, NULL, clock_walk, 0},
@@ -546,6 +565,7 @@ int ek_guard_save(struct ek_guard *g, int whole, const void *note, size_t length
     ek_buf_init(&v.part, 0);
     ek_buf_init(&v.record, 0);
     v.next.base = g->saved.base + 1;
+    ek_guard_update_incidents(g);
     v.rc = pack_windows(g);
     if (!v.rc)
         all_parts(&v);

@@ -51,7 +51,7 @@ struct ek_state_part {
     enum ek_detector_part detector;
 };
 
-enum { EK_STATE_PARTS = 17 };
+enum { EK_STATE_PARTS = 18 };
 
 /* All parts in reading order. */
 extern const struct ek_state_part ek_state_parts[EK_STATE_PARTS];

@@ -1,5 +1,7 @@
-/* Allocation failures while decisions are stored, reported and read from a state. */
+/* Allocation failures while decisions and incidents are stored, reported, merged and read from a
+ * state. */
 #include "guard/event_json.h"
+#include "guard/incident_log.h"
 #include "plan/decisions.h"
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
@@ -54,7 +56,64 @@ START_TEST(decisions_without_memory_leave_nothing)
 }
 END_TEST
 
+static int add_incident(struct ek_incident_log *l, enum ek_finding_state state)
+{
+    struct ek_event v = {.kind = EK_EVENT_FINDING, .query = 30, .time_ms = 3000};
+    v.finding.at = (struct ek_event_place){"price", "arm", "B"};
+    v.finding.state = state;
+    v.finding.number = v.finding.incident = 1;
+    v.finding.units = 1;
+    v.finding.unit[0] = "cents";
+    v.finding.match[0] = "listed";
+    v.finding.reason = state == EK_DISMISSED ? "accepted as normal" : NULL;
+    v.finding.text = "price changed";
+    int rc = ek_incident_log_add(l, &v);
+    return rc && state == EK_CONFIRMED && ek_incident_log_last(l) ? EK_ESTATE : rc;
+}
+
+static int read_incidents(struct ek_incident_log *from, struct ek_incident_log *to)
+{
+    struct ek_buf part;
+    ek_buf_init(&part, 0);
+    struct ek_serialize out = {.out = &part};
+    ek_incident_log_serialize(from, &out, 0);
+    struct ek_serialize in = {.at = part.data, .end = part.data + part.length, .rc = out.rc};
+    if (!in.rc)
+        ek_incident_log_serialize(to, &in, 0);
+    ek_buf_release(&part);
+    return in.rc;
+}
+
+static int incidents(struct ek_error *e)
+{
+    struct ek_incident_log *l = NULL, *loaded = NULL, *merged = NULL;
+    int rc = ek_incident_log_new(&l);
+    if (!rc)
+        rc = ek_incident_log_new(&loaded);
+    if (!rc)
+        rc = ek_incident_log_new(&merged);
+    if (!rc)
+        rc = add_incident(l, EK_CONFIRMED);
+    if (!rc)
+        rc = add_incident(l, EK_DISMISSED);
+    if (!rc)
+        rc = read_incidents(l, loaded);
+    if (!rc)
+        rc = ek_incident_log_merge(merged, loaded);
+    ek_incident_log_free(l);
+    ek_incident_log_free(loaded);
+    ek_incident_log_free(merged);
+    return rc ? ek_fail(e, (enum ek_code)rc, "out of memory") : EK_OK;
+}
+
+START_TEST(incidents_without_memory_leave_nothing)
+{
+    ek_sweep(incidents);
+}
+END_TEST
+
 Suite *suite_decisions(void)
 {
-    return ek_suite("decisions without memory", decisions_without_memory_leave_nothing);
+    return ek_suite("decisions without memory", decisions_without_memory_leave_nothing,
+                    incidents_without_memory_leave_nothing);
 }

@@ -102,6 +102,9 @@ grep -qE '^2 +[0-9-]+ [0-9:]+ +pin +price, arm=B +ana +none; miles in B$' said |
 [ "$("$EK" history -c run.yaml --last 5 --feature taxes)" = "no decisions" ] || fail "of a feature"
 refused 1 "no item feature 'a b&n=1'" history -c run.yaml --feature 'a b&n=1'
 refused 1 "'n' must be a positive integer" history -c run.yaml --last x
+[ "$("$EK" incidents -c run.yaml)" = "no incidents" ] || fail "$("$EK" incidents -c run.yaml)"
+[ "$("$EK" incidents -c run.yaml --json --last 3 --feature taxes)" = "[]" ] || fail "incidents of a feature"
+refused 1 "no item feature 'prise', did you mean 'price'?" incidents -c run.yaml --feature prise
 # Files are read again, or refused as a whole with every fault at its place.
 [ "$("$EK" reload -c run.yaml)" = "reloaded: evidence, findings and routes go on" ] || fail "not reloaded"
 printf 'version: 1\nsegments: [arm]\ndefaults: {mod: observe, min_duration: 10}\n' >rules.yaml

@@ -239,6 +239,30 @@ def decisions(r, part):
     return found
 
 
+def incidents(r, part):
+    """Return those of one part, by number."""
+    found = {}
+    for place in range(16 * part, 16 * part + 16):
+        number = r.one("Q")
+        if not number:
+            continue
+        if number % 128 != place:
+            raise Damaged(f"incident {number} in place {place}")
+        one = dict(zip(("id", "current", "times"), r.take("IIi")))
+        one.update(zip(("state", "class", "action", "mode", "rail", "acts"), r.take("6i")))
+        one.update(zip(("from_ms", "to_ms", "mitigated_ms"), r.take("3q")))
+        one.update(zip(("from_list", "to_list", "treated_lists", "compared_lists"), r.take("4Q")))
+        one.update(zip(("factor", "factor_low", "factor_high", "fraction", "ratio", "observed", "limit", "tau", "top10",
+                        "places", "change", "change_p95"), r.take("12d")))
+        one.update((key, r.optional()) for key in ("unit", "text", "reason"))
+        count = r.one("i", 1, 64)
+        one["head"], one["treated"] = r.one("i", 0, count - 1), r.one("i", -1, count - 1)
+        one["findings"] = [{**{key: r.optional() for key in ("feature", "dimension", "value")},
+                            "number": r.one("I"), "open": r.one("i", 0, 1)} for _ in range(count)]
+        found[number] = one
+    return found
+
+
 def windows(base, cell, size):
     r = base.part(f"life/{cell:05}")
     closings, life_lists = r.take("QQ")
@@ -298,6 +322,10 @@ def read(data):
     for n in range(16):
         if base.has(f"history/{n:05}"):
             out["history"].update(take(f"history/{n:05}", lambda r: decisions(r, n)))
+    out["incidents"] = {}
+    for n in range(8):
+        if base.has(f"incidents/{n:05}"):
+            out["incidents"].update(take(f"incidents/{n:05}", lambda r: incidents(r, n)))
     out["queries"] = take("queries", queries) if base.has("queries") else None
     out["clock"] = take("clock", lambda r: clock(r, size)) if base.has("clock") else None
     out["drift"] = take("drift", drift) if base.has("drift") else None

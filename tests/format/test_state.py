@@ -125,6 +125,17 @@ class StateWithAccept(unittest.TestCase):
         self.assertAlmostEqual(one["factor"], 100, delta=10)
         self.assertEqual(list(self.before["history"]), [1])
 
+    def test_its_incident_was_open_and_ended_with_the_accept(self):
+        (before,), (one,) = self.before["incidents"].values(), self.read["incidents"].values()
+        self.assertEqual([f["open"] for i in (before, one) for f in i["findings"]], [1, 0])
+        self.assertEqual((before["to_ms"], before["state"], one["state"]), (-1, 1, 3))
+        self.assertGreater(one["to_ms"], one["from_ms"])
+        self.assertEqual(one["findings"][0], {"feature": "price", "dimension": "arm", "value": "B",
+                                              "number": before["findings"][0]["number"], "open": 0})
+        self.assertEqual((one["action"], one["mode"], one["times"]), (2, 3, 1))
+        self.assertIn("accepted", one["reason"])
+        self.assertTrue(one["factor_low"] < 100 < one["factor_high"])
+
     def test_rows_of_its_lists_are_lower_by_it(self):
         (one,) = self.read["accepts"]["accepts"]
         for n, (before, after) in enumerate(zip(self.before["rows"], self.read["rows"])):

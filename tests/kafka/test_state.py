@@ -148,6 +148,37 @@ class StateRestart(Case):
                 self.assert_found_once(alerts)
 
 
+    def test_an_incident_of_the_past_is_listed_by_the_next_instance(self):
+        """It began and recovered before the restart: same times, lists, action and effect."""
+        evenkeel("generate", "hotel", "-n", self.COUNT, "--seed", 3, "-f", "messages",
+                 f"--fault=price=x100,from={self.FAULT},to=1100", "-o", self.at("passing.mp"))
+        lists = [raw for raw, _ in messages_of(self.at("passing.mp"))]
+        for delivery in MODES:
+            with self.subTest(delivery=delivery):
+                source, target = WORLD.topics()
+                state_topic(target, 1)
+                WORLD.send(source, numbered(lists))
+                with self.run_of(source, target, delivery) as d:
+                    d.wait_ready().wait_handled(self.COUNT)
+                    eventually("it has ended", lambda: d.json("/api/v1/incidents")[0]["state"] == "recovered")
+                    one, = before = d.json("/api/v1/incidents")
+                    self.assert_stopped(d)
+                self.assertEqual((one["feature"], one["segment"], one["unit"], one["ratio"]), ("price", None, "cents", 100))
+                self.assertEqual((one["mitigation"], one["mode"], one["times"]), ("route", "enforce", 1))
+                self.assertLess(one["from_ms"], one["mitigated_ms"])
+                self.assertLess(one["mitigated_ms"], one["to_ms"])
+                self.assertAlmostEqual(one["from_list"], self.FAULT, delta=20)
+                self.assertTrue(1100 <= one["to_list"] < 1500, one)
+                self.assertEqual(one["lists"], one["to_list"] - one["from_list"])
+                with self.run_of(source, target, delivery, instance="two") as d:
+                    d.wait_ready()
+                    self.assertEqual(d.json("/api/v1/incidents"), before, d.log())
+                    said, _ = evenkeel("incidents", "--url", f"http://{d.http}")
+                    self.assertIn("price    all", said)
+                    self.assertIn("scale x100 (cents)", said)
+                    self.assert_stopped(d)
+
+
 class StateKilled(Case):
     RATE, PARTITIONS, KILLS = 700, 3, 3
 

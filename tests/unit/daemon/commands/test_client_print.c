@@ -241,6 +241,39 @@ START_TEST(a_decision_is_a_sentence)
 }
 END_TEST
 
+START_TEST(incidents_are_a_table_with_start_end_and_action)
+{
+    assert_printed(
+        ek_client_print_incidents,
+        "[{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"state\":\"recovered\","
+        "\"class\":\"scale\",\"factor\":100.3,\"unit\":\"cents\",\"ratio\":100,\"times\":1,"
+        "\"mitigation\":\"repair\",\"mode\":\"enforce\",\"mitigated_ms\":1790001059000,"
+        "\"rolled_back\":null,\"from_ms\":1790001058400,\"to_ms\":1790003058400,\"lists\":812},"
+        "{\"feature\":\"tax\",\"segment\":null,\"state\":\"confirmed\",\"class\":\"missing\","
+        "\"factor\":null,\"unit\":null,\"ratio\":null,\"times\":3,\"mitigation\":\"alert\","
+        "\"mode\":\"observe\",\"mitigated_ms\":null,\"from_ms\":1790001058400,"
+        "\"to_ms\":null,\"lists\":9},"
+        "{\"feature\":\"tax\",\"segment\":null,\"state\":\"accepted\",\"class\":\"scale\","
+        "\"factor\":2,\"unit\":\"query_feature:nights\",\"ratio\":null,\"times\":1,"
+        "\"mitigation\":\"route\",\"mode\":\"canary\",\"mitigated_ms\":1,"
+        "\"rolled_back\":{\"guardrail\":\"error_rate\",\"observed\":1,\"limit\":0.1},"
+        "\"from_ms\":1790001058400,\"to_ms\":1790101058400,\"lists\":9}]",
+        "FEATURE  SEGMENT  FROM (UTC)        TO                LISTS  WHAT\n"
+        "price    arm=B    2026-09-21 14:30  15:04             812    scale x100 (cents),\n"
+        "                                                             estimate x100.3;\n"
+        "                                                             repair, enforce\n"
+        "tax      all      2026-09-21 14:30  open              9      missing, began 3\n"
+        "                                                             times; no action\n"
+        "                                                             (observe)\n"
+        "tax      all      2026-09-21 14:30  2026-09-22 18:17  9      scale x2,\n"
+        "                                                             query_feature:nights;\n"
+        "                                                             route, canary,\n"
+        "                                                             rolled back by\n"
+        "                                                             error_rate; accepted\n");
+    assert_printed(ek_client_print_incidents, "[]", "no incidents\n");
+}
+END_TEST
+
 START_TEST(a_history_is_a_table_of_decisions)
 {
     assert_printed(
@@ -322,10 +355,10 @@ END_TEST
 
 START_TEST(what_is_not_of_evenkeel_is_not_shown)
 {
-    static ek_client_printer *const all[] = {ek_client_print_status,   ek_client_print_findings,
-                                             ek_client_print_plan,     ek_client_print_paused,
-                                             ek_client_print_decision, ek_client_print_history,
-                                             ek_client_print_impact};
+    static ek_client_printer *const all[] = {ek_client_print_status,    ek_client_print_findings,
+                                             ek_client_print_plan,      ek_client_print_paused,
+                                             ek_client_print_decision,  ek_client_print_history,
+                                             ek_client_print_incidents, ek_client_print_impact};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         char *text = printed(all[i], "<html>", false);
         ck_assert_str_eq(text, "");
@@ -378,6 +411,7 @@ Suite *suite_client_print(void)
                     what_waits_for_a_person_and_what_one_has_pinned_is_shown,
                     long_texts_are_broken_between_words_under_their_column,
                     what_people_have_written_moves_no_cursor, a_decision_is_a_sentence,
+                    incidents_are_a_table_with_start_end_and_action,
                     a_history_is_a_table_of_decisions, ranks_are_a_table_of_orders,
                     a_reload_that_was_refused_is_told_with_every_fault,
                     what_is_not_of_evenkeel_is_not_shown);
