@@ -35,7 +35,7 @@ class Keys(opened.Opened):
             seen.append(b.run(NAME + SEEN))
         self.assertEqual([name for name, _ in seen], order)
         self.assertEqual([name for name, there in seen if not there], [])
-        self.assertEqual(order[:10], ["Skip to the content", "hotels", "Features", "Plan", "History", "price", "Search", "Show", "Largest change first", "Features"])
+        self.assertEqual(order[:11], ["Skip to the content", "hotels", "Features", "Plan", "Incidents", "History", "price", "Search", "Show", "Largest change first", "Features"])
 
     def test_the_bar_can_be_skipped(self):
         self.open("")

@@ -137,6 +137,22 @@ class Shown(unittest.TestCase):
         b.click("#view a")
         b.until_text("Segments side by side")
 
+    def incident(self, state):
+        """Check the row of the only incident against the API."""
+        b = self.browser
+        self.turn("#incidents")
+        b.until_text(state, "#view .chip")
+        one, = self.scene.json("/api/v1/incidents")
+        self.assertEqual((one["state"], one["feature"], one["segment"], one["unit"]), (state, "price", {"arm": "B"}, "cents"))
+        cells = b.texts("#view tbody td")
+        self.assertEqual(cells[:2], [state, "price in arm=B"])
+        self.assertIn(f"\u00d7100 (cents) estimate \u00d7{three(one['factor'])} ({three(one['factor_low'])}\u2013{three(one['factor_high'])})", cells[2])
+        self.assertEqual(cells[4] == "open", one["to_ms"] is None)
+        self.assertIn("route, enforce, since ", cells[6])
+        watch.accessible_everywhere(self, b, f"incident, {state}")
+        self.turn("#")
+        return one
+
     def plan_and_history(self):
         b = self.browser
         self.turn("#plan")
@@ -149,7 +165,7 @@ class Shown(unittest.TestCase):
         self.assertEqual(newest[0], str(decisions[-1]["sequence"]))
         self.assertIn(decisions[-1]["reason"], newest)
         watch.accessible_everywhere(self, b, "history")
-        self.turn("#")
+        self.assertIsNone(self.incident("mitigated")["to_ms"])
 
     def modes(self):
         """Every mode is shown, at once after a change of rules."""
@@ -172,3 +188,6 @@ class Shown(unittest.TestCase):
         b.until_text("its route ended at", "#headline")
         self.assertEqual(self.scene.json("/api/v1/plan")["entries"], [])
         watch.accessible(self, b, "recovered")
+        one = self.incident("recovered")
+        self.assertTrue(one["from_ms"] < one["mitigated_ms"] < one["to_ms"])
+        self.assertGreater(one["treated_lists"], 0)

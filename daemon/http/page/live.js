@@ -6,7 +6,7 @@ import { get } from "./api.js";
 const EVERY_MS = 3000, EVERY_STREAMED_MS = 10000, FEATURES_MS = 10000, SOON_MS = 200, HISTORY = 1000;
 
 export const known = {
-  ready: null, status: null, findings: [], plan: null, ranks: null, history: [], pins: null, accepts: [],
+  ready: null, status: null, findings: [], plan: null, ranks: null, history: [], incidents: [], pins: null, accepts: [],
   features: null, received_ms: 0, lost: null, streamed: false,
 };
 
@@ -22,10 +22,10 @@ const markReceived = () => {
 async function fetchAll() {
   const { history: old, status: before } = known, last = old.length ? old[old.length - 1].sequence : 0;
   otherProcess = false;
-  const [ready, status, findings, plan, ranks, history, pins, accepts] = await Promise.all([
+  const [ready, status, findings, plan, ranks, history, pins, accepts, incidents] = await Promise.all([
     get("ready", { also: [503] }), get("api/v1/status"), get("api/v1/findings"), get("api/v1/plan"),
-    get("api/v1/impact"), get(`api/v1/history?n=${HISTORY}${last ? `&after=${last}` : ""}`), get("api/v1/pins"), get("api/v1/accepts")]);
-  Object.assign(known, { ready, status, plan, ranks, pins, accepts: accepts || [], findings: findings || [], history: [...old, ...(history || [])].slice(-HISTORY) });
+    get("api/v1/impact"), get(`api/v1/history?n=${HISTORY}${last ? `&after=${last}` : ""}`), get("api/v1/pins"), get("api/v1/accepts"), get("api/v1/incidents")]);
+  Object.assign(known, { ready, status, plan, ranks, pins, accepts: accepts || [], findings: findings || [], incidents: Array.isArray(incidents) ? incidents : [], history: [...old, ...(history || [])].slice(-HISTORY) });
   if (otherProcess || (before && status && status.observed_lists < before.observed_lists && last)) {
     known.history = [];
     again = true;

@@ -6,9 +6,10 @@ import { showVerdict, showLink } from "./verdict.js";
 import { showTable, tableKeys } from "./table.js";
 import { showFeature, leaveFeature } from "./feature.js";
 import { showPlan } from "./plan.js";
+import { showIncidents } from "./incidents.js";
 import { showHistory } from "./history.js";
 
-const PAGES = { features: showTable, feature: showFeature, plan: showPlan, history: showHistory };
+const PAGES = { features: showTable, feature: showFeature, plan: showPlan, incidents: showIncidents, history: showHistory };
 
 // "#feature/price" -> ["feature", "price"]; an unknown page shows the table.
 function place() {
