@@ -3,15 +3,13 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/file_gzip.h"
 #include "base/hash.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <zlib.h>
-
-enum { GZIP_WINDOW = 15 + 16 }; /* zlib's value for the largest window with a gzip header */
 
 static const char *const TYPES[][2] = {{".html", "text/html; charset=utf-8"},
                                        {".css", "text/css; charset=utf-8"},
@@ -27,25 +25,6 @@ static const char *type_of(const char *name)
     return NULL;
 }
 
-static int pack(const struct ek_buf *in, struct ek_buf *out)
-{
-    z_stream z = {0};
-    unsigned char block[16384];
-    if (deflateInit2(&z, Z_BEST_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 9, Z_DEFAULT_STRATEGY))
-        return EK_ENOMEM;
-    z.next_in = in->data;
-    z.avail_in = (unsigned)in->length;
-    int ended, rc;
-    do {
-        z.next_out = block;
-        z.avail_out = sizeof block;
-        ended = deflate(&z, Z_FINISH);
-        rc = ek_buf_add(out, block, sizeof block - z.avail_out);
-    } while (!rc && ended == Z_OK);
-    deflateEnd(&z);
-    return rc ? rc : ended == Z_STREAM_END ? EK_OK : EK_EIO;
-}
-
 static void print_bytes(const char *name, size_t number, const struct ek_buf *bytes)
 {
     printf("static const unsigned char %s_%zu[] = {", name, number);
@@ -58,7 +37,7 @@ static int print_contents(size_t number, const struct ek_buf *plain, uint64_t *h
 {
     struct ek_buf packed;
     ek_buf_init(&packed, 0);
-    int rc = pack(plain, &packed);
+    int rc = ek_gzip(plain->data, plain->length, &packed);
     if (!rc) {
         print_bytes("PLAIN", number, plain);
         print_bytes("PACKED", number, &packed);

@@ -7,8 +7,8 @@
 #include "daemon/base/arguments.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/command.h"
-#include "daemon/base/http_client.h"
 #include "daemon/base/url.h"
+#include "daemon/commands/api_call.h"
 #include "daemon/commands/client_print.h"
 #include "daemon/commands/live_view.h"
 #include "daemon/config/auth.h"
@@ -19,85 +19,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { WAIT_SECONDS = 5, RESPONSE_BYTES = 64 << 20 };
-
-static int enomem(struct ek_error *e)
-{
-    return ek_fail(e, EK_ENOMEM, "out of memory");
-}
-
-/* Append the URL of a call. */
-static int join(struct ek_buf *out, const char *url, const char *path, struct ek_error *e)
-{
-    const char *scheme = strstr(url, "://") ? "" : "http://";
-    const char *host = *scheme ? url : strstr(url, "://") + 3;
-    size_t length = strcspn(host, "/?#@");
-    bool alone = !host[length] || !strcmp(host + length, "/");
-    int rc = ek_buf_printf(out, "%s%.*s", scheme, (int)(host - url + (ptrdiff_t)length), url);
-    const char *text = rc ? NULL : ek_buf_string(out);
-    if (!text)
-        return enomem(e);
-    rc = alone ? ek_url_check(text) : EK_EFORMAT;
-    if (rc == EK_EFORMAT)
-        return ek_fail(e, EK_EUSAGE, "'%s' is not like http://127.0.0.1:9464", url);
-    return rc || ek_buf_text(out, path) || !ek_buf_string(out) ? enomem(e) : EK_OK;
-}
-
-static int check_answer(const struct ek_http_response *a, const char *url, struct ek_error *e)
-{
-    switch (a->fault) {
-    case EK_HTTP_NONE:
-        return EK_OK;
-    case EK_HTTP_TIMEOUT:
-        return ek_fail(e, EK_EIO, "%s: no answer within %d seconds", url, WAIT_SECONDS);
-    case EK_HTTP_TOO_LONG:
-        return ek_fail(e, EK_ELIMIT, "%s: the answer is too long", url);
-    case EK_HTTP_MEMORY:
-        return enomem(e);
-    default:
-        return ek_fail(e, EK_EIO, "%s: %s", url, a->text);
-    }
-}
-
-static int exchange(const struct ek_http_request *r, struct ek_http_response *a, struct ek_error *e)
-{
-    struct ek_http *h;
-    int rc = ek_http_new(&h, 1, e);
-    if (rc)
-        return rc;
-    if (!ek_http_begin(h, 0, r))
-        rc = enomem(e);
-    while (!rc && !ek_http_next(h, a))
-        ek_http_wait(h, WAIT_SECONDS * 1000);
-    ek_http_free(h);
-    return rc;
-}
-
-/* Call a running instance, one request per connection. url: "http://127.0.0.1:9464" or with https,
- * without a path. body NULL: GET, else POST of that JSON with `token`. Append the answer to
- * `answer`, up to its limit; *status is that of HTTP. Returns 0, EK_EUSAGE for an invalid url,
- * EK_ENOMEM, EK_ELIMIT, or EK_EIO without an answer. */
-static int call_api(const char *url, const char *path, const char *token, const char *body,
-                    unsigned *status, struct ek_buf *answer, struct ek_error *e)
-{
-    struct ek_buf target;
-    struct ek_http_response a = {0};
-    ek_buf_init(&target, 0);
-    int rc = join(&target, url, path, e);
-    const struct ek_http_request r = {.url = (const char *)target.data,
-                                      .token = token,
-                                      .body = body,
-                                      .length = body ? strlen(body) : 0,
-                                      .idle_s = WAIT_SECONDS,
-                                      .body_out = answer};
-    if (!rc)
-        rc = exchange(&r, &a, e);
-    if (!rc)
-        rc = check_answer(&a, url, e);
-    *status = (unsigned)a.status;
-    ek_buf_release(&target);
-    return rc;
-}
+enum { RESPONSE_BYTES = 64 << 20 };
 
 enum {
     KEY_URL = 1,
@@ -114,7 +36,6 @@ enum {
     KEY_LAST,
     OK = 200,
     BEGUN = 202,
-    URL_BYTES = 320,
     QUERY_BYTES = 4096,
     WATCH_SECONDS = 2,
     WATCH_MOST = 3600
@@ -140,7 +61,7 @@ struct client {
     const char *config, *token_file, *reason, *author, *feature, *segment, *value, *count, *action,
         *until;
     uint64_t version;
-    char url[URL_BYTES];
+    char url[EK_API_URL_BYTES];
     int watch_ms; /* 0: print once */
     bool json, reset_state, refused;
     struct ek_tokens *tokens; /* NULL: no token needed */
@@ -297,15 +218,6 @@ static const struct argp_option PIN_OPTIONS[] = {
      0},
     {0}};
 
-/* Build the URL of an instance; one that listens on all addresses is called on this host. */
-static void url_of(struct client *t, const char *listen)
-{
-    const char *port = strrchr(listen, ':');
-    bool all = !strncmp(listen, "0.0.0.0:", 8) || !strncmp(listen, "[::]:", 5);
-    snprintf(t->url, sizeof t->url, "http://%s%s", all || *listen == ':' ? "127.0.0.1" : "",
-             all && port ? port : listen);
-}
-
 static int read_config(struct client *t, struct ek_error *e)
 {
     bool token = t->command->needs_token && !t->token_file;
@@ -318,7 +230,7 @@ static int read_config(struct client *t, struct ek_error *e)
         rc = ek_fail(e, EK_ECONFIG, "%s: 'http.listen' is off, so the instance has no API",
                      t->config);
     else
-        url_of(t, c->listen);
+        ek_api_address(c->listen, t->url);
     if (!rc && token)
         rc = ek_config_tokens(&t->tokens, c, e);
     ek_config_free(c);
@@ -337,8 +249,8 @@ static int prepare(struct client *t, struct ek_error *e)
 static int send_request(struct client *t, const char *path, const char *body, struct ek_error *e)
 {
     ek_buf_clear(&t->answer);
-    int rc = call_api(t->url, path, t->tokens && body ? ek_tokens_first(t->tokens) : NULL, body,
-                      &t->status, &t->answer, e);
+    int rc = ek_api_call(t->url, path, t->tokens && body ? ek_tokens_first(t->tokens) : NULL, body,
+                         &t->status, &t->answer, e);
     yyjson_doc_free(t->doc);
     t->doc = rc ? NULL : ek_client_parse(&t->answer);
     if (rc || t->status == OK || t->status == BEGUN)
@@ -454,7 +366,7 @@ static int await(struct client *t, const char *path, uint64_t number,
                  bool (*is_done)(struct client *t, uint64_t number), struct ek_error *e)
 {
     const struct timespec pause = {.tv_nsec = 100000000};
-    int64_t until = ek_now_ms() + 1000 * WAIT_SECONDS;
+    int64_t until = ek_now_ms() + 1000 * EK_API_WAIT_SECONDS;
     int rc = EK_OK;
     do {
         nanosleep(&pause, NULL);
@@ -491,7 +403,7 @@ static int show_command(struct client *t, struct ek_error *e)
         return ek_fail(e, EK_EIO,
                        "%s: the leader of the fleet has not applied it within %d seconds; a pause "
                        "applies to this instance only, and /api/v1/commands has the later result",
-                       t->url, WAIT_SECONDS);
+                       t->url, EK_API_WAIT_SECONDS);
     if (t->json)
         return show(t, NULL, e);
     return ek_client_print_command(yyjson_doc_get_root(t->doc), number, stdout)
@@ -525,7 +437,7 @@ static int run_reload(struct client *t, struct ek_error *e)
     if (!is_reload_done(t, number))
         return ek_fail(e, EK_EIO,
                        "%s: not finished within %d seconds; /api/v1/reload has the later result",
-                       t->url, WAIT_SECONDS);
+                       t->url, EK_API_WAIT_SECONDS);
     t->refused =
         ek_client_get_reload_state(yyjson_doc_get_root(t->doc), number) == EK_RELOAD_REFUSED;
     return show(t, t->command->print, e);

@@ -374,7 +374,7 @@ static void sample(struct worker *w, const struct ek_context *c)
         !ek_context_needs_comparison(c))
         return;
     w->sample_due_ms = now + EK_SAMPLE_EVERY_MS;
-    w->sample = ek_rank_sample_new(w->worker_pool->tools.samples, c);
+    (void)ek_rank_sample_new(&w->sample, w->worker_pool->tools.samples, c); /* else no sample */
     w->sampled = c;
 }
 

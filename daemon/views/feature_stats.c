@@ -158,19 +158,21 @@ static struct track **find_place(struct ek_feature_history *t)
     return least;
 }
 
-static void start_track(struct ek_feature_history *t, const struct ek_cells *cells, int feature,
-                        int cell, const struct ek_trace_point *p)
+static int start_track(struct ek_feature_history *t, const struct ek_cells *cells, int feature,
+                       int cell, const struct ek_trace_point *p)
 {
     if (t->count == EK_FEATURE_HISTORY_SIZE && !is_interesting(t, p))
-        return;
+        return EK_OK;
     struct track *one = create_track(cells, feature, cell), **at = one ? find_place(t) : NULL;
     if (!at) {
+        int rc = one ? EK_OK : EK_ENOMEM;
         drop(one);
-        return;
+        return rc;
     }
     drop(*at);
     *at = one;
     add(one, p);
+    return EK_OK;
 }
 
 /* Add samples to all tracks. Remove tracks of cells that were reused for another segment. */
@@ -194,13 +196,14 @@ static void advance_tracks(struct ek_feature_history *t, const struct ek_detecto
 }
 
 /* Check the next features without a track. */
-static void scan_features(struct ek_feature_history *t, const struct ek_detector *d, int features)
+static int scan_features(struct ek_feature_history *t, const struct ek_detector *d, int features)
 {
     const struct ek_cells *cells = ek_detector_registry(d);
     int pairs = ek_cells_count(cells) * features;
     int checks = pairs < EK_TRACE_CHECKS ? pairs : EK_TRACE_CHECKS;
+    int rc = EK_OK;
     if (t->count == pairs)
-        return; /* all have tracks */
+        return EK_OK; /* all have tracks */
     for (int i = 0; i < checks; i++, t->next++) {
         struct ek_trace_point p;
         t->next = t->next < pairs ? t->next : 0;
@@ -209,19 +212,20 @@ static void scan_features(struct ek_feature_history *t, const struct ek_detector
             continue;
         if ((t->count < EK_FEATURE_HISTORY_SIZE || is_interesting(t, &p)) &&
             !find(t, feature, cell))
-            start_track(t, cells, feature, cell, &p);
+            rc = start_track(t, cells, feature, cell, &p) ? EK_ENOMEM : rc;
     }
+    return rc;
 }
 
-void ek_feature_history_step(struct ek_feature_history *t, const struct ek_detector *d,
-                             int features)
+int ek_feature_history_step(struct ek_feature_history *t, const struct ek_detector *d, int features)
 {
     if (pthread_mutex_trylock(&t->lock))
-        return;
+        return EK_OK;
     t->alarm_ln = ek_detector_alarm_ln(d);
     advance_tracks(t, d);
-    scan_features(t, d, features);
+    int rc = scan_features(t, d, features);
     pthread_mutex_unlock(&t->lock);
+    return rc;
 }
 
 enum column { TIME, QUERY, EVIDENCE, FACTOR, LOW, HIGH, STATE, COLUMNS };

@@ -92,8 +92,8 @@ struct ek_feature_history *ek_feature_history_new(void);
 void ek_feature_history_free(struct ek_feature_history *t);
 /* Remove all tracks. */
 void ek_feature_history_clear(struct ek_feature_history *t);
-/* Add a sample to each track, and start tracks; some are skipped if memory runs out. */
-void ek_feature_history_step(struct ek_feature_history *t, const struct ek_detector *d,
-                             int features);
+/* Add a sample to each track, and start tracks. Return 0, or EK_ENOMEM if some were not started. */
+int ek_feature_history_step(struct ek_feature_history *t, const struct ek_detector *d,
+                            int features);
 
 #endif

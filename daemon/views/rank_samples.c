@@ -119,7 +119,7 @@ static struct place *rank(const double *scores, int n)
     return places;
 }
 
-static bool copy_routes(struct ek_rank_sample *one, const struct ek_context *c)
+static int copy_routes(struct ek_rank_sample *one, const struct ek_context *c)
 {
     const struct ek_manifest *m = c->assets->manifest;
     for (int f = 0; f < m->item_count && one->routes < EK_SAMPLE_ROUTES; f++) {
@@ -131,14 +131,14 @@ static bool copy_routes(struct ek_rank_sample *one, const struct ek_context *c)
         r->action = ek_action_name(action);
         r->feature = ek_strdup(m->item[f]->name);
         if (!r->feature)
-            return false;
+            return EK_ENOMEM;
         const float *x = c->query.x + f;
         for (int i = 0; i < one->items; i++)
             one->item[i].value[one->routes] =
                 (double)x[(size_t)one->item[i].row * (size_t)c->query.item_features];
         one->routes++;
     }
-    return one->routes > 0;
+    return EK_OK;
 }
 
 static void copy_segments(struct ek_rank_sample *one, const struct ek_list *q)
@@ -150,7 +150,7 @@ static void copy_segments(struct ek_rank_sample *one, const struct ek_list *q)
     one->segments = q->segment_count;
 }
 
-static bool copy_items(struct ek_rank_sample *one, const struct ek_list *q)
+static int copy_items(struct ek_rank_sample *one, const struct ek_list *q)
 {
     struct place *places = rank(q->score, q->items);
     one->total = q->items;
@@ -162,25 +162,30 @@ static bool copy_items(struct ek_rank_sample *one, const struct ek_list *q)
         copy(item->id, q->item_id[item->row]);
     }
     ek_free(places);
-    return places != NULL;
+    return places ? EK_OK : EK_ENOMEM;
 }
 
-struct ek_rank_sample *ek_rank_sample_new(const struct ek_rank_samples *s,
-                                          const struct ek_context *c)
+int ek_rank_sample_new(struct ek_rank_sample **out, const struct ek_rank_samples *s,
+                       const struct ek_context *c)
 {
     const struct ek_list *q = &c->query;
     struct ek_rank_sample *one = s ? ek_calloc(1, sizeof *one) : NULL;
+    *out = NULL;
     if (!one)
-        return NULL;
+        return s ? EK_ENOMEM : EK_OK;
     one->time_ms = q->time_ms;
     one->plan_version = c->plan_version;
     one->acting = c->scored && c->routing.acted == c->routing.desired;
     copy(one->query, q->id);
     copy_segments(one, q);
-    if (copy_items(one, q) && copy_routes(one, c))
-        return one;
-    ek_rank_sample_free(one);
-    return NULL;
+    int rc = copy_items(one, q);
+    if (!rc)
+        rc = copy_routes(one, c);
+    if (!rc && one->routes)
+        *out = one;
+    else
+        ek_rank_sample_free(one);
+    return rc;
 }
 
 /* Set the ranks under the plan, among all items. Return false if memory runs out. */
@@ -253,13 +258,13 @@ static void add_sample(struct group *group, struct ek_rank_sample *one, int64_t 
     group->added_ms = now_ms;
 }
 
-void ek_rank_samples_add(struct ek_rank_samples *s, struct ek_rank_sample *one,
-                         const double *scores, int64_t now_ms)
+int ek_rank_samples_add(struct ek_rank_samples *s, struct ek_rank_sample *one, const double *scores,
+                        int64_t now_ms)
 {
     struct group *group = NULL;
     if (!set_plan_ranks(one, scores)) {
         ek_rank_sample_free(one);
-        return;
+        return EK_ENOMEM;
     }
     pthread_mutex_lock(&s->lock);
     one->shown = next_route(s, one, &group);
@@ -267,8 +272,10 @@ void ek_rank_samples_add(struct ek_rank_samples *s, struct ek_rank_sample *one,
     if (group)
         add_sample(group, one, now_ms);
     pthread_mutex_unlock(&s->lock);
-    if (!group)
-        ek_rank_sample_free(one);
+    if (group)
+        return EK_OK;
+    ek_rank_sample_free(one);
+    return EK_ENOMEM;
 }
 
 static void add_number(struct ek_json_writer *w, const char *key, double x)

@@ -29,16 +29,16 @@ struct ek_rank_sample;
 struct ek_rank_samples *ek_rank_samples_new(void);
 void ek_rank_samples_free(struct ek_rank_samples *s);
 
-/* Copy a list that needs shadow scoring, while its message is valid. Return the sample, which the
- * caller passes to ek_rank_samples_add or frees; NULL if `s` is NULL, no feature is routed, or
- * memory runs out. */
-struct ek_rank_sample *ek_rank_sample_new(const struct ek_rank_samples *s,
-                                          const struct ek_context *c);
+/* Copy a list that needs shadow scoring, while its message is valid. Set *out to the sample, which
+ * the caller passes to ek_rank_samples_add or frees; NULL if `s` is NULL, no feature is routed, or
+ * on error. Return 0 or EK_ENOMEM. */
+int ek_rank_sample_new(struct ek_rank_sample **out, const struct ek_rank_samples *s,
+                       const struct ek_context *c);
 void ek_rank_sample_free(struct ek_rank_sample *one);
-/* Add a sample with the scores under the plan [items of the list]. Takes ownership; the sample is
- * dropped if memory runs out. */
-void ek_rank_samples_add(struct ek_rank_samples *s, struct ek_rank_sample *one,
-                         const double *scores, int64_t now_ms);
+/* Add a sample with the scores under the plan [items of the list]. Takes ownership. Return 0, or
+ * EK_ENOMEM with the sample dropped. */
+int ek_rank_samples_add(struct ek_rank_samples *s, struct ek_rank_sample *one, const double *scores,
+                        int64_t now_ms);
 /* Append the samples of a feature as a JSON array, newest first. Return 0 or EK_ENOMEM. */
 int ek_rank_samples_json(struct ek_rank_samples *s, const char *feature, struct ek_buf *out);
 
