@@ -27,6 +27,7 @@ static const struct ek_command COMMANDS[] = {
     {"export", "Convert a model for other runtimes", NULL, ek_cmd_export},
     {"capture", "Write messages of a topic to a file", "Record and replay", ek_cmd_capture},
     {"replay", "Process recorded messages offline", NULL, ek_cmd_replay},
+    {"report", "Write one HTML file of an instance or of messages", NULL, ek_cmd_report},
     {"inspect", "Show the contents of a profile, model or capture", NULL, ek_cmd_inspect},
     EK_TOOLS_COMMANDS(OTHER_PROGRAM)};
 

@@ -80,6 +80,8 @@ int ek_cmd_train(int argc, char **argv);
 int ek_cmd_eval(int argc, char **argv);
 /* Process recorded messages offline and print findings. Return an exit status. */
 int ek_cmd_replay(int argc, char **argv);
+/* Write a report of an instance or of recorded messages. Return an exit status. */
+int ek_cmd_report(int argc, char **argv);
 /* Write the messages of a topic to a capture file. Return an exit status. */
 int ek_cmd_capture(int argc, char **argv);
 /* Check the topics of a configuration, or create them. Return an exit status. */

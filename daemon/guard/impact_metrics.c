@@ -97,18 +97,30 @@ static void add_routes(struct ek_json_writer *w, const char *key, const struct e
     ek_json_close(w, ']');
 }
 
-static int add_page(void *context, struct ek_guard **guard, struct ek_error *e)
+int ek_impact_write(const struct ek_guard *g, struct ek_buf *out)
 {
-    const struct ek_guard *g = *guard;
     struct ek_json_writer w;
-    (void)e;
-    ek_json_init(&w, context);
+    ek_json_init(&w, out);
     ek_json_open(&w, NULL, '{');
     ek_json_add_count(&w, "plan_version", ek_guard_plan_version(g));
     ek_json_add_count(&w, "stale_comparisons", ek_guard_stale_comparisons(g));
     add_routes(&w, "routes", g, NULL);
     ek_json_close(&w, '}');
-    return w.rc ? w.rc : ek_buf_text(context, "\n");
+    return w.rc ? w.rc : ek_buf_text(out, "\n");
+}
+
+static int add_page(void *context, struct ek_guard **guard, struct ek_error *e)
+{
+    (void)e;
+    return ek_impact_write(*guard, context);
+}
+
+int ek_impact_routes_write(const struct ek_guard *g, const char *feature, struct ek_buf *out)
+{
+    struct ek_json_writer w;
+    ek_json_init(&w, out);
+    add_routes(&w, NULL, g, feature);
+    return w.rc;
 }
 
 struct feature_query {
@@ -119,11 +131,8 @@ struct feature_query {
 static int add_feature(void *context, struct ek_guard **guard, struct ek_error *e)
 {
     const struct feature_query *one = context;
-    struct ek_json_writer w;
     (void)e;
-    ek_json_init(&w, one->out);
-    add_routes(&w, NULL, *guard, one->feature);
-    return w.rc;
+    return ek_impact_routes_write(*guard, one->feature, one->out);
 }
 
 int ek_impact_json(struct ek_guard_service *guard, const char *feature, struct ek_buf *out)

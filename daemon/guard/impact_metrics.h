@@ -11,6 +11,10 @@
 
 enum { EK_IMPACT_ROUTES = 64 }; /* on /metrics: the first routes of the plan */
 
+/* Append the response of /api/v1/impact of a guard. Return 0 or EK_ENOMEM. */
+int ek_impact_write(const struct ek_guard *g, struct ek_buf *out);
+/* Append the routes of one feature of a guard as a JSON array. Return 0 or EK_ENOMEM. */
+int ek_impact_routes_write(const struct ek_guard *g, const char *feature, struct ek_buf *out);
 /* Append the routes of one feature as a JSON array. Return 0 or EK_ENOMEM. */
 int ek_impact_json(struct ek_guard_service *guard, const char *feature, struct ek_buf *out);
 /* Append the response of /api/v1/impact. Return 0 or EK_ENOMEM. */

@@ -102,6 +102,7 @@ swept replay "out.msg e.jsonl" replay $hotel -p in/p.ekp -r in/rules.yaml -M in/
 swept repair "repaired.msg" replay $hotel -p in/p.ekp -r in/rules.yaml --writes features -i in/in.msg -o repaired.msg --json
 swept trees "trees.msg" replay $hotel -p in/p.ekp -r in/rules.yaml -M in/ranker.txt -i in/in.msg -o trees.msg --json
 swept ranker "" inspect --json in/ranker.txt
+swept report "r.html" report $hotel -p in/p.ekp -r in/rules.yaml -M in/m.safetensors -i in/in.msg -o r.html
 swept compare "" replay $hotel -p in/p.ekp -M in/m.safetensors -i in/in.msg --compare in/rules.yaml
 swept profiles "" inspect in/p.ekp
 swept models "" inspect --json in/m.safetensors

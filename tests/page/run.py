@@ -20,11 +20,12 @@ import test_keys
 import test_live
 import test_many
 import test_rare
+import test_report
 import test_shown
 import timed
 
 # All tests up to test_live share an instance, which the last one stops.
-MODULES = (test_files, test_drawn, test_rare, test_keys, test_acts, test_live, test_shown, test_in_fleet, test_many)
+MODULES = (test_files, test_drawn, test_rare, test_report, test_keys, test_acts, test_live, test_shown, test_in_fleet, test_many)
 
 
 def suite(names):

@@ -1,7 +1,7 @@
 // Operator commands. Each has a dialog that explains the effect and asks for a token, which is stored
 // for this tab only.
 
-import { get, post, token } from "./api.js";
+import { get, post, report, token } from "./api.js";
 import { byId, focusOn, h, nameOf } from "./dom.js";
 import { refreshSoon } from "./live.js";
 import { inPlace, times } from "./words.js";
@@ -153,8 +153,8 @@ export function resumeRoute(r) {
     send: async (form, say) => decided(await submit("resume", { ...at(r), ...words(form, "reason") }, say)) });
 }
 
-// `key`: buttons that replace each other have the same key, so that focus is preserved.
-const button = (key, text, act, kind) => h("button", { type: "button", class: kind || null, "data-key": `act ${key}`, onclick: act }, text);
+// `key`: buttons that replace each other have the same key, so that focus is preserved. A report has none.
+export const button = (key, text, act, kind) => !report && h("button", { type: "button", class: kind || null, "data-key": key, onclick: act }, text);
 
 function forget() {
   token.forget();
@@ -163,13 +163,13 @@ function forget() {
 
 export function actsOnFeature(feature, segment, finding, entry, possible) {
   const withFactor = finding && finding.class === "scale" && finding.state !== "suspected";
-  return h("p", { class: "buttons start" }, withFactor ? button("accept", `Accept ${inPlace(segment)} as normal`, () => accept(finding)) : null,
-    entry && entry.source === "operator" ? button("pin", `Unpin ${inPlace(segment)}`, () => unpin(entry)) : button("pin", `Pin ${inPlace(segment)}`, () => pin(feature, segment, possible || ["none", "alert"])));
+  return h("p", { class: "buttons start" }, withFactor ? button("act accept", `Accept ${inPlace(segment)} as normal`, () => accept(finding)) : null,
+    entry && entry.source === "operator" ? button("act pin", `Unpin ${inPlace(segment)}`, () => unpin(entry)) : button("act pin", `Pin ${inPlace(segment)}`, () => pin(feature, segment, possible || ["none", "alert"])));
 }
 
 export function actsOnAll(known) {
   const paused = known.status && known.status.paused;
-  return h("div", null, h("p", { class: "buttons start" }, paused ? button("pause", "Resume", resume, "main") : button("pause", "Pause", pause), button("reload", "Reload", reload),
-    token.get() ? button("forget", "Forget the token", forget) : null),
+  return h("div", null, h("p", { class: "buttons start" }, paused ? button("act pause", "Resume", resume, "main") : button("act pause", "Pause", pause), button("act reload", "Reload", reload),
+    token.get() ? button("act forget", "Forget the token", forget) : null),
   h("p", { class: "quiet" }, "Each asks for confirmation and a token of http.token_file. To accept or pin, open the page of the feature."));
 }

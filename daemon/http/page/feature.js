@@ -1,7 +1,7 @@
 // Page of a feature: distribution compared with training, evidence, segments, effect on ranks, and
 // sample lists.
 
-import { get } from "./api.js";
+import { get, report } from "./api.js";
 import { byId, h, show } from "./dom.js";
 import { accepted, distribution, evidence, factors, showsOne } from "./chart.js";
 import { samples } from "./samples.js";
@@ -30,7 +30,7 @@ async function load(view, known) {
   if (now !== mine) return;
   draw(view, known);
   clearTimeout(timer);
-  timer = setTimeout(() => load(view, known), EVERY_MS);
+  if (!report) timer = setTimeout(() => load(view, known), EVERY_MS);
 }
 
 // Initial cell: that of a finding, otherwise the one with the largest change.

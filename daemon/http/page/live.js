@@ -1,7 +1,7 @@
 // Keeps the data of the instance current: by the event stream, or by polling if streaming is not
 // available. Pages show `known` and are notified of changes.
 
-import { get } from "./api.js";
+import { get, report } from "./api.js";
 
 const EVERY_MS = 3000, EVERY_STREAMED_MS = 10000, FEATURES_MS = 10000, SOON_MS = 200, HISTORY = 1000;
 
@@ -57,7 +57,7 @@ async function refresh() {
   changed();
   const soon = again;
   again = false;
-  later(soon ? SOON_MS : known.streamed && !known.lost ? EVERY_STREAMED_MS : EVERY_MS);
+  if (!report) later(soon ? SOON_MS : known.streamed && !known.lost ? EVERY_STREAMED_MS : EVERY_MS);
 }
 
 function later(ms) {
@@ -66,6 +66,7 @@ function later(ms) {
 }
 
 export function refreshSoon() {
+  if (report) return;
   if (asking) again = true;
   else later(SOON_MS);
 }
@@ -121,14 +122,15 @@ function listen() {
 // `onChange` is called after each response; `features` returns true if the feature table is shown.
 export function start(onChange, features) {
   changed = onChange;
-  wantsFeatures = features;
+  wantsFeatures = report ? () => true : features;
+  refresh();
+  if (report) return;
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) return closeStream();
     listen();
     refreshSoon();
   });
   addEventListener("online", refreshSoon);
-  refresh();
   listen();
 }
 

@@ -2,7 +2,8 @@
 // commands.
 
 import { h, show } from "./dom.js";
-import { actsOnAll, revert, resumeRoute, unpin } from "./act.js";
+import { report } from "./api.js";
+import { actsOnAll, button, revert, resumeRoute, unpin } from "./act.js";
 import { number, percent, place, when, whole } from "./words.js";
 import { featurePage } from "./verdict.js";
 
@@ -20,7 +21,7 @@ const row = (...cells) => h("tr", null, ...cells.map((c) => h("td", null, c)));
 
 function entryRow(e) {
   return row(link(e.feature), place(e.segment), e.mitigation, e.mode || "\u2013", e.percent === null || e.percent === undefined ? "\u2013" : `${number(e.percent)}%`, BY[e.source] || e.source || "\u2013",
-    e.source === "operator" ? h("button", { type: "button", "data-key": `unpin ${e.feature} ${place(e.segment)}`, onclick: () => unpin(e) }, "Unpin") : "");
+    e.source === "operator" ? button(`unpin ${e.feature} ${place(e.segment)}`, "Unpin", () => unpin(e)) : "");
 }
 
 const ORDERS = [["plan_vs_upstream", "under the plan"], ["output_vs_upstream", "as forwarded"], ["model_vs_upstream", "model without routing"]];
@@ -34,7 +35,7 @@ function rankTable(r) {
   const rows = ORDERS.filter(([key]) => r[key]).map(([key, words]) => rankRow(r, key, words));
   const rail = r.rolled_back || r.would_roll_back;
   const notice = rail ? h("p", null, `${r.rolled_back ? "Rolled back by" : "Would be rolled back by"} guardrail ${rail.guardrail}: ${number(rail.observed)}, at most ${number(rail.limit)}. `,
-    r.rolled_back ? h("button", { type: "button", onclick: () => resumeRoute(r) }, "Resume the route") : null) : null;
+    r.rolled_back ? button(`resume ${r.feature} ${place(r.segment)}`, "Resume the route", () => resumeRoute(r)) : null) : null;
   return h("div", null, h("h4", null, `${r.feature}, ${place(r.segment)}`, ": ", r.mitigation, r.mode === "canary" ? `, canary ${number(r.percent)}%` : `, ${r.mode}`), notice,
     wide(`Ranks of ${r.feature}, ${place(r.segment)}`, ["Order", "Lists", "Kendall tau", "Shared top ten", "Positions", "Change", "95th percentile"], rows, "No list was shadow scored yet.", true));
 }
@@ -48,13 +49,13 @@ function pinsIn(known) {
   const pins = known.pins && (Array.isArray(known.pins) ? known.pins : known.pins.pins);
   if (!pins) return [];
   const rows = pins.map((p) => row(link(p.feature), place(p.segment), p.action, p.until_ms ? when(p.until_ms) : "no end", p.actor || BY[p.source] || "\u2013", p.reason || "",
-    p.source === "rules" ? "" : h("button", { type: "button", "data-key": `unpin ${p.feature} ${place(p.segment)}`, onclick: () => unpin(p) }, "Unpin")));
+    p.source === "rules" ? "" : button(`unpin ${p.feature} ${place(p.segment)}`, "Unpin", () => unpin(p))));
   return [h("h3", null, "Pins"), wide("Pins", ["Feature", "Segment", "Action", "Until", "Who", "Why", ""], rows, "No pins.")];
 }
 
 function acceptRow(a) {
   return row(link(a.feature), place(a.segment), `\u00d7${number(a.factor)}`, a.time_ms === null ? "\u2013" : when(a.time_ms), a.actor || "\u2013", a.reason || "",
-    h("button", { type: "button", "data-key": `revert ${a.version}`, onclick: () => revert(a) }, "Revert"));
+    button(`revert ${a.version}`, "Revert", () => revert(a)));
 }
 
 export function showPlan(view, known) {
@@ -66,5 +67,5 @@ export function showPlan(view, known) {
     h("section", { class: "panel" }, h("h3", null, "Effect on ranks"), ranksOf((known.ranks && known.ranks.routes) || [])),
     h("section", { class: "panel" }, h("h3", null, "Accepted as normal"),
       wide("Accepted levels", ["Feature", "Segment", "Level", "Since", "Who", "Why", ""], [...known.accepts].reverse().map(acceptRow), "Nothing: training is normal.")),
-    h("section", { class: "panel" }, h("h3", null, "Actions"), actsOnAll(known)));
+    report ? null : h("section", { class: "panel" }, h("h3", null, "Actions"), actsOnAll(known)));
 }

@@ -1,5 +1,6 @@
 // Head of every page: state of the instance, problems with certainty and action, and the effect without it.
 
+import { present, report } from "./api.js";
 import { byId, h, show } from "./dom.js";
 import { lasting, problems, ROUTES } from "./problems.js";
 import { ago, inPlace, interval, items, number, percent, place, samePlace, times, whatHappened, when, whole } from "./words.js";
@@ -127,7 +128,7 @@ export const featurePage = (name) => `#feature/${encodeURIComponent(name)}`;
 const line = (name, ...value) => h("div", null, h("dt", null, name), h("dd", null, ...value));
 
 // Age in minutes, so that an idle page is not redrawn each second.
-const long = (ms) => (Date.now() - ms > 90000 ? `, ${ago(ms)}` : "");
+const long = (ms) => (present() - ms > 90000 ? `, ${ago(ms)}` : "");
 
 export function card(p) {
   const others = othersOf(p);
@@ -147,7 +148,7 @@ export function card(p) {
 function recovered(known) {
   const ends = known.history.filter((d) => d.type === "end" && !known.accepts.some((a) => a.feature === d.feature && samePlace(a.segment, d.segment)));
   const last = ends[ends.length - 1];
-  return last && Date.now() - last.time_ms < RECENT_MS ? last : null;
+  return last && present() - last.time_ms < RECENT_MS ? last : null;
 }
 
 function accepted(list) {
@@ -236,6 +237,10 @@ export function showLink(known) {
   const at = known.received_ms, age = Math.round((Date.now() - at) / 1000), link = byId("link");
   link.className = `link ${known.lost ? "lost" : "good"}`;
   document.body.classList.toggle("stale", Boolean(known.lost && at));
+  if (report) {
+    show(link, `Report of ${report.source}, as of `, when(present()));
+    return;
+  }
   announce(Boolean(known.lost));
   if (known.lost && at) show(link, h("strong", null, "Connection lost."), " Data as of ", when(at), `, ${ago(at)}.`);
   else if (known.lost) show(link, h("strong", null, known.lost));

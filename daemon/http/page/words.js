@@ -1,5 +1,6 @@
 // Formatting of numbers, times and segments.
 
+import { present } from "./api.js";
 import { h } from "./dom.js";
 
 const MINUS = "\u2212";
@@ -63,7 +64,7 @@ export function clock(ms) {
   return day + new Intl.DateTimeFormat("en-GB", CLOCK).format(date);
 }
 
-export function ago(ms, now = Date.now()) {
+export function ago(ms, now = present()) {
   const seconds = Math.round((now - ms) / 1000);
   if (seconds < 0) return "";
   if (seconds < 90) return `${seconds} s ago`;
