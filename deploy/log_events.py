@@ -116,6 +116,7 @@ time=2026-11-22T14:02:05.250Z level=info event=finding state=confirmed feature=p
 ```
 
 - `log.level` sets the lowest level that is written.
+- `log.format: json` writes each line as a JSON object with the same keys.
 - Values with other characters than letters, digits and `_-.:/=@+` are quoted as JSON strings.
 - An event is written at most ten times in a second, and once in ten seconds while it goes on.
   A line with `suppressed` then counts the omitted lines: `event=dead_letter_sent suppressed=6990`.

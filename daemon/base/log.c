@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "daemon/base/clock.h"
+#include "daemon/base/log_json.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -55,7 +56,8 @@ struct rate {
 
 struct ek_log {
     FILE *to;
-    atomic_int level;     /* enum ek_log_level */
+    atomic_int level; /* enum ek_log_level */
+    enum ek_log_format format;
     pthread_mutex_t lock; /* guards the fields below */
     struct rate rates[RATE_SLOTS];
     char *ring; /* [RING_BYTES] lines for the thread; NULL: lines are written by the caller */
@@ -80,6 +82,11 @@ struct ek_log *ek_log_new(FILE *to, enum ek_log_level level)
     return l;
 }
 
+void ek_log_set_format(struct ek_log *l, enum ek_log_format format)
+{
+    l->format = format;
+}
+
 void ek_log_set_level(struct ek_log *l, enum ek_log_level level)
 {
     if (l)
@@ -98,8 +105,8 @@ static struct rate *get_rate(struct ek_log *l, const char *event)
     return &l->rates[i];
 }
 
-/* Put a line into the ring, or write it. Drops a line that does not fit. Call under the lock. */
-static void emit(struct ek_log *l, const void *bytes, size_t length)
+/* Put bytes into the ring, or write them. Drops a line that does not fit. Call under the lock. */
+static void emit_bytes(struct ek_log *l, const void *bytes, size_t length)
 {
     if (!l->ring) {
         fwrite(bytes, 1, length, l->to);
@@ -115,6 +122,22 @@ static void emit(struct ek_log *l, const void *bytes, size_t length)
     memcpy(l->ring, (const char *)bytes + until_end, length - until_end);
     l->filled += length;
     pthread_cond_signal(&l->more);
+}
+
+/* Emit a logfmt line in the format of the log. Call under the lock. */
+static void emit(struct ek_log *l, const void *bytes, size_t length)
+{
+    struct ek_buf json;
+    if (l->format == EK_LOG_LOGFMT) {
+        emit_bytes(l, bytes, length);
+        return;
+    }
+    ek_buf_init(&json, 0);
+    if (ek_log_json(bytes, length, &json))
+        l->dropped++;
+    else
+        emit_bytes(l, json.data, json.length);
+    ek_buf_release(&json);
 }
 
 static void add_head(struct ek_buf *line, enum ek_log_level level, const char *event)

@@ -1,4 +1,4 @@
-/* Log in logfmt, and RFC 3339 timestamps. Threads: any. */
+/* Log in logfmt or JSON, and RFC 3339 timestamps. Threads: any. */
 #ifndef EK_DAEMON_BASE_LOG_H
 #define EK_DAEMON_BASE_LOG_H
 
@@ -18,6 +18,7 @@ char *ek_rfc3339(int64_t time_ms, char out[EK_RFC3339_BYTES]);
  * `event=dead_letter_sent suppressed=6990`. While it goes on, it is written once in ten seconds
  * with that number. All functions accept NULL: no log. */
 enum ek_log_level { EK_LOG_DEBUG, EK_LOG_INFO, EK_LOG_WARN, EK_LOG_ERROR };
+enum ek_log_format { EK_LOG_LOGFMT, EK_LOG_JSON };
 
 struct ek_log;
 
@@ -32,6 +33,8 @@ uint64_t ek_log_dropped(struct ek_log *l);
 /* Write the counts of suppressed lines, wait at most a second for unwritten ones, and free the log.
  * NULL is allowed. */
 void ek_log_free(struct ek_log *l);
+/* Set the format of lines; logfmt at first. Before other threads use the log. */
+void ek_log_set_format(struct ek_log *l, enum ek_log_format format);
 /* Set the lowest level that is written. */
 void ek_log_set_level(struct ek_log *l, enum ek_log_level level);
 

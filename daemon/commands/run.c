@@ -280,6 +280,7 @@ static int prepare(struct run *r, struct ek_error *e)
     r->log = ek_log_new(stderr, (enum ek_log_level)c->log_level);
     if (!r->log)
         return ek_fail(e, EK_ENOMEM, "out of memory");
+    ek_log_set_format(r->log, (enum ek_log_format)c->log_format);
     rc = ek_log_start(r->log, e);
     if (rc)
         return rc;

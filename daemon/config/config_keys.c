@@ -352,6 +352,8 @@ static const struct ek_key_row KEYS[] = {
      .choices = "debug info warn error",
      .flags = EK_KEY_RELOADABLE,
      .help = "minimum level of log lines"},
+    CHOICE("log.format", IN_CONFIG(log_format), "logfmt", "logfmt json",
+           "format of log lines: key=value pairs, or one JSON object per line"),
 
     MAP("limits", "sizes, counts and times"),
     NUMBER("limits.message_bytes", SIZE, IN_CONFIG(message_bytes), "4MiB", KIB(1), MIB(512),

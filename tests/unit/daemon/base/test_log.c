@@ -2,6 +2,7 @@
 #include "daemon/base/log.h"
 
 #include "daemon/base/clock.h"
+#include "daemon/base/log_json.h"
 #include "daemon/kafka/partition_offsets.h"
 #include "tests/check.h"
 
@@ -135,10 +136,51 @@ START_TEST(a_reader_that_hangs_holds_up_nobody_and_dropped_lines_are_counted)
 }
 END_TEST
 
+START_TEST(a_line_in_json_has_the_same_pairs)
+{
+    struct lines s;
+    begin(&s);
+    ek_log_set_format(s.log, EK_LOG_JSON);
+    ek_log_text(s.log, EK_LOG_WARN, "kafka_error", "broker \"one\" says\nno = never");
+    ek_log_write(s.log, EK_LOG_INFO, "service_started", "partitions=%d topic=%s", 3, "a");
+    const char *text = end(&s);
+    ck_assert_msg(!strncmp(text, "{\"time\":\"20", 11), "%s", text);
+    ck_assert_ptr_nonnull(strstr(text, "\"level\":\"warn\",\"event\":\"kafka_error\",\"message\":"
+                                       "\"broker \\\"one\\\" says\\u000ano = never\"}\n{\"time\""));
+    ck_assert_ptr_nonnull(strstr(text, "\"event\":\"service_started\",\"partitions\":3,"
+                                       "\"topic\":\"a\"}\n"));
+    free(s.text);
+}
+END_TEST
+
+static const char *json_of(const char *line)
+{
+    static struct ek_buf out;
+    ek_buf_release(&out);
+    ek_buf_init(&out, 0);
+    ck_assert_int_eq(ek_log_json(line, strlen(line), &out), 0);
+    return ek_buf_string(&out);
+}
+
+START_TEST(values_in_json_keep_their_type)
+{
+    ck_assert_str_eq(json_of("a=1 b=-2.5e3 c=true d=false e=x\n"),
+                     "{\"a\":1,\"b\":-2.5e3,\"c\":true,\"d\":false,\"e\":\"x\"}\n");
+    ck_assert_str_eq(json_of("a=007 b=1. c=nan d=+1 e=- f=1.2.3 g=0 h=1e"),
+                     "{\"a\":\"007\",\"b\":\"1.\",\"c\":\"nan\",\"d\":\"+1\",\"e\":\"-\","
+                     "\"f\":\"1.2.3\",\"g\":0,\"h\":\"1e\"}\n");
+    ck_assert_str_eq(json_of("a=\"x=1 \\\" y\" b= c word"),
+                     "{\"a\":\"x=1 \\\" y\",\"b\":\"\",\"c\":true,\"word\":true}\n");
+    ck_assert_str_eq(json_of("a=\"cut"), "{\"a\":\"\\\"cut\"}\n");
+    ck_assert_str_eq(json_of(""), "{}\n");
+}
+END_TEST
+
 Suite *suite_log(void)
 {
     return ek_suite("log", what_was_left_out_of_a_burst_is_told_though_nothing_follows,
                     an_event_that_goes_on_is_folded_into_one_line_with_a_count,
                     a_line_about_a_message_says_of_which_topic_it_is,
-                    a_reader_that_hangs_holds_up_nobody_and_dropped_lines_are_counted);
+                    a_reader_that_hangs_holds_up_nobody_and_dropped_lines_are_counted,
+                    a_line_in_json_has_the_same_pairs, values_in_json_keep_their_type);
 }
