@@ -120,9 +120,11 @@ static bool is_place_open(void *context, const struct ek_event_place *at)
     return find_numbers(g, at, &feature, &cell) && ek_detector_has_open(g->detector, feature, cell);
 }
 
+/* The end was not seen, so a later report of the finding is no return: after a start a fleet
+ * repeats records from before the finding. */
 void ek_guard_end_incidents(struct ek_guard *g)
 {
-    ek_incident_log_end(g->incidents, EK_RECOVERED, ek_guard_list_count(g), g->time_ms,
+    ek_incident_log_end(g->incidents, EK_DISMISSED, ek_guard_list_count(g), g->time_ms,
                         is_place_open, g);
 }
 

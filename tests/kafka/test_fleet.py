@@ -254,6 +254,11 @@ class TwoOfOneName(OnePlan):
 class AFleetThatKeepsItsState(OnePlan):
     COUNT, FAULTY, RATE = 5000, 700, 350
 
+    def assert_one_incident(self, instance):
+        """A restart, or the state of another instance, neither repeats nor ends it."""
+        found = instance.json("/api/v1/incidents")
+        self.assertEqual([(i["feature"], i["state"], i["times"], i["to_ms"]) for i in found], [("price", "mitigated", 1, None)])
+
     def test_counts_each_list_once_and_goes_on_with_its_plan_over_a_restart(self):
         fleet = Fleet(2)
         test_state.state_topic(fleet.target, 2)
@@ -271,6 +276,7 @@ class AFleetThatKeepsItsState(OnePlan):
                 self.wait_shared((one, two), [1, 1])
                 wait_for("it routes again", two, lambda: status(two)["routed"] > 20)
                 self.assertEqual(two.json("/api/v1/plan")["entries"], cells)
+                self.assert_one_incident(two)
                 self.assertEqual(two.stop(), 0, two.log())
             count = len(stream.enough())
             eventually("one has it all", lambda: status(one)["partitions"] == 2)
@@ -279,6 +285,7 @@ class AFleetThatKeepsItsState(OnePlan):
             eventually("the sketches are shown", lambda: one.lists_in_sketches("price") == count)
             self.assertEqual(status(one)["state"]["losses"], 0, one.log())
             self.assertEqual(one.json("/api/v1/plan")["entries"], cells)
+            self.assert_one_incident(one)
             self.assertEqual(one.stop(), 0, one.log())
         out = fleet.out()
         self.assertEqual(set(numbers(out)), set(range(count)))
