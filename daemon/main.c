@@ -7,6 +7,7 @@
 
 static const struct ek_command COMMANDS[] = {
     {"run", "Process topics: detect and mitigate faults", "Run", ek_cmd_run},
+    {"watch", "Watch a topic without any file", NULL, ek_cmd_watch},
     {"check", "Validate rules, manifests, models, profiles and configurations", NULL, ek_cmd_check},
     {"topics", "Check the topics of a configuration, or create them", NULL, ek_cmd_topics},
     {"demo", "Show a detected and mitigated fault, with an embedded broker", NULL, ek_cmd_demo},

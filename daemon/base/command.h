@@ -72,6 +72,8 @@ void ek_progress_line(char *line, size_t size, int columns, const char *label, d
 /* Run the stage of a configuration. argv[0] is the name of the subcommand. Return an exit status.
  */
 int ek_cmd_run(int argc, char **argv);
+/* Watch a topic against a learned baseline. Return an exit status. */
+int ek_cmd_watch(int argc, char **argv);
 /* Fit a profile to training lists, or merge profiles. Return an exit status. */
 int ek_cmd_profile(int argc, char **argv);
 /* Train a routable model. Return an exit status. */

@@ -182,8 +182,7 @@ static const struct ek_cli_slot SLOTS[] = {
     {KEY_UNTIL_END, offsetof(struct capture_args, until_end)},
     {0}};
 
-/* Parse an age, or a date in UTC, of which a day means its start. */
-static int read_since(const char *text, int64_t *since_ms)
+int ek_capture_parse_since(const char *text, int64_t *since_ms)
 {
     enum { DAY_MS = 86400000, DAY_BYTES = 10 };
     int64_t ms;
@@ -214,7 +213,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         a->from_end = !strcmp(arg, "end");
         return 0;
     case KEY_SINCE:
-        if (read_since(arg, &a->since_ms))
+        if (ek_capture_parse_since(arg, &a->since_ms))
             argp_error(state,
                        "--since needs an age such as 6h, a day such as 2027-01-31 or a time such "
                        "as 2027-01-31T12:00:00Z, not '%s'",

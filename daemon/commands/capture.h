@@ -41,4 +41,8 @@ void ek_dead_letters_add(struct ek_dead_letters *d, const struct ek_kafka_record
 /* Print a line for each error class with records. Return 0 or EK_ENOMEM. */
 int ek_dead_letters_print(const struct ek_dead_letters *d, FILE *to);
 
+/* Parse the value of --since: an age, or a date in UTC, of which a day means its start. Return 0,
+ * or EK_EFORMAT with *since_ms unchanged. */
+int ek_capture_parse_since(const char *text, int64_t *since_ms);
+
 #endif

@@ -90,6 +90,17 @@ int ek_profile_halves_add(struct ek_profile_halves *h, const struct ek_list *q, 
     return rc;
 }
 
+bool ek_profile_halves_get_change(const struct ek_profile_halves *h, int feature,
+                                  enum ek_class *class, double *factor)
+{
+    const struct change *c = &h->change[feature];
+    if (!c->found)
+        return false;
+    *class = c->class;
+    *factor = c->factor;
+    return true;
+}
+
 bool ek_profile_halves_has_change(const struct ek_profile_halves *h, int feature)
 {
     return h->change[feature].found;

@@ -6,6 +6,7 @@
 #include "daemon/kafka/topics.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { SETTINGS = 4, REQUEST_TIMEOUT_MS = 1000, RETRY_MS = 300, TEXT_BYTES = 500 };
 
@@ -68,6 +69,48 @@ int ek_topic_admin_find(struct ek_topic_admin *a, const char *topic, int *partit
     *partitions = info.partitions;
     bool missing = info.responded && err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
     return err && !missing ? fail(a, err, topic, e) : EK_OK;
+}
+
+void ek_topic_admin_release(struct ek_text_list *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        ek_free(names->items[i]);
+    ek_free(names->items);
+    *names = (struct ek_text_list){NULL, 0};
+}
+
+static int copy_names(const struct rd_kafka_metadata *answer, struct ek_text_list *out)
+{
+    *out = (struct ek_text_list){NULL, 0};
+    out->items = ek_calloc((size_t)answer->topic_cnt + 1, sizeof *out->items);
+    for (int i = 0; out->items && i < answer->topic_cnt; i++) {
+        const char *name = answer->topics[i].topic;
+        if (!strncmp(name, "__", 2))
+            continue;
+        out->items[out->count] = ek_strdup(name);
+        if (!out->items[out->count++])
+            break;
+    }
+    if (out->items && (!out->count || out->items[out->count - 1]))
+        return EK_OK;
+    ek_topic_admin_release(out);
+    return EK_ENOMEM;
+}
+
+int ek_topic_admin_list(struct ek_topic_admin *a, struct ek_text_list *out, struct ek_error *e)
+{
+    int64_t until = ek_now_ms() + a->wait_ms;
+    const struct rd_kafka_metadata *answer;
+    rd_kafka_resp_err_t err;
+    do {
+        rd_kafka_poll(a->client, 0);
+        err = rd_kafka_metadata(a->client, 1, NULL, &answer, REQUEST_TIMEOUT_MS);
+    } while (err && ek_now_ms() < until);
+    if (err)
+        return fail(a, err, NULL, e);
+    int rc = copy_names(answer, out);
+    rd_kafka_metadata_destroy(answer);
+    return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
 }
 
 bool ek_topic_admin_get(struct ek_topic_admin *a, const char *topic, const char *property,

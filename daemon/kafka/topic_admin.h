@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 struct ek_brokers;
+struct ek_text_list;
 struct ek_topic_admin;
 
 /* Topic with the properties that it needs. */
@@ -32,6 +33,11 @@ void ek_topic_admin_free(struct ek_topic_admin *a);
  * remedy for wrong credentials, TLS and permissions. */
 int ek_topic_admin_find(struct ek_topic_admin *a, const char *topic, int *partitions,
                         struct ek_error *e);
+/* Set *out to the names of all topics but internal ones, which begin with two underscores; release
+ * it with ek_topic_admin_release. Return 0, EK_ENOMEM, or EK_EIO as ek_topic_admin_find. */
+int ek_topic_admin_list(struct ek_topic_admin *a, struct ek_text_list *out, struct ek_error *e);
+/* Free the names of ek_topic_admin_list. */
+void ek_topic_admin_release(struct ek_text_list *names);
 /* Write a property of a topic to value [size]. Return false, with `value` undefined, if brokers do
  * not report it. */
 bool ek_topic_admin_get(struct ek_topic_admin *a, const char *topic, const char *property,

@@ -89,6 +89,19 @@ static int switch_assets(struct ek_stage *s, struct ek_asset_ref *assets, const 
     return EK_OK;
 }
 
+int ek_stage_replace_assets(struct ek_stage *s, struct ek_assets *assets, struct ek_error *e)
+{
+    enum ek_restore_result fit;
+    struct ek_asset_ref *own = ek_asset_ref_new(assets);
+    if (!own) {
+        ek_assets_free(assets);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    }
+    int rc = switch_assets(s, own, NULL, &fit, e);
+    ek_asset_ref_release(own);
+    return rc;
+}
+
 const struct ek_assets *ek_stage_assets(const struct ek_stage *s)
 {
     return ek_asset_ref_get(s->assets);

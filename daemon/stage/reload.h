@@ -47,4 +47,9 @@ uint64_t ek_reload_service_request(struct ek_reload_service *s, bool reset_state
  * refused. Return 0 or EK_ENOMEM. */
 int ek_reload_service_json(struct ek_reload_service *s, struct ek_buf *out);
 
+/* Replace the assets of a running stage by others of the same manifest, which the stage then owns,
+ * also on failure. Evidence, findings and routes are kept only with an equal profile. Not with a
+ * reload service. Return 0, or an error, which changes nothing. */
+int ek_stage_replace_assets(struct ek_stage *s, struct ek_assets *assets, struct ek_error *e);
+
 #endif

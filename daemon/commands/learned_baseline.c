@@ -1,0 +1,730 @@
+#include "daemon/commands/learned_baseline.h"
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/tmpfile.h"
+#include "daemon/commands/profile_halves.h"
+#include "detect/detector.h"
+#include "lists/codec_draft.h"
+#include "lists/codec_shape.h"
+#include "offline/fit/profile_fit.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    SAMPLE = 100,     /* messages that give the mapping */
+    STATS_BYTES = 16, /* of a list and feature in a fit */
+    RULES_BYTES = 4096,
+    TRIALS = 7,         /* features tried for the sharpness */
+    TRIAL_LISTS = 1000, /* until a factor counts as not found */
+    STOP = -1           /* ends an iteration */
+};
+
+/* Head of a stored message. */
+struct head {
+    int64_t time_ms;
+    uint64_t length;
+};
+
+struct ek_learned_baseline {
+    const struct ek_field_mapping *given;
+    struct ek_learned_limits limits;
+    char path[EK_LEARNED_FILES][EK_LEARNED_PATH_BYTES];
+    FILE *store;                   /* messages: accepted, then pending */
+    long accepted_bytes, bytes;    /* of the store */
+    uint64_t accepted, pending;    /* lists of the profile; messages after them */
+    uint64_t offered, undecodable; /* messages of the first batch, and of these no lists */
+    struct ek_draft *draft;
+    struct ek_mapping mapping;
+    bool mapped, complete, discarding;
+    struct ek_manifest *manifest;
+    struct ek_rules *rules;
+    struct ek_codec *codec;
+    struct ek_profile *profile;
+    struct ek_detector *detector;
+    int open; /* findings of the detector */
+    struct ek_buf message;
+    struct ek_list list;
+    struct ek_learned_fields fields;
+    char reason[EK_LEARNED_TEXT_BYTES], sharpness[EK_LEARNED_TEXT_BYTES / 2];
+};
+
+const char *ek_learned_file_name(enum ek_learned_file file)
+{
+    static const char *const names[EK_LEARNED_FILES] = {"features.yaml", "rules.yaml",
+                                                        "profile.ekp"};
+    return names[file];
+}
+
+static int open_store(struct ek_learned_baseline *b, const char *folder, struct ek_error *e)
+{
+    char path[EK_LEARNED_PATH_BYTES];
+    snprintf(path, sizeof path, "%s/messages", folder);
+    int fd = ek_tmpfile_spool(path);
+    b->store = fd < 0 ? NULL : fdopen(fd, "w+b");
+    if (b->store)
+        return EK_OK;
+    if (fd >= 0)
+        close(fd);
+    return ek_fail(e, EK_EIO, "cannot make a temporary file in '%.200s'", folder);
+}
+
+int ek_learned_new(struct ek_learned_baseline **out, const char *folder,
+                   const struct ek_field_mapping *given, const struct ek_learned_limits *limits,
+                   struct ek_error *e)
+{
+    struct ek_learned_baseline *b = ek_calloc(1, sizeof *b);
+    if (!b)
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    b->given = given && given->config ? given : NULL;
+    b->limits = *limits;
+    ek_list_init(&b->list);
+    ek_buf_init(&b->message, 0);
+    for (int i = 0; i < EK_LEARNED_FILES; i++)
+        snprintf(b->path[i], sizeof b->path[i], "%.400s/%s", folder,
+                 ek_learned_file_name((enum ek_learned_file)i));
+    int rc = open_store(b, folder, e);
+    if (!rc && b->given) {
+        b->mapping = given->mapping;
+        b->mapped = true;
+    } else if (!rc) {
+        rc = ek_draft_new(&b->draft, e);
+    }
+    if (rc)
+        ek_learned_free(b);
+    else
+        *out = b;
+    return rc;
+}
+
+/* Free everything that the first batch determines but the mapping. */
+static void release_assets(struct ek_learned_baseline *b)
+{
+    ek_detector_free(b->detector);
+    ek_profile_free(b->profile);
+    ek_rules_free(b->rules);
+    ek_codec_free(b->codec);
+    ek_manifest_free(b->manifest);
+    b->detector = NULL;
+    b->profile = NULL;
+    b->rules = NULL;
+    b->codec = NULL;
+    b->manifest = NULL;
+}
+
+void ek_learned_free(struct ek_learned_baseline *b)
+{
+    if (!b)
+        return;
+    release_assets(b);
+    ek_draft_free(b->draft);
+    if (b->store)
+        fclose(b->store);
+    for (int i = 0; i < EK_LEARNED_FILES; i++)
+        unlink(b->path[i]);
+    ek_list_release(&b->list);
+    ek_buf_release(&b->message);
+    ek_free(b);
+}
+
+static int store_fault(struct ek_error *e)
+{
+    return ek_fail(e, EK_EIO, "cannot keep messages in a temporary file; set TMPDIR");
+}
+
+static int store(struct ek_learned_baseline *b, const void *bytes, size_t length, int64_t time_ms,
+                 struct ek_error *e)
+{
+    const struct head head = {time_ms, length};
+    if (fseek(b->store, b->bytes, SEEK_SET) || fwrite(&head, sizeof head, 1, b->store) != 1 ||
+        (length && fwrite(bytes, length, 1, b->store) != 1))
+        return store_fault(e);
+    b->bytes += (long)(sizeof head + length);
+    b->pending++;
+    return EK_OK;
+}
+
+/* Discard the messages of the current batch. */
+static void discard(struct ek_learned_baseline *b)
+{
+    b->bytes = b->accepted_bytes;
+    b->pending = 0;
+    b->offered = b->undecodable = 0;
+}
+
+/* Process a stored message, which the function does not keep. STOP ends the iteration. */
+typedef int stored_fn(struct ek_learned_baseline *b, void *context, int64_t time_ms,
+                      struct ek_error *e);
+
+/* Call `process` for each stored message, in b->message. */
+static int each_stored(struct ek_learned_baseline *b, stored_fn *process, void *context,
+                       struct ek_error *e)
+{
+    struct head head;
+    int rc = fseek(b->store, 0, SEEK_SET) ? store_fault(e) : EK_OK;
+    for (long at = 0; !rc && at < b->bytes; at += (long)(sizeof head + head.length)) {
+        if (fread(&head, sizeof head, 1, b->store) != 1)
+            return store_fault(e);
+        ek_buf_clear(&b->message);
+        if (ek_buf_reserve(&b->message, head.length))
+            return ek_fail(e, EK_ENOMEM, "out of memory");
+        if (head.length && fread(b->message.data, head.length, 1, b->store) != 1)
+            return store_fault(e);
+        b->message.length = head.length;
+        rc = process(b, context, head.time_ms, e);
+    }
+    return rc;
+}
+
+/* Decode a message into b->list. *is_list is false for a message that is no list, whose reason is
+ * kept for the first one. */
+static int decode(struct ek_learned_baseline *b, const void *bytes, size_t length, int64_t time_ms,
+                  bool *is_list, struct ek_error *e)
+{
+    struct ek_error why;
+    int rc = ek_codec_decode(b->codec, bytes, length, &b->list, &why);
+    if (rc == EK_ENOMEM)
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    *is_list = !rc;
+    if (rc && !*b->fields.first_fault)
+        snprintf(b->fields.first_fault, sizeof b->fields.first_fault, "%s", why.message);
+    if (!rc && b->list.time_ms < 0)
+        b->list.time_ms = time_ms;
+    return EK_OK;
+}
+
+static int no_lists(const struct ek_learned_baseline *b, const char *why, struct ek_error *e)
+{
+    return ek_fail(e, EK_EFORMAT, "the messages are no lists that can be read: %s; %s", why,
+                   b->given ? "correct the section 'message' of the configuration"
+                            : "name the fields in a configuration, and use --config");
+}
+
+/* Set the mapping to that of the messages so far. */
+static int find_mapping(struct ek_learned_baseline *b, struct ek_error *e)
+{
+    if (2 * b->undecodable > b->offered)
+        return no_lists(b, "most are neither JSON nor a MessagePack map", e);
+    int rc = ek_draft_mapping(b->draft, &b->mapping, e);
+    if (rc)
+        return rc;
+    if (b->mapping.layout == EK_LAYOUT_ITEM)
+        return no_lists(b, "each message is one item", e);
+    b->mapped = true;
+    return EK_OK;
+}
+
+/* Add a message before the manifest is known. */
+static int sample(struct ek_learned_baseline *b, const void *bytes, size_t length, int64_t time_ms,
+                  enum ek_learned_step *step, struct ek_error *e)
+{
+    struct ek_error unwanted;
+    b->offered++;
+    int rc = b->mapped ? EK_OK : ek_draft_add(b->draft, bytes, length, &unwanted);
+    if (rc == EK_ENOMEM)
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    b->undecodable += rc != EK_OK;
+    rc = rc ? EK_OK : store(b, bytes, length, time_ms, e);
+    if (!rc && !b->mapped && b->offered >= SAMPLE) {
+        rc = find_mapping(b, e);
+        *step = EK_LEARNED_MAPPED;
+    }
+    return rc;
+}
+
+static int add_to_shape(struct ek_learned_baseline *b, void *context, int64_t time_ms,
+                        struct ek_error *e)
+{
+    struct ek_error why;
+    (void)time_ms;
+    int rc = ek_shape_add(context, b->message.data, b->message.length, &why);
+    if (rc == EK_EFORMAT) {
+        if (!*b->fields.first_fault)
+            snprintf(b->fields.first_fault, sizeof b->fields.first_fault, "%s", why.message);
+        return EK_OK;
+    }
+    if (rc)
+        *e = why;
+    return rc;
+}
+
+/* Write the manifest of the stored messages, and read it. */
+static int make_manifest(struct ek_learned_baseline *b, struct ek_error *e)
+{
+    const char *path = b->path[EK_LEARNED_MANIFEST];
+    struct ek_shape *shape;
+    struct ek_error why;
+    struct ek_buf text;
+    ek_buf_init(&text, 0);
+    int rc = ek_shape_new(&shape, &b->mapping, e);
+    if (rc)
+        return rc;
+    rc = each_stored(b, add_to_shape, shape, e);
+    if (!rc && ek_shape_manifest(shape, &text, &why))
+        rc = no_lists(b, *b->fields.first_fault ? b->fields.first_fault : why.message, e);
+    if (!rc)
+        rc = ek_file_write_bytes(path, text.data, text.length, e);
+    if (!rc)
+        rc = ek_manifest_load(&b->manifest, path, e);
+    ek_shape_free(shape);
+    ek_buf_release(&text);
+    return rc;
+}
+
+static void add_dimension(struct ek_learned_fields *c, const struct ek_segment *s)
+{
+    struct ek_learned_dimension *d = c->dimension;
+    char name[EK_LEARNED_NAME_BYTES];
+    int length = (int)(s->name.length < sizeof name ? s->name.length : sizeof name - 1);
+    uint64_t hash = ek_hash(s->value.text, s->value.length, 0);
+    snprintf(name, sizeof name, "%.*s", length, s->name.text);
+    while (d < c->dimension + c->dimensions && strcmp(d->name, name) != 0)
+        d++;
+    if (d == c->dimension + EK_SEGMENTS_MAX)
+        return;
+    if (d == c->dimension + c->dimensions) {
+        c->dimensions++;
+        snprintf(d->name, sizeof d->name, "%s", name);
+    }
+    int i = 0;
+    while (i < d->values && i < EK_LEARNED_VALUES && d->hash[i] != hash)
+        i++;
+    if (i == d->values && i < EK_LEARNED_VALUES)
+        d->hash[i] = hash;
+    d->values += i == d->values && d->values <= EK_LEARNED_VALUES;
+    d->lists++;
+}
+
+static int add_fields(struct ek_learned_baseline *b, void *context, int64_t time_ms,
+                      struct ek_error *e)
+{
+    struct ek_learned_fields *c = context;
+    const struct ek_list *q = &b->list;
+    bool is_list, score = false;
+    int rc = decode(b, b->message.data, b->message.length, -1, &is_list, e);
+    (void)time_ms;
+    c->messages++;
+    c->json = c->json || ek_codec_is_json(b->message.data, b->message.length);
+    if (rc || !is_list)
+        return rc;
+    for (int i = 0; i < q->items; i++)
+        score = score || !isnan(q->score[i]);
+    c->lists++;
+    c->items += (uint64_t)q->items;
+    c->ids += q->id.text != NULL;
+    c->times += q->time_ms >= 0;
+    c->scores += score;
+    for (int i = 0; i < q->segment_count; i++)
+        add_dimension(c, &q->segments[i]);
+    return EK_OK;
+}
+
+/* Monitor dimensions with few values in most lists. */
+static void choose_dimensions(struct ek_learned_fields *c)
+{
+    int count = 0;
+    for (int i = 0; i < c->dimensions; i++) {
+        struct ek_learned_dimension *d = &c->dimension[i];
+        d->in_rules = d->values > 1 && d->values <= EK_LEARNED_VALUES && 2 * d->lists > c->lists &&
+                      count < EK_DIMENSIONS_MAX;
+        count += d->in_rules;
+    }
+}
+
+/* Drop dimensions whose values have different levels, such as markets. Their values also differ in
+ * spread and mixture, which would cause false findings; the values of an arm do not. Return whether
+ * there were any. */
+static bool drop_different(struct ek_learned_fields *c, const struct ek_profile *p)
+{
+    const struct ek_segment_levels *t = p->segment_levels;
+    bool any = false;
+    for (int i = 0; t && i < c->dimensions; i++) {
+        struct ek_learned_dimension *d = &c->dimension[i];
+        bool differs = d->in_rules && ek_segment_levels_differ(t, d->name);
+        d->in_rules = d->in_rules && !differs;
+        any = any || differs;
+    }
+    return any;
+}
+
+/* Write rules that report faults of the monitored dimensions, and read them. */
+static int make_rules(struct ek_learned_baseline *b, struct ek_rules **out, struct ek_error *e)
+{
+    const char *path = b->path[EK_LEARNED_RULES];
+    const struct ek_learned_fields *c = &b->fields;
+    struct ek_buf text;
+    int count = 0;
+    ek_buf_init(&text, RULES_BYTES);
+    ek_buf_text(&text, "# Rules of `evenkeel watch` (docs/rules.md).\n"
+                       "version: 1\n"
+                       "defaults: {mode: observe}   # report findings, change no list\n"
+                       "# Dimensions to which a fault may be confined, such as an arm of a test.\n"
+                       "segments: [");
+    for (int i = 0; i < c->dimensions; i++) {
+        if (!c->dimension[i].in_rules)
+            continue;
+        ek_buf_text(&text, count++ ? ", " : "");
+        ek_buf_json(&text, c->dimension[i].name, strlen(c->dimension[i].name));
+    }
+    ek_buf_text(&text, "]\n");
+    int rc = ek_buf_string(&text) ? ek_file_write(path, (const char *)text.data, e)
+                                  : ek_fail(e, EK_ENOMEM, "out of memory");
+    ek_buf_release(&text);
+    return rc ? rc : ek_rules_load(out, b->manifest, path, e);
+}
+
+/* Set manifest, codec, fields and rules to those of the stored messages. */
+static int describe(struct ek_learned_baseline *b, struct ek_error *e)
+{
+    static const struct ek_codec_limits usual = {0};
+    release_assets(b);
+    b->fields = (struct ek_learned_fields){0};
+    int rc = make_manifest(b, e);
+    if (!rc)
+        rc = ek_codec_new(&b->codec, b->manifest, &b->mapping,
+                          b->given ? &b->given->limits : &usual, e);
+    if (!rc)
+        rc = each_stored(b, add_fields, &b->fields, e);
+    if (!rc && 2 * b->fields.lists < b->fields.messages)
+        rc = no_lists(b, b->fields.first_fault, e);
+    if (!rc)
+        choose_dimensions(&b->fields);
+    return rc ? rc : make_rules(b, &b->rules, e);
+}
+
+static int add_to_halves(struct ek_learned_baseline *b, void *context, int64_t time_ms,
+                         struct ek_error *e)
+{
+    bool is_list;
+    int rc = decode(b, b->message.data, b->message.length, time_ms, &is_list, e);
+    return !rc && is_list ? ek_profile_halves_add(context, &b->list, e) : rc;
+}
+
+static void append_change(struct ek_learned_baseline *b, const char *feature, enum ek_class class,
+                          double factor)
+{
+    size_t length = strlen(b->reason), room = sizeof b->reason - length;
+    char by[40] = "";
+    if (!isnan(factor))
+        snprintf(by, sizeof by, " x%.3g", factor);
+    snprintf(b->reason + length, room, "%s'%s' changes (%s%s)", length ? ", " : "", feature,
+             ek_class_name(class), by);
+}
+
+/* Set *same to whether the halves of the first batch have no change; b->reason has the others. */
+static int compare_halves(struct ek_learned_baseline *b, bool *same, struct ek_error *e)
+{
+    struct ek_profile_halves *halves;
+    int rc = ek_profile_halves_new(&halves, b->manifest, NULL, b->fields.lists, e);
+    if (rc)
+        return rc;
+    rc = each_stored(b, add_to_halves, halves, e);
+    *b->reason = 0;
+    for (int f = 0; !rc && f < b->manifest->item_count; f++) {
+        enum ek_class class;
+        double factor;
+        if (ek_profile_halves_get_change(halves, f, &class, &factor))
+            append_change(b, b->manifest->item[f]->name, class, factor);
+    }
+    *same = !*b->reason;
+    ek_profile_halves_free(halves);
+    return rc;
+}
+
+static int add_to_fit(struct ek_learned_baseline *b, void *context, int64_t time_ms,
+                      struct ek_error *e)
+{
+    bool is_list;
+    int rc = decode(b, b->message.data, b->message.length, time_ms, &is_list, e);
+    return !rc && is_list ? ek_profile_fit_add(context, &b->list, e) : rc;
+}
+
+static int fit(struct ek_learned_baseline *b, struct ek_profile **out, struct ek_error *e)
+{
+    struct ek_profile_fit *fit;
+    int rc = ek_profile_fit_new(&fit, b->manifest, NULL, e);
+    if (rc)
+        return rc;
+    rc = each_stored(b, add_to_fit, fit, e);
+    if (!rc)
+        rc = ek_profile_fit_finish(fit, out, e);
+    ek_profile_fit_free(fit);
+    return rc;
+}
+
+static uint64_t lists_max(const struct ek_learned_baseline *b)
+{
+    uint64_t most = b->limits.fit_bytes / (STATS_BYTES * (uint64_t)b->manifest->item_count + 1);
+    return most < b->limits.lists ? most : b->limits.lists;
+}
+
+/* Trial of a factor on stored lists. */
+struct trial {
+    struct ek_detector *detector;
+    int feature;
+    float factor;
+    int lists, found; /* lists so far; of these, until a finding, 0: none */
+};
+
+static int add_to_trial(struct ek_learned_baseline *b, void *context, int64_t time_ms,
+                        struct ek_error *e)
+{
+    struct trial *t = context;
+    struct ek_finding f;
+    bool is_list;
+    int rc = decode(b, b->message.data, b->message.length, time_ms, &is_list, e);
+    if (rc || !is_list)
+        return rc;
+    for (int i = 0; i < b->list.items; i++)
+        b->list.x[i * b->list.item_features + t->feature] *= t->factor;
+    t->lists++;
+    rc = ek_detector_observe(t->detector, &b->list, b->list.time_ms, e);
+    while (!rc && ek_detector_next(t->detector, &f))
+        if (f.state == EK_CONFIRMED && f.feature == t->feature && !t->found)
+            t->found = t->lists;
+    return rc ? rc : t->found || t->lists == TRIAL_LISTS ? STOP : EK_OK;
+}
+
+static int try_factor(struct ek_learned_baseline *b, const struct ek_profile *profile, int feature,
+                      float factor, int *found, struct ek_error *e)
+{
+    struct trial t = {.feature = feature, .factor = factor};
+    int rc = ek_detector_new(&t.detector, b->manifest, profile, b->rules, e);
+    if (!rc)
+        rc = each_stored(b, add_to_trial, &t, e);
+    ek_detector_free(t.detector);
+    *found = t.found ? t.found : INT32_MAX;
+    return rc == STOP ? EK_OK : rc;
+}
+
+static int compare_counts(const void *a, const void *b)
+{
+    const int *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Append the median number of lists to a finding, over up to TRIALS features. A computed delay
+ * would ignore that a profile of few lists allows only little evidence for each list. */
+static int add_delay(struct ek_learned_baseline *b, const struct ek_profile *p, float factor,
+                     const char *separator, struct ek_error *e)
+{
+    size_t length = strlen(b->sharpness), room = sizeof b->sharpness - length;
+    int found[TRIALS], count = 0, rc = EK_OK;
+    int step = p->features > TRIALS ? p->features / TRIALS : 1;
+    for (int f = 0; !rc && f < p->features && count < TRIALS; f += step)
+        if (!p->category[f].strata)
+            rc = try_factor(b, p, f, factor, &found[count++], e);
+    qsort(found, (size_t)count, sizeof *found, compare_counts);
+    int median = count ? found[count / 2] : INT32_MAX;
+    if (median == INT32_MAX)
+        snprintf(b->sharpness + length, room, "%sx%g not yet", separator, (double)factor);
+    else
+        snprintf(b->sharpness + length, room, "%sx%g after about %d", separator, (double)factor,
+                 median);
+    return rc;
+}
+
+static int measure_sharpness(struct ek_learned_baseline *b, const struct ek_profile *p,
+                             struct ek_error *e)
+{
+    *b->sharpness = 0;
+    int rc = add_delay(b, p, 2, ": ", e);
+    return rc ? rc : add_delay(b, p, 1.2F, ", ", e);
+}
+
+/* Use a profile of all stored messages, which the baseline then owns, with a detector. */
+static void take_profile(struct ek_learned_baseline *b, struct ek_profile *profile,
+                         struct ek_detector *detector)
+{
+    ek_detector_free(b->detector);
+    ek_profile_free(b->profile);
+    b->profile = profile;
+    b->detector = detector;
+    b->accepted = profile->queries;
+    b->accepted_bytes = b->bytes;
+    b->pending = 0;
+    b->open = 0;
+    b->complete = b->complete || b->accepted >= lists_max(b);
+}
+
+/* Replace the rules by those without dimensions whose values differ. The detector uses the former
+ * ones, and is freed. */
+static int renew_rules(struct ek_learned_baseline *b, struct ek_error *e)
+{
+    struct ek_rules *rules;
+    int rc = make_rules(b, &rules, e);
+    if (rc)
+        return rc;
+    ek_detector_free(b->detector);
+    b->detector = NULL;
+    ek_rules_free(b->rules);
+    b->rules = rules;
+    return EK_OK;
+}
+
+/* Make the profile of all stored messages, and a detector for the next batch. */
+static int accept(struct ek_learned_baseline *b, struct ek_error *e)
+{
+    struct ek_profile *profile = NULL;
+    struct ek_detector *detector = NULL;
+    int rc = fit(b, &profile, e);
+    if (!rc)
+        rc = ek_profile_save(profile, b->path[EK_LEARNED_PROFILE], e);
+    if (!rc && drop_different(&b->fields, profile))
+        rc = renew_rules(b, e);
+    if (!rc)
+        ek_profile_choose_segments(profile, b->rules->segment, b->rules->segment_count);
+    if (!rc)
+        rc = measure_sharpness(b, profile, e);
+    if (!rc)
+        rc = ek_detector_new(&detector, b->manifest, profile, b->rules, e);
+    if (rc)
+        ek_profile_free(profile);
+    else
+        take_profile(b, profile, detector);
+    return rc;
+}
+
+/* End the first batch. */
+static int end_first(struct ek_learned_baseline *b, enum ek_learned_step *step, struct ek_error *e)
+{
+    bool same = true;
+    int rc = b->mapped ? EK_OK : find_mapping(b, e);
+    if (!rc)
+        rc = describe(b, e);
+    if (!rc)
+        rc = compare_halves(b, &same, e);
+    if (!rc && same)
+        rc = accept(b, e);
+    if (!rc && !same)
+        discard(b);
+    *step = same ? EK_LEARNED_PROFILED : EK_LEARNED_REFUSED;
+    return rc;
+}
+
+/* Count open findings, and discard the batch at a confirmed one. */
+static void read_findings(struct ek_learned_baseline *b, enum ek_learned_step *step)
+{
+    struct ek_finding f;
+    while (ek_detector_next(b->detector, &f)) {
+        b->open += f.state == EK_SUSPECTED;
+        b->open -= ek_finding_is_over(f.state) && b->open > 0;
+        if (f.state != EK_CONFIRMED || b->discarding)
+            continue;
+        *b->reason = 0;
+        append_change(b, b->manifest->item[f.feature]->name, f.class, f.factor);
+        b->discarding = true;
+        discard(b);
+        *step = EK_LEARNED_REFUSED;
+    }
+    b->discarding = b->discarding && b->open;
+}
+
+static int end_batch(struct ek_learned_baseline *b, enum ek_learned_step *step, struct ek_error *e)
+{
+    *step = EK_LEARNED_PROFILED;
+    return accept(b, e);
+}
+
+/* Add a message to a later batch. */
+static int extend(struct ek_learned_baseline *b, const void *bytes, size_t length, int64_t time_ms,
+                  enum ek_learned_step *step, struct ek_error *e)
+{
+    bool is_list;
+    int rc = decode(b, bytes, length, time_ms, &is_list, e);
+    if (rc || !is_list)
+        return rc;
+    rc = ek_detector_observe(b->detector, &b->list, b->list.time_ms, e);
+    if (rc)
+        return rc;
+    read_findings(b, step);
+    if (b->discarding)
+        return EK_OK;
+    rc = store(b, bytes, length, time_ms, e);
+    bool full = b->bytes >= b->limits.bytes || b->accepted + b->pending >= lists_max(b);
+    if (!rc && full && b->open) {
+        discard(b);
+    } else if (!rc && !b->open && (full || b->pending >= b->accepted)) {
+        b->complete = full;
+        rc = end_batch(b, step, e);
+    }
+    return rc;
+}
+
+int ek_learned_add(struct ek_learned_baseline *b, const void *bytes, size_t length, int64_t time_ms,
+                   enum ek_learned_step *step, struct ek_error *e)
+{
+    *step = EK_LEARNED_MORE;
+    if (b->complete)
+        return EK_OK;
+    if (b->profile)
+        return extend(b, bytes, length, time_ms, step, e);
+    int rc = sample(b, bytes, length, time_ms, step, e);
+    bool full = b->pending >= b->limits.first || b->bytes >= b->limits.bytes;
+    return !rc && full ? end_first(b, step, e) : rc;
+}
+
+int ek_learned_end_batch(struct ek_learned_baseline *b, enum ek_learned_step *step,
+                         struct ek_error *e)
+{
+    *step = EK_LEARNED_MORE;
+    if (!b->profile && b->pending >= EK_LEARNED_FIRST_LEAST)
+        return end_first(b, step, e);
+    return b->profile && b->pending && !b->open ? end_batch(b, step, e) : EK_OK;
+}
+
+bool ek_learned_is_complete(const struct ek_learned_baseline *b)
+{
+    return b->complete;
+}
+
+bool ek_learned_is_waiting(const struct ek_learned_baseline *b)
+{
+    return b->open > 0;
+}
+
+uint64_t ek_learned_lists(const struct ek_learned_baseline *b)
+{
+    return b->accepted;
+}
+
+uint64_t ek_learned_collected(const struct ek_learned_baseline *b)
+{
+    return b->pending;
+}
+
+const char *ek_learned_reason(const struct ek_learned_baseline *b)
+{
+    return b->reason;
+}
+
+const struct ek_mapping *ek_learned_mapping(const struct ek_learned_baseline *b)
+{
+    return &b->mapping;
+}
+
+const struct ek_manifest *ek_learned_manifest(const struct ek_learned_baseline *b)
+{
+    return b->manifest;
+}
+
+const struct ek_learned_fields *ek_learned_fields(const struct ek_learned_baseline *b)
+{
+    return &b->fields;
+}
+
+const char *ek_learned_path(const struct ek_learned_baseline *b, enum ek_learned_file file)
+{
+    return b->path[file];
+}
+
+void ek_learned_sharpness(const struct ek_learned_baseline *b, char text[EK_LEARNED_TEXT_BYTES])
+{
+    snprintf(text, EK_LEARNED_TEXT_BYTES, "%" PRIu64 " lists%s", b->accepted, b->sharpness);
+}

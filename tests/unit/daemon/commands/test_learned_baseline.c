@@ -1,0 +1,240 @@
+/* Baseline of `evenkeel watch`: fields, batches, refusals and limits. */
+#include "daemon/commands/learned_baseline.h"
+#include "tests/check.h"
+
+#include "base/buf.h"
+#include "detect/detector.h"
+#include "lists/codec.h"
+#include "offline/world/hotel.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FIRST = 500, SEED = 5 };
+
+static const struct ek_learned_limits USUAL = {FIRST, 4000, 64 << 20, 64 << 20};
+
+/* Baseline that is fed with hotel searches. */
+struct fed {
+    char folder[64];
+    struct ek_manifest *manifest;
+    struct ek_hotel *hotel;
+    struct ek_list list;
+    struct ek_learned_baseline *baseline;
+    uint64_t next;
+    double factor; /* of the price */
+    enum ek_feature_encoding encoding;
+    int profiles, refusals;
+};
+
+static void feed_new(struct fed *f, const struct ek_learned_limits *limits)
+{
+    struct ek_error e;
+    *f = (struct fed){.factor = 1, .encoding = EK_FEATURES_JSON_MAP};
+    snprintf(f->folder, sizeof f->folder, "/tmp/ek-learned-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(f->folder));
+    ck_assert_int_eq(ek_manifest_parse(&f->manifest, "hotel", ek_hotel_manifest(),
+                                       strlen(ek_hotel_manifest()), &e),
+                     0);
+    ck_assert_int_eq(ek_hotel_new(&f->hotel, SEED, &e), 0);
+    ek_list_init(&f->list);
+    ck_assert_int_eq(ek_learned_new(&f->baseline, f->folder, NULL, limits, &e), 0);
+}
+
+static void feed_free(struct fed *f)
+{
+    ek_learned_free(f->baseline);
+    ck_assert_int_eq(rmdir(f->folder), 0); /* all files are deleted */
+    ek_list_release(&f->list);
+    ek_hotel_free(f->hotel);
+    ek_manifest_free(f->manifest);
+}
+
+static void feed(struct fed *f, int lists)
+{
+    int price = ek_manifest_item(f->manifest, "price");
+    struct ek_buf message;
+    struct ek_error e;
+    ek_buf_init(&message, 0);
+    for (int i = 0; i < lists; i++) {
+        enum ek_learned_step step;
+        ck_assert_int_eq(ek_hotel_list(f->hotel, f->next++, &f->list, &e), 0);
+        for (int k = 0; k < f->list.items; k++)
+            f->list.x[k * f->list.item_features + price] *= (float)f->factor;
+        ek_buf_clear(&message);
+        ck_assert_int_eq(ek_codec_encode(f->manifest, &f->list, f->encoding, &message, &e), 0);
+        ck_assert_int_eq(ek_learned_add(f->baseline, message.data, message.length, -1, &step, &e),
+                         0);
+        f->profiles += step == EK_LEARNED_PROFILED;
+        f->refusals += step == EK_LEARNED_REFUSED;
+    }
+    ek_buf_release(&message);
+}
+
+START_TEST(the_first_batch_gives_manifest_rules_and_profile_and_later_ones_double_it)
+{
+    struct fed f;
+    struct ek_profile *saved;
+    struct ek_error e;
+    feed_new(&f, &USUAL);
+    feed(&f, FIRST - 1);
+    ck_assert_int_eq(f.profiles, 0);
+    ck_assert_uint_eq(ek_learned_collected(f.baseline), FIRST - 1);
+    feed(&f, 1);
+    ck_assert_int_eq(f.profiles, 1);
+    ck_assert_uint_eq(ek_learned_lists(f.baseline), FIRST);
+    const struct ek_learned_fields *c = ek_learned_fields(f.baseline);
+    ck_assert_uint_eq(c->lists, FIRST);
+    ck_assert_uint_eq(c->ids, FIRST);
+    ck_assert_int_eq(c->dimensions, 2);
+    /* 24 markets have other prices; the arms are alike. */
+    ck_assert_str_eq(c->dimension[0].name, "arm");
+    ck_assert(c->dimension[0].in_rules);
+    ck_assert(!c->dimension[1].in_rules);
+    ck_assert_int_ge(ek_manifest_item(ek_learned_manifest(f.baseline), "price"), 0);
+    feed(&f, 3500);
+    ck_assert_int_eq(f.profiles, 4); /* 500, 1000, 2000, 4000 lists */
+    ck_assert_uint_eq(ek_learned_lists(f.baseline), 4000);
+    ck_assert_int_eq(ek_profile_load(&saved, ek_learned_path(f.baseline, EK_LEARNED_PROFILE), &e),
+                     0);
+    ck_assert_uint_eq(saved->queries, 4000);
+    ek_profile_free(saved);
+    feed_free(&f);
+}
+END_TEST
+
+START_TEST(a_first_batch_of_two_populations_is_refused_and_the_next_one_is_learned)
+{
+    struct fed f;
+    feed_new(&f, &USUAL);
+    feed(&f, FIRST / 2);
+    f.factor = 100;
+    feed(&f, FIRST / 2);
+    ck_assert_int_eq(f.profiles, 0);
+    ck_assert_int_eq(f.refusals, 1);
+    ck_assert(strstr(ek_learned_reason(f.baseline), "'price' changes (scale x"));
+    ck_assert_uint_eq(ek_learned_lists(f.baseline), 0);
+    ck_assert_uint_eq(ek_learned_collected(f.baseline), 0);
+    f.factor = 1;
+    feed(&f, FIRST);
+    ck_assert_int_eq(f.profiles, 1);
+    feed_free(&f);
+}
+END_TEST
+
+START_TEST(a_baseline_does_not_learn_a_change_and_goes_on_after_it)
+{
+    struct fed f;
+    feed_new(&f, &USUAL);
+    feed(&f, 2 * FIRST);
+    ck_assert_uint_eq(ek_learned_lists(f.baseline), 2 * FIRST);
+    f.factor = 100;
+    feed(&f, 3 * FIRST);
+    ck_assert_int_eq(f.refusals, 1);
+    ck_assert(ek_learned_is_waiting(f.baseline));
+    ck_assert_uint_eq(ek_learned_lists(f.baseline), 2 * FIRST);
+    f.factor = 1;
+    feed(&f, 8 * FIRST);
+    ck_assert_int_eq(f.refusals, 1);
+    ck_assert(!ek_learned_is_waiting(f.baseline));
+    ck_assert_uint_ge(ek_learned_lists(f.baseline), 4 * FIRST);
+    feed_free(&f);
+}
+END_TEST
+
+START_TEST(after_the_past_a_batch_ends_early_unless_it_is_too_small)
+{
+    struct fed f;
+    struct ek_error e;
+    enum ek_learned_step step;
+    feed_new(&f, &USUAL);
+    feed(&f, EK_LEARNED_FIRST_LEAST - 1);
+    ck_assert_int_eq(ek_learned_end_batch(f.baseline, &step, &e), 0);
+    ck_assert_int_eq(step, EK_LEARNED_MORE);
+    feed(&f, 1);
+    ck_assert_int_eq(ek_learned_end_batch(f.baseline, &step, &e), 0);
+    ck_assert_int_eq(step, EK_LEARNED_PROFILED);
+    feed(&f, 10);
+    ck_assert_int_eq(ek_learned_end_batch(f.baseline, &step, &e), 0);
+    ck_assert_uint_eq(ek_learned_lists(f.baseline), EK_LEARNED_FIRST_LEAST + 10);
+    feed_free(&f);
+}
+END_TEST
+
+static uint64_t most_lists(const struct ek_learned_limits *limits)
+{
+    struct fed f;
+    feed_new(&f, limits);
+    feed(&f, 1200);
+    ck_assert(ek_learned_is_complete(f.baseline));
+    uint64_t lists = ek_learned_lists(f.baseline);
+    feed(&f, 600);
+    ck_assert_uint_eq(ek_learned_lists(f.baseline), lists);
+    feed_free(&f);
+    return lists;
+}
+
+START_TEST(a_baseline_grows_to_its_lists_its_bytes_and_the_memory_of_a_fit)
+{
+    struct ek_learned_limits limits = USUAL;
+    limits.lists = 700;
+    ck_assert_uint_eq(most_lists(&limits), 700);
+    limits = USUAL;
+    limits.fit_bytes = 16 * 13 * 800 + 800;
+    ck_assert_uint_eq(most_lists(&limits), 800);
+    limits = USUAL;
+    limits.bytes = 5 << 20;
+    uint64_t lists = most_lists(&limits);
+    ck_assert_uint_gt(lists, FIRST);
+    ck_assert_uint_lt(lists, 1200);
+}
+END_TEST
+
+START_TEST(messages_that_are_no_lists_are_an_error_with_a_remedy)
+{
+    static const char *const bad[] = {"no list", "{\"user\":\"ana\",\"click\":\"h-1\"}"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct fed f;
+        struct ek_error e;
+        int rc = 0;
+        feed_new(&f, &USUAL);
+        for (int k = 0; k < FIRST && !rc; k++) {
+            enum ek_learned_step step;
+            rc = ek_learned_add(f.baseline, bad[i], strlen(bad[i]), -1, &step, &e);
+        }
+        ck_assert_int_eq(rc, EK_EFORMAT);
+        ck_assert(strstr(e.message, "the messages are no lists that can be read"));
+        ck_assert(strstr(e.message, "--config"));
+        feed_free(&f);
+    }
+}
+END_TEST
+
+START_TEST(a_profile_of_few_lists_shows_that_it_finds_small_factors_late)
+{
+    char text[EK_LEARNED_TEXT_BYTES];
+    struct fed f;
+    int after = 0;
+    feed_new(&f, &USUAL);
+    feed(&f, FIRST);
+    ek_learned_sharpness(f.baseline, text);
+    ck_assert_int_eq(sscanf(text, "500 lists: x2 after about %d", &after), 1);
+    ck_assert_int_gt(after, 5);
+    ck_assert_int_lt(after, 200);
+    feed_free(&f);
+}
+END_TEST
+
+Suite *suite_learned_baseline(void)
+{
+    return ek_suite("learned_baseline",
+                    the_first_batch_gives_manifest_rules_and_profile_and_later_ones_double_it,
+                    a_first_batch_of_two_populations_is_refused_and_the_next_one_is_learned,
+                    a_baseline_does_not_learn_a_change_and_goes_on_after_it,
+                    after_the_past_a_batch_ends_early_unless_it_is_too_small,
+                    a_baseline_grows_to_its_lists_its_bytes_and_the_memory_of_a_fit,
+                    messages_that_are_no_lists_are_an_error_with_a_remedy,
+                    a_profile_of_few_lists_shows_that_it_finds_small_factors_late);
+}
