@@ -3,7 +3,8 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "base/tmpfile.h"
+#include "daemon/commands/detection_delay.h"
+#include "daemon/commands/message_store.h"
 #include "daemon/commands/profile_halves.h"
 #include "detect/detector.h"
 #include "lists/codec_draft.h"
@@ -21,25 +22,16 @@ enum {
     SAMPLE = 100,     /* messages that give the mapping */
     STATS_BYTES = 16, /* of a list and feature in a fit */
     RULES_BYTES = 4096,
-    TRIALS = 7,         /* features tried for the sharpness */
-    TRIAL_LISTS = 1000, /* until a factor counts as not found */
-    STOP = -1           /* ends an iteration */
-};
-
-/* Head of a stored message. */
-struct head {
-    int64_t time_ms;
-    uint64_t length;
 };
 
 struct ek_learned_baseline {
     const struct ek_field_mapping *given;
     struct ek_learned_limits limits;
     char path[EK_LEARNED_FILES][EK_LEARNED_PATH_BYTES];
-    FILE *store;                   /* messages: accepted, then pending */
-    long accepted_bytes, bytes;    /* of the store */
-    uint64_t accepted, pending;    /* lists of the profile; messages after them */
-    uint64_t offered, undecodable; /* messages of the first batch, and of these no lists */
+    struct ek_message_store *store; /* messages: accepted, then pending */
+    long accepted_bytes;            /* of the store */
+    uint64_t accepted, pending;     /* lists of the profile; messages after them */
+    uint64_t offered, undecodable;  /* messages of the first batch, and of these no lists */
     struct ek_draft *draft;
     struct ek_mapping mapping;
     bool mapped, complete, discarding;
@@ -49,7 +41,6 @@ struct ek_learned_baseline {
     struct ek_profile *profile;
     struct ek_detector *detector;
     int open; /* findings of the detector */
-    struct ek_buf message;
     struct ek_list list;
     struct ek_learned_fields fields;
     char reason[EK_LEARNED_TEXT_BYTES], sharpness[EK_LEARNED_TEXT_BYTES / 2];
@@ -62,19 +53,6 @@ const char *ek_learned_file_name(enum ek_learned_file file)
     return names[file];
 }
 
-static int open_store(struct ek_learned_baseline *b, const char *folder, struct ek_error *e)
-{
-    char path[EK_LEARNED_PATH_BYTES];
-    snprintf(path, sizeof path, "%s/messages", folder);
-    int fd = ek_tmpfile_spool(path);
-    b->store = fd < 0 ? NULL : fdopen(fd, "w+b");
-    if (b->store)
-        return EK_OK;
-    if (fd >= 0)
-        close(fd);
-    return ek_fail(e, EK_EIO, "cannot make a temporary file in '%.200s'", folder);
-}
-
 int ek_learned_new(struct ek_learned_baseline **out, const char *folder,
                    const struct ek_field_mapping *given, const struct ek_learned_limits *limits,
                    struct ek_error *e)
@@ -85,11 +63,10 @@ int ek_learned_new(struct ek_learned_baseline **out, const char *folder,
     b->given = given && given->config ? given : NULL;
     b->limits = *limits;
     ek_list_init(&b->list);
-    ek_buf_init(&b->message, 0);
     for (int i = 0; i < EK_LEARNED_FILES; i++)
         snprintf(b->path[i], sizeof b->path[i], "%.400s/%s", folder,
                  ek_learned_file_name((enum ek_learned_file)i));
-    int rc = open_store(b, folder, e);
+    int rc = ek_message_store_new(&b->store, folder, e);
     if (!rc && b->given) {
         b->mapping = given->mapping;
         b->mapped = true;
@@ -124,62 +101,40 @@ void ek_learned_free(struct ek_learned_baseline *b)
         return;
     release_assets(b);
     ek_draft_free(b->draft);
-    if (b->store)
-        fclose(b->store);
+    ek_message_store_free(b->store);
     for (int i = 0; i < EK_LEARNED_FILES; i++)
         unlink(b->path[i]);
     ek_list_release(&b->list);
-    ek_buf_release(&b->message);
     ek_free(b);
-}
-
-static int store_fault(struct ek_error *e)
-{
-    return ek_fail(e, EK_EIO, "cannot keep messages in a temporary file; set TMPDIR");
 }
 
 static int store(struct ek_learned_baseline *b, const void *bytes, size_t length, int64_t time_ms,
                  struct ek_error *e)
 {
-    const struct head head = {time_ms, length};
-    if (fseek(b->store, b->bytes, SEEK_SET) || fwrite(&head, sizeof head, 1, b->store) != 1 ||
-        (length && fwrite(bytes, length, 1, b->store) != 1))
-        return store_fault(e);
-    b->bytes += (long)(sizeof head + length);
     b->pending++;
-    return EK_OK;
+    return ek_message_store_add(b->store, bytes, length, time_ms, e);
 }
 
 /* Discard the messages of the current batch. */
 static void discard(struct ek_learned_baseline *b)
 {
-    b->bytes = b->accepted_bytes;
+    ek_message_store_truncate(b->store, b->accepted_bytes);
     b->pending = 0;
     b->offered = b->undecodable = 0;
 }
 
-/* Process a stored message, which the function does not keep. STOP ends the iteration. */
-typedef int stored_fn(struct ek_learned_baseline *b, void *context, int64_t time_ms,
-                      struct ek_error *e);
+/* Context of an iteration over stored messages. */
+struct pass {
+    struct ek_learned_baseline *b;
+    void *to; /* shape, fields, fit, ... */
+};
 
-/* Call `process` for each stored message, in b->message. */
-static int each_stored(struct ek_learned_baseline *b, stored_fn *process, void *context,
+/* Call `process` with a pass for each stored message. */
+static int each_stored(struct ek_learned_baseline *b, ek_stored_fn *process, void *to,
                        struct ek_error *e)
 {
-    struct head head;
-    int rc = fseek(b->store, 0, SEEK_SET) ? store_fault(e) : EK_OK;
-    for (long at = 0; !rc && at < b->bytes; at += (long)(sizeof head + head.length)) {
-        if (fread(&head, sizeof head, 1, b->store) != 1)
-            return store_fault(e);
-        ek_buf_clear(&b->message);
-        if (ek_buf_reserve(&b->message, head.length))
-            return ek_fail(e, EK_ENOMEM, "out of memory");
-        if (head.length && fread(b->message.data, head.length, 1, b->store) != 1)
-            return store_fault(e);
-        b->message.length = head.length;
-        rc = process(b, context, head.time_ms, e);
-    }
-    return rc;
+    struct pass pass = {b, to};
+    return ek_message_store_each(b->store, process, &pass, e);
 }
 
 /* Decode a message into b->list. *is_list is false for a message that is no list, whose reason is
@@ -238,12 +193,14 @@ static int sample(struct ek_learned_baseline *b, const void *bytes, size_t lengt
     return rc;
 }
 
-static int add_to_shape(struct ek_learned_baseline *b, void *context, int64_t time_ms,
+static int add_to_shape(void *context, const struct ek_buf *message, int64_t time_ms,
                         struct ek_error *e)
 {
+    const struct pass *pass = context;
+    struct ek_learned_baseline *b = pass->b;
     struct ek_error why;
     (void)time_ms;
-    int rc = ek_shape_add(context, b->message.data, b->message.length, &why);
+    int rc = ek_shape_add(pass->to, message->data, message->length, &why);
     if (rc == EK_EFORMAT) {
         if (!*b->fields.first_fault)
             snprintf(b->fields.first_fault, sizeof b->fields.first_fault, "%s", why.message);
@@ -301,16 +258,18 @@ static void add_dimension(struct ek_learned_fields *c, const struct ek_segment *
     d->lists++;
 }
 
-static int add_fields(struct ek_learned_baseline *b, void *context, int64_t time_ms,
+static int add_fields(void *context, const struct ek_buf *message, int64_t time_ms,
                       struct ek_error *e)
 {
-    struct ek_learned_fields *c = context;
+    const struct pass *pass = context;
+    struct ek_learned_baseline *b = pass->b;
+    struct ek_learned_fields *c = pass->to;
     const struct ek_list *q = &b->list;
     bool is_list, score = false;
-    int rc = decode(b, b->message.data, b->message.length, -1, &is_list, e);
+    int rc = decode(b, message->data, message->length, -1, &is_list, e);
     (void)time_ms;
     c->messages++;
-    c->json = c->json || ek_codec_is_json(b->message.data, b->message.length);
+    c->json = c->json || ek_codec_is_json(message->data, message->length);
     if (rc || !is_list)
         return rc;
     for (int i = 0; i < q->items; i++)
@@ -379,16 +338,21 @@ static int make_rules(struct ek_learned_baseline *b, struct ek_rules **out, stru
     return rc ? rc : ek_rules_load(out, b->manifest, path, e);
 }
 
+static int make_codec(struct ek_learned_baseline *b, struct ek_error *e)
+{
+    const struct ek_codec_limits *limits = b->given ? &b->given->limits : NULL;
+    int rc = ek_codec_new(&b->codec, b->manifest, &b->mapping, limits, e);
+    return rc && b->given ? ek_field_mapping_place(b->given->config, e) : rc;
+}
+
 /* Set manifest, codec, fields and rules to those of the stored messages. */
 static int describe(struct ek_learned_baseline *b, struct ek_error *e)
 {
-    static const struct ek_codec_limits usual = {0};
     release_assets(b);
     b->fields = (struct ek_learned_fields){0};
     int rc = make_manifest(b, e);
     if (!rc)
-        rc = ek_codec_new(&b->codec, b->manifest, &b->mapping,
-                          b->given ? &b->given->limits : &usual, e);
+        rc = make_codec(b, e);
     if (!rc)
         rc = each_stored(b, add_fields, &b->fields, e);
     if (!rc && 2 * b->fields.lists < b->fields.messages)
@@ -398,12 +362,14 @@ static int describe(struct ek_learned_baseline *b, struct ek_error *e)
     return rc ? rc : make_rules(b, &b->rules, e);
 }
 
-static int add_to_halves(struct ek_learned_baseline *b, void *context, int64_t time_ms,
+static int add_to_halves(void *context, const struct ek_buf *message, int64_t time_ms,
                          struct ek_error *e)
 {
+    const struct pass *pass = context;
+    struct ek_learned_baseline *b = pass->b;
     bool is_list;
-    int rc = decode(b, b->message.data, b->message.length, time_ms, &is_list, e);
-    return !rc && is_list ? ek_profile_halves_add(context, &b->list, e) : rc;
+    int rc = decode(b, message->data, message->length, time_ms, &is_list, e);
+    return !rc && is_list ? ek_profile_halves_add(pass->to, &b->list, e) : rc;
 }
 
 static void append_change(struct ek_learned_baseline *b, const char *feature, enum ek_class class,
@@ -437,12 +403,14 @@ static int compare_halves(struct ek_learned_baseline *b, bool *same, struct ek_e
     return rc;
 }
 
-static int add_to_fit(struct ek_learned_baseline *b, void *context, int64_t time_ms,
+static int add_to_fit(void *context, const struct ek_buf *message, int64_t time_ms,
                       struct ek_error *e)
 {
+    const struct pass *pass = context;
+    struct ek_learned_baseline *b = pass->b;
     bool is_list;
-    int rc = decode(b, b->message.data, b->message.length, time_ms, &is_list, e);
-    return !rc && is_list ? ek_profile_fit_add(context, &b->list, e) : rc;
+    int rc = decode(b, message->data, message->length, time_ms, &is_list, e);
+    return !rc && is_list ? ek_profile_fit_add(pass->to, &b->list, e) : rc;
 }
 
 static int fit(struct ek_learned_baseline *b, struct ek_profile **out, struct ek_error *e)
@@ -464,69 +432,17 @@ static uint64_t lists_max(const struct ek_learned_baseline *b)
     return most < b->limits.lists ? most : b->limits.lists;
 }
 
-/* Trial of a factor on stored lists. */
-struct trial {
-    struct ek_detector *detector;
-    int feature;
-    float factor;
-    int lists, found; /* lists so far; of these, until a finding, 0: none */
-};
-
-static int add_to_trial(struct ek_learned_baseline *b, void *context, int64_t time_ms,
-                        struct ek_error *e)
+static int add_delay(const struct ek_learned_baseline *b, const struct ek_profile *p, float factor,
+                     char text[EK_LEARNED_TEXT_BYTES / 2], struct ek_error *e)
 {
-    struct trial *t = context;
-    struct ek_finding f;
-    bool is_list;
-    int rc = decode(b, b->message.data, b->message.length, time_ms, &is_list, e);
-    if (rc || !is_list)
-        return rc;
-    for (int i = 0; i < b->list.items; i++)
-        b->list.x[i * b->list.item_features + t->feature] *= t->factor;
-    t->lists++;
-    rc = ek_detector_observe(t->detector, &b->list, b->list.time_ms, e);
-    while (!rc && ek_detector_next(t->detector, &f))
-        if (f.state == EK_CONFIRMED && f.feature == t->feature && !t->found)
-            t->found = t->lists;
-    return rc ? rc : t->found || t->lists == TRIAL_LISTS ? STOP : EK_OK;
-}
-
-static int try_factor(struct ek_learned_baseline *b, const struct ek_profile *profile, int feature,
-                      float factor, int *found, struct ek_error *e)
-{
-    struct trial t = {.feature = feature, .factor = factor};
-    int rc = ek_detector_new(&t.detector, b->manifest, profile, b->rules, e);
-    if (!rc)
-        rc = each_stored(b, add_to_trial, &t, e);
-    ek_detector_free(t.detector);
-    *found = t.found ? t.found : INT32_MAX;
-    return rc == STOP ? EK_OK : rc;
-}
-
-static int compare_counts(const void *a, const void *b)
-{
-    const int *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-/* Append the median number of lists to a finding, over up to TRIALS features. A computed delay
- * would ignore that a profile of few lists allows only little evidence for each list. */
-static int add_delay(struct ek_learned_baseline *b, const struct ek_profile *p, float factor,
-                     const char *separator, struct ek_error *e)
-{
-    size_t length = strlen(b->sharpness), room = sizeof b->sharpness - length;
-    int found[TRIALS], count = 0, rc = EK_OK;
-    int step = p->features > TRIALS ? p->features / TRIALS : 1;
-    for (int f = 0; !rc && f < p->features && count < TRIALS; f += step)
-        if (!p->category[f].strata)
-            rc = try_factor(b, p, f, factor, &found[count++], e);
-    qsort(found, (size_t)count, sizeof *found, compare_counts);
-    int median = count ? found[count / 2] : INT32_MAX;
-    if (median == INT32_MAX)
-        snprintf(b->sharpness + length, room, "%sx%g not yet", separator, (double)factor);
-    else
-        snprintf(b->sharpness + length, room, "%sx%g after about %d", separator, (double)factor,
-                 median);
+    const struct ek_monitored_lists m = {b->store, b->codec, b->manifest, p, b->rules};
+    size_t length = strlen(text), room = EK_LEARNED_TEXT_BYTES / 2 - length;
+    int lists, rc = ek_detection_delay(&m, factor, &lists, e);
+    const char *separator = length ? "," : ":";
+    if (!rc && lists)
+        snprintf(text + length, room, "%s x%g after about %d", separator, (double)factor, lists);
+    else if (!rc)
+        snprintf(text + length, room, "%s x%g not yet", separator, (double)factor);
     return rc;
 }
 
@@ -534,8 +450,8 @@ static int measure_sharpness(struct ek_learned_baseline *b, const struct ek_prof
                              struct ek_error *e)
 {
     *b->sharpness = 0;
-    int rc = add_delay(b, p, 2, ": ", e);
-    return rc ? rc : add_delay(b, p, 1.2F, ", ", e);
+    int rc = add_delay(b, p, 2, b->sharpness, e);
+    return rc ? rc : add_delay(b, p, 1.2F, b->sharpness, e);
 }
 
 /* Use a profile of all stored messages, which the baseline then owns, with a detector. */
@@ -547,7 +463,7 @@ static void take_profile(struct ek_learned_baseline *b, struct ek_profile *profi
     b->profile = profile;
     b->detector = detector;
     b->accepted = profile->queries;
-    b->accepted_bytes = b->bytes;
+    b->accepted_bytes = ek_message_store_bytes(b->store);
     b->pending = 0;
     b->open = 0;
     b->complete = b->complete || b->accepted >= lists_max(b);
@@ -647,7 +563,8 @@ static int extend(struct ek_learned_baseline *b, const void *bytes, size_t lengt
     if (b->discarding)
         return EK_OK;
     rc = store(b, bytes, length, time_ms, e);
-    bool full = b->bytes >= b->limits.bytes || b->accepted + b->pending >= lists_max(b);
+    bool full = ek_message_store_bytes(b->store) >= b->limits.bytes ||
+                b->accepted + b->pending >= lists_max(b);
     if (!rc && full && b->open) {
         discard(b);
     } else if (!rc && !b->open && (full || b->pending >= b->accepted)) {
@@ -666,7 +583,8 @@ int ek_learned_add(struct ek_learned_baseline *b, const void *bytes, size_t leng
     if (b->profile)
         return extend(b, bytes, length, time_ms, step, e);
     int rc = sample(b, bytes, length, time_ms, step, e);
-    bool full = b->pending >= b->limits.first || b->bytes >= b->limits.bytes;
+    bool full =
+        b->pending >= b->limits.first || ek_message_store_bytes(b->store) >= b->limits.bytes;
     return !rc && full ? end_first(b, step, e) : rc;
 }
 

@@ -25,6 +25,7 @@ import test_http
 import test_fleet_rollout
 import test_flow
 import test_items
+import test_learn
 import test_memory
 import test_observe
 import test_orders
@@ -43,7 +44,7 @@ import test_watch
 import workers
 
 MODULES = (test_delivery, test_alerts, test_at_once, test_attacks, test_avro, test_errors, test_exactly, test_fleet, test_fleet_orders, test_fleet_rollout, test_flow,
-           test_http, test_items, test_memory, test_observe, test_orders, test_pause, test_plan, test_positions, test_rebalance, test_reload, test_repair, test_rollout, test_security,
+           test_http, test_items, test_learn, test_memory, test_observe, test_orders, test_pause, test_plan, test_positions, test_rebalance, test_reload, test_repair, test_rollout, test_security,
            test_serve, test_state, test_story, test_watch)
 SOAK = (soak_network, soak_outage, soak_rebalance)
 
