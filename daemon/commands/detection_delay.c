@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-enum { FEATURES = 7, LISTS = 1000 };
+enum { FEATURES = 5, LISTS = 500 };
 
 /* Trial of a factor on one feature. */
 struct trial {

@@ -20,8 +20,8 @@ struct ek_monitored_lists {
     const struct ek_rules *rules;
 };
 
-/* Set *lists to the median of up to seven features of the number of lists with all values
- * multiplied by `factor` until a finding is confirmed; 0: not within 1,000 lists. Return 0, EK_EIO
+/* Set *lists to the median of up to five features of the number of lists with all values
+ * multiplied by `factor` until a finding is confirmed; 0: not within 500 lists. Return 0, EK_EIO
  * or EK_ENOMEM. */
 int ek_detection_delay(const struct ek_monitored_lists *m, float factor, int *lists,
                        struct ek_error *e);

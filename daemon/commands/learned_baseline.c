@@ -22,7 +22,12 @@ enum {
     SAMPLE = 100,     /* messages that give the mapping */
     STATS_BYTES = 16, /* of a list and feature in a fit */
     RULES_BYTES = 4096,
+    YOUNG = 2000, /* lists; fewer report only large factors */
+    LARGE = 3 /* factor that no healthy level wanders */,
 };
+
+/* Difference of the fraction of missing or zero values that is no fluctuation. */
+static const double LARGE_SHARE = .5;
 
 struct ek_learned_baseline {
     const struct ek_field_mapping *given;
@@ -34,7 +39,7 @@ struct ek_learned_baseline {
     uint64_t offered, undecodable;  /* messages of the first batch, and of these no lists */
     struct ek_draft *draft;
     struct ek_mapping mapping;
-    bool mapped, complete, discarding;
+    bool mapped, complete, discarding, young;
     struct ek_manifest *manifest;
     struct ek_rules *rules;
     struct ek_codec *codec;
@@ -312,18 +317,26 @@ static bool drop_different(struct ek_learned_fields *c, const struct ek_profile 
     return any;
 }
 
-/* Write rules that report faults of the monitored dimensions, and read them. */
-static int make_rules(struct ek_learned_baseline *b, struct ek_rules **out, struct ek_error *e)
+/* Write rules that report faults of the monitored dimensions, and read them. A young baseline does
+ * not know yet how far the levels wander. */
+static int make_rules(struct ek_learned_baseline *b, bool young, struct ek_rules **out,
+                      struct ek_error *e)
 {
     const char *path = b->path[EK_LEARNED_RULES];
     const struct ek_learned_fields *c = &b->fields;
     struct ek_buf text;
     int count = 0;
     ek_buf_init(&text, RULES_BYTES);
-    ek_buf_text(&text, "# Rules of `evenkeel watch` (docs/rules.md).\n"
-                       "version: 1\n"
-                       "defaults: {mode: observe}   # report findings, change no list\n"
-                       "# Dimensions to which a fault may be confined, such as an arm of a test.\n"
+    ek_buf_text(&text, "# Rules of `evenkeel watch` (docs/rules.md).\nversion: 1\n"
+                       "# observe: report findings, change no list.\n");
+    if (young)
+        ek_buf_printf(&text,
+                      "# Remove the thresholds when the profile has %d lists.\n"
+                      "defaults: {mode: observe, report_threshold: %d, action_threshold: %d}\n",
+                      YOUNG, LARGE, LARGE);
+    else
+        ek_buf_text(&text, "defaults: {mode: observe}\n");
+    ek_buf_text(&text, "# Dimensions to which a fault may be confined, such as an arm of a test.\n"
                        "segments: [");
     for (int i = 0; i < c->dimensions; i++) {
         if (!c->dimension[i].in_rules)
@@ -359,7 +372,8 @@ static int describe(struct ek_learned_baseline *b, struct ek_error *e)
         rc = no_lists(b, b->fields.first_fault, e);
     if (!rc)
         choose_dimensions(&b->fields);
-    return rc ? rc : make_rules(b, &b->rules, e);
+    b->young = b->fields.lists < YOUNG;
+    return rc ? rc : make_rules(b, b->young, &b->rules, e);
 }
 
 static int add_to_halves(void *context, const struct ek_buf *message, int64_t time_ms,
@@ -370,6 +384,12 @@ static int add_to_halves(void *context, const struct ek_buf *message, int64_t ti
     bool is_list;
     int rc = decode(b, message->data, message->length, time_ms, &is_list, e);
     return !rc && is_list ? ek_profile_halves_add(pass->to, &b->list, e) : rc;
+}
+
+/* Return whether no healthy level wanders that far. */
+static bool is_large(enum ek_class class, double factor)
+{
+    return class != EK_SCALE || !(fabs(log(factor)) < log(LARGE));
 }
 
 static void append_change(struct ek_learned_baseline *b, const char *feature, enum ek_class class,
@@ -395,7 +415,7 @@ static int compare_halves(struct ek_learned_baseline *b, bool *same, struct ek_e
     for (int f = 0; !rc && f < b->manifest->item_count; f++) {
         enum ek_class class;
         double factor;
-        if (ek_profile_halves_get_change(halves, f, &class, &factor))
+        if (ek_profile_halves_get_change(halves, f, &class, &factor) && is_large(class, factor))
             append_change(b, b->manifest->item[f]->name, class, factor);
     }
     *same = !*b->reason;
@@ -432,28 +452,6 @@ static uint64_t lists_max(const struct ek_learned_baseline *b)
     return most < b->limits.lists ? most : b->limits.lists;
 }
 
-static int add_delay(const struct ek_learned_baseline *b, const struct ek_profile *p, float factor,
-                     char text[EK_LEARNED_TEXT_BYTES / 2], struct ek_error *e)
-{
-    const struct ek_monitored_lists m = {b->store, b->codec, b->manifest, p, b->rules};
-    size_t length = strlen(text), room = EK_LEARNED_TEXT_BYTES / 2 - length;
-    int lists, rc = ek_detection_delay(&m, factor, &lists, e);
-    const char *separator = length ? "," : ":";
-    if (!rc && lists)
-        snprintf(text + length, room, "%s x%g after about %d", separator, (double)factor, lists);
-    else if (!rc)
-        snprintf(text + length, room, "%s x%g not yet", separator, (double)factor);
-    return rc;
-}
-
-static int measure_sharpness(struct ek_learned_baseline *b, const struct ek_profile *p,
-                             struct ek_error *e)
-{
-    *b->sharpness = 0;
-    int rc = add_delay(b, p, 2, b->sharpness, e);
-    return rc ? rc : add_delay(b, p, 1.2F, b->sharpness, e);
-}
-
 /* Use a profile of all stored messages, which the baseline then owns, with a detector. */
 static void take_profile(struct ek_learned_baseline *b, struct ek_profile *profile,
                          struct ek_detector *detector)
@@ -469,14 +467,19 @@ static void take_profile(struct ek_learned_baseline *b, struct ek_profile *profi
     b->complete = b->complete || b->accepted >= lists_max(b);
 }
 
-/* Replace the rules by those without dimensions whose values differ. The detector uses the former
- * ones, and is freed. */
-static int renew_rules(struct ek_learned_baseline *b, struct ek_error *e)
+/* Replace the rules if dimensions differ in a profile or the baseline is no longer young. The
+ * detector uses the former ones, and is freed. */
+static int renew_rules(struct ek_learned_baseline *b, const struct ek_profile *p,
+                       struct ek_error *e)
 {
     struct ek_rules *rules;
-    int rc = make_rules(b, &rules, e);
+    bool young = p->queries < YOUNG, differ = drop_different(&b->fields, p);
+    if (!differ && young == b->young)
+        return EK_OK;
+    int rc = make_rules(b, young, &rules, e);
     if (rc)
         return rc;
+    b->young = young;
     ek_detector_free(b->detector);
     b->detector = NULL;
     ek_rules_free(b->rules);
@@ -492,12 +495,10 @@ static int accept(struct ek_learned_baseline *b, struct ek_error *e)
     int rc = fit(b, &profile, e);
     if (!rc)
         rc = ek_profile_save(profile, b->path[EK_LEARNED_PROFILE], e);
-    if (!rc && drop_different(&b->fields, profile))
-        rc = renew_rules(b, e);
+    if (!rc)
+        rc = renew_rules(b, profile, e);
     if (!rc)
         ek_profile_choose_segments(profile, b->rules->segment, b->rules->segment_count);
-    if (!rc)
-        rc = measure_sharpness(b, profile, e);
     if (!rc)
         rc = ek_detector_new(&detector, b->manifest, profile, b->rules, e);
     if (rc)
@@ -524,7 +525,23 @@ static int end_first(struct ek_learned_baseline *b, enum ek_learned_step *step, 
     return rc;
 }
 
-/* Count open findings, and discard the batch at a confirmed one. */
+/* Discard the batch because of an open finding, and the lists until its end. */
+static void refuse(struct ek_learned_baseline *b, enum ek_learned_step *step)
+{
+    b->discarding = true;
+    discard(b);
+    *step = EK_LEARNED_REFUSED;
+}
+
+/* Return whether a finding is no fluctuation, which the profile must learn. */
+static bool is_fault(const struct ek_finding *f)
+{
+    if (f->class == EK_MISSING || f->class == EK_ZERO)
+        return fabs(f->value_share - f->trained_share) > LARGE_SHARE;
+    return is_large(f->class, f->factor);
+}
+
+/* Count open findings, and refuse the batch at a fault. */
 static void read_findings(struct ek_learned_baseline *b, enum ek_learned_step *step)
 {
     struct ek_finding f;
@@ -535,9 +552,8 @@ static void read_findings(struct ek_learned_baseline *b, enum ek_learned_step *s
             continue;
         *b->reason = 0;
         append_change(b, b->manifest->item[f.feature]->name, f.class, f.factor);
-        b->discarding = true;
-        discard(b);
-        *step = EK_LEARNED_REFUSED;
+        if (is_fault(&f))
+            refuse(b, step);
     }
     b->discarding = b->discarding && b->open;
 }
@@ -565,8 +581,8 @@ static int extend(struct ek_learned_baseline *b, const void *bytes, size_t lengt
     rc = store(b, bytes, length, time_ms, e);
     bool full = ek_message_store_bytes(b->store) >= b->limits.bytes ||
                 b->accepted + b->pending >= lists_max(b);
-    if (!rc && full && b->open) {
-        discard(b);
+    if (!rc && b->open && (full || b->pending >= 2 * b->accepted)) {
+        refuse(b, step);
     } else if (!rc && !b->open && (full || b->pending >= b->accepted)) {
         b->complete = full;
         rc = end_batch(b, step, e);
@@ -640,6 +656,30 @@ const struct ek_learned_fields *ek_learned_fields(const struct ek_learned_baseli
 const char *ek_learned_path(const struct ek_learned_baseline *b, enum ek_learned_file file)
 {
     return b->path[file];
+}
+
+static int add_delay(const struct ek_learned_baseline *b, float factor,
+                     char text[EK_LEARNED_TEXT_BYTES / 2], struct ek_error *e)
+{
+    const struct ek_monitored_lists m = {b->store, b->codec, b->manifest, b->profile, b->rules};
+    size_t length = strlen(text), room = EK_LEARNED_TEXT_BYTES / 2 - length;
+    bool reported = (double)factor >= b->rules->defaults.report_threshold;
+    int lists = 0, rc = reported ? ek_detection_delay(&m, factor, &lists, e) : EK_OK;
+    const char *separator = length ? "," : ":";
+    if (!rc && lists)
+        snprintf(text + length, room, "%s x%g after about %d", separator, (double)factor, lists);
+    else if (!rc)
+        snprintf(text + length, room, "%s x%g not yet", separator, (double)factor);
+    return rc;
+}
+
+int ek_learned_measure(struct ek_learned_baseline *b, struct ek_error *e)
+{
+    *b->sharpness = 0;
+    int rc = add_delay(b, 10, b->sharpness, e);
+    if (!rc)
+        rc = add_delay(b, 2, b->sharpness, e);
+    return rc ? rc : add_delay(b, 1.2F, b->sharpness, e);
 }
 
 void ek_learned_sharpness(const struct ek_learned_baseline *b, char text[EK_LEARNED_TEXT_BYTES])

@@ -1,10 +1,12 @@
 /* Baseline of `evenkeel watch`: mapping, manifest, rules and profile of the messages of a topic.
  *
  * The first batch of messages gives mapping, manifest and first profile, unless its second half
- * differs from the first one. Each later batch has as many lists as the baseline, which it doubles
- * if a detector with the current profile has no open finding at its end. A confirmed finding
- * discards the batch, and the next one begins after the finding. Messages are kept in an unnamed
- * temporary file of limited size. One thread.
+ * differs by a large factor from the first one. Each later batch has as many lists as the baseline,
+ * which it doubles if a detector with the current profile has no open finding. A fault (a factor of
+ * 3 or more, or another class) discards the batch, and the next one begins after it. A smaller
+ * change that ends within the batch is a fluctuation, which the profile must know; one that lasts
+ * discards the batch, too. A baseline of fewer than 2,000 lists reports only factors of 3 or more.
+ * Messages are kept in an unnamed temporary file of limited size. One thread.
  */
 #ifndef EK_DAEMON_COMMANDS_LEARNED_BASELINE_H
 #define EK_DAEMON_COMMANDS_LEARNED_BASELINE_H
@@ -103,8 +105,11 @@ const struct ek_mapping *ek_learned_mapping(const struct ek_learned_baseline *b)
 const struct ek_manifest *ek_learned_manifest(const struct ek_learned_baseline *b);
 const struct ek_learned_fields *ek_learned_fields(const struct ek_learned_baseline *b);
 const char *ek_learned_path(const struct ek_learned_baseline *b, enum ek_learned_file file);
-/* Write the sharpness of the profile: "2,000 lists: x2 after about 20, x1.2 not yet", with the
- * medians of the features. */
+/* Measure the sharpness of the current profile on its lists, which takes up to seconds. Call after
+ * EK_LEARNED_PROFILED. Return 0, EK_EIO or EK_ENOMEM. */
+int ek_learned_measure(struct ek_learned_baseline *b, struct ek_error *e);
+/* Write the last measured sharpness: "2,000 lists: x10 after about 10, x2 after about 20,
+ * x1.2 not yet", with the medians of the features. */
 void ek_learned_sharpness(const struct ek_learned_baseline *b, char text[EK_LEARNED_TEXT_BYTES]);
 
 #endif

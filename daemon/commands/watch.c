@@ -404,7 +404,9 @@ static int start_instance(struct watch *w)
     struct ek_config *config = NULL;
     struct ek_buf text;
     ek_buf_init(&text, 0);
-    int rc = ek_watch_config_text(w->baseline, w->access->brokers, w->topic,
+    int rc = ek_learned_measure(w->baseline, &w->e);
+    if (!rc)
+        rc = ek_watch_config_text(w->baseline, w->access->brokers, w->topic,
                                   w->access->librdkafka.count > 0, &text, &w->e);
     if (!rc)
         rc = save(w, &text, true);
@@ -441,6 +443,8 @@ static int reload(struct watch *w)
         return EK_OK;
     w->stale = false;
     int rc = ek_watch_instance_reload(w->instance, &w->e);
+    if (!rc)
+        rc = ek_learned_measure(w->baseline, &w->e);
     ek_learned_sharpness(w->baseline, sharpness);
     snprintf(text, sizeof text, "baseline of %s", sharpness);
     if (!rc)
@@ -485,6 +489,7 @@ static int learn(struct watch *w)
                                 &step, &w->e);
         if (!rc)
             rc = take_step(w, step);
+        w->message_ms = ek_now_ms(); /* a new profile takes time */
     }
     if (!rc && w->past && ek_merged_consumer_at_end(w->consumer)) {
         enum ek_learned_step step;

@@ -143,7 +143,7 @@ class WatchBaseline(unittest.TestCase):
             WORLD.send(source, numbered(healthy[:LEARNED // 2] + faulty[LEARNED // 2:LEARNED], 2))
             w.wait_for(r"look like two populations: 'price' changes \(scale x\S+\).*; they are discarded")
             WORLD.send(source, numbered(healthy[:LEARNED], 2))
-            w.wait_for(rf"baseline of {LEARNED} lists: x2 ")
+            w.wait_for(rf"baseline of {LEARNED} lists: x10 ")
             w.stop(self)
 
     def test_x100_is_found_in_ten_lists_and_x2_in_thirty_after_five_thousand_and_no_healthy_list_is_one(self):

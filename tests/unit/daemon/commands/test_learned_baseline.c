@@ -144,6 +144,29 @@ START_TEST(a_baseline_does_not_learn_a_change_and_goes_on_after_it)
 }
 END_TEST
 
+START_TEST(a_small_change_that_ends_is_learned_and_one_that_lasts_is_not)
+{
+    struct fed f;
+    feed_new(&f, &USUAL);
+    feed(&f, 4 * FIRST);
+    f.factor = 2;
+    feed(&f, FIRST);
+    ck_assert(ek_learned_is_waiting(f.baseline));
+    f.factor = 1;
+    feed(&f, 4 * FIRST);
+    ck_assert_int_eq(f.refusals, 0);
+    ck_assert_uint_ge(ek_learned_lists(f.baseline), 8 * FIRST);
+    feed_free(&f);
+    feed_new(&f, &USUAL);
+    feed(&f, 4 * FIRST);
+    f.factor = 2;
+    feed(&f, 9 * FIRST);
+    ck_assert_int_eq(f.refusals, 1);
+    ck_assert_uint_eq(ek_learned_lists(f.baseline), 4 * FIRST);
+    feed_free(&f);
+}
+END_TEST
+
 START_TEST(after_the_past_a_batch_ends_early_unless_it_is_too_small)
 {
     struct fed f;
@@ -216,13 +239,20 @@ START_TEST(a_profile_of_few_lists_shows_that_it_finds_small_factors_late)
 {
     char text[EK_LEARNED_TEXT_BYTES];
     struct fed f;
+    struct ek_error e;
     int after = 0;
     feed_new(&f, &USUAL);
     feed(&f, FIRST);
+    ck_assert_int_eq(ek_learned_measure(f.baseline, &e), 0);
     ek_learned_sharpness(f.baseline, text);
-    ck_assert_int_eq(sscanf(text, "500 lists: x2 after about %d", &after), 1);
+    ck_assert_int_eq(sscanf(text, "500 lists: x10 after about %d, x2 not yet", &after), 1);
     ck_assert_int_gt(after, 5);
     ck_assert_int_lt(after, 200);
+    feed(&f, 3 * FIRST);
+    ck_assert_int_eq(ek_learned_measure(f.baseline, &e), 0);
+    ek_learned_sharpness(f.baseline, text);
+    ck_assert(strstr(text, "2000 lists: x10 after about "));
+    ck_assert(strstr(text, ", x2 after about "));
     feed_free(&f);
 }
 END_TEST
@@ -233,6 +263,7 @@ Suite *suite_learned_baseline(void)
                     the_first_batch_gives_manifest_rules_and_profile_and_later_ones_double_it,
                     a_first_batch_of_two_populations_is_refused_and_the_next_one_is_learned,
                     a_baseline_does_not_learn_a_change_and_goes_on_after_it,
+                    a_small_change_that_ends_is_learned_and_one_that_lasts_is_not,
                     after_the_past_a_batch_ends_early_unless_it_is_too_small,
                     a_baseline_grows_to_its_lists_its_bytes_and_the_memory_of_a_fit,
                     messages_that_are_no_lists_are_an_error_with_a_remedy,
