@@ -20,6 +20,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -276,22 +277,22 @@ static void show_learning(struct watch *w)
 
 static void show_watching(struct watch *w)
 {
-    char text[LINE_BYTES], sharpness[EK_LEARNED_TEXT_BYTES], found[100];
+    char text[LINE_BYTES], found[100];
     struct ek_stage_stats stats;
     int suspected, confirmed;
     if (!is_line_due(w))
         return;
     ek_watch_instance_stats(w->instance, &stats);
     ek_watch_instance_open(w->instance, &suspected, &confirmed);
-    ek_learned_sharpness(w->baseline, sharpness);
     int64_t now = ek_now_ms();
     double seconds = (double)(now - w->shown_ms) / 1000;
     double rate = seconds > 0 ? (double)(stats.queries - w->shown_lists) / seconds : 0;
     const char *reason = ek_watch_instance_reason(w->instance);
     snprintf(found, sizeof found, "%d suspected, %d confirmed", suspected, confirmed);
-    snprintf(text, sizeof text, "watched %" PRIu64 " lists (%.0f/s)%s%s; %s; baseline %s%s",
-             stats.queries, rate, reason ? ", not ready: " : "", reason ? reason : "",
-             suspected + confirmed ? found : "nothing suspected", sharpness,
+    snprintf(text, sizeof text,
+             "%" PRIu64 " lists, %.0f/s%s%s; %s; baseline of %" PRIu64 " lists%s", stats.queries,
+             rate, reason ? ", not ready: " : "", reason ? reason : "",
+             suspected + confirmed ? found : "nothing suspected", ek_learned_lists(w->baseline),
              ek_learned_is_complete(w->baseline)  ? ""
              : ek_learned_is_waiting(w->baseline) ? ", learning waits"
                                                   : ", learning");
@@ -338,9 +339,8 @@ static int save(struct watch *w, const struct ek_buf *config, bool all)
 /* Exchange the keys below `prefix` of two configurations. */
 static void exchange_keys(struct ek_config *a, struct ek_config *b, const char *prefix)
 {
-    enum { SIZE_MAX_BYTES = 256 };
     const struct ek_key_table *t = ek_config_keys();
-    unsigned char kept[SIZE_MAX_BYTES];
+    unsigned char kept[UCHAR_MAX]; /* the size of a row is an unsigned char */
     for (size_t i = 0; i < t->count; i++) {
         const struct ek_key_row *k = &t->keys[i];
         if (!k->size || k->base != EK_IN_CONFIG || strncmp(k->path, prefix, strlen(prefix)) != 0)

@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import tempfile
 import unittest
 import urllib.request
@@ -12,6 +13,9 @@ import urllib.request
 import test_security
 from fixtures import START_MS, numbered
 from harness import EVENKEEL, WAIT, Daemon, evenkeel, eventually, messages_of
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "avro"))
+import hotel as avro  # noqa: E402
 
 WORLD = None  # set by run.py
 BEFORE, FAULTY, LEARNED = 440, 400, 420  # lists; the last ones are the smallest baseline
@@ -205,6 +209,23 @@ class WatchBaseline(unittest.TestCase):
             w.wait_ready()
             w.stop(self)
         evenkeel("watch", "-b", WORLD.broker.address, "-t", source, "--save", folder, status=2)
+
+
+    def test_avro_messages_need_a_configuration_with_their_registry(self):
+        values = [avro.encode(json.loads(v)) for v in hotel(encoding="json")[:BEFORE + 40]]
+        source, _ = WORLD.names()
+        WORLD.broker.create(source)
+        WORLD.send(source, numbered(values))
+        with avro.Registry() as registry:
+            d = Daemon(WORLD.folder, WORLD.broker, source, None, WORLD.folder, dead=False, undecodable="forward",
+                       message=f"encoding: avro, registry: {{url: \"{registry.url}\", user: u, password: p, timeout: 1s}}")
+            with Watch("-c", d.config, "--since", SINCE, "--learn", LEARNED, broker="") as w:
+                w.wait_ready()
+                self.assertIn("score", w.said())
+                w.stop(self)
+        with Watch("-t", source, "--since", SINCE) as w:
+            self.assertEqual(w.process.wait(timeout=WAIT), 1)
+            self.assertIn("the messages are no lists that can be read: most are neither JSON nor a MessagePack map", w.said())
 
 
 class WatchTopics(unittest.TestCase):
