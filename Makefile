@@ -5,10 +5,10 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 
 # Parts are found by folder, so a new file needs no line here.
-LIB_SRC    := $(sort $(wildcard lib/*/*.c))
+LIB_SRC    := $(sort $(wildcard lib/*/*.c lib/offline/fit/*.c))
 LIB_CXX    := $(sort $(wildcard lib/*/*.cc))
 # Of the programs alone: the installed library has nothing of it.
-OFFLINE_SRC := $(sort $(wildcard lib/offline/*/*.c lib/text/*/*.c))
+OFFLINE_SRC := $(sort $(filter-out $(LIB_SRC),$(wildcard lib/offline/*/*.c lib/text/*/*.c)))
 MAIN_SRC   := daemon/main.c daemon/tools/main.c
 DAEMON_SRC := $(sort $(filter-out $(MAIN_SRC),$(wildcard daemon/*/*.c daemon/tools/*/*.c)))
 PROGRAM_SRC := $(LIB_SRC) $(OFFLINE_SRC) $(DAEMON_SRC) $(MAIN_SRC)

@@ -35,6 +35,13 @@
  *             if (ek_event_is_finding(event))
  *                 report(ek_event_feature(event), ek_event_factor(event, &low, &high));
  *
+ * The profile of the training lists is made by the program, or from arrays:
+ *
+ *     ek_profile_builder_new(&builder, "features.yaml", NULL, e);
+ *     for each training list:
+ *         ek_profile_builder_add(builder, &list, e);
+ *     ek_profile_builder_save(builder, "profile.ekp", e);
+ *
  * A guard writes its state as keyed records. A new guard continues from these records:
  *
  *     ek_guard_save(guard, 0, data, length, write, user, e);    periodically: changed records
@@ -90,6 +97,7 @@ struct ek_context;
 struct ek_event;
 struct ek_state;
 struct ek_applier;
+struct ek_profile_builder;
 
 /** Return the version of the library, such as "0.1.0". */
 const char *ek_version(void);
@@ -130,6 +138,15 @@ int ek_assets_load(struct ek_assets **out, const char *manifest, const char *pro
 
 /** Free assets. NULL is allowed. */
 void ek_assets_free(struct ek_assets *a);
+
+/**
+ * Let guards repair feature values, as `evenkeel run` does with `output.writes: features`.
+ *
+ * The plan then has the repairs for ek_plan_apply, and a routable model is not used.
+ *
+ * @param a The assets, before the first guard or context.
+ */
+void ek_assets_write_features(struct ek_assets *a);
 
 /**
  * Create a guard without state.
@@ -214,6 +231,15 @@ const char *ek_guard_action(const struct ek_guard *g);
 
 /** Return the version of the current plan; 0 before the first plan. */
 uint64_t ek_guard_plan_version(const struct ek_guard *g);
+
+/**
+ * Return the current plan as JSON, for ek_applier_new in this or another process.
+ *
+ * @param length Set to the length in bytes; may be NULL, and is unchanged on error.
+ * @return The body of `/api/v1/plan`, terminated. Valid until the next call of this function. NULL
+ *     on error.
+ */
+const char *ek_guard_plan(struct ek_guard *g, size_t *length, struct ek_error *e);
 
 /** Return the number of observed lists, including those of the restored state and merged guards. */
 uint64_t ek_guard_list_count(const struct ek_guard *g);
@@ -653,6 +679,50 @@ void ek_applier_free(struct ek_applier *a);
  */
 int ek_plan_apply(struct ek_applier *a, const struct ek_array_list *list, size_t *changed,
                   struct ek_error *e);
+
+/**
+ * Start a training profile of lists in arrays.
+ *
+ * Memory: 16 bytes per list and item feature, plus the sketches.
+ *
+ * @param out The builder; the caller frees it.
+ * @param manifest Path of the feature manifest.
+ * @param stratify_by Segment dimension or query feature that defines the strata; NULL: one stratum.
+ * @return 0, or the code of the error.
+ * @retval EK_EIO The manifest cannot be read.
+ * @retval EK_ECONFIG Invalid manifest.
+ */
+int ek_profile_builder_new(struct ek_profile_builder **out, const char *manifest,
+                           const char *stratify_by, struct ek_error *e);
+
+/** Free a builder. NULL is allowed. */
+void ek_profile_builder_free(struct ek_profile_builder *b);
+
+/**
+ * Add a list to a profile.
+ *
+ * @param list The list, of which nothing is changed or kept; as for ek_guard_observe_values.
+ * @return 0, or the code of the error. On EK_ENOMEM the builder must be freed, on another error the
+ *     list is not added.
+ * @retval EK_EUSAGE Invalid member, as in ek_guard_observe_values.
+ * @retval EK_ELIMIT Too many items, segments or strata.
+ * @retval EK_ESTATE The profile was already saved.
+ */
+int ek_profile_builder_add(struct ek_profile_builder *b, const struct ek_array_list *list,
+                           struct ek_error *e);
+
+/**
+ * Write the profile of the added lists, the file that `evenkeel profile` makes of the same lists.
+ *
+ * No lists can be added afterwards, but the profile may be written again.
+ *
+ * @param path Path of the profile, which is replaced as a whole.
+ * @return 0, or the code of the error.
+ * @retval EK_EIO The file cannot be written.
+ * @retval EK_ESTATE No list was added, or no list has the field of the strata; the builder must be
+ *     freed.
+ */
+int ek_profile_builder_save(struct ek_profile_builder *b, const char *path, struct ek_error *e);
 
 #ifdef __cplusplus
 }

@@ -118,6 +118,7 @@ int ek_guard_make(struct ek_guard *g, const struct ek_assets *assets, struct ek_
 {
     g->assets = assets;
     ek_buf_init(&g->json, 0);
+    ek_plan_document_init(&g->plan_document);
     int cells = assets->cells ? assets->cells : EK_CELLS_DEFAULT_MAX;
     int rc = ek_detector_new_with(&g->detector, assets->manifest, assets->profile, assets->rules,
                                   cells, e);
@@ -178,6 +179,7 @@ void ek_guard_release(struct ek_guard *g)
     ek_guard_items_free(g);
     ek_context_free(g->own);
     ek_buf_release(&g->json);
+    ek_plan_document_release(&g->plan_document);
     ek_decisions_free(g->decisions);
     ek_incident_log_free(g->incidents);
     ek_free(g->members);

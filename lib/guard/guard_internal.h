@@ -13,6 +13,7 @@
 #include "plan/route_controller.h"
 #include "plan/decisions.h"
 #include "guard/event.h"
+#include "guard/plan_json.h"
 #include "guard/save.h"
 #include "plan/open_findings.h"
 #include "guard/guard.h"
@@ -48,7 +49,8 @@ struct ek_guard {
     struct ek_buf json;                     /* of the last event */
     struct ek_event *events[EK_EVENTS_MAX]; /* ring */
     uint64_t emitted, fetched;
-    size_t event_bytes; /* of the ring */
+    size_t event_bytes;                    /* of the ring */
+    struct ek_plan_document plan_document; /* of ek_guard_plan */
     struct ek_decisions *decisions;
     struct ek_incident_log *incidents;
     struct ek_event *last_event;      /* last popped event */

@@ -357,3 +357,18 @@ int ek_guard_write_plan(const struct ek_guard *g, struct ek_plan_document *d)
     ek_json_close(&t.w, '}');
     return rc ? rc : t.w.rc;
 }
+
+const char *ek_guard_plan(struct ek_guard *g, size_t *length, struct ek_error *e)
+{
+    struct ek_plan_document *d = &g->plan_document;
+    int rc = ek_guard_write_plan(g, d);
+    const char *text = rc ? NULL : ek_buf_string(&d->text);
+    if (!text) {
+        ek_fail(e, rc ? rc : EK_ENOMEM,
+                rc == EK_ELIMIT ? "the plan is too large" : "out of memory");
+        return NULL;
+    }
+    if (length)
+        *length = d->text.length;
+    return text;
+}

@@ -203,6 +203,11 @@ void ek_assets_free(struct ek_assets *a)
     ek_free(a);
 }
 
+void ek_assets_write_features(struct ek_assets *a)
+{
+    a->writes_features = true;
+}
+
 struct ek_means ek_assets_means(const struct ek_assets *a)
 {
     bool repair = ek_assets_repair(a), score = ek_assets_score(a);

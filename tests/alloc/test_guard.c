@@ -158,6 +158,8 @@ static int guard_stream(struct ek_error *e)
         return rc;
     for (int i = 0; i < LISTS && !rc; i++)
         rc = guard_one(g, &message[i], &routed, e);
+    if (!rc && !ek_guard_plan(g, NULL, e))
+        rc = (int)e->code;
     if (!rc)
         rc = ek_guard_accept(g, "price", NULL, NULL, "ana", "meant", &version, e);
     if (!rc)

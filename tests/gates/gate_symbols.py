@@ -9,7 +9,7 @@ MAP, HEADER = "deploy/evenkeel.map", "lib/evenkeel.h"
 PREFIXES = {"lib": r"ek_", "daemon": r"ek_|main$", "tests": r"ek_|suite_|bench_|main$|__wrap_|LLVMFuzzer|(getaddrinfo|malloc|calloc|realloc|aligned_alloc)$"}
 # Forbidden symbols and libraries by folder.
 FOREIGN = {
-    "libevenkeel.so": (("lib/offline", "lib/text"), ()),
+    "libevenkeel.so": (("lib/offline/scale", "lib/offline/select", "lib/offline/train", "lib/offline/world", "lib/text"), ()),
     "evenkeel": (("lib/offline/scale", "lib/offline/select", "lib/text", "daemon/tools"),
                  ("libstemmer", "libstreamvbyte", "libutf8proc", "libzip")),
 }

@@ -225,6 +225,9 @@ static void use_plan(struct world *w)
     int rc = ek_applier_new(&w->applier, (const char *)w->d.text.data, w->d.text.length, &e);
     ck_assert_msg(!rc, "%s in %.*s", e.message, (int)w->d.text.length,
                   (const char *)w->d.text.data);
+    size_t length;
+    ck_assert_str_eq(ek_guard_plan(w->g, &length, NULL), ek_buf_string(&w->d.text));
+    ck_assert_uint_eq(length, w->d.text.length);
 }
 
 static float value(struct world *w)

@@ -133,6 +133,52 @@ START_TEST(without_a_plan_the_very_same_bytes_come_out)
 }
 END_TEST
 
+/* Arm B with one price in cents. */
+static struct ek_array_list one_price(float *x, const float *nights)
+{
+    static const struct ek_segment_value arm = {"arm", "B"};
+    return (struct ek_array_list){.segment = &arm,
+                                  .segments = 1,
+                                  .query_features = nights,
+                                  .query_count = 1,
+                                  .features = x,
+                                  .items = 1,
+                                  .feature_count = 3,
+                                  .item_stride = 3,
+                                  .feature_stride = 1};
+}
+
+START_TEST(a_guard_that_writes_features_has_a_plan_that_repairs_arrays)
+{
+    struct bench b;
+    struct ek_applier *applier;
+    float x[] = {12999, 20, 0}, nights = 1;
+    const struct ek_array_list list = one_price(x, &nights);
+    size_t length = 0, changed;
+    setup(&b, ENFORCE, 0);
+    ek_guard_free(b.guard);
+    ek_assets_write_features(&b.assets);
+    ck_assert_int_eq(ek_guard_new(&b.guard, &b.assets, NULL), EK_OK);
+    for (int version = 0; version < 2; version++) {
+        const char *plan = ek_guard_plan(b.guard, &length, NULL);
+        ck_assert_ptr_nonnull(plan);
+        ck_assert_uint_eq(strlen(plan), length);
+        ck_assert_int_eq(ek_applier_new(&applier, plan, length, NULL), EK_OK);
+        ck_assert_int_eq(ek_plan_apply(applier, &list, &changed, NULL), EK_OK);
+        ck_assert_uint_eq(changed, (size_t)version);
+        ek_applier_free(applier);
+        for (int i = 0; i < 400; i++) {
+            struct ek_list *q = stream_next(&b.stream);
+            if (b.stream.arm_b)
+                stream_scale(q, 0, 100);
+            pass(&b, q);
+        }
+    }
+    ck_assert_float_eq_tol(x[0], 130, 10);
+    teardown(&b);
+}
+END_TEST
+
 START_TEST(a_fault_of_arm_b_routes_arm_b_and_nobody_else)
 {
     struct bench b;
@@ -688,8 +734,8 @@ END_TEST
 Suite *suite_guard(void)
 {
     return ek_suite(
-        "guard", without_a_plan_the_very_same_bytes_come_out,
-        a_fault_of_arm_b_routes_arm_b_and_nobody_else,
+        "guard", a_guard_that_writes_features_has_a_plan_that_repairs_arrays,
+        without_a_plan_the_very_same_bytes_come_out, a_fault_of_arm_b_routes_arm_b_and_nobody_else,
         routed_scores_are_those_of_the_scorer_and_nothing_else_changes,
         scores_that_are_no_numbers_are_not_given_out,
         a_plan_names_the_first_query_that_is_scored_under_it,
