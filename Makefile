@@ -78,14 +78,17 @@ all: $(B)/evenkeel $(B)/evenkeel-tools $(B)/libevenkeel.a $(B)/libevenkeel.so ##
 # A recursive make that uses every processor, unless the caller said how many.
 PARALLEL = $(if $(filter --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 
-demo: deps ## the whole story in a minute; installs what is missing and builds first
+demo: deps-build ## the whole story in a minute; installs what is missing and builds first
 	@$(MAKE) --no-print-directory $(PARALLEL) $(B)/evenkeel
 	$(B)/evenkeel demo
 check: deps deps-broker deps-watch deps-lint ## all the tests; installs what is missing and builds first
 	@$(MAKE) --no-print-directory $(PARALLEL) all check-binaries
 	@$(MAKE) --no-print-directory check-parts
-deps: ## install what the build needs (Debian), if anything
+deps: deps-build deps-wheel ## install what the build needs (Debian), if anything
+deps-build:
 	@deploy/deps.sh
+deps-wheel: ## install what the Python package needs, if anything
+	@SYSTEM_PYTHON=$(WHEEL_PYTHON) deploy/deps.sh wheel
 deps-broker: ## install what the test broker needs (Java, Maven), if anything
 	@deploy/deps.sh broker
 deps-watch: ## install what takes alerts and reads metrics in tests (Alertmanager, promtool), if anything
@@ -217,6 +220,7 @@ check-prop: $(B)/tests/prop-tests ## property tests
 include deploy/install.mk
 include deploy/package.mk
 include deploy/dist.mk
+include deploy/wheel.mk
 include deploy/site.mk
 
 # Each folder of tests may bring a makefile part of its own with a target check-NAME.
@@ -246,5 +250,5 @@ help: ## this list
 
 -include $(B)/deploy/unit_table.d $(B)/deploy/page_table.d $(B)/deploy/reference.d $(REFERENCE_OBJ:.o=.d) $(LIB_CXX:%.cc=$(B)/%.d) $(PROGRAM_SRC:%.c=$(B)/%.d) $(UNIT_OBJ:.o=.d) \
   $(PROP_OBJ:.o=.d)
-.PHONY: all demo check reference deps deps-broker deps-watch deps-lint check-unit check-prop check-binaries check-parts \
+.PHONY: all demo check reference deps deps-build deps-wheel deps-broker deps-watch deps-lint check-unit check-prop check-binaries check-parts \
   compile-commands clean help FORCE

@@ -8,6 +8,7 @@
 #   deploy/deps.sh exchange what the exchange of models with PyTorch and ONNX (tests only) needs
 #   deploy/deps.sh page     what the tests of the page in the browser need
 #   deploy/deps.sh bench    what the peers of the benchmarks (sketches in Rust, Java and Python) need besides
+#   deploy/deps.sh wheel    what `make wheel` needs (Python packages are installed by version in build)
 #   deploy/deps.sh analyze  what `make analyze` looks with
 #   deploy/deps.sh deb      what `make deb` needs
 #   deploy/deps.sh dist     what `make dist` needs
@@ -118,6 +119,9 @@ numpy python3-numpy
 yaml python3-yaml
 ensurepip python3-venv
 '
+WHEEL_MODULES='
+ensurepip python3-venv
+'
 
 missing= why=
 
@@ -212,6 +216,14 @@ check_exchange() {
 		lacks libopenblas0-pthread "OpenBLAS: not found"
 }
 
+# Debian's interpreter unless the caller has another one, which has its own header.
+check_wheel() {
+	check_modules "$WHEEL_MODULES"
+	"${SYSTEM_PYTHON:-/usr/bin/python3}" -c 'import os, sys, sysconfig
+sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))' ||
+		lacks python3-dev "Python.h: not found"
+}
+
 # The sanitizers and libFuzzer are a package of their own, by the version of clang.
 check_fuzz() {
 	check_programs "$FUZZ_PROGRAMS"
@@ -233,6 +245,8 @@ check_all() {
 	elif [ "$1" = page ]; then
 		check_programs "$PAGE_PROGRAMS"
 		check_modules 'ensurepip python3-venv'
+	elif [ "$1" = wheel ]; then
+		check_wheel
 	elif [ "$1" = analyze ]; then
 		check_programs "$ANALYZE_PROGRAMS"
 	elif [ "$1" = deb ]; then
@@ -292,14 +306,14 @@ install_missing() {
 set_name=build only_check=
 for word in "$@"; do
 	case $word in
-	build | broker | watch | lint | exchange | page | bench | analyze | deb | dist | arm64 | package | fuzz) set_name=$word ;;
+	build | broker | watch | lint | exchange | page | bench | wheel | analyze | deb | dist | arm64 | package | fuzz) set_name=$word ;;
 	--check) only_check=1 ;;
 	--libraries)
 		echo "$BUILD_LIBRARIES$BUILD_HEADERS" | awk 'NF { printf "%s%s", n++ ? "," : "", $NF }'
 		exit
 		;;
 	*)
-		echo "usage: deploy/deps.sh [build|broker|watch|lint|exchange|page|bench|analyze|deb|dist|arm64|package|fuzz] [--check|--libraries]" >&2
+		echo "usage: deploy/deps.sh [build|broker|watch|lint|exchange|page|bench|wheel|analyze|deb|dist|arm64|package|fuzz] [--check|--libraries]" >&2
 		exit 2
 		;;
 	esac

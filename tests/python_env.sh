@@ -2,13 +2,13 @@
 # tests/python_env.sh FOLDER REQUIREMENTS [ARGUMENTS OF PIP INSTALL...]: print a Python with packages of the
 # Python index, in a virtual environment in FOLDER, in addition to those of Debian. It is created again
 # when REQUIREMENTS changes. Missing packages are reported on stderr, and the tests that need them
-# are skipped visibly.
+# are skipped visibly. SYSTEM_PYTHON is another interpreter than that of Debian.
 set -eu
 mkdir -p "$1"
 folder=$(cd "$1" && pwd) wanted=$2 name=$(basename "$1")
 shift 2
 # Debian's packages need Debian's interpreter, which may not be the first in the path.
-system=/usr/bin/python3
+system=${SYSTEM_PYTHON:-/usr/bin/python3}
 [ -x "$system" ] || system=$(command -v python3)
 
 if ! cmp -s "$wanted" "$folder/installed.txt"; then

@@ -16,7 +16,7 @@ _MEMORY = re.compile(r"(?<![\w.>])(" + "|".join(MEMORY) + r")\s*\(")
 
 
 def faults(tree):
-    for name in tree.each("*.c", "*.cc", "*.h", folders=("lib", "daemon", "tests")):
+    for name in tree.each("*.c", "*.cc", "*.h", folders=("lib", "daemon", "python", "tests")):
         code = tree.code(name)
         for match in _BANNED.finditer(code):
             yield f"{name}:{line_of(code, match.start())}: {match.group(1)}() is banned"

@@ -21,7 +21,7 @@ def faults(tree):
     if not re.search(rf"version {MAJOR}\.", version):
         tree.note = f"skipped: clang-format is not version {MAJOR}"
         return
-    names = tree.each("*.c", "*.cc", "*.h", folders=("lib", "daemon", "tests"))
+    names = tree.each("*.c", "*.cc", "*.h", folders=("lib", "daemon", "python", "tests"))
     seen = {}
     for said in at_once(lambda some: complaints(tree, some), parts(names)):
         seen.update(dict.fromkeys(re.findall(r"^(\S+?:\d+):\d+: error", said, re.M)))

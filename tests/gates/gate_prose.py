@@ -20,7 +20,7 @@ STRING = re.compile(r'/\*.*?\*/|//[^\n]*|\'(?:\\.|[^\'\\\n])*\'|"((?:\\.|[^"\\\n
 
 def message_faults(tree):
     banned = prose.GROUPS["banned"].split()
-    for name in tree.each("*.c", "*.cc", "*.h", folders=("lib", "daemon")):
+    for name in tree.each("*.c", "*.cc", "*.h", folders=("lib", "daemon", "python")):
         for match in STRING.finditer("" if name.startswith("lib/vendor/") else tree.text(name)):
             for word in prose.WORD.findall(match.group(1) or ""):
                 if word.lower() in banned:

@@ -59,7 +59,7 @@ def count(texts):
 
 
 def source_files(tree):
-    return tree.files(*SOURCES, folders=("lib", "daemon", "tests"))
+    return tree.files(*SOURCES, folders=("lib", "daemon", "python", "tests"))
 
 
 def document_files(tree):

@@ -1,0 +1,36 @@
+# make wheel: the Python package (python/), into build/wheel.
+
+# Interpreter of the wheel: with 3.12 or newer, the wheel is for all later versions (stable ABI).
+WHEEL_PYTHON ?=
+# Environments of different interpreters differ.
+WHEEL_ENV = $(B)/wheel-env$(subst /,-,$(WHEEL_PYTHON))
+WHEEL_SRC := $(sort $(wildcard python/*.t* python/src/* python/evenkeel/*.py*))
+WHEEL_WORK = $(abspath $(B))/wheel-work
+# Debian has no static simdjson, so the wheel contains the shared one.
+WHEEL_SHARED := simdjson
+WHEEL_LIBS = $(foreach word,$(filter -l%,$(LIB_LIBS)),$(if $(filter $(WHEEL_SHARED:%=-l%) -lstdc++ -lm,$(word)),$(word),$(word:-l%=-l:lib%.a)))
+# Packages whose licenses the wheel contains.
+WHEEL_PACKAGES := libmsgpack-dev libyaml-dev libsimdjson-dev libzstd-dev zlib1g-dev libxxhash-dev
+
+$(B)/wheel-python.stamp: FORCE
+	$(call keep,echo '$(WHEEL_PYTHON)')
+$(B)/wheel.stamp: $(B)/libevenkeel.a $(B)/wheel-python.stamp $(WHEEL_SRC) LICENSE deploy/wheel.mk tests/python_env.sh
+	@SYSTEM_PYTHON=$(WHEEL_PYTHON) deploy/deps.sh wheel
+	$(call say,WHEEL)
+	$(Q)rm -rf $(B)/wheel $(WHEEL_WORK)/shared $(WHEEL_WORK)/licenses && mkdir -p $(WHEEL_WORK)/shared $(WHEEL_WORK)/licenses
+	$(Q)cp LICENSE $(WHEEL_WORK)/licenses/ && for package in $(WHEEL_PACKAGES); do \
+	  [ ! -e /usr/share/doc/$$package/copyright ] || cp -L /usr/share/doc/$$package/copyright $(WHEEL_WORK)/licenses/$$package; done
+	$(Q)for name in $(WHEEL_SHARED); do file=$$($(CC) -print-file-name=lib$$name.so) && \
+	  cp -L $$file $(WHEEL_WORK)/shared/$$(readelf -d $$file | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p') || exit 1; done
+	$(Q)python=$$(SYSTEM_PYTHON=$(WHEEL_PYTHON) sh tests/python_env.sh $(WHEEL_ENV)/build python/requirements.txt) && \
+	  SOURCE_DATE_EPOCH=$(DIST_EPOCH) PATH="$$(dirname "$$python"):$$PATH" "$$python" -m pip wheel -q --no-deps --no-build-isolation \
+	  --disable-pip-version-check --no-cache-dir --wheel-dir $(B)/wheel \
+	  '--config-settings=build-dir=$(WHEEL_WORK)/{wheel_tag}' \
+	  --config-settings=cmake.define.EK_SOURCE=$(CURDIR) \
+	  --config-settings=cmake.define.EK_LIBRARY=$(abspath $(B))/libevenkeel.a \
+	  "--config-settings=cmake.define.EK_LIBRARIES=$(WHEEL_LIBS)" \
+	  --config-settings=cmake.define.EK_EXTRA=$(WHEEL_WORK) ./python
+	$(Q)touch $@
+wheel: $(B)/wheel.stamp ## the Python package, into build/wheel; WHEEL_PYTHON=python3.12: for 3.12 and later
+	@ls -l $(B)/wheel
+.PHONY: wheel

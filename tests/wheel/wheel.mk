@@ -1,0 +1,15 @@
+# The Python package: built, installed into an environment with NumPy alone, and tested there; with data frames and
+# LightGBM in another one.
+
+check-wheel: $(B)/evenkeel $(B)/wheel.stamp ## the Python package, against the program, with data frames and LightGBM
+	@WHEEL_PYTHON=$(WHEEL_PYTHON) sh tests/wheel/run.sh $(B) $(WHEEL_ENV)
+
+TIME_OBSERVE := $(B)/tests/wheel/time_observe
+$(TIME_OBSERVE): $(TIME_OBSERVE).o $(LIBRARIES)
+	$(call say,LD)
+	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+bench-wheel: check-wheel $(TIME_OBSERVE) ## cost of the Python package, compared with a loop in C
+	@$(WHEEL_ENV)/bare/bin/python -B tests/wheel/time_observe.py $(B)
+TEST_BINARIES += $(TIME_OBSERVE)
+-include $(TIME_OBSERVE).d
+.PHONY: check-wheel bench-wheel
