@@ -4,6 +4,7 @@
 WHEEL_PYTHON ?=
 # Environments of different interpreters differ.
 WHEEL_ENV = $(B)/wheel-env$(subst /,-,$(WHEEL_PYTHON))
+WHEEL_ENV_PYTHON = python=$$(SYSTEM_PYTHON=$(WHEEL_PYTHON) sh tests/python_env.sh $(WHEEL_ENV)/build python/requirements.txt)
 WHEEL_SRC := $(sort $(wildcard python/*.t* python/src/* python/evenkeel/*.py*))
 WHEEL_WORK = $(abspath $(B))/wheel-work
 # Debian has no static simdjson, so the wheel contains the shared one.
@@ -22,7 +23,7 @@ $(B)/wheel.stamp: $(B)/libevenkeel.a $(B)/wheel-python.stamp $(WHEEL_SRC) LICENS
 	  [ ! -e /usr/share/doc/$$package/copyright ] || cp -L /usr/share/doc/$$package/copyright $(WHEEL_WORK)/licenses/$$package; done
 	$(Q)for name in $(WHEEL_SHARED); do file=$$($(CC) -print-file-name=lib$$name.so) && \
 	  cp -L $$file $(WHEEL_WORK)/shared/$$(readelf -d $$file | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p') || exit 1; done
-	$(Q)python=$$(SYSTEM_PYTHON=$(WHEEL_PYTHON) sh tests/python_env.sh $(WHEEL_ENV)/build python/requirements.txt) && \
+	$(Q)$(WHEEL_ENV_PYTHON) && \
 	  SOURCE_DATE_EPOCH=$(DIST_EPOCH) PATH="$$(dirname "$$python"):$$PATH" "$$python" -m pip wheel -q --no-deps --no-build-isolation \
 	  --disable-pip-version-check --no-cache-dir --wheel-dir $(B)/wheel \
 	  '--config-settings=build-dir=$(WHEEL_WORK)/{wheel_tag}' \

@@ -100,7 +100,6 @@ std::vector<const char *> texts_of(const nb::tuple &values, size_t count, const 
     return out;
 }
 
-using Matrix = nb::ndarray<nb::numpy, nb::device::cpu>;
 using Integers = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Floats = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Doubles = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
