@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "daemon/base/command.h"
-#include "lists/avro_read.h"
+#include "lists/schema_message.h"
 #include "lists/capture.h"
 #include "lists/codec.h"
 #include "lists/codec_draft.h"
@@ -241,7 +241,7 @@ static int each_message(const char *path, int most, take_fn *take, void *context
 struct drafting {
     struct ek_draft *draft;
     const struct ek_mapping *like;
-    struct ek_avro_message *avro;
+    struct ek_schema_message *converted;
 };
 
 static int add_to_draft(void *context, const void *bytes, size_t length, struct ek_error *e)
@@ -250,9 +250,9 @@ static int add_to_draft(void *context, const void *bytes, size_t length, struct 
     struct drafting *d = context;
     int rc = EK_OK;
     if (d->like->encoding == EK_MESSAGES_AVRO) {
-        rc = ek_avro_open(&d->avro, d->like->avro, bytes, length, DEPTH, e);
+        rc = ek_schema_open(&d->converted, d->like->schemas, bytes, length, DEPTH, e);
         if (!rc)
-            bytes = ek_avro_wire(d->avro, &length);
+            bytes = ek_schema_wire(d->converted, &length);
     }
     return rc ? rc : ek_draft_add(d->draft, bytes, length, e);
 }
@@ -273,10 +273,10 @@ static int draft_mapping(const char *path, const struct ek_mapping *like, struct
         rc = each_message(path, DRAFT_MESSAGES, add_to_draft, &d, e);
     if (!rc)
         rc = ek_draft_mapping(*draft, mapping, e);
-    ek_avro_message_free(d.avro);
+    ek_schema_message_free(d.converted);
     if (!rc && like->encoding == EK_MESSAGES_AVRO) {
         mapping->encoding = like->encoding;
-        mapping->avro = like->avro;
+        mapping->schemas = like->schemas;
     }
     return rc;
 }

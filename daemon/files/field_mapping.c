@@ -7,7 +7,7 @@
 #include "daemon/config/config.h"
 #include "daemon/files/file_kind.h"
 #include "daemon/files/schema_source.h"
-#include "lists/avro_schema.h"
+#include "lists/message_schema.h"
 #include "lists/capture.h"
 #include "lists/codec.h"
 #include "rules/rules_warnings.h"
@@ -76,7 +76,7 @@ static int open_schemas(struct ek_schema_source **out, const struct ek_config *c
         return EK_OK;
     int rc = ek_schema_source_open(out, &settings, mapping, &why);
     if (!rc) {
-        mapping->avro = ek_schema_source_get(*out);
+        mapping->schemas = ek_schema_source_get(*out);
         return EK_OK;
     }
     if (rc == EK_ENOMEM)
@@ -116,7 +116,7 @@ int ek_field_mapping_show_all(struct ek_field_mapping *d, const char *schema, st
     if (rc)
         return rc;
     d->mapping.encoding = EK_MESSAGES_AVRO;
-    d->mapping.avro = ek_schema_source_get(d->schemas);
+    d->mapping.schemas = ek_schema_source_get(d->schemas);
     return EK_OK;
 }
 
@@ -367,9 +367,9 @@ static int open_assets_schemas(struct ek_schema_source **out, const struct ek_co
                                struct ek_error *e)
 {
     int rc = open_schemas(out, c, false, mapping, e);
-    const struct ek_avro *file = *out ? ek_schema_source_file(*out) : NULL;
+    const struct ek_message_schema *file = *out ? ek_schema_source_file(*out) : NULL;
     if (!rc && file && c->model && c->output_writes == EK_WRITES_SCORES) {
-        rc = ek_avro_check_score(file, e);
+        rc = ek_message_schema_check_score(file, e);
         if (rc)
             ek_config_place(c, "message.schema", e);
     }

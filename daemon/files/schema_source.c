@@ -6,7 +6,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/http_client.h"
 #include "daemon/base/url.h"
-#include "lists/avro_schema.h"
+#include "lists/message_schema.h"
 #include "yaml/json_parse.h"
 
 #include <pthread.h>
@@ -16,8 +16,8 @@
 #include <time.h>
 
 enum {
-    ANSWER_BYTES_MAX = 3 * EK_AVRO_SCHEMA_BYTES_MAX, /* JSON escapes of a schema */
-    ALL_BYTES_MAX = 64 << 20,                        /* of all compiled schemas */
+    ANSWER_BYTES_MAX = 3 * EK_SCHEMA_BYTES_MAX, /* JSON escapes of a schema */
+    ALL_BYTES_MAX = 64 << 20,                   /* of all compiled schemas */
     REFERENCES_MAX = 64,
     FAILURES = 64,
     URL_BYTES = 3000,
@@ -33,7 +33,7 @@ enum {
 /* A cached schema; never changed. */
 struct cached {
     int64_t id;
-    struct ek_avro *schema;
+    struct ek_message_schema *schema;
     const struct cached *next;
 };
 
@@ -44,11 +44,11 @@ struct failure {
 };
 
 struct ek_schema_source {
-    struct ek_avro_source source;
+    struct ek_schema_set source;
     struct ek_buf key; /* settings and mapping */
     int users;
     struct ek_schema_source *next;
-    struct ek_avro *file;
+    struct ek_message_schema *file;
     char *text[5]; /* url, user, password, token, ca_file; NULL: none */
     int64_t timeout_ms, cache;
     bool converts_all;
@@ -71,7 +71,7 @@ enum { URL, USER, PASSWORD, TOKEN, CA_FILE };
 static pthread_mutex_t sources_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ek_schema_source *sources;
 
-static const struct ek_avro *find_cached(const struct ek_schema_source *s, int64_t id)
+static const struct ek_message_schema *find_cached(const struct ek_schema_source *s, int64_t id)
 {
     const struct cached *c = atomic_load_explicit(&s->cached, memory_order_acquire);
     while (c && c->id != id)
@@ -218,7 +218,7 @@ static int fetch_path(struct fetch *f, const char *path)
 }
 
 static int compile(const struct ek_schema_source *s, const struct ek_buf *schema, size_t count,
-                   struct ek_avro **out, struct ek_error *e)
+                   struct ek_message_schema **out, struct ek_error *e)
 {
     struct ek_text text[REFERENCES_MAX + 1];
     for (size_t i = 0; i < count; i++)
@@ -227,7 +227,7 @@ static int compile(const struct ek_schema_source *s, const struct ek_buf *schema
 }
 
 /* Fetch and compile a schema, and try again until the deadline if the registry is away. */
-static int fetch(struct fetch *f, int64_t id, struct ek_avro **out)
+static int fetch(struct fetch *f, int64_t id, struct ek_message_schema **out)
 {
     char path[60];
     int64_t pause_ms = RETRY_FIRST_MS;
@@ -252,11 +252,11 @@ static int fetch(struct fetch *f, int64_t id, struct ek_avro **out)
 }
 
 /* Publish a schema. Called with the lock. */
-static int add_cached(struct ek_schema_source *s, int64_t id, struct ek_avro *schema,
+static int add_cached(struct ek_schema_source *s, int64_t id, struct ek_message_schema *schema,
                       struct ek_error *e)
 {
     struct cached *c = ek_calloc(1, sizeof *c);
-    size_t bytes = ek_avro_bytes(schema);
+    size_t bytes = ek_message_schema_bytes(schema);
     int rc = !c ? ek_fail(e, EK_ENOMEM, "out of memory")
              : s->count == s->cache
                  ? ek_fail(e, EK_ELIMIT, "more than %lld schemas; raise 'message.registry.cache'",
@@ -266,7 +266,7 @@ static int add_cached(struct ek_schema_source *s, int64_t id, struct ek_avro *sc
                  : EK_OK;
     if (rc) {
         ek_free(c);
-        ek_avro_free(schema);
+        ek_message_schema_free(schema);
         return rc;
     }
     *c = (struct cached){id, schema, atomic_load(&s->cached)};
@@ -324,7 +324,7 @@ static const char *reason_to_wait(struct ek_schema_source *s, int64_t id)
 static int fetch_and_note(struct ek_schema_source *s, int64_t id, int64_t deadline_ms,
                           struct ek_error *e)
 {
-    struct ek_avro *schema = NULL;
+    struct ek_message_schema *schema = NULL;
     struct fetch *f = ek_calloc(1, sizeof *f);
     s->busy = true;
     pthread_mutex_unlock(&s->lock);
@@ -352,10 +352,10 @@ static bool wait_for_other(struct ek_schema_source *s, int64_t deadline_ms)
     return !pthread_cond_timedwait(&s->changed, &s->lock, &until);
 }
 
-static const struct ek_avro *find_by_id(void *context, int64_t id, struct ek_error *e)
+static const struct ek_message_schema *find_by_id(void *context, int64_t id, struct ek_error *e)
 {
     struct ek_schema_source *s = context;
-    const struct ek_avro *schema = find_cached(s, id);
+    const struct ek_message_schema *schema = find_cached(s, id);
     if (schema)
         return schema;
     int64_t deadline_ms = ek_now_ms() + s->timeout_ms;
@@ -375,7 +375,7 @@ static const struct ek_avro *find_by_id(void *context, int64_t id, struct ek_err
     return schema;
 }
 
-static const struct ek_avro *find_file(void *context, int64_t id, struct ek_error *e)
+static const struct ek_message_schema *find_file(void *context, int64_t id, struct ek_error *e)
 {
     const struct ek_schema_source *s = context;
     (void)id, (void)e;
@@ -385,10 +385,10 @@ static const struct ek_avro *find_file(void *context, int64_t id, struct ek_erro
 static int load_file(struct ek_schema_source *s, const char *path, struct ek_error *e)
 {
     struct ek_buf text;
-    ek_buf_init(&text, EK_AVRO_SCHEMA_BYTES_MAX);
+    ek_buf_init(&text, EK_SCHEMA_BYTES_MAX);
     int rc = ek_file_read(path, &text, e);
     if (rc == EK_ELIMIT)
-        rc = ek_fail(e, rc, "the schema has more than %d KiB", EK_AVRO_SCHEMA_BYTES_MAX >> 10);
+        rc = ek_fail(e, rc, "the schema has more than %d KiB", EK_SCHEMA_BYTES_MAX >> 10);
     if (!rc)
         rc = compile(s, &text, 1, &s->file, e);
     ek_buf_release(&text);
@@ -494,11 +494,11 @@ static void release(struct ek_schema_source *s)
     const struct cached *c = atomic_load(&s->cached);
     while (c) {
         const struct cached *next = c->next;
-        ek_avro_free(c->schema);
+        ek_message_schema_free(c->schema);
         ek_free((void *)(uintptr_t)c);
         c = next;
     }
-    ek_avro_free(s->file);
+    ek_message_schema_free(s->file);
     ek_http_free(s->http);
     for (size_t i = 0; i < sizeof s->text / sizeof *s->text; i++)
         ek_free(s->text[i]);
@@ -517,7 +517,7 @@ static int fill(struct ek_schema_source *s, const struct ek_schema_settings *fro
     s->converts_all = from->converts_all;
     for (size_t i = 0; i < sizeof words / sizeof *words && !rc; i++)
         rc = copy_text(&s->text[i], words[i]);
-    s->source = (struct ek_avro_source){
+    s->source = (struct ek_schema_set){
         .find = from->file ? find_file : find_by_id, .context = s, .frame = from->frame};
     s->timeout_ms = from->timeout_ms;
     s->cache = from->cache;
@@ -607,12 +607,12 @@ void ek_schema_source_close(struct ek_schema_source *s)
         release(s);
 }
 
-const struct ek_avro_source *ek_schema_source_get(const struct ek_schema_source *s)
+const struct ek_schema_set *ek_schema_source_get(const struct ek_schema_source *s)
 {
     return &s->source;
 }
 
-const struct ek_avro *ek_schema_source_file(const struct ek_schema_source *s)
+const struct ek_message_schema *ek_schema_source_file(const struct ek_schema_source *s)
 {
     return s->file;
 }

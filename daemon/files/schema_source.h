@@ -20,7 +20,7 @@ struct ek_schema_settings {
     const char *url, *user, *password, *token, *ca_file; /* of the registry; the last may be NULL */
     int64_t timeout_ms;
     int64_t cache; /* maximum number of schemas */
-    enum ek_avro_frame frame;
+    enum ek_schema_frame frame;
     bool converts_all; /* all fields, not only those of the mapping */
 };
 
@@ -32,8 +32,8 @@ int ek_schema_source_open(struct ek_schema_source **out, const struct ek_schema_
 /* Close a source after the last codec that uses it. NULL is allowed. */
 void ek_schema_source_close(struct ek_schema_source *s);
 /* Return the schemas for a codec, valid until the source is closed. */
-const struct ek_avro_source *ek_schema_source_get(const struct ek_schema_source *s);
+const struct ek_schema_set *ek_schema_source_get(const struct ek_schema_source *s);
 /* Return the schema of a file; NULL for a registry. */
-const struct ek_avro *ek_schema_source_file(const struct ek_schema_source *s);
+const struct ek_message_schema *ek_schema_source_file(const struct ek_schema_source *s);
 
 #endif

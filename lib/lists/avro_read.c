@@ -1,87 +1,35 @@
-#include "lists/avro_read.h"
-
-#include "base/alloc.h"
-#include "lists/avro_internal.h"
-#include "lists/codec_wire.h"
+/* Conversion of Avro messages: values in the order of the schema. */
+#include "lists/schema_message.h"
+#include "lists/schema_output.h"
 
 #include <math.h>
 #include <string.h>
 
-enum {
-    ROOM = 16, /* of a number or of the head of another value */
-    PLACES_FIRST = 256,
-    BIN16_HEAD = 3,
-    BIN32_HEAD = 5,
-    CONTAINER_HEAD = 5,
-    GROWTH_MAX = 8,             /* bytes of msgpack per byte of the message, */
-    WIRE_BYTES_MAX = 8 << 20,   /* and in addition: names of fields */
-    EMPTY_VALUES_MAX = 1 << 20, /* values without bytes, such as null */
-    TOGETHER = 8
-};
-
 struct reader {
-    const struct ek_avro *s;
-    struct ek_avro_message *m;
+    const struct ek_message_schema *s;
+    struct ek_schema_output o;
     const uint8_t *start, *p, *end;
-    uint8_t *to, *to_end;
-    size_t wire_limit;
     uint64_t budget; /* remaining values */
     int depth;       /* remaining levels */
-    const char *what;
 };
+
+enum { TOGETHER = 8 };
 
 static int cut_short(struct reader *r)
 {
-    r->what = NULL;
+    r->o.what = NULL;
     return EK_EFORMAT;
 }
 
 static int invalid(struct reader *r, const char *what)
 {
-    r->what = what;
+    r->o.what = what;
     return EK_EFORMAT;
 }
 
 static size_t left(const struct reader *r)
 {
     return (size_t)(r->end - r->p);
-}
-
-__attribute__((noinline)) static int grow(struct reader *r, size_t more)
-{
-    struct ek_avro_message *m = r->m;
-    size_t used = m->wire ? (size_t)(r->to - m->wire) : 0;
-    size_t want = 2 * m->capacity > used + more ? 2 * m->capacity : used + more;
-    if (used + more > r->wire_limit) {
-        r->what = "its values and names are too long";
-        return EK_ELIMIT;
-    }
-    void *larger = ek_realloc(m->wire, want, 1);
-    if (!larger)
-        return EK_ENOMEM;
-    m->wire = larger;
-    m->capacity = want;
-    r->to = m->wire + used;
-    r->to_end = m->wire + want;
-    return EK_OK;
-}
-
-/* Reserve output. Return 0, EK_ENOMEM or EK_ELIMIT. */
-static inline int reserve(struct reader *r, size_t more)
-{
-    return (size_t)(r->to_end - r->to) >= more ? EK_OK : grow(r, more);
-}
-
-static inline int note_place(struct reader *r, size_t at, size_t length, uint32_t type)
-{
-    struct ek_avro_message *m = r->m;
-    if (m->place_count == m->place_capacity &&
-        ek_avro_reserve((void **)&m->places, m->place_count, PLACES_FIRST, &m->place_capacity,
-                        sizeof *m->places))
-        return EK_ENOMEM;
-    m->places[m->place_count++] =
-        (struct ek_avro_noted){(uint32_t)(r->to - m->wire), (uint32_t)at, (uint32_t)length, type};
-    return EK_OK;
 }
 
 static inline int read_long(struct reader *r, int64_t *out)
@@ -112,14 +60,14 @@ static int read_length(struct reader *r, size_t *out)
 }
 
 /* Read the index of a union's branch or an enum's symbol. */
-static int read_index(struct reader *r, const struct ek_avro_type *t, uint32_t *out)
+static int read_index(struct reader *r, const struct ek_schema_type *t, uint32_t *out)
 {
     int64_t index;
     int rc = read_long(r, &index);
     if (rc)
         return rc;
     if (index < 0 || index >= t->count)
-        return invalid(r, t->kind == EK_AVRO_UNION ? "a union has no such branch"
+        return invalid(r, t->kind == EK_TYPE_UNION ? "a union has no such branch"
                                                    : "an enum has no such symbol");
     *out = (uint32_t)index;
     return EK_OK;
@@ -146,7 +94,7 @@ static int read_block(struct reader *r, uint64_t least, struct block *b)
         b->end = r->p + size;
     }
     b->count = (uint64_t)(count < 0 ? -count : count);
-    if (least ? b->count > left(r) / least : b->count > EMPTY_VALUES_MAX)
+    if (least ? b->count > left(r) / least : b->count > EK_OUTPUT_VALUES_MAX)
         return least ? cut_short(r) : invalid(r, "a block of too many values without bytes");
     return EK_OK;
 }
@@ -156,17 +104,17 @@ static int end_block(struct reader *r, const struct block *b)
     return !b->end || b->end == r->p ? EK_OK : invalid(r, "a block has another size than it says");
 }
 
-static uint64_t least_of(const struct reader *r, const struct ek_avro_type *t)
+static uint64_t least_of(const struct reader *r, const struct ek_schema_type *t)
 {
-    uint64_t least = ek_avro_linked(r->s, t, 0)->least;
-    return t->kind == EK_AVRO_MAP ? least + 1 : least;
+    uint64_t least = ek_schema_linked(r->s, t, 0)->least;
+    return t->kind == EK_TYPE_MAP ? least + 1 : least;
 }
 
 /* Count a value and a level; the caller restores the level. */
 static int descend(struct reader *r)
 {
     if (!r->depth) {
-        r->what = "nested too deep";
+        r->o.what = "nested too deep";
         return EK_ELIMIT;
     }
     r->depth--;
@@ -178,7 +126,7 @@ static int count_value(struct reader *r)
     if (r->budget--)
         return EK_OK;
     r->budget = 0;
-    r->what = "too many values";
+    r->o.what = "too many values";
     return EK_ELIMIT;
 }
 
@@ -193,24 +141,24 @@ static int skip_bytes(struct reader *r, uint64_t count)
 }
 
 /* Set *size to the width of a type of fixed width. */
-static bool has_width(const struct ek_avro_type *t, uint64_t *size)
+static bool has_width(const struct ek_schema_type *t, uint64_t *size)
 {
-    bool has = t->kind == EK_AVRO_NULL || t->kind == EK_AVRO_BOOLEAN || t->kind == EK_AVRO_FLOAT ||
-               t->kind == EK_AVRO_DOUBLE || t->kind == EK_AVRO_FIXED;
-    *size = t->kind == EK_AVRO_FIXED ? t->size : t->least;
+    bool has = t->kind == EK_TYPE_NULL || t->kind == EK_TYPE_BOOLEAN || t->kind == EK_TYPE_FLOAT ||
+               t->kind == EK_TYPE_DOUBLE || t->kind == EK_TYPE_FIXED;
+    *size = t->kind == EK_TYPE_FIXED ? t->size : t->least;
     return has;
 }
 
-static int skip_elements(struct reader *r, const struct ek_avro_type *t, uint64_t count)
+static int skip_elements(struct reader *r, const struct ek_schema_type *t, uint64_t count)
 {
     uint32_t element = r->s->link[t->first].type;
     uint64_t size, all;
     int rc = EK_OK;
-    if (t->kind == EK_AVRO_ARRAY && has_width(&r->s->type[element], &size))
+    if (t->kind == EK_TYPE_ARRAY && has_width(&r->s->type[element], &size))
         return __builtin_mul_overflow(size, count, &all) ? cut_short(r) : skip_bytes(r, all);
     for (uint64_t i = 0; !rc && i < count; i++) {
-        if (t->kind == EK_AVRO_MAP)
-            rc = skip(r, EK_AVRO_STRING);
+        if (t->kind == EK_TYPE_MAP)
+            rc = skip(r, EK_TYPE_STRING);
         if (!rc)
             rc = skip(r, element);
     }
@@ -218,7 +166,7 @@ static int skip_elements(struct reader *r, const struct ek_avro_type *t, uint64_
 }
 
 /* Blocks with a size are skipped as they are. */
-static int skip_blocks(struct reader *r, const struct ek_avro_type *t)
+static int skip_blocks(struct reader *r, const struct ek_schema_type *t)
 {
     struct block b = {1, NULL};
     int rc = EK_OK;
@@ -232,18 +180,18 @@ static int skip_blocks(struct reader *r, const struct ek_avro_type *t)
     return rc;
 }
 
-static int skip_inner(struct reader *r, const struct ek_avro_type *t)
+static int skip_inner(struct reader *r, const struct ek_schema_type *t)
 {
     uint32_t branch;
     int rc;
-    if (t->kind == EK_AVRO_UNION) {
+    if (t->kind == EK_TYPE_UNION) {
         rc = read_index(r, t, &branch);
         return rc ? rc : skip(r, r->s->link[t->first + branch].type);
     }
     rc = descend(r);
     if (rc)
         return rc;
-    if (t->kind == EK_AVRO_RECORD) {
+    if (t->kind == EK_TYPE_RECORD) {
         for (uint32_t i = 0; !rc && i < t->count; i++)
             rc = skip(r, r->s->link[t->first + i].type);
     } else {
@@ -256,7 +204,7 @@ static int skip_inner(struct reader *r, const struct ek_avro_type *t)
 /* Skip a value, which is checked. */
 static int skip(struct reader *r, uint32_t type)
 {
-    const struct ek_avro_type *t = &r->s->type[type];
+    const struct ek_schema_type *t = &r->s->type[type];
     int64_t number;
     uint32_t index;
     size_t length;
@@ -264,71 +212,41 @@ static int skip(struct reader *r, uint32_t type)
     if (rc)
         return rc;
     switch (t->kind) {
-    case EK_AVRO_NULL:
+    case EK_TYPE_NULL:
         return EK_OK;
-    case EK_AVRO_INT:
-    case EK_AVRO_LONG:
+    case EK_TYPE_INT:
+    case EK_TYPE_LONG:
         return read_long(r, &number);
-    case EK_AVRO_BOOLEAN:
-    case EK_AVRO_FLOAT:
-    case EK_AVRO_DOUBLE:
+    case EK_TYPE_BOOLEAN:
+    case EK_TYPE_FLOAT:
+    case EK_TYPE_DOUBLE:
         return skip_bytes(r, t->least);
-    case EK_AVRO_FIXED:
+    case EK_TYPE_FIXED:
         return skip_bytes(r, t->size);
-    case EK_AVRO_BYTES:
-    case EK_AVRO_STRING:
+    case EK_TYPE_BYTES:
+    case EK_TYPE_STRING:
         rc = read_length(r, &length);
         return rc ? rc : skip_bytes(r, length);
-    case EK_AVRO_ENUM:
+    case EK_TYPE_ENUM:
         return read_index(r, t, &index);
     default:
         return skip_inner(r, t);
     }
 }
 
-/* Writers of msgpack; room for ROOM bytes is reserved. */
-
-static void put_tag(struct reader *r, uint8_t tag, uint64_t value, int bytes)
-{
-    *r->to++ = tag;
-    for (int i = bytes - 1; i >= 0; i--)
-        *r->to++ = (uint8_t)(value >> 8 * i);
-}
-
-static void put_integer(struct reader *r, int64_t value)
-{
-    if (value >= 0 && value < EK_TAG_SHORT_MAP)
-        *r->to++ = (uint8_t)value;
-    else
-        put_tag(r, EK_TAG_INT64, (uint64_t)value, 8);
-}
-
 static void put_map(struct reader *r, uint32_t pairs)
 {
     if (pairs < 16)
-        *r->to++ = (uint8_t)(EK_TAG_SHORT_MAP | pairs);
+        *r->o.to++ = (uint8_t)(EK_TAG_SHORT_MAP | pairs);
     else
-        put_tag(r, EK_TAG_MAP32, pairs, 4);
+        ek_output_tag(&r->o, EK_TAG_MAP32, pairs, 4);
 }
 
-/* Write text or `bin` and read its bytes. */
 static int put_bytes(struct reader *r, bool is_text, size_t length)
 {
-    int rc = reserve(r, ROOM + length);
-    if (rc)
-        return rc;
-    if (is_text && length < 32)
-        *r->to++ = (uint8_t)(EK_TAG_SHORT_TEXT | length);
-    else if (length <= UINT8_MAX)
-        put_tag(r, is_text ? EK_TAG_TEXT8 : EK_TAG_BIN8, length, 1);
-    else if (length <= UINT16_MAX)
-        put_tag(r, is_text ? EK_TAG_TEXT16 : EK_TAG_BIN16, length, 2);
-    else
-        put_tag(r, is_text ? EK_TAG_TEXT32 : EK_TAG_BIN32, length, 4);
-    memcpy(r->to, r->p, length);
-    r->to += length;
-    r->p += length;
-    return EK_OK;
+    int rc = ek_output_bytes(&r->o, is_text, r->p, length);
+    r->p += rc ? 0 : length;
+    return rc;
 }
 
 /* Copy a text of at most 31 bytes at once, if so many bytes follow. */
@@ -336,11 +254,12 @@ static inline bool put_short_text(struct reader *r)
 {
     enum { AT_ONCE = 32 };
     size_t length = left(r) > AT_ONCE ? *r->p : 1;
-    if (length & 1 || length >= 2 * AT_ONCE || reserve(r, ROOM + 1 + AT_ONCE))
+    if (length & 1 || length >= 2 * AT_ONCE ||
+        ek_output_reserve(&r->o, EK_OUTPUT_ROOM + 1 + AT_ONCE))
         return false;
-    *r->to++ = (uint8_t)(EK_TAG_SHORT_TEXT | length / 2);
-    memcpy(r->to, r->p + 1, AT_ONCE);
-    r->to += length / 2;
+    *r->o.to++ = (uint8_t)(EK_TAG_SHORT_TEXT | length / 2);
+    memcpy(r->o.to, r->p + 1, AT_ONCE);
+    r->o.to += length / 2;
     r->p += 1 + length / 2;
     return true;
 }
@@ -354,62 +273,50 @@ static int put_text(struct reader *r)
     return rc ? rc : put_bytes(r, true, length);
 }
 
-static int put_symbol(struct reader *r, const struct ek_avro_type *t)
+static int put_symbol(struct reader *r, const struct ek_schema_type *t)
 {
     uint32_t index;
     int rc = read_index(r, t, &index);
-    if (rc)
-        return rc;
-    const struct ek_avro_link *l = &r->s->link[t->first + index];
-    rc = reserve(r, l->key_length);
-    if (rc)
-        return rc;
-    memcpy(r->to, r->s->words + l->key, l->key_length);
-    r->to += l->key_length;
-    return EK_OK;
+    return rc ? rc : ek_output_word(&r->o, &r->s->link[t->first + index]);
 }
 
 /* Read a float or double, whose place is noted. */
 static int put_real(struct reader *r, uint32_t type)
 {
-    bool is_double = r->s->type[type].kind == EK_AVRO_DOUBLE;
-    size_t length = is_double ? EK_AVRO_DOUBLE_BYTES : EK_AVRO_FLOAT_BYTES;
+    bool is_double = r->s->type[type].kind == EK_TYPE_DOUBLE;
+    size_t length = is_double ? EK_SCHEMA_DOUBLE_BYTES : EK_SCHEMA_FLOAT_BYTES;
     if (left(r) < length)
         return cut_short(r);
-    int rc = note_place(r, (size_t)(r->p - r->start), length, type);
+    int rc = ek_output_note(&r->o, (size_t)(r->p - r->start), length, type);
     if (rc)
         return rc;
-    r->to[0] = is_double ? EK_TAG_FLOAT64 : EK_TAG_FLOAT32;
-    if (is_double)
-        ek_store_be64(r->to + 1, ek_load_le64(r->p));
-    else
-        ek_store_be32(r->to + 1, ek_load_le32(r->p));
-    r->to += 1 + length;
+    ek_output_real(&r->o, r->p, length);
     r->p += length;
     return EK_OK;
 }
 
 /* Return a time in milliseconds, rounded down. */
-static int64_t milliseconds(int64_t value, enum ek_avro_logical logical)
+static int64_t milliseconds(int64_t value, enum ek_schema_logical logical)
 {
     static const int64_t per_ms[] = {1, 1, 1000, 1000000, 1, 1};
     enum { DAY_MS = 86400000 };
     int64_t whole = value / per_ms[logical];
-    if (logical == EK_AVRO_DATE)
+    if (logical == EK_LOGICAL_DATE)
         return value * DAY_MS;
     return whole - (value % per_ms[logical] < 0);
 }
 
-static int put_number(struct reader *r, const struct ek_avro_type *t, enum ek_avro_role role)
+static int put_number(struct reader *r, const struct ek_schema_type *t, enum ek_schema_role role)
 {
     int64_t value;
     int rc = read_long(r, &value);
     if (rc)
         return rc;
-    if (t->kind == EK_AVRO_INT && (value < INT32_MIN || value > INT32_MAX))
+    if (t->kind == EK_TYPE_INT && (value < INT32_MIN || value > INT32_MAX))
         return invalid(r, "an int of more than 32 bits");
-    put_integer(r, role == EK_AVRO_TIME ? milliseconds(value, (enum ek_avro_logical)t->logical)
-                                        : value);
+    ek_output_integer(&r->o, role == EK_ROLE_TIME
+                                 ? milliseconds(value, (enum ek_schema_logical)t->logical)
+                                 : value);
     return EK_OK;
 }
 
@@ -419,88 +326,72 @@ static int put_boolean(struct reader *r)
         return cut_short(r);
     if (*r->p > 1)
         return invalid(r, "a boolean that is neither 0 nor 1");
-    *r->to++ = *r->p++ ? EK_TAG_TRUE : EK_TAG_FALSE;
+    *r->o.to++ = *r->p++ ? EK_TAG_TRUE : EK_TAG_FALSE;
     return EK_OK;
 }
 
-/* Rows of features: values become float32 in little endian. */
-
-static bool is_number(const struct ek_avro_type *t)
+static bool is_number(const struct ek_schema_type *t)
 {
-    return t->kind == EK_AVRO_INT || t->kind == EK_AVRO_LONG || t->kind == EK_AVRO_FLOAT ||
-           t->kind == EK_AVRO_DOUBLE;
+    return t->kind == EK_TYPE_INT || t->kind == EK_TYPE_LONG || t->kind == EK_TYPE_FLOAT ||
+           t->kind == EK_TYPE_DOUBLE;
 }
 
 /* Return whether an array has only numbers and nulls. */
-static bool is_row(const struct ek_avro *s, const struct ek_avro_type *t)
+static bool is_row(const struct ek_message_schema *s, const struct ek_schema_type *t)
 {
-    const struct ek_avro_type *element = ek_avro_linked(s, t, 0);
-    if (element->kind != EK_AVRO_UNION)
+    const struct ek_schema_type *element = ek_schema_linked(s, t, 0);
+    if (element->kind != EK_TYPE_UNION)
         return is_number(element);
     for (uint32_t i = 0; i < element->count; i++) {
-        const struct ek_avro_type *branch = ek_avro_linked(s, element, i);
-        if (branch->kind != EK_AVRO_NULL && !is_number(branch))
+        const struct ek_schema_type *branch = ek_schema_linked(s, element, i);
+        if (branch->kind != EK_TYPE_NULL && !is_number(branch))
             return false;
     }
     return true;
 }
 
-static void put_float(struct reader *r, float value)
-{
-    ek_store_le32(r->to, ek_float_to_bits(value));
-    r->to += EK_AVRO_FLOAT_BYTES;
-}
-
 static int row_floats(struct reader *r, uint64_t count)
 {
-    if (count)
-        memcpy(r->to, r->p, EK_AVRO_FLOAT_BYTES * count);
-    r->to += EK_AVRO_FLOAT_BYTES * count;
-    r->p += EK_AVRO_FLOAT_BYTES * count;
+    ek_output_floats(&r->o, r->p, count);
+    r->p += EK_SCHEMA_FLOAT_BYTES * count;
     return EK_OK;
 }
 
 static int row_doubles(struct reader *r, uint64_t count)
 {
-    const uint8_t *restrict p = r->p;
-    uint8_t *restrict to = r->to;
-    for (uint64_t i = 0; i < count; i++) {
-        float value = (float)ek_double_from_bits(ek_load_le64(p + EK_AVRO_DOUBLE_BYTES * i));
-        ek_store_le32(to + EK_AVRO_FLOAT_BYTES * i, ek_float_to_bits(value));
-    }
-    r->to += EK_AVRO_FLOAT_BYTES * count;
-    r->p += EK_AVRO_DOUBLE_BYTES * count;
+    ek_output_doubles(&r->o, r->p, count);
+    r->p += EK_SCHEMA_DOUBLE_BYTES * count;
     return EK_OK;
 }
 
 /* Read a value of the row as the decoder would: integers by way of double. */
-static int row_value(struct reader *r, const struct ek_avro_type *t)
+static int row_value(struct reader *r, const struct ek_schema_type *t)
 {
     int64_t number;
     uint64_t size;
-    if (t->kind == EK_AVRO_NULL) {
-        put_float(r, NAN);
+    if (t->kind == EK_TYPE_NULL) {
+        ek_output_float(&r->o, NAN);
         return EK_OK;
     }
     if (has_width(t, &size))
         return left(r) < size             ? cut_short(r)
-               : t->kind == EK_AVRO_FLOAT ? row_floats(r, 1)
+               : t->kind == EK_TYPE_FLOAT ? row_floats(r, 1)
                                           : row_doubles(r, 1);
     int rc = read_long(r, &number);
     if (!rc)
-        put_float(r, (float)(double)number);
+        ek_output_float(&r->o, (float)(double)number);
     return rc;
 }
 
 /* Copy groups of values of a union that are all floats. Return the number of values. */
 static uint64_t row_nullable(struct reader *r, uint8_t tag, uint64_t count)
 {
-    enum { STRIDE = 1 + EK_AVRO_FLOAT_BYTES };
+    enum { STRIDE = 1 + EK_SCHEMA_FLOAT_BYTES };
     const uint8_t *p = r->p;
-    uint8_t *to = r->to;
+    uint8_t *to = r->o.to;
     uint64_t got = 0;
     while (count - got >= TOGETHER &&
-           (size_t)(r->end - p) >= STRIDE * TOGETHER + EK_AVRO_DOUBLE_BYTES) {
+           (size_t)(r->end - p) >= STRIDE * TOGETHER + EK_SCHEMA_DOUBLE_BYTES) {
         uint64_t bits[TOGETHER], other = 0;
         for (int i = 0; i < TOGETHER; i++) {
             bits[i] = ek_load_le64(p + STRIDE * i);
@@ -509,21 +400,22 @@ static uint64_t row_nullable(struct reader *r, uint8_t tag, uint64_t count)
         if (other & 0xff)
             break;
         for (int i = 0; i < TOGETHER; i++)
-            ek_store_le32(to + EK_AVRO_FLOAT_BYTES * i, (uint32_t)(bits[i] >> 8));
-        to += EK_AVRO_FLOAT_BYTES * TOGETHER;
+            ek_store_le32(to + EK_SCHEMA_FLOAT_BYTES * i, (uint32_t)(bits[i] >> 8));
+        to += EK_SCHEMA_FLOAT_BYTES * TOGETHER;
         p += STRIDE * TOGETHER;
         got += TOGETHER;
     }
     r->p = p;
-    r->to = to;
+    r->o.to = to;
     return got;
 }
 
 /* Return the byte before a value of this kind in a union, or 0xff if it has none in one byte. */
-static uint8_t tag_of(const struct ek_avro *s, const struct ek_avro_type *t, enum ek_avro_kind kind)
+static uint8_t tag_of(const struct ek_message_schema *s, const struct ek_schema_type *t,
+                      enum ek_schema_kind kind)
 {
     for (uint32_t i = 0; i < t->count && i < 0x40; i++)
-        if (ek_avro_linked(s, t, i)->kind == kind)
+        if (ek_schema_linked(s, t, i)->kind == kind)
             return (uint8_t)(2 * i);
     return 0xff;
 }
@@ -532,18 +424,18 @@ static uint8_t tag_of(const struct ek_avro *s, const struct ek_avro_type *t, enu
  * another value, with nothing read. */
 static inline bool row_short(struct reader *r, uint8_t tag, uint8_t null)
 {
-    if (left(r) <= EK_AVRO_FLOAT_BYTES || (*r->p != tag && *r->p != null))
+    if (left(r) <= EK_SCHEMA_FLOAT_BYTES || (*r->p != tag && *r->p != null))
         return false;
     uint32_t bits = *r->p == tag ? ek_load_le32(r->p + 1) : ek_float_to_bits(NAN);
-    r->p += *r->p == tag ? 1 + EK_AVRO_FLOAT_BYTES : 1;
-    ek_store_le32(r->to, bits);
-    r->to += EK_AVRO_FLOAT_BYTES;
+    r->p += *r->p == tag ? 1 + EK_SCHEMA_FLOAT_BYTES : 1;
+    ek_store_le32(r->o.to, bits);
+    r->o.to += EK_SCHEMA_FLOAT_BYTES;
     return true;
 }
 
-static int row_union(struct reader *r, const struct ek_avro_type *t, uint64_t count)
+static int row_union(struct reader *r, const struct ek_schema_type *t, uint64_t count)
 {
-    uint8_t tag = tag_of(r->s, t, EK_AVRO_FLOAT), null = tag_of(r->s, t, EK_AVRO_NULL);
+    uint8_t tag = tag_of(r->s, t, EK_TYPE_FLOAT), null = tag_of(r->s, t, EK_TYPE_NULL);
     uint32_t branch;
     int rc = EK_OK;
     for (uint64_t i = 0; !rc && i < count;) {
@@ -555,7 +447,7 @@ static int row_union(struct reader *r, const struct ek_avro_type *t, uint64_t co
             continue;
         rc = read_index(r, t, &branch);
         if (!rc)
-            rc = row_value(r, ek_avro_linked(r->s, t, branch));
+            rc = row_value(r, ek_schema_linked(r->s, t, branch));
         i++;
     }
     return rc;
@@ -563,43 +455,27 @@ static int row_union(struct reader *r, const struct ek_avro_type *t, uint64_t co
 
 static int row_values(struct reader *r, uint32_t element, uint64_t count)
 {
-    const struct ek_avro_type *t = &r->s->type[element];
-    int rc = reserve(r, EK_AVRO_FLOAT_BYTES * count + ROOM);
+    const struct ek_schema_type *t = &r->s->type[element];
+    int rc = ek_output_reserve(&r->o, EK_SCHEMA_FLOAT_BYTES * count + EK_OUTPUT_ROOM);
     if (rc)
         return rc;
-    if (t->kind == EK_AVRO_FLOAT)
+    if (t->kind == EK_TYPE_FLOAT)
         return row_floats(r, count);
-    if (t->kind == EK_AVRO_DOUBLE)
+    if (t->kind == EK_TYPE_DOUBLE)
         return row_doubles(r, count);
-    if (t->kind == EK_AVRO_UNION)
+    if (t->kind == EK_TYPE_UNION)
         return row_union(r, t, count);
     for (uint64_t i = 0; !rc && i < count; i++)
         rc = row_value(r, t);
     return rc;
 }
 
-/* Write the head of a `bin` at `head`, with room for a short one, once its length is known. */
-static void put_row_head(struct reader *r, size_t head)
-{
-    uint8_t *at = r->m->wire + head, *end = r->to;
-    size_t length = (size_t)(end - at) - BIN16_HEAD;
-    r->to = at;
-    if (length <= UINT16_MAX) {
-        put_tag(r, EK_TAG_BIN16, length, 2);
-    } else {
-        memmove(at + BIN32_HEAD, at + BIN16_HEAD, length);
-        put_tag(r, EK_TAG_BIN32, length, 4);
-    }
-    r->to += length;
-}
-
 static int put_row(struct reader *r, uint32_t type)
 {
-    const struct ek_avro_type *t = &r->s->type[type];
-    size_t head = (size_t)(r->to - r->m->wire);
+    const struct ek_schema_type *t = &r->s->type[type];
     struct block b = {1, NULL};
-    int rc = note_place(r, (size_t)(r->p - r->start), 0, type);
-    r->to += BIN16_HEAD;
+    int rc = ek_output_note(&r->o, (size_t)(r->p - r->start), 0, type);
+    size_t head = ek_output_begin_row(&r->o);
     while (!rc && b.count) {
         rc = read_block(r, least_of(r, t), &b);
         if (!rc)
@@ -608,81 +484,68 @@ static int put_row(struct reader *r, uint32_t type)
             rc = end_block(r, &b);
     }
     if (!rc)
-        put_row_head(r, head);
+        ek_output_end_row(&r->o, head);
     return rc;
 }
 
-static int convert(struct reader *r, uint32_t type, enum ek_avro_role role);
-static int follow(struct reader *r, const struct ek_avro_step *step);
+static int convert(struct reader *r, uint32_t type, enum ek_schema_role role);
+static int follow(struct reader *r, const struct ek_schema_step *step);
 
 /* Convert an array or a map; `step`: of the elements, or NULL to convert them wholly. */
-static int put_elements(struct reader *r, const struct ek_avro_type *t,
-                        const struct ek_avro_step *step)
+static int put_elements(struct reader *r, const struct ek_schema_type *t,
+                        const struct ek_schema_step *step)
 {
-    bool is_map = t->kind == EK_AVRO_MAP;
-    size_t head = (size_t)(r->to - r->m->wire);
+    bool is_map = t->kind == EK_TYPE_MAP;
+    size_t head = (size_t)(r->o.to - r->o.m->wire);
     uint64_t total = 0;
     struct block b = {1, NULL};
     int rc = EK_OK;
-    put_tag(r, is_map ? EK_TAG_MAP32 : EK_TAG_ARRAY32, 0, 4);
+    ek_output_tag(&r->o, is_map ? EK_TAG_MAP32 : EK_TAG_ARRAY32, 0, 4);
     while (!rc && b.count) {
         rc = read_block(r, least_of(r, t), &b);
         for (uint64_t i = 0; !rc && i < b.count; i++) {
             if (is_map)
                 rc = put_text(r);
             if (!rc)
-                rc = step ? follow(r, step) : convert(r, r->s->link[t->first].type, EK_AVRO_ANY);
+                rc = step ? follow(r, step) : convert(r, r->s->link[t->first].type, EK_ROLE_ANY);
         }
         total += b.count;
         if (!rc)
             rc = end_block(r, &b);
     }
     if (!rc)
-        ek_store_be32(r->m->wire + head + 1, (uint32_t)total);
+        ek_store_be32(r->o.m->wire + head + 1, (uint32_t)total);
     return rc;
 }
 
-static int put_key(struct reader *r, const struct ek_avro_link *l)
-{
-    int rc = reserve(r, l->key_length + EK_AVRO_KEY_SLACK);
-    if (rc)
-        return rc;
-    if (l->key_length <= EK_AVRO_KEY_SLACK)
-        memcpy(r->to, r->s->words + l->key, EK_AVRO_KEY_SLACK);
-    else
-        memcpy(r->to, r->s->words + l->key, l->key_length);
-    r->to += l->key_length;
-    return EK_OK;
-}
-
-static int put_record(struct reader *r, const struct ek_avro_type *t, enum ek_avro_role role)
+static int put_record(struct reader *r, const struct ek_schema_type *t, enum ek_schema_role role)
 {
     int rc = EK_OK;
     put_map(r, t->count);
     for (uint32_t i = 0; !rc && i < t->count; i++) {
-        const struct ek_avro_link *l = &r->s->link[t->first + i];
-        rc = put_key(r, l);
+        const struct ek_schema_link *l = &r->s->link[t->first + i];
+        rc = ek_output_word(&r->o, l);
         if (!rc)
-            rc = convert(r, l->type, role == EK_AVRO_FEATURES ? EK_AVRO_ANY : role);
+            rc = convert(r, l->type, role == EK_ROLE_FEATURES ? EK_ROLE_ANY : role);
     }
     return rc;
 }
 
-static int convert_inner(struct reader *r, uint32_t type, enum ek_avro_role role)
+static int convert_inner(struct reader *r, uint32_t type, enum ek_schema_role role)
 {
-    const struct ek_avro_type *t = &r->s->type[type];
+    const struct ek_schema_type *t = &r->s->type[type];
     uint32_t branch;
     int rc;
-    if (t->kind == EK_AVRO_UNION) {
+    if (t->kind == EK_TYPE_UNION) {
         rc = read_index(r, t, &branch);
         return rc ? rc : convert(r, r->s->link[t->first + branch].type, role);
     }
     rc = descend(r);
     if (rc)
         return rc;
-    if (t->kind == EK_AVRO_RECORD)
+    if (t->kind == EK_TYPE_RECORD)
         rc = put_record(r, t, role);
-    else if (t->kind == EK_AVRO_ARRAY && role == EK_AVRO_FEATURES && is_row(r->s, t))
+    else if (t->kind == EK_TYPE_ARRAY && role == EK_ROLE_FEATURES && is_row(r->s, t))
         rc = put_row(r, type);
     else
         rc = put_elements(r, t, NULL);
@@ -691,74 +554,74 @@ static int convert_inner(struct reader *r, uint32_t type, enum ek_avro_role role
 }
 
 /* Read bytes or a fixed. Those of features are float32 in little endian, whose place is noted. */
-static int put_binary(struct reader *r, const struct ek_avro_type *t, enum ek_avro_role role)
+static int put_binary(struct reader *r, const struct ek_schema_type *t, enum ek_schema_role role)
 {
     size_t length = t->size;
-    int rc = t->kind == EK_AVRO_FIXED ? EK_OK : read_length(r, &length);
+    int rc = t->kind == EK_TYPE_FIXED ? EK_OK : read_length(r, &length);
     if (!rc && length > left(r))
         rc = cut_short(r);
-    if (!rc && role == EK_AVRO_FEATURES && t->logical != EK_AVRO_DECIMAL)
-        rc = note_place(r, (size_t)(r->p - r->start), 0, EK_AVRO_BYTES);
+    if (!rc && role == EK_ROLE_FEATURES && t->logical != EK_LOGICAL_DECIMAL)
+        rc = ek_output_note(&r->o, (size_t)(r->p - r->start), 0, EK_TYPE_BYTES);
     return rc ? rc : put_bytes(r, false, length);
 }
 
 /* Convert a value wholly. */
-static int convert(struct reader *r, uint32_t type, enum ek_avro_role role)
+static int convert(struct reader *r, uint32_t type, enum ek_schema_role role)
 {
-    const struct ek_avro_type *t = &r->s->type[type];
+    const struct ek_schema_type *t = &r->s->type[type];
     int rc = count_value(r);
     if (!rc)
-        rc = reserve(r, ROOM);
+        rc = ek_output_reserve(&r->o, EK_OUTPUT_ROOM);
     if (rc)
         return rc;
     switch (t->kind) {
-    case EK_AVRO_NULL:
-        *r->to++ = EK_TAG_NIL;
+    case EK_TYPE_NULL:
+        *r->o.to++ = EK_TAG_NIL;
         return EK_OK;
-    case EK_AVRO_BOOLEAN:
+    case EK_TYPE_BOOLEAN:
         return put_boolean(r);
-    case EK_AVRO_INT:
-    case EK_AVRO_LONG:
+    case EK_TYPE_INT:
+    case EK_TYPE_LONG:
         return put_number(r, t, role);
-    case EK_AVRO_FLOAT:
-    case EK_AVRO_DOUBLE:
+    case EK_TYPE_FLOAT:
+    case EK_TYPE_DOUBLE:
         return put_real(r, type);
-    case EK_AVRO_BYTES:
-    case EK_AVRO_FIXED:
+    case EK_TYPE_BYTES:
+    case EK_TYPE_FIXED:
         return put_binary(r, t, role);
-    case EK_AVRO_STRING:
+    case EK_TYPE_STRING:
         return put_text(r);
-    case EK_AVRO_ENUM:
+    case EK_TYPE_ENUM:
         return put_symbol(r, t);
     default:
         return convert_inner(r, type, role);
     }
 }
 
-static int enter_record(struct reader *r, const struct ek_avro_step *step)
+static int enter_record(struct reader *r, const struct ek_schema_step *step)
 {
-    const struct ek_avro_type *t = &r->s->type[step->type];
+    const struct ek_schema_type *t = &r->s->type[step->type];
     int rc = EK_OK;
     put_map(r, step->wanted);
     for (uint32_t i = 0; !rc && i < t->count; i++) {
-        const struct ek_avro_step *of = &r->s->step[step->first + i];
-        if (of->mode == EK_AVRO_SKIP) {
+        const struct ek_schema_step *of = &r->s->step[step->first + i];
+        if (of->mode == EK_STEP_SKIP) {
             rc = skip(r, of->type);
             continue;
         }
-        rc = put_key(r, &r->s->link[t->first + i]);
+        rc = ek_output_word(&r->o, &r->s->link[t->first + i]);
         if (!rc)
             rc = follow(r, of);
     }
     return rc;
 }
 
-static int enter(struct reader *r, const struct ek_avro_step *step)
+static int enter(struct reader *r, const struct ek_schema_step *step)
 {
-    const struct ek_avro_type *t = &r->s->type[step->type];
+    const struct ek_schema_type *t = &r->s->type[step->type];
     uint32_t branch;
-    int rc = reserve(r, ROOM);
-    if (!rc && t->kind == EK_AVRO_UNION) {
+    int rc = ek_output_reserve(&r->o, EK_OUTPUT_ROOM);
+    if (!rc && t->kind == EK_TYPE_UNION) {
         rc = read_index(r, t, &branch);
         return rc ? rc : follow(r, &r->s->step[step->first + branch]);
     }
@@ -766,7 +629,7 @@ static int enter(struct reader *r, const struct ek_avro_step *step)
         rc = descend(r);
     if (rc)
         return rc;
-    rc = t->kind == EK_AVRO_ARRAY ? put_elements(r, t, &r->s->step[step->first])
+    rc = t->kind == EK_TYPE_ARRAY ? put_elements(r, t, &r->s->step[step->first])
                                   : enter_record(r, step);
     r->depth++;
     return rc;
@@ -774,18 +637,18 @@ static int enter(struct reader *r, const struct ek_avro_step *step)
 
 /* Convert a value by its step. A value that is skipped becomes nil, since its key or its place in
  * an array is already written. */
-static int follow(struct reader *r, const struct ek_avro_step *step)
+static int follow(struct reader *r, const struct ek_schema_step *step)
 {
     int rc;
-    if (step->mode == EK_AVRO_CONVERT)
-        return convert(r, step->type, (enum ek_avro_role)step->role);
-    if (step->mode == EK_AVRO_ENTER)
+    if (step->mode == EK_STEP_CONVERT)
+        return convert(r, step->type, (enum ek_schema_role)step->role);
+    if (step->mode == EK_STEP_ENTER)
         return enter(r, step);
     rc = skip(r, step->type);
     if (!rc)
-        rc = reserve(r, 1);
+        rc = ek_output_reserve(&r->o, 1);
     if (!rc)
-        *r->to++ = EK_TAG_NIL;
+        *r->o.to++ = EK_TAG_NIL;
     return rc;
 }
 
@@ -797,32 +660,18 @@ static int read_message(struct reader *r)
     return rc;
 }
 
-int ek_avro_read(struct ek_avro_message **m, const struct ek_avro *s, const void *bytes,
-                 size_t length, size_t from, int depth, struct ek_avro_fault *fault)
+int ek_avro_read(struct ek_schema_message **m, const struct ek_message_schema *s, const void *bytes,
+                 size_t length, size_t from, int depth, struct ek_schema_fault *fault)
 {
     const uint8_t *start = bytes;
-    if (!*m)
-        *m = ek_calloc(1, sizeof **m);
-    if (!*m)
-        return EK_ENOMEM;
-    (*m)->schema = s;
-    (*m)->place_count = (*m)->length = 0;
     struct reader r = {.s = s,
-                       .m = *m,
                        .start = start,
                        .p = start + from,
                        .end = start + length,
-                       .to = (*m)->wire,
-                       .to_end = (*m)->wire + (*m)->capacity,
-                       .wire_limit = WIRE_BYTES_MAX + GROWTH_MAX * length,
-                       .budget = EMPTY_VALUES_MAX + length,
+                       .budget = EK_OUTPUT_VALUES_MAX + length,
                        .depth = depth};
-    int rc = reserve(&r, length + ROOM);
+    int rc = ek_output_begin(&r.o, m, s, length);
     if (!rc)
         rc = read_message(&r);
-    if (rc)
-        *fault = (struct ek_avro_fault){r.what, (size_t)(r.p - start)};
-    else
-        (*m)->length = (size_t)(r.to - (*m)->wire);
-    return rc;
+    return ek_output_end(&r.o, rc, (size_t)(r.p - start), fault);
 }

@@ -1,20 +1,15 @@
-#include "lists/avro_schema.h"
+#include "lists/message_schema.h"
 
 #include "base/alloc.h"
 #include "base/hash.h"
-#include "lists/avro_internal.h"
-#include "lists/codec_wire.h"
+#include "lists/schema_graph.h"
 #include "yaml/json_parse.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { DEPTH_MAX = 64, NAME_MAX_LENGTH = 255, FULL_NAME_MAX = 600, SHOWN = 100 };
-
-static const char *const KINDS[] = {"null",   "boolean", "int",    "long",   "float",
-                                    "double", "bytes",   "string", "record", "enum",
-                                    "array",  "map",     "union",  "fixed"};
+enum { DEPTH_MAX = 64, FULL_NAME_MAX = 600, SHOWN = 100 };
 
 /* A named type, by the hash of its full name. */
 struct named {
@@ -23,7 +18,7 @@ struct named {
 };
 
 struct parser {
-    struct ek_avro *s;
+    struct ek_message_schema *s;
     struct named *named;
     size_t count, capacity;
     const char *space; /* enclosing namespace */
@@ -31,70 +26,6 @@ struct parser {
     int depth;
     struct ek_error *e;
 };
-
-int ek_avro_reserve(void **array, size_t count, size_t more, size_t *capacity, size_t size)
-{
-    if (count + more <= *capacity)
-        return EK_OK;
-    size_t want = 2 * *capacity > count + more ? 2 * *capacity : count + more;
-    void *larger = ek_realloc(*array, want, size);
-    if (!larger)
-        return EK_ENOMEM;
-    *array = larger;
-    *capacity = want;
-    return EK_OK;
-}
-
-static int out_of_memory(struct parser *p)
-{
-    return ek_fail(p->e, EK_ENOMEM, "out of memory");
-}
-
-static int add_type(struct parser *p, enum ek_avro_kind kind, uint32_t *out)
-{
-    struct ek_avro *s = p->s;
-    if (ek_avro_reserve((void **)&s->type, s->types, 1, &s->type_capacity, sizeof *s->type))
-        return out_of_memory(p);
-    *out = (uint32_t)s->types;
-    s->type[s->types++] = (struct ek_avro_type){.kind = (uint8_t)kind};
-    return EK_OK;
-}
-
-static int add_links(struct parser *p, uint32_t type, size_t count)
-{
-    struct ek_avro *s = p->s;
-    if (ek_avro_reserve((void **)&s->link, s->links, count, &s->link_capacity, sizeof *s->link))
-        return out_of_memory(p);
-    s->type[type].first = (uint32_t)s->links;
-    s->type[type].count = (uint32_t)count;
-    memset(s->link + s->links, 0, count * sizeof *s->link);
-    s->links += count;
-    return EK_OK;
-}
-
-/* Append a name or symbol with its msgpack tag. */
-static int add_word(struct parser *p, struct ek_text name, struct ek_avro_link *out)
-{
-    struct ek_avro *s = p->s;
-    bool is_short = name.length < 32;
-    size_t tag = is_short ? 1 : 2;
-    if (!name.length || name.length > NAME_MAX_LENGTH)
-        return ek_fail(p->e, EK_ECONFIG, "the name '%.*s' is empty or longer than %d bytes", SHOWN,
-                       name.text, NAME_MAX_LENGTH);
-    if (ek_avro_reserve((void **)&s->words, s->word_bytes, tag + name.length + EK_AVRO_KEY_SLACK,
-                        &s->word_capacity, 1))
-        return out_of_memory(p);
-    uint8_t *to = s->words + s->word_bytes;
-    to[0] = is_short ? (uint8_t)(EK_TAG_SHORT_TEXT | name.length) : EK_TAG_TEXT8;
-    to[tag - 1] = is_short ? to[0] : (uint8_t)name.length;
-    memcpy(to + tag, name.text, name.length);
-    out->key = (uint32_t)s->word_bytes;
-    out->key_length = (uint16_t)(tag + name.length);
-    out->name_length = (uint16_t)name.length;
-    memset(to + tag + name.length, 0, EK_AVRO_KEY_SLACK);
-    s->word_bytes += tag + name.length;
-    return EK_OK;
-}
 
 static struct ek_text text_of(yyjson_val *v)
 {
@@ -110,6 +41,11 @@ static struct ek_text member(yyjson_val *object, const char *key)
 static bool is_word(struct ek_text text, const char *word)
 {
     return text.text && !ek_text_compare(text, word);
+}
+
+static int out_of_memory(struct parser *p)
+{
+    return ek_fail(p->e, EK_ENOMEM, "out of memory");
 }
 
 /* Hash a full name; `space` is the namespace of a name without a dot. */
@@ -142,8 +78,8 @@ static bool find_named(const struct parser *p, uint64_t hash, uint32_t *out)
 /* Find a primitive or a named type: in the enclosing namespace, else in none. */
 static int find_type(struct parser *p, struct ek_text name, uint32_t *out)
 {
-    for (uint32_t i = 0; i < EK_AVRO_PRIMITIVES; i++)
-        if (is_word(name, KINDS[i])) {
+    for (uint32_t i = 0; i < EK_TYPE_PRIMITIVES; i++)
+        if (is_word(name, ek_schema_kinds[i])) {
             *out = i;
             return EK_OK;
         }
@@ -161,7 +97,8 @@ static int define(struct parser *p, yyjson_val *v, uint32_t type)
     struct ek_text name = member(v, "name"), space = member(v, "namespace");
     uint32_t other;
     if (!name.text)
-        return ek_fail(p->e, EK_ECONFIG, "a %s has no 'name'", KINDS[p->s->type[type].kind]);
+        return ek_fail(p->e, EK_ECONFIG, "a %s has no 'name'",
+                       ek_schema_kinds[p->s->type[type].kind]);
     const char *dot = NULL;
     for (size_t i = 0; i < name.length; i++)
         dot = name.text[i] == '.' ? name.text + i : dot;
@@ -173,8 +110,8 @@ static int define(struct parser *p, yyjson_val *v, uint32_t type)
     if (find_named(p, hash, &other))
         return ek_fail(p->e, EK_ECONFIG, "duplicate type '%.*s'",
                        (int)(name.length < SHOWN ? name.length : SHOWN), name.text);
-    if (p->count == EK_AVRO_NAMED_MAX)
-        return ek_fail(p->e, EK_ELIMIT, "more than %d named types", EK_AVRO_NAMED_MAX);
+    if (p->count == EK_SCHEMA_NAMED_MAX)
+        return ek_fail(p->e, EK_ELIMIT, "more than %d named types", EK_SCHEMA_NAMED_MAX);
     struct named *more = ek_grow(p->named, p->count, &p->capacity, sizeof *more);
     if (!more)
         return out_of_memory(p);
@@ -182,7 +119,7 @@ static int define(struct parser *p, yyjson_val *v, uint32_t type)
     p->named[p->count++] = (struct named){hash, type};
     p->space = space.text;
     p->space_length = space.length;
-    return add_word(p, name, &p->s->type[type].word);
+    return ek_schema_add_word(p->s, name, &p->s->type[type].word, p->e);
 }
 
 static int read_type(struct parser *p, yyjson_val *v, uint32_t *out);
@@ -193,17 +130,17 @@ static int read_fields(struct parser *p, yyjson_val *v, uint32_t type)
     size_t i, count;
     if (!yyjson_is_arr(fields))
         return ek_fail(p->e, EK_ECONFIG, "a record has no 'fields'");
-    int rc = add_links(p, type, yyjson_arr_size(fields));
+    int rc = ek_schema_add_links(p->s, type, yyjson_arr_size(fields), p->e);
     uint32_t first = p->s->type[type].first;
     yyjson_arr_foreach(fields, i, count, field)
     {
-        struct ek_avro_link link = {0};
+        struct ek_schema_link link = {0};
         struct ek_text name = member(field, "name");
         yyjson_val *of = yyjson_obj_get(field, "type");
         if (!rc && (!name.text || !of))
             rc = ek_fail(p->e, EK_ECONFIG, "a field has no 'name' or no 'type'");
         if (!rc)
-            rc = add_word(p, name, &link);
+            rc = ek_schema_add_word(p->s, name, &link, p->e);
         if (!rc)
             rc = read_type(p, of, &link.type);
         if (rc)
@@ -219,15 +156,15 @@ static int read_symbols(struct parser *p, yyjson_val *v, uint32_t type)
     size_t i, count;
     if (!yyjson_is_arr(symbols) || !yyjson_arr_size(symbols))
         return ek_fail(p->e, EK_ECONFIG, "an enum has no 'symbols'");
-    int rc = add_links(p, type, yyjson_arr_size(symbols));
+    int rc = ek_schema_add_links(p->s, type, yyjson_arr_size(symbols), p->e);
     uint32_t first = p->s->type[type].first;
     yyjson_arr_foreach(symbols, i, count, symbol)
     {
-        struct ek_avro_link link = {0};
+        struct ek_schema_link link = {0};
         if (!rc && !yyjson_is_str(symbol))
             rc = ek_fail(p->e, EK_ECONFIG, "a symbol of an enum is no string");
         if (!rc)
-            rc = add_word(p, text_of(symbol), &link);
+            rc = ek_schema_add_word(p->s, text_of(symbol), &link, p->e);
         if (rc)
             return rc;
         p->s->link[first + i] = link;
@@ -244,36 +181,36 @@ static int read_size(struct parser *p, yyjson_val *v, uint32_t type)
     return EK_OK;
 }
 
-static enum ek_avro_logical logical_of(yyjson_val *v, enum ek_avro_kind kind)
+static enum ek_schema_logical logical_of(yyjson_val *v, enum ek_schema_kind kind)
 {
     struct ek_text name = member(v, "logicalType");
-    if (is_word(name, "decimal") && (kind == EK_AVRO_BYTES || kind == EK_AVRO_FIXED))
-        return EK_AVRO_DECIMAL;
-    if (is_word(name, "date") && kind == EK_AVRO_INT)
-        return EK_AVRO_DATE;
-    if (kind != EK_AVRO_LONG)
-        return EK_AVRO_PLAIN;
+    if (is_word(name, "decimal") && (kind == EK_TYPE_BYTES || kind == EK_TYPE_FIXED))
+        return EK_LOGICAL_DECIMAL;
+    if (is_word(name, "date") && kind == EK_TYPE_INT)
+        return EK_LOGICAL_DATE;
+    if (kind != EK_TYPE_LONG)
+        return EK_LOGICAL_PLAIN;
     return is_word(name, "timestamp-millis") || is_word(name, "local-timestamp-millis")
-               ? EK_AVRO_MILLIS
+               ? EK_LOGICAL_MILLIS
            : is_word(name, "timestamp-micros") || is_word(name, "local-timestamp-micros")
-               ? EK_AVRO_MICROS
+               ? EK_LOGICAL_MICROS
            : is_word(name, "timestamp-nanos") || is_word(name, "local-timestamp-nanos")
-               ? EK_AVRO_NANOS
-               : EK_AVRO_PLAIN;
+               ? EK_LOGICAL_NANOS
+               : EK_LOGICAL_PLAIN;
 }
 
 /* Read a record, enum or fixed, whose namespace ends with it. */
-static int read_named(struct parser *p, yyjson_val *v, enum ek_avro_kind kind, uint32_t *out)
+static int read_named(struct parser *p, yyjson_val *v, enum ek_schema_kind kind, uint32_t *out)
 {
     const struct ek_text outer = {p->space, p->space_length};
-    int rc = add_type(p, kind, out);
+    int rc = ek_schema_add_type(p->s, kind, out, p->e);
     if (!rc)
         rc = define(p, v, *out);
     if (!rc)
-        rc = kind == EK_AVRO_RECORD ? read_fields(p, v, *out)
-             : kind == EK_AVRO_ENUM ? read_symbols(p, v, *out)
+        rc = kind == EK_TYPE_RECORD ? read_fields(p, v, *out)
+             : kind == EK_TYPE_ENUM ? read_symbols(p, v, *out)
                                     : read_size(p, v, *out);
-    if (!rc && kind == EK_AVRO_FIXED)
+    if (!rc && kind == EK_TYPE_FIXED)
         p->s->type[*out].logical = (uint8_t)logical_of(v, kind);
     p->space = outer.text;
     p->space_length = outer.length;
@@ -281,16 +218,16 @@ static int read_named(struct parser *p, yyjson_val *v, enum ek_avro_kind kind, u
 }
 
 /* Read an array or a map. */
-static int read_elements(struct parser *p, yyjson_val *v, enum ek_avro_kind kind, uint32_t *out)
+static int read_elements(struct parser *p, yyjson_val *v, enum ek_schema_kind kind, uint32_t *out)
 {
-    const char *key = kind == EK_AVRO_ARRAY ? "items" : "values";
+    const char *key = kind == EK_TYPE_ARRAY ? "items" : "values";
     yyjson_val *of = yyjson_obj_get(v, key);
     uint32_t element = 0;
     if (!of)
-        return ek_fail(p->e, EK_ECONFIG, "a type '%s' has no '%s'", KINDS[kind], key);
-    int rc = add_type(p, kind, out);
+        return ek_fail(p->e, EK_ECONFIG, "a type '%s' has no '%s'", ek_schema_kinds[kind], key);
+    int rc = ek_schema_add_type(p->s, kind, out, p->e);
     if (!rc)
-        rc = add_links(p, *out, 1);
+        rc = ek_schema_add_links(p->s, *out, 1, p->e);
     if (!rc)
         rc = read_type(p, of, &element);
     if (!rc)
@@ -302,15 +239,15 @@ static int read_union(struct parser *p, yyjson_val *v, uint32_t *out)
 {
     yyjson_val *branch;
     size_t i, count;
-    int rc = add_type(p, EK_AVRO_UNION, out);
+    int rc = ek_schema_add_type(p->s, EK_TYPE_UNION, out, p->e);
     if (!rc)
-        rc = add_links(p, *out, yyjson_arr_size(v));
+        rc = ek_schema_add_links(p->s, *out, yyjson_arr_size(v), p->e);
     yyjson_arr_foreach(v, i, count, branch)
     {
         uint32_t type = 0;
         if (!rc)
             rc = read_type(p, branch, &type);
-        if (!rc && p->s->type[type].kind == EK_AVRO_UNION)
+        if (!rc && p->s->type[type].kind == EK_TYPE_UNION)
             rc = ek_fail(p->e, EK_ECONFIG, "a union is directly within a union");
         if (rc)
             return rc;
@@ -327,19 +264,19 @@ static int read_object(struct parser *p, yyjson_val *v, uint32_t *out)
     if (!of)
         return ek_fail(p->e, EK_ECONFIG, "a type has no 'type'");
     if (is_word(word, "record") || is_word(word, "error"))
-        return read_named(p, v, EK_AVRO_RECORD, out);
+        return read_named(p, v, EK_TYPE_RECORD, out);
     if (is_word(word, "enum"))
-        return read_named(p, v, EK_AVRO_ENUM, out);
+        return read_named(p, v, EK_TYPE_ENUM, out);
     if (is_word(word, "fixed"))
-        return read_named(p, v, EK_AVRO_FIXED, out);
+        return read_named(p, v, EK_TYPE_FIXED, out);
     if (is_word(word, "array") || is_word(word, "map"))
-        return read_elements(p, v, is_word(word, "map") ? EK_AVRO_MAP : EK_AVRO_ARRAY, out);
+        return read_elements(p, v, is_word(word, "map") ? EK_TYPE_MAP : EK_TYPE_ARRAY, out);
     int rc = read_type(p, of, out);
-    enum ek_avro_kind kind = rc ? EK_AVRO_NULL : (enum ek_avro_kind)p->s->type[*out].kind;
-    enum ek_avro_logical logical = rc ? EK_AVRO_PLAIN : logical_of(v, kind);
-    if (rc || !logical || *out >= EK_AVRO_PRIMITIVES)
+    enum ek_schema_kind kind = rc ? EK_TYPE_NULL : (enum ek_schema_kind)p->s->type[*out].kind;
+    enum ek_schema_logical logical = rc ? EK_LOGICAL_PLAIN : logical_of(v, kind);
+    if (rc || !logical || *out >= EK_TYPE_PRIMITIVES)
         return rc;
-    rc = add_type(p, kind, out);
+    rc = ek_schema_add_type(p->s, kind, out, p->e);
     if (!rc)
         p->s->type[*out].logical = (uint8_t)logical;
     return rc;
@@ -368,9 +305,9 @@ static int read_schema(struct parser *p, struct ek_text text, uint32_t *root)
 {
     struct ek_json_error why;
     yyjson_doc *doc = NULL;
-    if (text.length > EK_AVRO_SCHEMA_BYTES_MAX)
+    if (text.length > EK_SCHEMA_BYTES_MAX)
         return ek_fail(p->e, EK_ELIMIT, "the schema has %zu bytes, the limit is %d", text.length,
-                       EK_AVRO_SCHEMA_BYTES_MAX);
+                       EK_SCHEMA_BYTES_MAX);
     int rc = ek_json_parse(&doc, text.text, text.length, true, &why);
     if (rc == EK_ENOMEM)
         return out_of_memory(p);
@@ -390,25 +327,25 @@ enum { UNKNOWN, WITHIN, KNOWN };
  * an array on the way to itself would have no end. */
 static int find_least(struct parser *p, uint8_t *state, uint32_t type)
 {
-    struct ek_avro *s = p->s;
-    struct ek_avro_type *t = &s->type[type];
+    struct ek_message_schema *s = p->s;
+    struct ek_schema_type *t = &s->type[type];
     static const uint8_t least[] = {0, 1, 1, 1, 4, 8, 1, 1, 0, 1, 1, 1, 1, 0};
     if (state[type] == KNOWN)
         return EK_OK;
     if (state[type] == WITHIN)
         return ek_fail(p->e, EK_ECONFIG, "the record '%.*s' contains itself without an end",
-                       (int)t->word.name_length, ek_avro_name(s, &t->word).text);
-    if (++p->depth > EK_AVRO_NAMED_MAX)
+                       (int)t->word.name_length, ek_schema_name(s, &t->word).text);
+    if (++p->depth > EK_SCHEMA_NAMED_MAX)
         return ek_fail(p->e, EK_ELIMIT, "records nest too deep");
     state[type] = WITHIN;
-    t->least = t->kind == EK_AVRO_FIXED ? t->size : least[t->kind];
-    t->least = t->least < EK_AVRO_LEAST_TOP ? t->least : EK_AVRO_LEAST_TOP;
-    for (uint32_t i = 0; t->kind == EK_AVRO_RECORD && i < t->count; i++) {
+    t->least = t->kind == EK_TYPE_FIXED ? t->size : least[t->kind];
+    t->least = t->least < EK_SCHEMA_LEAST_TOP ? t->least : EK_SCHEMA_LEAST_TOP;
+    for (uint32_t i = 0; t->kind == EK_TYPE_RECORD && i < t->count; i++) {
         int rc = find_least(p, state, s->link[t->first + i].type);
         if (rc)
             return rc;
-        t->least += ek_avro_linked(s, t, i)->least;
-        t->least = t->least < EK_AVRO_LEAST_TOP ? t->least : EK_AVRO_LEAST_TOP;
+        t->least += ek_schema_linked(s, t, i)->least;
+        t->least = t->least < EK_SCHEMA_LEAST_TOP ? t->least : EK_SCHEMA_LEAST_TOP;
     }
     state[type] = KNOWN;
     p->depth--;
@@ -429,72 +366,27 @@ static int find_all_least(struct parser *p)
 static int compile(struct parser *p, const struct ek_text *schemas, size_t count,
                    const struct ek_mapping *mapping)
 {
-    uint32_t root = 0, type;
-    int rc = EK_OK;
-    for (uint32_t i = 0; i < EK_AVRO_PRIMITIVES && !rc; i++)
-        rc = add_type(p, (enum ek_avro_kind)i, &type);
+    uint32_t root = 0;
+    int rc = ek_schema_add_primitives(p->s, p->e);
     for (size_t i = 0; i < count && !rc; i++)
         rc = read_schema(p, schemas[i], &root);
     if (!rc)
         rc = find_all_least(p);
-    return rc ? rc : ek_avro_plan(p->s, root, mapping, p->e);
+    return rc ? rc : ek_schema_plan(p->s, root, mapping, p->e);
 }
 
-int ek_avro_new(struct ek_avro **out, const struct ek_text *schemas, size_t count,
+int ek_avro_new(struct ek_message_schema **out, const struct ek_text *schemas, size_t count,
                 const struct ek_mapping *mapping, struct ek_error *e)
 {
-    struct ek_avro *s = ek_calloc(1, sizeof *s);
+    struct ek_message_schema *s = ek_calloc(1, sizeof *s);
     struct parser p = {.s = s, .e = e};
     if (!s)
         return ek_fail(e, EK_ENOMEM, "out of memory");
     int rc = compile(&p, schemas, count, mapping);
     ek_free(p.named);
     if (rc)
-        ek_avro_free(s);
+        ek_message_schema_free(s);
     else
         *out = s;
     return rc;
-}
-
-void ek_avro_free(struct ek_avro *s)
-{
-    if (!s)
-        return;
-    ek_free(s->type);
-    ek_free(s->link);
-    ek_free(s->step);
-    ek_free(s->words);
-    ek_free(s);
-}
-
-size_t ek_avro_bytes(const struct ek_avro *s)
-{
-    return sizeof *s + s->type_capacity * sizeof *s->type + s->link_capacity * sizeof *s->link +
-           s->step_capacity * sizeof *s->step + s->word_capacity;
-}
-
-const char *ek_avro_describe(const struct ek_avro *s, uint32_t type, char *text, size_t size)
-{
-    const struct ek_avro_type *t = &s->type[type];
-    if (t->logical == EK_AVRO_DECIMAL)
-        return "decimal";
-    if (t->kind == EK_AVRO_UNION) {
-        size_t at = (size_t)snprintf(text, size, "union of");
-        for (uint32_t i = 0; i < t->count && at < size; i++)
-            at += (size_t)snprintf(text + at, size - at, "%s %s", i ? "," : "",
-                                   KINDS[ek_avro_linked(s, t, i)->kind]);
-        return text;
-    }
-    return KINDS[t->kind];
-}
-
-int ek_avro_check_score(const struct ek_avro *s, struct ek_error *e)
-{
-    char text[SHOWN];
-    if (!s->score_type)
-        return EK_OK;
-    return ek_fail(e, EK_ECONFIG,
-                   "the score is of type %s, which has no fixed width and cannot be replaced in "
-                   "place; use float or double",
-                   ek_avro_describe(s, s->score_type, text, sizeof text));
 }

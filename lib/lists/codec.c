@@ -423,7 +423,7 @@ int ek_codec_new(struct ek_codec **out, const struct ek_manifest *m,
     c->manifest = m;
     c->encoding = mapping ? mapping->encoding : EK_MESSAGES_EITHER;
     c->layout = mapping ? mapping->layout : EK_LAYOUT_LIST;
-    c->avro = mapping ? mapping->avro : NULL;
+    c->schemas = mapping ? mapping->schemas : NULL;
     c->swap = ek_swap_best();
     c->swap64 = ek_swap64_best();
     if (limits)

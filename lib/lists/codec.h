@@ -28,21 +28,21 @@ enum ek_message_encoding {
     EK_MESSAGES_AVRO /* never detected: its schemas are needed */
 };
 
-struct ek_avro;
+struct ek_message_schema;
 
-/* Frame of a schema registry before an Avro message: a zero byte, and an id in big endian. A small
+/* Frame of a schema registry before a message: a zero byte, and an id in big endian. A small
  * message may fit its schema with and without, so EK_FRAME_EITHER is for proposals only. */
-enum ek_avro_frame { EK_FRAME_ALWAYS, EK_FRAME_NEVER, EK_FRAME_EITHER };
-enum { EK_AVRO_FRAME_BYTES = 5 };
+enum ek_schema_frame { EK_FRAME_ALWAYS, EK_FRAME_NEVER, EK_FRAME_EITHER };
+enum { EK_SCHEMA_FRAME_BYTES = 5 };
 
 /* Schemas of Avro messages. Outlives the codecs that use it. */
-struct ek_avro_source {
+struct ek_schema_set {
     /* Return the schema with an id, compiled for the mapping of the codec and valid as long as the
      * source; id -1: of messages without one. NULL: unknown, with *e set (not NULL). May block. Any
      * thread. */
-    const struct ek_avro *(*find)(void *context, int64_t id, struct ek_error *e);
+    const struct ek_message_schema *(*find)(void *context, int64_t id, struct ek_error *e);
     void *context;
-    enum ek_avro_frame frame;
+    enum ek_schema_frame frame;
 };
 
 /* Content of a message: a list, one item with the query id of its list, or a list whose fields of
@@ -65,7 +65,7 @@ struct ek_mapping {
     enum ek_message_encoding encoding;
     enum ek_message_layout layout;
     bool numeric_strings; /* features, scores, labels and times may be numbers as text */
-    const struct ek_avro_source *avro; /* for EK_MESSAGES_AVRO; not copied */
+    const struct ek_schema_set *schemas; /* for EK_MESSAGES_AVRO; not copied */
     const char *query, *time_ms, *segments, *query_features, *manifest; /* relative to the
                                                                          * message */
     const char *items, *item;           /* relative to the message; the layout selects one */

@@ -1,4 +1,4 @@
-#include "lists/avro_read.h"
+#include "lists/schema_message.h"
 #include "lists/codec_internal.h"
 #include "lists/codec_json.h"
 
@@ -182,13 +182,13 @@ static bool read_value(struct patching *p, struct ek_head *h, double *value)
     return p->c->numeric_strings && ek_text_number(text, value);
 }
 
-/* Replace an Avro value in its width; an integer or boolean has none, and its neighbors cannot
- * move. */
-static int patch_avro(struct patching *p, size_t offset, size_t length, double value)
+/* Replace a value of a schema in its width; an integer or boolean has none, and its neighbors
+ * cannot move. */
+static int patch_schema(struct patching *p, size_t offset, size_t length, double value)
 {
     uint8_t to[PER_VALUE_MAX];
     if (length)
-        return replace(p, offset, length, to, ek_avro_store(to, length, value));
+        return replace(p, offset, length, to, ek_schema_store(to, length, value));
     return ek_fail(
         p->e, EK_EFORMAT,
         "items[%d]: a feature is an Avro integer, which has no fixed width and cannot be "
@@ -196,7 +196,7 @@ static int patch_avro(struct patching *p, size_t offset, size_t length, double v
         p->item);
 }
 
-/* Patch the next value. A null of Avro stays. */
+/* Patch the next value. The null of a union stays. */
 static int patch_value(struct patching *p, int feature)
 {
     uint8_t to[PER_VALUE_MAX];
@@ -209,13 +209,13 @@ static int patch_value(struct patching *p, int feature)
         return skip(p);
     if (p->item >= p->q->items || !read_value(p, &h, &value))
         return mismatch(p);
-    if (p->q->from_avro && h.kind == EK_WIRE_NIL)
+    if (p->q->from_schema && h.kind == EK_WIRE_NIL)
         return EK_OK;
     if (!repair_value(p, feature, value, h.kind == EK_WIRE_FLOAT32, &value))
         return EK_OK;
-    if (p->q->from_avro) {
-        bool has_width = ek_avro_place(p->q->avro, at, &text);
-        return patch_avro(p, has_width ? text.offset : 0, has_width ? text.length : 0, value);
+    if (p->q->from_schema) {
+        bool has_width = ek_schema_place(p->q->converted, at, &text);
+        return patch_schema(p, has_width ? text.offset : 0, has_width ? text.length : 0, value);
     }
     size_t length = (size_t)(p->w.p - start);
     if (!p->q->from_json)
@@ -246,22 +246,22 @@ static int patch_bin(struct patching *p, int count)
     return rc;
 }
 
-/* Patch an array or bytes of Avro, whose `bin` begins at `at`. Nulls stay. */
-static int patch_avro_row(struct patching *p, size_t at, int count)
+/* Patch an array or bytes of a message with a schema, whose `bin` begins at `at`. Nulls stay. */
+static int patch_schema_row(struct patching *p, size_t at, int count)
 {
-    struct ek_avro_row row;
-    struct ek_avro_value v;
+    struct ek_schema_row row;
+    struct ek_schema_value v;
     int rc = EK_OK;
-    if (!ek_avro_row_start(p->q->avro, at, p->in, p->length, (size_t)count, &row))
+    if (!ek_schema_row_start(p->q->converted, at, p->in, p->length, (size_t)count, &row))
         return mismatch(p);
     for (int f = 0; f < count && !rc; f++) {
         double value;
-        if (!ek_avro_row_next(&row, &v))
+        if (!ek_schema_row_next(&row, &v))
             return mismatch(p);
         if (!p->patch->wanted[f] || v.is_null ||
             !repair_value(p, f, v.number, v.length == sizeof(float), &value))
             continue;
-        rc = patch_avro(p, v.at, v.length, value);
+        rc = patch_schema(p, v.at, v.length, value);
     }
     p->w.p += 4 * (size_t)count;
     return rc;
@@ -353,7 +353,7 @@ static int patch_values(struct patching *p)
     if (h.kind == EK_WIRE_MAP)
         return patch_names(p, h.count);
     if (h.kind == EK_WIRE_BIN && h.count == 4 * (uint32_t)count)
-        return p->q->from_avro ? patch_avro_row(p, at, count) : patch_bin(p, count);
+        return p->q->from_schema ? patch_schema_row(p, at, count) : patch_bin(p, count);
     if (h.kind == EK_WIRE_ARRAY && h.count && ek_wire_at_map(&p->w))
         return patch_pairs(p, h.count);
     if (h.kind == EK_WIRE_ARRAY && h.count == (uint32_t)count)
@@ -443,8 +443,8 @@ int ek_codec_patch_features(const struct ek_codec *c, const struct ek_list *q, c
     patch->changed = 0;
     if (q->from_json)
         wire = ek_json_wire(q->json, &wire_length);
-    else if (q->from_avro)
-        wire = ek_avro_wire(q->avro, &wire_length);
+    else if (q->from_schema)
+        wire = ek_schema_wire(q->converted, &wire_length);
     p.w = (struct ek_wire){wire, wire, wire + wire_length};
     if (q->items && c->item_names.count)
         rc = patch_group(&p, EK_FIELD_TOP);

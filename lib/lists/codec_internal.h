@@ -107,7 +107,7 @@ struct ek_codec {
     const struct ek_manifest *manifest;
     enum ek_message_encoding encoding;
     enum ek_message_layout layout;
-    const struct ek_avro_source *avro;
+    const struct ek_schema_set *schemas;
     struct ek_codec_limits limits;
     bool numeric_strings;
     bool has_seconds;  /* a small time is in seconds */
@@ -221,9 +221,9 @@ struct ek_decode {
 int ek_decode_fail(struct ek_decode *d, enum ek_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 extern const struct ek_words ek_words_msgpack, ek_words_json, ek_words_avro;
-/* Replace an Avro message by its msgpack form. Return 0, EK_EFORMAT for an unknown schema or other
- * bytes than its messages, EK_ELIMIT or EK_ENOMEM. */
-int ek_decode_open_avro(struct ek_decode *d);
+/* Replace a message with a schema by its msgpack form. Return 0, EK_EFORMAT for an unknown schema
+ * or other bytes than its messages, EK_ELIMIT or EK_ENOMEM. */
+int ek_decode_open_schema(struct ek_decode *d);
 /* Levels of the mapped fields, in addition to those of skipped fields. */
 enum { EK_FIELD_LEVELS = 2 * EK_FIELD_DEPTH_MAX + 4 };
 /* Set d's error for a value of another type than expected. Return EK_EFORMAT. */

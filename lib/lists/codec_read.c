@@ -1,6 +1,6 @@
 #include "base/date.h"
 #include "base/parse.h"
-#include "lists/avro_read.h"
+#include "lists/schema_message.h"
 #include "lists/codec_internal.h"
 #include "lists/codec_json.h"
 
@@ -341,7 +341,7 @@ static int note_place(struct ek_decode *d, const uint8_t *start)
     *place = (struct ek_place){(uint32_t)(start - d->w.start), (uint32_t)(d->w.p - start)};
     if (d->q->from_json && !ek_json_place(d->q->json, place->offset, place))
         return ek_decode_fail(d, EK_EFORMAT, "it has no place in the message");
-    if (d->q->from_avro && !ek_avro_place(d->q->avro, place->offset, place))
+    if (d->q->from_schema && !ek_schema_place(d->q->converted, place->offset, place))
         *place = (struct ek_place){0, 0};
     return EK_OK;
 }
@@ -751,7 +751,7 @@ static void clear(struct ek_list *q)
     q->unreadable = 0;
     q->has_label = false;
     q->has_log_means = false;
-    q->from_json = q->from_avro = false;
+    q->from_json = q->from_schema = false;
 }
 
 static int check_complete(struct ek_decode *d)
@@ -882,7 +882,7 @@ int ek_codec_decode(const struct ek_codec *c, const void *bytes, size_t length, 
         return ek_decode_fail(&d, EK_ENOMEM, "out of memory");
     int rc = check_encoding(&d, length);
     if (!rc && c->encoding == EK_MESSAGES_AVRO)
-        rc = ek_decode_open_avro(&d);
+        rc = ek_decode_open_schema(&d);
     else if (!rc && wants_json(c, bytes, length))
         rc = open_json(&d);
     if (!rc)

@@ -1,4 +1,4 @@
-#include "lists/avro_read.h"
+#include "lists/schema_message.h"
 #include "lists/codec_internal.h"
 #include "lists/codec_json.h"
 
@@ -10,7 +10,7 @@ enum { TEXT8 = 0xd9 };
 /* Return whether the value is text: a score in quotes, or msgpack text. */
 static bool is_text(const struct ek_list *q, uint8_t first)
 {
-    if (q->from_avro)
+    if (q->from_schema)
         return false;
     if (q->from_json)
         return first == '"';
@@ -20,7 +20,7 @@ static bool is_text(const struct ek_list *q, uint8_t first)
 /* Return the maximum bytes of a score that replaces the value at `p` with this first byte. */
 static size_t width_for(const struct ek_list *q, const struct ek_place *p, uint8_t first)
 {
-    if (q->from_avro)
+    if (q->from_schema)
         return p->length;
     if (q->from_json || is_text(q, first))
         return EK_JSON_NUMBER_BYTES + 2;
@@ -44,8 +44,8 @@ static size_t store_decimals(const struct ek_list *q, uint8_t *to, uint8_t first
 static size_t store_score(const struct ek_list *q, const struct ek_place *p, uint8_t *to,
                           uint8_t first, double score)
 {
-    if (q->from_avro)
-        return ek_avro_store(to, p->length, score);
+    if (q->from_schema)
+        return ek_schema_store(to, p->length, score);
     if (q->from_json || is_text(q, first))
         return store_decimals(q, to, first, score);
     if (first == EK_TAG_FLOAT32) {
@@ -62,7 +62,7 @@ static int check_score(const struct ek_list *q, int i, struct ek_error *e)
 {
     if (q->place[i].length)
         return EK_OK;
-    if (q->from_avro)
+    if (q->from_schema)
         return ek_fail(e, EK_EFORMAT,
                        "items[%d]: no score to replace: it is missing, null, or an integer without "
                        "a fixed width",

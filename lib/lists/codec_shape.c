@@ -1,7 +1,7 @@
 #include "lists/codec_shape.h"
 
 #include "base/alloc.h"
-#include "lists/avro_read.h"
+#include "lists/schema_message.h"
 #include "lists/codec_internal.h"
 #include "lists/codec_json.h"
 #include "lists/codec_wire.h"
@@ -54,7 +54,7 @@ struct ek_shape {
     const struct ek_mapping *mapping;
     struct paths top, item;
     bool all; /* each field of an item is a feature */
-    struct ek_avro_message *avro;
+    struct ek_schema_message *converted;
     enum ek_message_encoding encoding;
     struct keys of_message, of_item;
 };
@@ -118,7 +118,7 @@ void ek_shape_free(struct ek_shape *s)
     if (!s)
         return;
     ek_json_free(s->json);
-    ek_avro_message_free(s->avro);
+    ek_schema_message_free(s->converted);
     ek_free(s->seen);
     ek_free(s->top.items);
     ek_free(s->item.items);
@@ -528,11 +528,13 @@ static const char *where_features(const struct ek_shape *s, char text[WHERE_BYTE
     return text;
 }
 
-static int open_avro(struct ek_shape *s, const uint8_t **start, size_t *length, struct ek_error *e)
+static int open_converted(struct ek_shape *s, const uint8_t **start, size_t *length,
+                          struct ek_error *e)
 {
-    int rc = ek_avro_open(&s->avro, s->mapping->avro, *start, *length, EK_WIRE_DEPTH_MAX, e);
+    int rc =
+        ek_schema_open(&s->converted, s->mapping->schemas, *start, *length, EK_WIRE_DEPTH_MAX, e);
     if (!rc)
-        *start = ek_avro_wire(s->avro, length);
+        *start = ek_schema_wire(s->converted, length);
     return rc;
 }
 
@@ -543,7 +545,7 @@ int ek_shape_add(struct ek_shape *s, const void *bytes, size_t length, struct ek
     const uint8_t *start = bytes;
     int rc = check_encoding(s, bytes, length, e);
     if (!rc && s->encoding == EK_MESSAGES_AVRO)
-        rc = open_avro(s, &start, &length, e);
+        rc = open_converted(s, &start, &length, e);
     if (rc)
         return rc;
     if (s->encoding != EK_MESSAGES_AVRO && ek_codec_is_json(bytes, length)) {

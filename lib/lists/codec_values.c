@@ -251,7 +251,7 @@ int ek_decode_values(struct ek_decode *d, const struct ek_names *names, float *r
             return ek_decode_fail(d, EK_EFORMAT, "%u values, the manifest has %d", h.count, count);
         return read_array(d, row, (size_t)count);
     case EK_WIRE_BIN:
-        if (d->q->from_avro && h.count % 4 == 0 && h.count != 4 * (uint32_t)count)
+        if (d->q->from_schema && h.count % 4 == 0 && h.count != 4 * (uint32_t)count)
             return ek_decode_fail(d, EK_EFORMAT, "%u values, the manifest has %d", h.count / 4,
                                   count);
         if (h.count != 4 * (uint32_t)count)

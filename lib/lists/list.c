@@ -1,7 +1,7 @@
 #include "lists/list.h"
 
 #include "base/alloc.h"
-#include "lists/avro_read.h"
+#include "lists/schema_message.h"
 #include "lists/codec_json.h"
 #include "schema/manifest.h"
 
@@ -25,7 +25,7 @@ void ek_list_release(struct ek_list *q)
     ek_free(q->log_mean);
     ek_free(q->source);
     ek_json_free(q->json);
-    ek_avro_message_free(q->avro);
+    ek_schema_message_free(q->converted);
     ek_list_init(q);
 }
 

@@ -3,8 +3,8 @@
  *
  * Shapes: n items, F item features, M query features. `x` is row-major [n, F]. NaN is a missing
  * value. Zeros, negatives, infinities and denormals are unchanged. Strings point into the decoded
- * message, or into this list for integers, JSON and Avro; they are valid while both are. Memory is
- * reused and only grows.
+ * message, or into this list for integers, JSON and messages with a schema; they are valid while
+ * both are. Memory is reused and only grows.
  */
 #ifndef EK_LISTS_LIST_H
 #define EK_LISTS_LIST_H
@@ -35,7 +35,7 @@ struct ek_place {
 };
 
 struct ek_json;
-struct ek_avro_message;
+struct ek_schema_message;
 
 struct ek_list {
     struct ek_text id;
@@ -66,10 +66,10 @@ struct ek_list {
     size_t item_text_capacity;
     uint8_t unreadable;                        /* bits of ek_optional_field: counted as absent */
     char unreadable_text[EK_UNREADABLE_BYTES]; /* why, with the path of the last one */
-    bool from_json;               /* the message was JSON, so scores are patched as text */
-    struct ek_json *json;         /* parser; NULL before the first JSON message */
-    bool from_avro;               /* the message was Avro: values are patched in their width */
-    struct ek_avro_message *avro; /* NULL before the first Avro message */
+    bool from_json;       /* the message was JSON, so scores are patched as text */
+    struct ek_json *json; /* parser; NULL before the first JSON message */
+    bool from_schema;     /* the message has a schema: values are patched in their width */
+    struct ek_schema_message *converted; /* NULL before the first message with a schema */
 };
 
 /* Initialize an empty list, without allocating. */

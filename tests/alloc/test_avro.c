@@ -45,7 +45,7 @@ static int read_one(struct ek_error *e)
     int rc = ek_schema_source_open(&source, &settings, &mapping, e);
     if (rc)
         return rc;
-    mapping.avro = ek_schema_source_get(source);
+    mapping.schemas = ek_schema_source_get(source);
     rc = decode_and_patch(&mapping, e);
     ek_schema_source_close(source);
     return rc;

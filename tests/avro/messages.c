@@ -1,7 +1,7 @@
 /* Decodes and patches Avro messages for tests/avro/test_messages.py. Lines of the input:
  * `manifest HEX`, `schema HEX [key=path ...]`, `message HEX`. For each message a line of JSON: the
  * values, the message with other scores, and the message with other features; or the error. */
-#include "lists/avro_schema.h"
+#include "lists/message_schema.h"
 #include "lists/codec.h"
 
 #include <math.h>
@@ -10,16 +10,16 @@
 #include <string.h>
 
 static struct ek_manifest *manifest;
-static struct ek_avro *schema;
+static struct ek_message_schema *schema;
 static struct ek_codec *codec;
 
-static const struct ek_avro *find(void *context, int64_t id, struct ek_error *e)
+static const struct ek_message_schema *find(void *context, int64_t id, struct ek_error *e)
 {
     (void)context, (void)id, (void)e;
     return schema;
 }
 
-static struct ek_avro_source source = {.find = find};
+static struct ek_schema_set source = {.find = find};
 
 static size_t from_hex(char *text)
 {
@@ -87,7 +87,7 @@ static void set_path(struct ek_mapping *m, const char *key, const char *path)
 
 static int set_schema(char *line, struct ek_error *e)
 {
-    struct ek_mapping m = {.encoding = EK_MESSAGES_AVRO, .avro = &source};
+    struct ek_mapping m = {.encoding = EK_MESSAGES_AVRO, .schemas = &source};
     char *rest = strchr(line, ' ');
     if (rest)
         *rest++ = 0;
@@ -98,7 +98,7 @@ static int set_schema(char *line, struct ek_error *e)
         set_path(&m, word, equals + 1);
     }
     ek_codec_free(codec);
-    ek_avro_free(schema);
+    ek_message_schema_free(schema);
     codec = NULL;
     schema = NULL;
     struct ek_text text = {line, from_hex(line)};

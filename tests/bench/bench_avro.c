@@ -2,7 +2,7 @@
  * arrays. */
 #include "base/alloc.h"
 #include "base/rng.h"
-#include "lists/avro_schema.h"
+#include "lists/message_schema.h"
 #include "lists/codec.h"
 #include "tests/bench/bench.h"
 #include "tests/must.h"
@@ -18,15 +18,15 @@ struct work {
     struct ek_buf message[MESSAGES];
     const struct ek_manifest *m;
     struct ek_codec *codec;
-    struct ek_avro *schema;
-    struct ek_avro_source source;
+    struct ek_message_schema *schema;
+    struct ek_schema_set source;
     struct ek_list q;
 };
 
 static const char *const ELEMENTS[] = {"\"float\"", "[\"null\", \"float\"]", "\"double\"",
                                        "\"long\"", "\"float\""};
 
-static const struct ek_avro *find(void *context, int64_t id, struct ek_error *e)
+static const struct ek_message_schema *find(void *context, int64_t id, struct ek_error *e)
 {
     (void)id, (void)e;
     return ((struct work *)context)->schema;
@@ -102,7 +102,7 @@ static void put_list(struct ek_buf *b, const struct work *w, enum form form)
 static void make_schema(struct work *w, enum form form)
 {
     char text[1000];
-    const struct ek_mapping mapping = {.encoding = EK_MESSAGES_AVRO, .avro = &w->source};
+    const struct ek_mapping mapping = {.encoding = EK_MESSAGES_AVRO, .schemas = &w->source};
     snprintf(
         text, sizeof text,
         "{\"type\": \"record\", \"name\": \"L\", \"fields\": [{\"name\": \"query\", \"type\": "
@@ -115,7 +115,7 @@ static void make_schema(struct work *w, enum form form)
         "%s}}]}}}]}",
         form == MAP ? "map" : "array", form == MAP ? "values" : "items", ELEMENTS[form]);
     struct ek_text schema = ek_text_from(text);
-    w->source = (struct ek_avro_source){find, w, EK_FRAME_ALWAYS};
+    w->source = (struct ek_schema_set){find, w, EK_FRAME_ALWAYS};
     must(ek_avro_new(&w->schema, &schema, 1, &mapping, NULL));
     must(ek_codec_new(&w->codec, w->m, &mapping, NULL, NULL));
 }
@@ -167,7 +167,7 @@ static void free_work(struct work *w)
         ek_buf_release(&w->message[i]);
     ek_list_release(&w->q);
     ek_codec_free(w->codec);
-    ek_avro_free(w->schema);
+    ek_message_schema_free(w->schema);
     ek_free(w);
 }
 

@@ -1,6 +1,6 @@
 /* Avro schemas and messages: the input is a schema, a zero byte, and a message. The message is
  * decoded with and without a frame, patched, and converted as a whole for `inspect`. */
-#include "lists/avro_schema.h"
+#include "lists/message_schema.h"
 #include "lists/codec_shape.h"
 #include "tests/codec_oracle.h"
 #include "tests/fuzz/fuzz.h"
@@ -10,12 +10,12 @@
 
 enum { ITEMS_MOST = 200, FEATURES_MOST = 64 };
 
-static struct ek_avro *schema, *whole;
+static struct ek_message_schema *schema, *whole;
 
-static const struct ek_avro *find(void *context, int64_t id, struct ek_error *e)
+static const struct ek_message_schema *find(void *context, int64_t id, struct ek_error *e)
 {
     (void)id, (void)e;
-    return *(struct ek_avro *const *)context;
+    return *(struct ek_message_schema *const *)context;
 }
 
 static double tripled(void *context, int item, int feature, double value, bool narrow)
@@ -50,12 +50,12 @@ static void check_patches(const struct ek_codec *codec, struct ek_list *q, const
         ek_fuzz_require(again.score[i] == scores[i], "a patched score is not the one asked for");
 }
 
-static void read_message(const struct ek_manifest *m, enum ek_avro_frame frame,
+static void read_message(const struct ek_manifest *m, enum ek_schema_frame frame,
                          const uint8_t *bytes, size_t length)
 {
     static struct ek_list q;
-    const struct ek_avro_source source = {find, &schema, frame};
-    const struct ek_mapping mapping = {.encoding = EK_MESSAGES_AVRO, .avro = &source};
+    const struct ek_schema_set source = {find, &schema, frame};
+    const struct ek_mapping mapping = {.encoding = EK_MESSAGES_AVRO, .schemas = &source};
     const struct ek_codec_limits limits = {.items = ITEMS_MOST};
     struct ek_codec *codec;
     struct ek_error e = {0};
@@ -71,8 +71,8 @@ static void read_message(const struct ek_manifest *m, enum ek_avro_frame frame,
 
 static void look(const uint8_t *bytes, size_t length)
 {
-    const struct ek_avro_source source = {find, &whole, EK_FRAME_EITHER};
-    const struct ek_mapping mapping = {.encoding = EK_MESSAGES_AVRO, .avro = &source};
+    const struct ek_schema_set source = {find, &whole, EK_FRAME_EITHER};
+    const struct ek_mapping mapping = {.encoding = EK_MESSAGES_AVRO, .schemas = &source};
     struct ek_shape *shape;
     struct ek_error e = {0};
     ek_fuzz_require(!ek_shape_new(&shape, &mapping, NULL), "no memory");
@@ -81,10 +81,11 @@ static void look(const uint8_t *bytes, size_t length)
     ek_shape_free(shape);
 }
 
-static struct ek_avro *compile(const uint8_t *data, size_t size, const struct ek_mapping *mapping)
+static struct ek_message_schema *compile(const uint8_t *data, size_t size,
+                                         const struct ek_mapping *mapping)
 {
     const struct ek_text text = {(const char *)data, size};
-    struct ek_avro *s = NULL;
+    struct ek_message_schema *s = NULL;
     struct ek_error e = {0};
     ek_fuzz_require(!ek_avro_new(&s, &text, 1, mapping, &e) || e.message[0],
                     "refused without a word");
@@ -105,11 +106,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     schema = compile(data, head, &mapping);
     whole = compile(data, head, NULL);
     for (int frame = EK_FRAME_ALWAYS; schema && frame <= EK_FRAME_NEVER; frame++)
-        read_message(manifest, (enum ek_avro_frame)frame, message, length);
+        read_message(manifest, (enum ek_schema_frame)frame, message, length);
     if (whole)
         look(message, length);
-    ek_avro_free(schema);
-    ek_avro_free(whole);
+    ek_message_schema_free(schema);
+    ek_message_schema_free(whole);
     free(message);
     return 0;
 }

@@ -2,7 +2,7 @@
 #include "daemon/files/schema_source.h"
 
 #include "daemon/base/clock.h"
-#include "lists/avro_schema.h"
+#include "lists/message_schema.h"
 #include "tests/check.h"
 
 #include <arpa/inet.h>
@@ -107,9 +107,10 @@ static struct ek_schema_source *open_source(const struct registry *r, int64_t ti
     return s;
 }
 
-static const struct ek_avro *find(const struct ek_schema_source *s, int64_t id, struct ek_error *e)
+static const struct ek_message_schema *find(const struct ek_schema_source *s, int64_t id,
+                                            struct ek_error *e)
 {
-    const struct ek_avro_source *from = ek_schema_source_get(s);
+    const struct ek_schema_set *from = ek_schema_source_get(s);
     return from->find(from->context, id, e);
 }
 
@@ -129,7 +130,7 @@ START_TEST(a_schema_is_fetched_once_with_the_user_and_shared)
     registry_open(&r);
     struct ek_schema_source *s = open_source(&r, 2000, 10), *again = open_source(&r, 2000, 10);
     ck_assert_ptr_eq(s, again);
-    const struct ek_avro *schema = find(s, 7, &e);
+    const struct ek_message_schema *schema = find(s, 7, &e);
     ck_assert_ptr_nonnull(schema);
     ck_assert_ptr_eq(find(s, 7, &e), schema);
     ck_assert_int_eq(atomic_load(&r.requests), 1);
@@ -298,7 +299,7 @@ END_TEST
 
 struct seeker {
     const struct ek_schema_source *s;
-    const struct ek_avro *found;
+    const struct ek_message_schema *found;
 };
 
 static void *seek(void *context)

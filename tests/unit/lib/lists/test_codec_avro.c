@@ -1,6 +1,6 @@
 /* Avro schemas and messages: errors, frames, blocks, limits and patches. Random messages of the
  * Avro libraries are in tests/avro. */
-#include "lists/avro_schema.h"
+#include "lists/message_schema.h"
 #include "tests/check.h"
 #include "tests/reading.h"
 
@@ -21,9 +21,9 @@ static const char FEATURES[] = "features:\n"
     "{\"name\": \"items\", \"type\": {\"type\": \"array\", \"items\": " item "}}]}"
 #define FLOATS "{\"type\": \"array\", \"items\": \"float\"}"
 
-static const struct ek_avro *find(void *context, int64_t id, struct ek_error *e)
+static const struct ek_message_schema *find(void *context, int64_t id, struct ek_error *e)
 {
-    struct ek_avro *const *schemas = context;
+    struct ek_message_schema *const *schemas = context;
     if (id < 2)
         return schemas[id < 0 ? 0 : id];
     ek_fail(e, EK_EFORMAT, "schema id %d: not there", (int)id);
@@ -32,21 +32,21 @@ static const struct ek_avro *find(void *context, int64_t id, struct ek_error *e)
 
 /* A codec of up to two schemas. */
 struct avro {
-    struct ek_avro *schema[2];
-    struct ek_avro_source source;
+    struct ek_message_schema *schema[2];
+    struct ek_schema_set source;
     struct ek_mapping mapping;
     struct reading r;
 };
 
 static void avro_start(struct avro *a, const char *first, const char *second,
-                       enum ek_avro_frame frame, const struct ek_mapping *mapping)
+                       enum ek_schema_frame frame, const struct ek_mapping *mapping)
 {
     const char *const texts[] = {first, second};
     struct ek_error e;
     *a = (struct avro){.source = {find, NULL, frame}};
     a->mapping = mapping ? *mapping : (struct ek_mapping){0};
     a->mapping.encoding = EK_MESSAGES_AVRO;
-    a->mapping.avro = &a->source;
+    a->mapping.schemas = &a->source;
     a->source.context = a->schema;
     for (int i = 0; i < 2 && texts[i]; i++) {
         struct ek_text text = ek_text_from(texts[i]);
@@ -58,8 +58,8 @@ static void avro_start(struct avro *a, const char *first, const char *second,
 static void avro_end(struct avro *a)
 {
     reading_end(&a->r);
-    ek_avro_free(a->schema[0]);
-    ek_avro_free(a->schema[1]);
+    ek_message_schema_free(a->schema[0]);
+    ek_message_schema_free(a->schema[1]);
 }
 
 static void put(struct avro *a, const void *bytes, size_t length)
@@ -147,7 +147,7 @@ START_TEST(invalid_schemas_name_their_fault)
          "the name '' is empty or longer than 255 bytes"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct ek_avro *s;
+        struct ek_message_schema *s;
         struct ek_error e = {0};
         struct ek_text text = ek_text_from(bad[i].schema);
         ck_assert_int_eq(ek_avro_new(&s, &text, 1, NULL, &e), EK_ECONFIG);
@@ -177,7 +177,7 @@ START_TEST(a_path_that_no_field_has_names_the_nearest)
         {{.score = "id"}, "'message.score' is 'id', which is of type string; use float or double"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct ek_avro *s;
+        struct ek_message_schema *s;
         struct ek_error e = {0};
         struct ek_text text = ek_text_from(SIMPLE);
         ck_assert_int_eq(ek_avro_new(&s, &text, 1, &bad[i].mapping, &e), EK_ECONFIG);
@@ -189,16 +189,16 @@ END_TEST
 
 START_TEST(a_schema_has_a_limited_size_depth_and_number_of_types)
 {
-    struct ek_avro *s;
+    struct ek_message_schema *s;
     struct ek_error e;
-    char *text = malloc((size_t)EK_AVRO_SCHEMA_BYTES_MAX + 2);
+    char *text = malloc((size_t)EK_SCHEMA_BYTES_MAX + 2);
     struct ek_text view = {text, 0};
     struct ek_buf many;
-    memset(text, ' ', (size_t)EK_AVRO_SCHEMA_BYTES_MAX + 1);
+    memset(text, ' ', (size_t)EK_SCHEMA_BYTES_MAX + 1);
     memcpy(text, "[\"int\"]", 7);
-    view.length = EK_AVRO_SCHEMA_BYTES_MAX;
+    view.length = EK_SCHEMA_BYTES_MAX;
     ck_assert_int_eq(ek_avro_new(&s, &view, 1, NULL, &e), EK_OK);
-    ek_avro_free(s);
+    ek_message_schema_free(s);
     view.length++;
     ck_assert_int_eq(ek_avro_new(&s, &view, 1, NULL, &e), EK_ELIMIT);
     ck_assert_str_eq(e.message, "the schema has 1048577 bytes, the limit is 1048576");
@@ -213,10 +213,10 @@ START_TEST(a_schema_has_a_limited_size_depth_and_number_of_types)
         view = (struct ek_text){(const char *)many.data, many.length};
         ck_assert_int_eq(ek_avro_new(&s, &view, 1, NULL, &e), depth == 30 ? EK_OK : EK_ELIMIT);
         if (depth == 30)
-            ek_avro_free(s);
+            ek_message_schema_free(s);
         ek_buf_release(&many);
     }
-    for (int count = EK_AVRO_NAMED_MAX; count <= EK_AVRO_NAMED_MAX + 1; count++) {
+    for (int count = EK_SCHEMA_NAMED_MAX; count <= EK_SCHEMA_NAMED_MAX + 1; count++) {
         ek_buf_init(&many, 0);
         for (int i = 0; i < count; i++)
             ek_buf_printf(&many, "%s{\"type\": \"fixed\", \"name\": \"F%d\", \"size\": 1}",
@@ -224,9 +224,9 @@ START_TEST(a_schema_has_a_limited_size_depth_and_number_of_types)
         ek_buf_text(&many, "]");
         view = (struct ek_text){(const char *)many.data, many.length};
         int rc = ek_avro_new(&s, &view, 1, NULL, &e);
-        ck_assert_int_eq(rc, count == EK_AVRO_NAMED_MAX ? EK_OK : EK_ELIMIT);
+        ck_assert_int_eq(rc, count == EK_SCHEMA_NAMED_MAX ? EK_OK : EK_ELIMIT);
         if (!rc)
-            ek_avro_free(s);
+            ek_message_schema_free(s);
         ek_buf_release(&many);
     }
 }
@@ -260,13 +260,13 @@ END_TEST
 
 START_TEST(a_schema_uses_the_types_of_those_before_it)
 {
-    struct ek_avro *s;
+    struct ek_message_schema *s;
     struct ek_error e;
     struct ek_text texts[] = {ek_text_from(ITEM("\"float\"", FLOATS)),
                               ek_text_from(LIST("", "\"Item\""))};
     struct ek_mapping mapping = {0};
     ck_assert_msg(!ek_avro_new(&s, texts, 2, &mapping, &e), "%s", e.message);
-    ek_avro_free(s);
+    ek_message_schema_free(s);
     ck_assert_int_eq(ek_avro_new(&s, texts + 1, 1, &mapping, &e), EK_ECONFIG);
     ck_assert_str_eq(e.message, "unknown type 'Item'");
 }
@@ -429,7 +429,7 @@ START_TEST(a_score_without_a_fixed_width_is_read_and_not_replaced)
     struct avro a;
     struct ek_error e;
     avro_start(&a, LIST("", ITEM("\"int\"", FLOATS)), NULL, EK_FRAME_NEVER, NULL);
-    ck_assert_int_eq(ek_avro_check_score(a.schema[0], &e), EK_ECONFIG);
+    ck_assert_int_eq(ek_message_schema_check_score(a.schema[0], &e), EK_ECONFIG);
     ck_assert_str_eq(e.message, "the score is of type int, which has no fixed width and cannot be "
                                 "replaced in place; use float or double");
     put_long(&a, 1);
@@ -493,7 +493,7 @@ START_TEST(features_and_segments_have_paths_of_their_own)
     takes(&a);
     ck_assert(a.r.q.x[0] == 99.5f && a.r.q.x[1] == 4 && a.r.q.score[0] == 1);
     is_text(ek_list_segment(&a.r.q, "arm"), "B");
-    struct ek_avro *s;
+    struct ek_message_schema *s;
     struct ek_error e;
     struct ek_text text = ek_text_from(SIMPLE);
     wrong.segment_paths.count = 0;

@@ -5,31 +5,31 @@
  * ignored. Logical types: timestamps and dates become milliseconds where they are the time of a
  * list; a decimal is bytes, which is no number. Read-only after ek_avro_new and thread-safe.
  */
-#ifndef EK_LISTS_AVRO_SCHEMA_H
-#define EK_LISTS_AVRO_SCHEMA_H
+#ifndef EK_LISTS_MESSAGE_SCHEMA_H
+#define EK_LISTS_MESSAGE_SCHEMA_H
 
 #include "base/error.h"
 #include "base/text.h"
 
 #include <stddef.h>
 
-enum { EK_AVRO_SCHEMA_BYTES_MAX = 1 << 20, EK_AVRO_NAMED_MAX = 4096 };
+enum { EK_SCHEMA_BYTES_MAX = 1 << 20, EK_SCHEMA_NAMED_MAX = 4096 };
 
-struct ek_avro;
+struct ek_message_schema;
 struct ek_mapping;
 
 /* Compile the last of `count` schemas (JSON); those before it define named types that it may use.
  * mapping NULL: all fields are converted. Return 0, EK_ECONFIG for an invalid schema or a mapped
  * path that it lacks (naming the nearest field), EK_ELIMIT for a schema that is too large or too
- * deep, or EK_ENOMEM. Free *out with ek_avro_free. */
-int ek_avro_new(struct ek_avro **out, const struct ek_text *schemas, size_t count,
+ * deep, or EK_ENOMEM. Free *out with ek_message_schema_free. */
+int ek_avro_new(struct ek_message_schema **out, const struct ek_text *schemas, size_t count,
                 const struct ek_mapping *mapping, struct ek_error *e);
-void ek_avro_free(struct ek_avro *s);
+void ek_message_schema_free(struct ek_message_schema *s);
 /* Return the memory of a schema in bytes. */
-size_t ek_avro_bytes(const struct ek_avro *s);
+size_t ek_message_schema_bytes(const struct ek_message_schema *s);
 
 /* Return 0, or EK_ECONFIG with the type if a score of this schema cannot be replaced in place:
  * float and double have a fixed width, other numbers have not. */
-int ek_avro_check_score(const struct ek_avro *s, struct ek_error *e);
+int ek_message_schema_check_score(const struct ek_message_schema *s, struct ek_error *e);
 
 #endif

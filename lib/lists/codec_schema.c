@@ -1,13 +1,13 @@
-/* Avro messages of the codec: the frame of a schema registry, and the schema of a message. */
-#include "lists/avro_read.h"
+/* Messages with a schema: the frame of a schema registry, and the schema of a message. */
+#include "lists/schema_message.h"
 #include "lists/codec_internal.h"
 
 #include <stdio.h>
 
 /* A message that is converted. */
 struct opening {
-    struct ek_avro_message **m;
-    const struct ek_avro_source *source;
+    struct ek_schema_message **m;
+    const struct ek_schema_set *source;
     const uint8_t *bytes;
     size_t length;
     int depth;
@@ -16,10 +16,10 @@ struct opening {
 
 static bool has_frame(const struct opening *o)
 {
-    return o->length >= EK_AVRO_FRAME_BYTES && !*o->bytes;
+    return o->length >= EK_SCHEMA_FRAME_BYTES && !*o->bytes;
 }
 
-static int fail(const struct opening *o, int rc, const struct ek_avro_fault *fault)
+static int fail(const struct opening *o, int rc, const struct ek_schema_fault *fault)
 {
     if (rc == EK_ENOMEM)
         return ek_fail(o->e, EK_ENOMEM, "out of memory");
@@ -29,38 +29,39 @@ static int fail(const struct opening *o, int rc, const struct ek_avro_fault *fau
                    fault->what);
 }
 
-static int convert(const struct opening *o, const struct ek_avro *s, size_t from,
-                   struct ek_avro_fault *fault)
+static int convert(const struct opening *o, const struct ek_message_schema *s, size_t from,
+                   struct ek_schema_fault *fault)
 {
     return ek_avro_read(o->m, s, o->bytes, o->length, from, o->depth, fault);
 }
 
 static int open_framed(const struct opening *o)
 {
-    struct ek_avro_fault fault;
+    struct ek_schema_fault fault;
     if (!has_frame(o))
         return ek_fail(o->e, EK_EFORMAT,
                        "it does not begin with a zero byte and a schema id; if messages have none, "
                        "set 'message.framing: none'");
-    const struct ek_avro *s = o->source->find(o->source->context, ek_load_be32(o->bytes + 1), o->e);
+    const struct ek_message_schema *s =
+        o->source->find(o->source->context, ek_load_be32(o->bytes + 1), o->e);
     if (!s)
         return (int)o->e->code;
-    int rc = convert(o, s, EK_AVRO_FRAME_BYTES, &fault);
+    int rc = convert(o, s, EK_SCHEMA_FRAME_BYTES, &fault);
     return rc ? fail(o, rc, &fault) : EK_OK;
 }
 
 static int open_plain(const struct opening *o)
 {
-    struct ek_avro_fault fault;
-    const struct ek_avro *s = o->source->find(o->source->context, -1, o->e);
+    struct ek_schema_fault fault;
+    const struct ek_message_schema *s = o->source->find(o->source->context, -1, o->e);
     if (!s)
         return (int)o->e->code;
     int rc = convert(o, s, 0, &fault);
     return rc ? fail(o, rc, &fault) : EK_OK;
 }
 
-int ek_avro_open(struct ek_avro_message **m, const struct ek_avro_source *source, const void *bytes,
-                 size_t length, int depth, struct ek_error *e)
+int ek_schema_open(struct ek_schema_message **m, const struct ek_schema_set *source,
+                   const void *bytes, size_t length, int depth, struct ek_error *e)
 {
     struct ek_error own;
     const struct opening o = {m, source, bytes, length, depth, e ? e : &own};
@@ -72,17 +73,17 @@ int ek_avro_open(struct ek_avro_message **m, const struct ek_avro_source *source
     return framed ? open_framed(&o) : open_plain(&o);
 }
 
-int ek_decode_open_avro(struct ek_decode *d)
+int ek_decode_open_schema(struct ek_decode *d)
 {
     struct ek_error why;
     size_t length = ek_wire_left(&d->w);
     d->words = &ek_words_avro;
-    d->q->from_avro = true;
-    int rc = ek_avro_open(&d->q->avro, d->c->avro, d->w.start, length,
-                          d->c->limits.depth + EK_FIELD_LEVELS, &why);
+    d->q->from_schema = true;
+    int rc = ek_schema_open(&d->q->converted, d->c->schemas, d->w.start, length,
+                            d->c->limits.depth + EK_FIELD_LEVELS, &why);
     if (rc)
         return ek_decode_fail(d, (enum ek_code)rc, "%s", why.message);
-    const uint8_t *wire = ek_avro_wire(d->q->avro, &length);
+    const uint8_t *wire = ek_schema_wire(d->q->converted, &length);
     d->w = (struct ek_wire){wire, wire, wire + length};
     return EK_OK;
 }

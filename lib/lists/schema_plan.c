@@ -1,7 +1,8 @@
-/* Steps of the conversion of Avro messages: the mapped paths, followed through a schema. */
+/* Steps of the conversion of messages with a schema: the mapped paths, followed through a schema.
+ */
 #include "base/alloc.h"
 #include "base/parse.h"
-#include "lists/avro_internal.h"
+#include "lists/schema_graph.h"
 #include "lists/codec.h"
 
 #include <stdio.h>
@@ -12,7 +13,7 @@ enum { FIXED_TARGETS = 13, SHOWN_NAMES = 12, NAMES_BYTES = 200 };
 /* A mapped field, and the record in which its path ended too early. */
 struct target {
     const char *key, *path, *usual; /* usual NULL: none */
-    enum ek_avro_role role;
+    enum ek_schema_role role;
     enum { OF_VALUE, OF_ITEMS, OF_ONE_ITEM } use;
     bool is_required, is_of_item, is_found;
     uint32_t miss_type;
@@ -26,7 +27,7 @@ struct path {
 };
 
 struct planner {
-    struct ek_avro *s;
+    struct ek_message_schema *s;
     struct target *target; /* [count] */
     size_t count;
     struct path *top, *item; /* [tops], [items] */
@@ -42,8 +43,8 @@ static int out_of_memory(struct planner *b)
 
 static int add_steps(struct planner *b, size_t count, uint32_t *first)
 {
-    struct ek_avro *s = b->s;
-    if (ek_avro_reserve((void **)&s->step, s->steps, count, &s->step_capacity, sizeof *s->step))
+    struct ek_message_schema *s = b->s;
+    if (ek_schema_reserve((void **)&s->step, s->steps, count, &s->step_capacity, sizeof *s->step))
         return out_of_memory(b);
     *first = (uint32_t)s->steps;
     memset(s->step + s->steps, 0, count * sizeof *s->step);
@@ -54,42 +55,43 @@ static int add_steps(struct planner *b, size_t count, uint32_t *first)
 /* Make step `at` one that enters a type, with a step for each link. */
 static int enter(struct planner *b, uint32_t at, uint32_t type)
 {
-    const struct ek_avro_type t = b->s->type[type];
+    const struct ek_schema_type t = b->s->type[type];
     uint32_t first = 0;
     int rc = add_steps(b, t.count, &first);
     for (uint32_t i = 0; !rc && i < t.count; i++)
         b->s->step[first + i].type = b->s->link[t.first + i].type;
     if (!rc)
-        b->s->step[at] = (struct ek_avro_step){.type = type, .mode = EK_AVRO_ENTER, .first = first};
+        b->s->step[at] =
+            (struct ek_schema_step){.type = type, .mode = EK_STEP_ENTER, .first = first};
     return rc;
 }
 
-static void convert(struct planner *b, uint32_t at, uint32_t type, enum ek_avro_role role)
+static void convert(struct planner *b, uint32_t at, uint32_t type, enum ek_schema_role role)
 {
     b->s->step[at] =
-        (struct ek_avro_step){.type = type, .mode = EK_AVRO_CONVERT, .role = (uint8_t)role};
+        (struct ek_schema_step){.type = type, .mode = EK_STEP_CONVERT, .role = (uint8_t)role};
 }
 
-static bool is_fixed_width(const struct ek_avro_type *t)
+static bool is_fixed_width(const struct ek_schema_type *t)
 {
-    return t->kind == EK_AVRO_FLOAT || t->kind == EK_AVRO_DOUBLE || t->kind == EK_AVRO_NULL;
+    return t->kind == EK_TYPE_FLOAT || t->kind == EK_TYPE_DOUBLE || t->kind == EK_TYPE_NULL;
 }
 
 /* Reject a score that is no number, and note one that cannot be replaced in place. */
 static int check_score(struct planner *b, const struct target *target, uint32_t type)
 {
-    const struct ek_avro *s = b->s;
-    const struct ek_avro_type *t = &s->type[type];
+    const struct ek_message_schema *s = b->s;
+    const struct ek_schema_type *t = &s->type[type];
     char text[NAMES_BYTES];
-    bool is_union = t->kind == EK_AVRO_UNION;
+    bool is_union = t->kind == EK_TYPE_UNION;
     for (uint32_t i = 0; i < (is_union ? t->count : 1); i++) {
-        const struct ek_avro_type *one = is_union ? ek_avro_linked(s, t, i) : t;
+        const struct ek_schema_type *one = is_union ? ek_schema_linked(s, t, i) : t;
         if (is_fixed_width(one))
             continue;
-        if (one->kind != EK_AVRO_INT && one->kind != EK_AVRO_LONG)
-            return ek_fail(b->e, EK_ECONFIG,
-                           "'message.%s' is '%s', which is of type %s; use float or double",
-                           target->key, target->path, ek_avro_describe(s, type, text, sizeof text));
+        if (one->kind != EK_TYPE_INT && one->kind != EK_TYPE_LONG)
+            return ek_fail(
+                b->e, EK_ECONFIG, "'message.%s' is '%s', which is of type %s; use float or double",
+                target->key, target->path, ek_schema_describe(s, type, text, sizeof text));
         b->s->score_type = type;
     }
     return EK_OK;
@@ -101,14 +103,14 @@ static int follow(struct planner *b, uint32_t at, uint32_t type, const struct pa
 /* Enter the array of items, also as a branch of a union. */
 static int follow_items(struct planner *b, uint32_t at, uint32_t type)
 {
-    enum ek_avro_kind kind = (enum ek_avro_kind)b->s->type[type].kind;
-    if (kind != EK_AVRO_ARRAY && kind != EK_AVRO_UNION) {
-        convert(b, at, type, EK_AVRO_ANY);
+    enum ek_schema_kind kind = (enum ek_schema_kind)b->s->type[type].kind;
+    if (kind != EK_TYPE_ARRAY && kind != EK_TYPE_UNION) {
+        convert(b, at, type, EK_ROLE_ANY);
         return EK_OK;
     }
     int rc = enter(b, at, type);
     uint32_t first = b->s->step[at].first;
-    if (!rc && kind == EK_AVRO_ARRAY)
+    if (!rc && kind == EK_TYPE_ARRAY)
         return follow(b, first, b->s->step[first].type, b->item, b->items);
     for (uint32_t i = 0; !rc && i < b->s->type[type].count; i++)
         rc = follow_items(b, first + i, b->s->step[first + i].type);
@@ -138,7 +140,7 @@ static int note_ends(struct planner *b, uint32_t type, const struct path *paths,
             continue;
         *last = &paths[i];
         t->is_found = true;
-        rc = t->role == EK_AVRO_SCORE ? check_score(b, t, type) : EK_OK;
+        rc = t->role == EK_ROLE_SCORE ? check_score(b, t, type) : EK_OK;
     }
     return rc;
 }
@@ -177,14 +179,14 @@ static int follow_field(struct planner *b, uint32_t at, uint32_t i, const struct
                         size_t count, struct path *through)
 {
     uint32_t type = b->s->step[at].type, step = b->s->step[at].first + i;
-    const struct ek_avro_link l = b->s->link[b->s->type[type].first + i];
-    size_t n = paths_through(ek_avro_name(b->s, &l), paths, count, through);
+    const struct ek_schema_link l = b->s->link[b->s->type[type].first + i];
+    size_t n = paths_through(ek_schema_name(b->s, &l), paths, count, through);
     int rc = EK_OK;
     if (n)
         rc = follow(b, step, l.type, through, n);
     else if (b->has_all && paths == b->item)
-        convert(b, step, l.type, EK_AVRO_ANY);
-    b->s->step[at].wanted += b->s->step[step].mode != EK_AVRO_SKIP;
+        convert(b, step, l.type, EK_ROLE_ANY);
+    b->s->step[at].wanted += b->s->step[step].mode != EK_STEP_SKIP;
     return rc;
 }
 
@@ -207,8 +209,8 @@ static int follow_union(struct planner *b, uint32_t at, uint32_t type, const str
     for (uint32_t i = 0; !rc && i < b->s->type[type].count; i++) {
         uint32_t step = b->s->step[at].first + i;
         uint32_t branch = b->s->step[step].type;
-        if (b->s->type[branch].kind == EK_AVRO_NULL)
-            convert(b, step, branch, EK_AVRO_ANY);
+        if (b->s->type[branch].kind == EK_TYPE_NULL)
+            convert(b, step, branch, EK_ROLE_ANY);
         else
             rc = follow(b, step, branch, paths, count);
     }
@@ -225,15 +227,15 @@ static int follow(struct planner *b, uint32_t at, uint32_t type, const struct pa
     if (rc || last)
         return rc ? rc : finish(b, at, type, last->target);
     switch (b->s->type[type].kind) {
-    case EK_AVRO_RECORD:
+    case EK_TYPE_RECORD:
         return follow_record(b, at, type, paths, count);
-    case EK_AVRO_UNION:
+    case EK_TYPE_UNION:
         return follow_union(b, at, type, paths, count);
-    case EK_AVRO_MAP:
-    case EK_AVRO_ARRAY:
+    case EK_TYPE_MAP:
+    case EK_TYPE_ARRAY:
         for (size_t i = 0; i < count; i++)
             b->target[paths[i].target].is_found = true;
-        convert(b, at, type, EK_AVRO_ANY);
+        convert(b, at, type, EK_ROLE_ANY);
         return EK_OK;
     default:
         return EK_OK; /* skipped, which is mode 0 */
@@ -241,12 +243,12 @@ static int follow(struct planner *b, uint32_t at, uint32_t type, const struct pa
 }
 
 /* Write the names of the first fields of a record. */
-static void list_names(const struct ek_avro *s, const struct ek_avro_type *t, char *out)
+static void list_names(const struct ek_message_schema *s, const struct ek_schema_type *t, char *out)
 {
     size_t at = 0;
     *out = 0;
     for (uint32_t i = 0; i < t->count && at < NAMES_BYTES; i++) {
-        struct ek_text name = ek_avro_name(s, &s->link[t->first + i]);
+        struct ek_text name = ek_schema_name(s, &s->link[t->first + i]);
         bool is_last = i == SHOWN_NAMES || at + name.length + 8 > NAMES_BYTES;
         at += (size_t)snprintf(out + at, NAMES_BYTES - at, "%s%.*s", i ? ", " : "",
                                is_last ? 3 : (int)name.length, is_last ? "..." : name.text);
@@ -256,14 +258,14 @@ static void list_names(const struct ek_avro *s, const struct ek_avro_type *t, ch
 }
 
 /* Find the field with the nearest name. Return false if none is near or memory runs out. */
-static bool find_near(const struct ek_avro *s, const struct ek_avro_type *t, const char *word,
-                      char out[NAMES_BYTES])
+static bool find_near(const struct ek_message_schema *s, const struct ek_schema_type *t,
+                      const char *word, char out[NAMES_BYTES])
 {
     bool is_near = false;
     for (uint32_t i = 0; i < t->count && !is_near; i++) {
         char name[NAMES_BYTES];
         const char *candidate = name;
-        struct ek_text text = ek_avro_name(s, &s->link[t->first + i]);
+        struct ek_text text = ek_schema_name(s, &s->link[t->first + i]);
         snprintf(name, sizeof name, "%.*s", (int)text.length, text.text);
         is_near = ek_nearest_name(word, &candidate, 1) != NULL;
         if (is_near)
@@ -274,7 +276,7 @@ static bool find_near(const struct ek_avro *s, const struct ek_avro_type *t, con
 
 static int report_miss(const struct planner *b, const struct target *t)
 {
-    const struct ek_avro_type *type = &b->s->type[t->miss_type];
+    const struct ek_schema_type *type = &b->s->type[t->miss_type];
     char word[NAMES_BYTES], names[NAMES_BYTES];
     if (!t->miss)
         return ek_fail(b->e, EK_ECONFIG,
@@ -316,7 +318,7 @@ static void add_named(struct planner *b, struct target t, const struct ek_named_
 static void add_message(struct planner *b, const struct ek_mapping *m)
 {
     add(b, (struct target){.key = "query", .usual = "query"}, m->query);
-    add(b, (struct target){.key = "time_ms", .usual = "time_ms", .role = EK_AVRO_TIME}, m->time_ms);
+    add(b, (struct target){.key = "time_ms", .usual = "time_ms", .role = EK_ROLE_TIME}, m->time_ms);
     add(b, (struct target){.key = "manifest", .usual = "manifest"}, m->manifest);
     add(b, (struct target){.key = "list_items", .usual = "list_items"}, m->list_items);
     add(b, (struct target){.key = "log_means", .usual = "log_means"}, m->log_means);
@@ -325,7 +327,7 @@ static void add_message(struct planner *b, const struct ek_mapping *m)
     if (!m->query_feature_paths.count)
         add(b,
             (struct target){
-                .key = "query_features", .usual = "query_features", .role = EK_AVRO_FEATURES},
+                .key = "query_features", .usual = "query_features", .role = EK_ROLE_FEATURES},
             m->query_features);
     add_named(b, (struct target){.key = "segments"}, &m->segment_paths);
     add_named(b, (struct target){.key = "query_features"}, &m->query_feature_paths);
@@ -344,8 +346,8 @@ static void add_message(struct planner *b, const struct ek_mapping *m)
 static void add_item(struct planner *b, const struct ek_mapping *m)
 {
     bool columns = m->layout == EK_LAYOUT_COLUMNS;
-    enum ek_avro_role row = columns ? EK_AVRO_ANY : EK_AVRO_FEATURES;
-    enum ek_avro_role score = columns ? EK_AVRO_ANY : EK_AVRO_SCORE;
+    enum ek_schema_role row = columns ? EK_ROLE_ANY : EK_ROLE_FEATURES;
+    enum ek_schema_role score = columns ? EK_ROLE_ANY : EK_ROLE_SCORE;
     b->has_all = m->features && !strcmp(m->features, "*");
     add(b,
         (struct target){.key = "item_id", .usual = columns ? "ids" : "id", .is_of_item = !columns},
@@ -382,7 +384,7 @@ static int plan(struct planner *b, uint32_t root, const struct ek_mapping *m)
     if (rc)
         return rc;
     if (!m) {
-        convert(b, first, root, EK_AVRO_ANY);
+        convert(b, first, root, EK_ROLE_ANY);
         return EK_OK;
     }
     add_message(b, m);
@@ -394,7 +396,8 @@ static int plan(struct planner *b, uint32_t root, const struct ek_mapping *m)
     return rc;
 }
 
-int ek_avro_plan(struct ek_avro *s, uint32_t root, const struct ek_mapping *m, struct ek_error *e)
+int ek_schema_plan(struct ek_message_schema *s, uint32_t root, const struct ek_mapping *m,
+                   struct ek_error *e)
 {
     struct planner b = {.s = s, .e = e};
     size_t most = FIXED_TARGETS;
