@@ -486,7 +486,7 @@ static const struct argp_option OPTIONS[] = {
      "use",
      0},
     {"schema", KEY_SCHEMA, "FILE", 0,
-     "With --suggest-manifest or --suggest-mapping: Avro schema of the messages", 0},
+     "With --suggest-manifest or --suggest-mapping: Avro or Protobuf schema of the messages", 0},
     EK_FIELD_MAPPING_OPTION,
     {0}};
 

@@ -249,7 +249,7 @@ static int add_to_draft(void *context, const void *bytes, size_t length, struct 
     enum { DEPTH = 64 };
     struct drafting *d = context;
     int rc = EK_OK;
-    if (d->like->encoding == EK_MESSAGES_AVRO) {
+    if (ek_encoding_has_schemas(d->like->encoding)) {
         rc = ek_schema_open(&d->converted, d->like->schemas, bytes, length, DEPTH, e);
         if (!rc)
             bytes = ek_schema_wire(d->converted, &length);
@@ -274,7 +274,7 @@ static int draft_mapping(const char *path, const struct ek_mapping *like, struct
     if (!rc)
         rc = ek_draft_mapping(*draft, mapping, e);
     ek_schema_message_free(d.converted);
-    if (!rc && like->encoding == EK_MESSAGES_AVRO) {
+    if (!rc && ek_encoding_has_schemas(like->encoding)) {
         mapping->encoding = like->encoding;
         mapping->schemas = like->schemas;
     }

@@ -33,7 +33,13 @@ enum { EK_WORKERS_MAX = 16, EK_FLEET_TOPIC_BYTES = 300 };
 enum ek_offset_reset { EK_OFFSET_RESET_EARLIEST, EK_OFFSET_RESET_LATEST };
 enum ek_core_dumps { EK_CORE_DUMPS_AUTO, EK_CORE_DUMPS_ALLOWED };
 /* As enum ek_message_encoding. */
-enum ek_encoding { EK_ENCODING_AUTO, EK_ENCODING_MSGPACK, EK_ENCODING_JSON, EK_ENCODING_AVRO };
+enum ek_encoding {
+    EK_ENCODING_AUTO,
+    EK_ENCODING_MSGPACK,
+    EK_ENCODING_JSON,
+    EK_ENCODING_AVRO,
+    EK_ENCODING_PROTOBUF
+};
 enum ek_framing { EK_FRAMING_CONFLUENT, EK_FRAMING_NONE };
 enum ek_undecodable { EK_UNDECODABLE_FORWARD, EK_UNDECODABLE_DEAD_LETTER };
 enum ek_delivery { EK_AT_LEAST_ONCE, EK_EXACTLY_ONCE };
@@ -96,8 +102,8 @@ struct ek_config {
     struct ek_property_list librdkafka;
     int64_t encoding, layout; /* enum ek_message_encoding, ek_message_layout */
     bool numeric_strings;
-    int64_t framing; /* enum ek_framing */
-    char *schema;    /* file of an Avro schema; NULL: none */
+    int64_t framing;             /* enum ek_framing */
+    char *schema, *message_type; /* schema file, and its Protobuf message; NULL: none */
     char *registry_url, *registry_user, *registry_password, *registry_token, *registry_ca_file;
     int64_t registry_timeout_ms, registry_cache;
     int64_t assembly_timeout_ms;

@@ -92,26 +92,49 @@ static int check_undecodable(const struct finishing *f)
                 "'output.undecodable' is dead_letter: set 'output.dead_letter_topic'"));
 }
 
-/* Avro messages need one source of schemas; other messages have none. */
+static bool has_schemas(const struct ek_config *c)
+{
+    return c->encoding == EK_ENCODING_AVRO || c->encoding == EK_ENCODING_PROTOBUF;
+}
+
+/* Check the keys that only some encodings have. */
+static int check_schema_keys(const struct finishing *f)
+{
+    const struct ek_config *c = f->c;
+    const char *key = c->schema ? "message.schema" : "message.registry.url";
+    if (!has_schemas(c) && (c->schema || c->registry_url))
+        return add_fault(f, key,
+                         ek_fail(f->e, EK_ECONFIG,
+                                 "'%s' needs messages with schemas: set 'encoding' to avro or "
+                                 "protobuf",
+                                 key));
+    if (c->message_type && (c->encoding != EK_ENCODING_PROTOBUF || c->registry_url))
+        return add_fault(f, "message.type",
+                         ek_fail(f->e, EK_ECONFIG,
+                                 c->registry_url
+                                     ? "'message.type' excludes 'message.registry': each message "
+                                       "names its type"
+                                     : "'message.type' is of Protobuf messages: set 'encoding: "
+                                       "protobuf'"));
+    return EK_OK;
+}
+
+/* Messages with schemas need one source of them. */
 static int check_schemas(const struct finishing *f)
 {
     const struct ek_config *c = f->c;
-    bool avro = c->encoding == EK_ENCODING_AVRO;
-    const char *key = c->schema ? "message.schema" : "message.registry.url";
-    if (c->part || (!avro && !c->schema && !c->registry_url))
-        return EK_OK;
-    if (!avro)
-        return add_fault(
-            f, key,
-            ek_fail(f->e, EK_ECONFIG, "'%s' is of Avro messages: set 'encoding: avro'", key));
+    int rc = c->part ? EK_OK : check_schema_keys(f);
+    if (rc || c->part || !has_schemas(c))
+        return rc;
     if (!c->schema == !c->registry_url)
         return add_fault(
             f, c->schema ? "message.schema" : "message.encoding",
-            ek_fail(
-                f->e, EK_ECONFIG,
-                c->schema
-                    ? "'message.schema' excludes 'message.registry'; set one of them"
-                    : "'message.encoding' is avro: set 'message.schema' or 'message.registry'"));
+            c->schema ? ek_fail(f->e, EK_ECONFIG,
+                                "'message.schema' excludes 'message.registry'; set one of them")
+                      : ek_fail(f->e, EK_ECONFIG,
+                                "'message.encoding' is %s: set 'message.schema' or "
+                                "'message.registry'",
+                                c->encoding == EK_ENCODING_AVRO ? "avro" : "protobuf"));
     if (c->registry_url && c->framing == EK_FRAMING_NONE)
         return add_fault(f, "message.framing",
                          ek_fail(f->e, EK_ECONFIG,

@@ -101,16 +101,22 @@ static const struct ek_key_row KEYS[] = {
      .help = "librdkafka properties of consumer and producer"},
 
     MAP("message", "format of messages, and the paths of their fields"),
-    CHOICE("message.encoding", IN_CONFIG(encoding), "auto", "auto msgpack json avro",
+    CHOICE("message.encoding", IN_CONFIG(encoding), "auto", "auto msgpack json avro protobuf",
            "encoding of messages; `auto`: MessagePack or JSON, detected in each "
-           "message; `avro` needs `message.schema` or `message.registry.url`"),
-    PATH("message.schema", IN_CONFIG(schema), 0,
-         "Avro schema (.avsc) of all messages; the ids of `message.framing` are skipped"),
-    CHOICE(
-        "message.framing", IN_CONFIG(framing), "confluent", "confluent none",
-        "start of an Avro message: `confluent`, a zero byte and the id of the schema in 4 bytes; "
-        "`none`"),
-    MAP("message.registry", "schema registry (REST interface of Confluent's) of Avro messages"),
+           "message; `avro` and `protobuf` need `message.schema` or `message.registry.url`"),
+    PATH(
+        "message.schema", IN_CONFIG(schema), 0,
+        "schema of all messages: Avro (.avsc), or Protobuf descriptors, as `protoc "
+        "--include_imports --descriptor_set_out` writes; the ids of `message.framing` are skipped"),
+    TEXT(
+        "message.type", IN_CONFIG(message_type), NULL, 0,
+        "Protobuf message of `message.schema`, such as `shop.List`; default: the first of its last "
+        "file"),
+    CHOICE("message.framing", IN_CONFIG(framing), "confluent", "confluent none",
+           "start of a message with a schema: `confluent`, a zero byte, the id of the schema in 4 "
+           "bytes, and with Protobuf the indexes of its type; `none`"),
+    MAP("message.registry",
+        "schema registry (REST interface of Confluent's) of Avro or Protobuf messages"),
     TEXT("message.registry.url", IN_CONFIG(registry_url), NULL, EK_KEY_URL,
          "address, such as `http://localhost:8081`; each message names its schema by an id"),
     TEXT("message.registry.user", IN_CONFIG(registry_user), NULL, 0,

@@ -53,12 +53,14 @@ static void set_mapping(const struct ek_config *c, struct ek_mapping *mapping,
                                        .items = (int)c->items_max};
 }
 
-/* Open the schemas of a configuration, and use them in its mapping. *out is NULL for other messages
- * than Avro. An error of a schema file is one of the configuration. */
+/* Open the schemas of a configuration, and use them in its mapping. *out is NULL for messages
+ * without schemas. An error of a schema file is one of the configuration. */
 static int open_schemas(struct ek_schema_source **out, const struct ek_config *c, bool converts_all,
                         struct ek_mapping *mapping, struct ek_error *e)
 {
     const struct ek_schema_settings settings = {
+        .encoding = (enum ek_message_encoding)c->encoding,
+        .type = c->message_type,
         .file = c->schema,
         .url = c->registry_url,
         .user = c->registry_user,
@@ -72,7 +74,8 @@ static int open_schemas(struct ek_schema_source **out, const struct ek_config *c
     struct ek_error why;
     char text[700];
     *out = NULL;
-    if (c->encoding != EK_ENCODING_AVRO || (!c->schema && !c->registry_url))
+    if (!ek_encoding_has_schemas((enum ek_message_encoding)c->encoding) ||
+        (!c->schema && !c->registry_url))
         return EK_OK;
     int rc = ek_schema_source_open(out, &settings, mapping, &why);
     if (!rc) {
@@ -104,8 +107,10 @@ int ek_field_mapping_load(struct ek_field_mapping *d, const char *config, struct
 
 int ek_field_mapping_show_all(struct ek_field_mapping *d, const char *schema, struct ek_error *e)
 {
-    const struct ek_schema_settings file = {
-        .file = schema, .frame = EK_FRAME_EITHER, .converts_all = true};
+    const struct ek_schema_settings file = {.type = d->config ? d->config->message_type : NULL,
+                                            .file = schema,
+                                            .frame = EK_FRAME_EITHER,
+                                            .converts_all = true};
     if (!schema && !d->schemas)
         return EK_OK;
     ek_schema_source_close(d->schemas);
@@ -115,8 +120,8 @@ int ek_field_mapping_show_all(struct ek_field_mapping *d, const char *schema, st
     int rc = ek_schema_source_open(&d->schemas, &file, &d->mapping, e);
     if (rc)
         return rc;
-    d->mapping.encoding = EK_MESSAGES_AVRO;
     d->mapping.schemas = ek_schema_source_get(d->schemas);
+    d->mapping.encoding = d->mapping.schemas->is_proto ? EK_MESSAGES_PROTOBUF : EK_MESSAGES_AVRO;
     return EK_OK;
 }
 

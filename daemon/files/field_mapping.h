@@ -21,7 +21,7 @@ struct ek_field_mapping {
     struct ek_config *config; /* NULL: default names */
     struct ek_mapping mapping;
     struct ek_codec_limits limits;
-    struct ek_schema_source *schemas; /* of Avro messages, else NULL */
+    struct ek_schema_source *schemas; /* NULL: messages without schemas */
 };
 
 /* Option of each command that reads messages, a row of its argp table. */
@@ -35,7 +35,7 @@ struct ek_field_mapping {
  * configuration an encoding that it sets is required. Return 0, or an error of ek_config_load; no
  * release is needed then. */
 int ek_field_mapping_load(struct ek_field_mapping *d, const char *config, struct ek_error *e);
-/* Use an Avro schema file (NULL: the configuration's schemas, if any) for all fields of messages,
+/* Use a schema file (NULL: the configuration's schemas, if any) for all fields of messages,
  * not only those of the mapping. Return 0, or an error of ek_schema_source_open. */
 int ek_field_mapping_show_all(struct ek_field_mapping *d, const char *schema, struct ek_error *e);
 void ek_field_mapping_release(struct ek_field_mapping *d);

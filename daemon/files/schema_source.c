@@ -9,6 +9,7 @@
 #include "lists/message_schema.h"
 #include "yaml/json_parse.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -32,14 +33,14 @@ enum {
 
 /* A cached schema; never changed. */
 struct cached {
-    int64_t id;
+    int64_t key;
     struct ek_message_schema *schema;
     const struct cached *next;
 };
 
-/* A failed id, which is not fetched before `until_ms`. */
+/* A failed key, which is not fetched before `until_ms`. */
 struct failure {
-    int64_t id, until_ms;
+    int64_t key, until_ms;
     char why[WHY_BYTES];
 };
 
@@ -49,7 +50,7 @@ struct ek_schema_source {
     int users;
     struct ek_schema_source *next;
     struct ek_message_schema *file;
-    char *text[5]; /* url, user, password, token, ca_file; NULL: none */
+    char *text[6]; /* url, user, password, token, ca_file, type; NULL: none */
     int64_t timeout_ms, cache;
     bool converts_all;
     struct ek_mapping mapping; /* with strings of its own */
@@ -66,15 +67,15 @@ struct ek_schema_source {
     size_t failures;
 };
 
-enum { URL, USER, PASSWORD, TOKEN, CA_FILE };
+enum { URL, USER, PASSWORD, TOKEN, CA_FILE, TYPE, TEXTS };
 
 static pthread_mutex_t sources_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ek_schema_source *sources;
 
-static const struct ek_message_schema *find_cached(const struct ek_schema_source *s, int64_t id)
+static const struct ek_message_schema *find_cached(const struct ek_schema_source *s, int64_t key)
 {
     const struct cached *c = atomic_load_explicit(&s->cached, memory_order_acquire);
-    while (c && c->id != id)
+    while (c && c->key != key)
         c = c->next;
     return c ? c->schema : NULL;
 }
@@ -147,6 +148,12 @@ static int get(struct fetch *f, const char *path, struct ek_buf *body)
 
 static int fetch_path(struct fetch *f, const char *path);
 
+/* Return the option of a path: descriptors of Protobuf are bytes in base64. */
+static const char *path_option(const struct fetch *f)
+{
+    return f->s->source.is_proto ? "?format=serialized" : "";
+}
+
 /* Fetch the schemas that an answer refers to. */
 static int fetch_references(struct fetch *f, yyjson_val *answer)
 {
@@ -157,12 +164,12 @@ static int fetch_references(struct fetch *f, yyjson_val *answer)
     {
         yyjson_val *version = yyjson_obj_get(one, "version");
         const char *subject = yyjson_get_str(yyjson_obj_get(one, "subject"));
-        char escaped[SUBJECT_BYTES - 60], path[SUBJECT_BYTES];
+        char escaped[SUBJECT_BYTES - 80], path[SUBJECT_BYTES];
         if (!subject || !yyjson_is_int(version) || strlen(subject) > sizeof escaped / 3 - 1)
             return ek_fail(f->e, EK_ECONFIG, "a reference of the schema registry is invalid");
         ek_url_escape(subject, escaped, sizeof escaped);
-        snprintf(path, sizeof path, "/subjects/%s/versions/%lld", escaped,
-                 (long long)yyjson_get_sint(version));
+        snprintf(path, sizeof path, "/subjects/%s/versions/%lld%s", escaped,
+                 (long long)yyjson_get_sint(version), path_option(f));
         if (!rc)
             rc = fetch_path(f, path);
         if (rc)
@@ -171,8 +178,49 @@ static int fetch_references(struct fetch *f, yyjson_val *answer)
     return rc;
 }
 
+static int digit_of(char c)
+{
+    return c >= 'A' && c <= 'Z'   ? c - 'A'
+           : c >= 'a' && c <= 'z' ? c - 'a' + 26
+           : c >= '0' && c <= '9' ? c - '0' + 52
+           : c == '+'             ? 62
+           : c == '/'             ? 63
+                                  : -1;
+}
+
+/* Append bytes in base64. Return 0, EK_EFORMAT or EK_ENOMEM. */
+static int add_base64(struct ek_buf *out, const char *text, size_t length)
+{
+    uint32_t bits = 0;
+    int rc = EK_OK;
+    while (length && text[length - 1] == '=')
+        length--;
+    for (size_t i = 0; !rc && i < length; i++) {
+        int digit = digit_of(text[i]);
+        bits = bits << 6 | (uint32_t)digit;
+        if (digit < 0)
+            rc = EK_EFORMAT;
+        else if (i % 4)
+            rc = ek_buf_add(out, &(uint8_t){(uint8_t)(bits >> (6 - 2 * (i % 4)))}, 1);
+    }
+    return rc;
+}
+
+/* Keep a schema: JSON of Avro, or a FileDescriptorProto. */
+static int keep_schema(struct fetch *f, const char *text, size_t length)
+{
+    struct ek_buf *to = &f->schema[f->count++];
+    int rc = f->s->source.is_proto ? add_base64(to, text, length) : ek_buf_add(to, text, length);
+    return rc == EK_ENOMEM ? ek_fail(f->e, rc, "out of memory")
+           : rc            ? ek_fail(f->e, EK_ECONFIG,
+                                     "the schema registry answers with text in place of descriptors; use "
+                                                "a file of protoc ('message.schema')")
+                           : EK_OK;
+}
+
 static int read_answer(struct fetch *f, const struct ek_buf *body)
 {
+    const char *expected = f->s->source.is_proto ? "PROTOBUF" : "AVRO";
     struct ek_json_error why;
     yyjson_doc *doc = NULL;
     int rc = ek_json_parse(&doc, (const char *)body->data, body->length, false, &why);
@@ -186,13 +234,13 @@ static int read_answer(struct fetch *f, const struct ek_buf *body)
                *type = yyjson_obj_get(answer, "schemaType");
     if (!yyjson_is_str(schema))
         rc = ek_fail(f->e, EK_ECONFIG, "the answer of the schema registry has no 'schema'");
-    else if (type && !yyjson_equals_str(type, "AVRO"))
-        rc = ek_fail(f->e, EK_ECONFIG, "a schema of type '%.20s', expected AVRO",
-                     yyjson_is_str(type) ? yyjson_get_str(type) : "");
+    else if (type ? !yyjson_equals_str(type, expected) : f->s->source.is_proto)
+        rc = ek_fail(f->e, EK_ECONFIG, "a schema of type '%.20s', expected %s",
+                     yyjson_is_str(type) ? yyjson_get_str(type) : "AVRO", expected);
     if (!rc)
         rc = fetch_references(f, answer);
-    if (!rc && ek_buf_add(&f->schema[f->count++], yyjson_get_str(schema), yyjson_get_len(schema)))
-        rc = ek_fail(f->e, EK_ENOMEM, "out of memory");
+    if (!rc)
+        rc = keep_schema(f, yyjson_get_str(schema), yyjson_get_len(schema));
     yyjson_doc_free(doc);
     return rc;
 }
@@ -217,8 +265,34 @@ static int fetch_path(struct fetch *f, const char *path)
     return rc;
 }
 
-static int compile(const struct ek_schema_source *s, const struct ek_buf *schema, size_t count,
-                   struct ek_message_schema **out, struct ek_error *e)
+/* Compile the last of some FileDescriptorProtos, which make up a FileDescriptorSet. */
+static int compile_proto(const struct ek_schema_source *s, const struct ek_buf *file, size_t count,
+                         uint32_t indexes, struct ek_message_schema **out, struct ek_error *e)
+{
+    enum { FILE_TAG = 0x0a };
+    const struct ek_proto_type type = {NULL, indexes};
+    struct ek_buf set;
+    int rc = EK_OK;
+    ek_buf_init(&set, 0);
+    for (size_t i = 0; i < count && !rc; i++) {
+        size_t length = file[i].length;
+        rc = ek_buf_add(&set, &(uint8_t){FILE_TAG}, 1);
+        for (; !rc && length >> 7; length >>= 7)
+            rc = ek_buf_add(&set, &(uint8_t){(uint8_t)(length | 0x80)}, 1);
+        if (!rc)
+            rc = ek_buf_add(&set, &(uint8_t){(uint8_t)length}, 1);
+        if (!rc)
+            rc = ek_buf_add(&set, file[i].data, file[i].length);
+    }
+    rc = rc ? ek_fail(e, EK_ENOMEM, "out of memory")
+            : ek_proto_new(out, (struct ek_text){(const char *)set.data, set.length}, &type,
+                           s->converts_all ? NULL : &s->mapping, e);
+    ek_buf_release(&set);
+    return rc;
+}
+
+static int compile_avro(const struct ek_schema_source *s, const struct ek_buf *schema, size_t count,
+                        struct ek_message_schema **out, struct ek_error *e)
 {
     struct ek_text text[REFERENCES_MAX + 1];
     for (size_t i = 0; i < count; i++)
@@ -227,12 +301,13 @@ static int compile(const struct ek_schema_source *s, const struct ek_buf *schema
 }
 
 /* Fetch and compile a schema, and try again until the deadline if the registry is away. */
-static int fetch(struct fetch *f, int64_t id, struct ek_message_schema **out)
+static int fetch(struct fetch *f, int64_t key, struct ek_message_schema **out)
 {
     char path[60];
     int64_t pause_ms = RETRY_FIRST_MS;
     int rc;
-    snprintf(path, sizeof path, "/schemas/ids/%lld", (long long)id);
+    snprintf(path, sizeof path, "/schemas/ids/%" PRIu32 "%s", ek_schema_key_id(key),
+             path_option(f));
     for (;;) {
         f->count = f->requested = 0;
         f->is_away = false;
@@ -240,7 +315,9 @@ static int fetch(struct fetch *f, int64_t id, struct ek_message_schema **out)
             ek_buf_init(&f->schema[i], 0);
         rc = fetch_path(f, path);
         if (!rc)
-            rc = compile(f->s, f->schema, f->count, out, f->e);
+            rc = f->s->source.is_proto ? compile_proto(f->s, f->schema, f->count,
+                                                       ek_schema_key_indexes(key), out, f->e)
+                                       : compile_avro(f->s, f->schema, f->count, out, f->e);
         for (size_t i = 0; i <= REFERENCES_MAX; i++)
             ek_buf_release(&f->schema[i]);
         if (!f->is_away || ek_now_ms() + pause_ms >= f->deadline_ms)
@@ -252,7 +329,7 @@ static int fetch(struct fetch *f, int64_t id, struct ek_message_schema **out)
 }
 
 /* Publish a schema. Called with the lock. */
-static int add_cached(struct ek_schema_source *s, int64_t id, struct ek_message_schema *schema,
+static int add_cached(struct ek_schema_source *s, int64_t key, struct ek_message_schema *schema,
                       struct ek_error *e)
 {
     struct cached *c = ek_calloc(1, sizeof *c);
@@ -269,7 +346,7 @@ static int add_cached(struct ek_schema_source *s, int64_t id, struct ek_message_
         ek_message_schema_free(schema);
         return rc;
     }
-    *c = (struct cached){id, schema, atomic_load(&s->cached)};
+    *c = (struct cached){key, schema, atomic_load(&s->cached)};
     s->count++;
     s->bytes += bytes;
     atomic_store_explicit(&s->cached, c, memory_order_release);
@@ -288,8 +365,8 @@ static bool has_token(struct ek_schema_source *s, int64_t now_ms)
     return s->tokens > 0;
 }
 
-/* Note a failed id, and a pause of all requests if the registry is away. Called with the lock. */
-static void note_failure(struct ek_schema_source *s, int64_t id, bool is_away,
+/* Note a failed key, and a pause of all requests if the registry is away. Called with the lock. */
+static void note_failure(struct ek_schema_source *s, int64_t key, bool is_away,
                          const struct ek_error *e)
 {
     int64_t now_ms = ek_now_ms();
@@ -301,18 +378,18 @@ static void note_failure(struct ek_schema_source *s, int64_t id, bool is_away,
         s->down_until_ms = now_ms + s->pause_ms;
     }
     s->tokens -= !is_away;
-    *f = (struct failure){.id = id,
+    *f = (struct failure){.key = key,
                           .until_ms = is_away ? s->down_until_ms : now_ms + UNKNOWN_PAUSE_MS};
     snprintf(f->why, sizeof f->why, "%.*s", WHY_BYTES - 1, e->message);
 }
 
-/* Return the reason not to fetch an id now, or NULL. Called with the lock. */
-static const char *reason_to_wait(struct ek_schema_source *s, int64_t id)
+/* Return the reason not to fetch a schema now, or NULL. Called with the lock. */
+static const char *reason_to_wait(struct ek_schema_source *s, int64_t key)
 {
     int64_t now_ms = ek_now_ms();
     const char *why = NULL;
     for (size_t i = 0; i < FAILURES; i++)
-        if (s->failure[i].until_ms > now_ms && s->failure[i].id == id)
+        if (s->failure[i].until_ms > now_ms && s->failure[i].key == key)
             why = s->failure[i].why;
     if (!why && s->down_until_ms > now_ms)
         why = "the schema registry is not available";
@@ -321,7 +398,7 @@ static const char *reason_to_wait(struct ek_schema_source *s, int64_t id)
     return why;
 }
 
-static int fetch_and_note(struct ek_schema_source *s, int64_t id, int64_t deadline_ms,
+static int fetch_and_note(struct ek_schema_source *s, int64_t key, int64_t deadline_ms,
                           struct ek_error *e)
 {
     struct ek_message_schema *schema = NULL;
@@ -330,14 +407,14 @@ static int fetch_and_note(struct ek_schema_source *s, int64_t id, int64_t deadli
     pthread_mutex_unlock(&s->lock);
     if (f)
         *f = (struct fetch){.s = s, .deadline_ms = deadline_ms, .e = e};
-    int rc = f ? fetch(f, id, &schema) : ek_fail(e, EK_ENOMEM, "out of memory");
+    int rc = f ? fetch(f, key, &schema) : ek_fail(e, EK_ENOMEM, "out of memory");
     bool is_away = f && f->is_away;
     ek_free(f);
     pthread_mutex_lock(&s->lock);
     if (!rc)
-        rc = add_cached(s, id, schema, e);
+        rc = add_cached(s, key, schema, e);
     if (rc)
-        note_failure(s, id, is_away, e);
+        note_failure(s, key, is_away, e);
     else
         s->pause_ms = 0;
     s->busy = false;
@@ -352,45 +429,52 @@ static bool wait_for_other(struct ek_schema_source *s, int64_t deadline_ms)
     return !pthread_cond_timedwait(&s->changed, &s->lock, &until);
 }
 
-static const struct ek_message_schema *find_by_id(void *context, int64_t id, struct ek_error *e)
+static const struct ek_message_schema *find_by_id(void *context, int64_t key, struct ek_error *e)
 {
     struct ek_schema_source *s = context;
-    const struct ek_message_schema *schema = find_cached(s, id);
+    const struct ek_message_schema *schema = find_cached(s, key);
     if (schema)
         return schema;
     int64_t deadline_ms = ek_now_ms() + s->timeout_ms;
     const char *why = NULL;
     struct ek_error own = {0};
     pthread_mutex_lock(&s->lock);
-    while (!(schema = find_cached(s, id)) && !(why = reason_to_wait(s, id)) && !own.message[0]) {
+    while (!(schema = find_cached(s, key)) && !(why = reason_to_wait(s, key)) && !own.message[0]) {
         if (!s->busy)
-            fetch_and_note(s, id, deadline_ms, &own);
+            fetch_and_note(s, key, deadline_ms, &own);
         else if (!wait_for_other(s, deadline_ms))
             ek_fail(&own, EK_EIO, "the schema registry is not available: no answer in time");
     }
     if (!schema)
-        ek_fail(e, own.code == EK_ENOMEM ? EK_ENOMEM : EK_EFORMAT, "schema id %lld: %.300s",
-                (long long)id, own.message[0] ? own.message : why);
+        ek_fail(e, own.code == EK_ENOMEM ? EK_ENOMEM : EK_EFORMAT, "schema id %" PRIu32 ": %.300s",
+                ek_schema_key_id(key), own.message[0] ? own.message : why);
     pthread_mutex_unlock(&s->lock);
     return schema;
 }
 
-static const struct ek_message_schema *find_file(void *context, int64_t id, struct ek_error *e)
+static const struct ek_message_schema *find_file(void *context, int64_t key, struct ek_error *e)
 {
     const struct ek_schema_source *s = context;
-    (void)id, (void)e;
+    (void)key, (void)e;
     return s->file;
 }
 
-static int load_file(struct ek_schema_source *s, const char *path, struct ek_error *e)
+static int load_file(struct ek_schema_source *s, const char *path,
+                     enum ek_message_encoding encoding, struct ek_error *e)
 {
     struct ek_buf text;
     ek_buf_init(&text, EK_SCHEMA_BYTES_MAX);
     int rc = ek_file_read(path, &text, e);
     if (rc == EK_ELIMIT)
         rc = ek_fail(e, rc, "the schema has more than %d KiB", EK_SCHEMA_BYTES_MAX >> 10);
-    if (!rc)
-        rc = compile(s, &text, 1, &s->file, e);
+    const struct ek_text bytes = {(const char *)text.data, text.length};
+    if (!rc && encoding == EK_MESSAGES_EITHER)
+        s->source.is_proto = ek_proto_is_set(bytes);
+    if (!rc && s->source.is_proto)
+        rc = ek_proto_new(&s->file, bytes, &(struct ek_proto_type){.name = s->text[TYPE]},
+                          s->converts_all ? NULL : &s->mapping, e);
+    else if (!rc)
+        rc = compile_avro(s, &text, 1, &s->file, e);
     ek_buf_release(&text);
     return rc ? ek_error_place(e, path, 0, 0) : EK_OK;
 }
@@ -470,13 +554,13 @@ static void free_mapping(struct ek_schema_source *s)
 static int write_key(struct ek_buf *key, const struct ek_schema_settings *s,
                      const struct ek_mapping *from)
 {
-    const char *const words[] = {s->url, s->user, s->password, s->token, s->ca_file};
+    const char *const words[TEXTS] = {s->url, s->user, s->password, s->token, s->ca_file, s->type};
     struct ek_mapping m = *from;
     const char **path[PATHS];
     struct ek_named_paths *named[NAMED];
     list_fields(&m, path, named);
-    ek_buf_printf(key, "%d %d %d %lld %lld", s->converts_all, (int)s->frame, (int)m.layout,
-                  (long long)s->timeout_ms, (long long)s->cache);
+    ek_buf_printf(key, "%d %d %d %d %lld %lld", (int)s->encoding, s->converts_all, (int)s->frame,
+                  (int)m.layout, (long long)s->timeout_ms, (long long)s->cache);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         ek_buf_printf(key, "\n%s", words[i] ? words[i] : "");
     for (int i = 0; i < PATHS; i++)
@@ -512,20 +596,23 @@ static void release(struct ek_schema_source *s)
 static int fill(struct ek_schema_source *s, const struct ek_schema_settings *from,
                 const struct ek_mapping *mapping, struct ek_error *e)
 {
-    const char *const words[] = {from->url, from->user, from->password, from->token, from->ca_file};
+    const char *const words[TEXTS] = {from->url,   from->user,    from->password,
+                                      from->token, from->ca_file, from->type};
     int rc = copy_mapping(s, mapping);
     s->converts_all = from->converts_all;
     for (size_t i = 0; i < sizeof words / sizeof *words && !rc; i++)
         rc = copy_text(&s->text[i], words[i]);
-    s->source = (struct ek_schema_set){
-        .find = from->file ? find_file : find_by_id, .context = s, .frame = from->frame};
+    s->source = (struct ek_schema_set){.find = from->file ? find_file : find_by_id,
+                                       .context = s,
+                                       .frame = from->frame,
+                                       .is_proto = from->encoding == EK_MESSAGES_PROTOBUF};
     s->timeout_ms = from->timeout_ms;
     s->cache = from->cache;
     s->tokens = LOOKUPS_PER_S;
     s->token_ms = ek_now_ms();
     if (rc)
         return ek_fail(e, EK_ENOMEM, "out of memory");
-    return from->file ? load_file(s, from->file, e) : EK_OK;
+    return from->file ? load_file(s, from->file, from->encoding, e) : EK_OK;
 }
 
 static void init_locks(struct ek_schema_source *s)

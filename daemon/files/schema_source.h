@@ -1,4 +1,4 @@
-/* Avro schemas of messages: one file, or those of a schema registry, by id.
+/* Avro or Protobuf schemas of messages: one file, or those of a schema registry, by id.
  *
  * A schema of the registry is fetched at its first message and stays cached. The message waits at
  * most `timeout`; after that, messages with unknown ids fail at once until the registry is tried
@@ -16,7 +16,9 @@
 struct ek_schema_source;
 
 struct ek_schema_settings {
-    const char *file;                                    /* NULL: a registry */
+    enum ek_message_encoding encoding; /* EK_MESSAGES_EITHER: that of the file */
+    const char *type;                  /* Protobuf message of the file; NULL: the first */
+    const char *file;                  /* NULL: a registry */
     const char *url, *user, *password, *token, *ca_file; /* of the registry; the last may be NULL */
     int64_t timeout_ms;
     int64_t cache; /* maximum number of schemas */

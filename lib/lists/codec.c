@@ -562,6 +562,14 @@ const struct ek_words ek_words_avro = {
     .values = "an array, bytes, a map or a record",
 };
 
+const struct ek_words ek_words_proto = {
+    .map = "a message or a map",
+    .nil = "null",
+    .number = "a number",
+    .id = "a string, bytes or an integer",
+    .values = "a repeated field, bytes, a map or a message",
+};
+
 const char *ek_decode_kind(const struct ek_decode *d, enum ek_wire_kind kind)
 {
     if (kind == EK_WIRE_NIL)

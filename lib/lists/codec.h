@@ -1,5 +1,6 @@
-/* Message codec: MessagePack, JSON or Avro bytes to lists and back (docs/format/message.md). The
- * only module that uses msgpack and simdjson. Maps and nil include JSON objects and null.
+/* Message codec: MessagePack, JSON, Avro or Protobuf bytes to lists and back
+ * (docs/format/message.md). The only module that uses msgpack and simdjson. Maps and nil include
+ * JSON objects and null.
  *
  * The decoder checks every bound before it reads. On error `q` is undefined but can be released,
  * and the error contains the path of the field ("items[3].features: 135 values, the manifest has
@@ -19,30 +20,56 @@
 #include "lists/list.h"
 #include "schema/manifest.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 /* Message encoding. The first two are unambiguous: JSON begins with white space or a brace, which
  * no msgpack map does. */
 enum ek_message_encoding {
     EK_MESSAGES_EITHER,
     EK_MESSAGES_MSGPACK,
     EK_MESSAGES_JSON,
-    EK_MESSAGES_AVRO /* never detected: its schemas are needed */
+    EK_MESSAGES_AVRO, /* never detected: its schemas are needed; likewise the next one */
+    EK_MESSAGES_PROTOBUF
 };
+
+/* Return whether messages of an encoding need schemas. */
+static inline bool ek_encoding_has_schemas(enum ek_message_encoding encoding)
+{
+    return encoding >= EK_MESSAGES_AVRO;
+}
 
 struct ek_message_schema;
 
-/* Frame of a schema registry before a message: a zero byte, and an id in big endian. A small
- * message may fit its schema with and without, so EK_FRAME_EITHER is for proposals only. */
+/* Frame of a schema registry before a message: a zero byte, an id in big endian, and with Protobuf
+ * the indexes of the message type. A small message may fit its schema with and without, so
+ * EK_FRAME_EITHER is for proposals only. */
 enum ek_schema_frame { EK_FRAME_ALWAYS, EK_FRAME_NEVER, EK_FRAME_EITHER };
 enum { EK_SCHEMA_FRAME_BYTES = 5 };
 
-/* Schemas of Avro messages. Outlives the codecs that use it. */
+/* Key of a schema: its id in the low 32 bits, and the indexes of a Protobuf message above
+ * (ek_proto_type). -1: of messages without a frame. */
+static inline int64_t ek_schema_key(uint32_t id, uint32_t indexes)
+{
+    return (int64_t)((uint64_t)indexes << 32 | id);
+}
+static inline uint32_t ek_schema_key_id(int64_t key)
+{
+    return (uint32_t)key;
+}
+static inline uint32_t ek_schema_key_indexes(int64_t key)
+{
+    return (uint32_t)((uint64_t)key >> 32);
+}
+
+/* Schemas of messages. Outlives the codecs that use it. */
 struct ek_schema_set {
-    /* Return the schema with an id, compiled for the mapping of the codec and valid as long as the
-     * source; id -1: of messages without one. NULL: unknown, with *e set (not NULL). May block. Any
-     * thread. */
-    const struct ek_message_schema *(*find)(void *context, int64_t id, struct ek_error *e);
+    /* Return the schema with a key, compiled for the mapping of the codec and valid as long as the
+     * set. NULL: unknown, with *e set (not NULL). May block. Any thread. */
+    const struct ek_message_schema *(*find)(void *context, int64_t key, struct ek_error *e);
     void *context;
     enum ek_schema_frame frame;
+    bool is_proto;
 };
 
 /* Content of a message: a list, one item with the query id of its list, or a list whose fields of
@@ -65,7 +92,7 @@ struct ek_mapping {
     enum ek_message_encoding encoding;
     enum ek_message_layout layout;
     bool numeric_strings; /* features, scores, labels and times may be numbers as text */
-    const struct ek_schema_set *schemas; /* for EK_MESSAGES_AVRO; not copied */
+    const struct ek_schema_set *schemas; /* for encodings with schemas; not copied */
     const char *query, *time_ms, *segments, *query_features, *manifest; /* relative to the
                                                                          * message */
     const char *items, *item;           /* relative to the message; the layout selects one */

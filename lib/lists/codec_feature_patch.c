@@ -28,6 +28,11 @@ static int mismatch(struct patching *p)
 /* Replace `length` bytes at `offset` of the message. */
 static int replace(struct patching *p, size_t offset, size_t length, const void *by, size_t bytes)
 {
+    if (offset < p->copied && p->q->from_schema)
+        return ek_fail(p->e, EK_EFORMAT,
+                       "items[%d]: the parts of a repeated field are not in one place, so that "
+                       "features cannot be repaired",
+                       p->item);
     if (offset < p->copied || offset > p->length || length > p->length - offset)
         return mismatch(p);
     int rc = ek_buf_add(p->out, p->in + p->copied, offset - p->copied);
@@ -191,8 +196,12 @@ static int patch_schema(struct patching *p, size_t offset, size_t length, double
         return replace(p, offset, length, to, ek_schema_store(to, length, value));
     return ek_fail(
         p->e, EK_EFORMAT,
-        "items[%d]: a feature is an Avro integer, which has no fixed width and cannot be "
-        "repaired in place; use float or double",
+        ek_schema_is_proto(p->q->converted)
+            ? "items[%d]: a feature is an integer, or in several parts of the message, and cannot "
+              "be "
+              "repaired in place; use float or double, packed if repeated"
+            : "items[%d]: a feature is an Avro integer, which has no fixed width and cannot be "
+              "repaired in place; use float or double",
         p->item);
 }
 
@@ -252,7 +261,7 @@ static int patch_schema_row(struct patching *p, size_t at, int count)
     struct ek_schema_row row;
     struct ek_schema_value v;
     int rc = EK_OK;
-    if (!ek_schema_row_start(p->q->converted, at, p->in, p->length, (size_t)count, &row))
+    if (!ek_schema_row_start(p->q->converted, at, p->in, p->length, p->w.p, (size_t)count, &row))
         return mismatch(p);
     for (int f = 0; f < count && !rc; f++) {
         double value;

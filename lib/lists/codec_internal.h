@@ -220,7 +220,7 @@ struct ek_decode {
 /* Set d's error, with the path of the field as prefix. Return `code`. */
 int ek_decode_fail(struct ek_decode *d, enum ek_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-extern const struct ek_words ek_words_msgpack, ek_words_json, ek_words_avro;
+extern const struct ek_words ek_words_msgpack, ek_words_json, ek_words_avro, ek_words_proto;
 /* Replace a message with a schema by its msgpack form. Return 0, EK_EFORMAT for an unknown schema
  * or other bytes than its messages, EK_ELIMIT or EK_ENOMEM. */
 int ek_decode_open_schema(struct ek_decode *d);

@@ -881,7 +881,7 @@ int ek_codec_decode(const struct ek_codec *c, const void *bytes, size_t length, 
     if (ek_list_resize(q, 0, m->item_count, m->query_count))
         return ek_decode_fail(&d, EK_ENOMEM, "out of memory");
     int rc = check_encoding(&d, length);
-    if (!rc && c->encoding == EK_MESSAGES_AVRO)
+    if (!rc && ek_encoding_has_schemas(c->encoding))
         rc = ek_decode_open_schema(&d);
     else if (!rc && wants_json(c, bytes, length))
         rc = open_json(&d);

@@ -64,8 +64,11 @@ static int check_score(const struct ek_list *q, int i, struct ek_error *e)
         return EK_OK;
     if (q->from_schema)
         return ek_fail(e, EK_EFORMAT,
-                       "items[%d]: no score to replace: it is missing, null, or an integer without "
-                       "a fixed width",
+                       ek_schema_is_proto(q->converted)
+                           ? "items[%d]: no score to replace: it is missing, an integer, or 0, "
+                             "which proto3 leaves out; use `optional float` or `optional double`"
+                           : "items[%d]: no score to replace: it is missing, null, or an integer "
+                             "without a fixed width",
                        i);
     if (q->one_item)
         return ek_fail(e, EK_EFORMAT, "item: no score to replace");

@@ -544,11 +544,11 @@ int ek_shape_add(struct ek_shape *s, const void *bytes, size_t length, struct ek
     struct ek_json_fault fault;
     const uint8_t *start = bytes;
     int rc = check_encoding(s, bytes, length, e);
-    if (!rc && s->encoding == EK_MESSAGES_AVRO)
+    if (!rc && ek_encoding_has_schemas(s->encoding))
         rc = open_converted(s, &start, &length, e);
     if (rc)
         return rc;
-    if (s->encoding != EK_MESSAGES_AVRO && ek_codec_is_json(bytes, length)) {
+    if (!ek_encoding_has_schemas(s->encoding) && ek_codec_is_json(bytes, length)) {
         rc = ek_json_read(&s->json, bytes, length, EK_JSON_DEPTH_MAX, &fault);
         if (!rc)
             start = ek_json_wire(s->json, &length);

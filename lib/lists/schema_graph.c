@@ -9,9 +9,9 @@
 
 enum { NAME_MAX_LENGTH = 255, SHOWN = 100 };
 
-const char *const ek_schema_kinds[] = {"null",   "boolean", "int",    "long",   "float",
-                                       "double", "bytes",   "string", "record", "enum",
-                                       "array",  "map",     "union",  "fixed"};
+const char *const ek_schema_kinds[] = {"null",  "boolean", "int",     "long",     "float", "double",
+                                       "bytes", "string",  "record",  "enum",     "array", "map",
+                                       "union", "fixed",   "wrapper", "timestamp"};
 
 int ek_schema_reserve(void **array, size_t count, size_t more, size_t *capacity, size_t size)
 {
@@ -115,6 +115,11 @@ const char *ek_schema_describe(const struct ek_message_schema *s, uint32_t type,
                                    ek_schema_kinds[ek_schema_linked(s, t, i)->kind]);
         return text;
     }
+    if (s->is_proto)
+        return t->kind == EK_TYPE_INT || t->kind == EK_TYPE_LONG ? "integer"
+               : t->kind == EK_TYPE_RECORD                       ? "message"
+               : t->kind == EK_TYPE_ARRAY                        ? "repeated field"
+                                                                 : ek_schema_kinds[t->kind];
     return ek_schema_kinds[t->kind];
 }
 
@@ -124,7 +129,7 @@ int ek_message_schema_check_score(const struct ek_message_schema *s, struct ek_e
     if (!s->score_type)
         return EK_OK;
     return ek_fail(e, EK_ECONFIG,
-                   "the score is of type %s, which has no fixed width and cannot be replaced in "
-                   "place; use float or double",
+                   "the score is of type %s, which cannot be replaced in place; use float or "
+                   "double",
                    ek_schema_describe(s, s->score_type, text, sizeof text));
 }

@@ -27,7 +27,9 @@ enum ek_schema_kind {
     EK_TYPE_ARRAY,
     EK_TYPE_MAP,
     EK_TYPE_UNION,
-    EK_TYPE_FIXED
+    EK_TYPE_FIXED,
+    EK_TYPE_WRAPPER,  /* google.protobuf.DoubleValue and similar: the value is the one link */
+    EK_TYPE_TIMESTAMP /* google.protobuf.Timestamp: milliseconds */
 };
 
 enum { EK_TYPE_PRIMITIVES = EK_TYPE_STRING + 1 };
@@ -43,15 +45,20 @@ enum ek_schema_logical {
     EK_LOGICAL_DECIMAL
 };
 
-/* A field, branch or element. The name of a field has a msgpack tag, as its key. */
+/* A field, branch or element; of a Protobuf map first its values, then its keys. The name of a
+ * field has a msgpack tag, as its key. */
 struct ek_schema_link {
     uint32_t type;
     uint32_t key; /* in `words` */
     uint16_t key_length, name_length;
+    int32_t number; /* Protobuf: of a field or symbol; the fields of a record ascend */
+    uint8_t code; /* Protobuf: type of descriptor.proto, of a repeated field that of its elements */
+    bool is_implicit; /* Protobuf: a number, boolean or enum that is 0 is left out */
 };
 
 struct ek_schema_type {
     uint8_t kind, logical;
+    bool has_repeated;          /* Protobuf: a field of the record is repeated */
     uint32_t first, count;      /* links; of an enum: symbols, in `text` */
     uint64_t size;              /* of a fixed */
     uint64_t least;             /* bytes of its shortest value, at most EK_SCHEMA_LEAST_TOP */
@@ -61,8 +68,15 @@ struct ek_schema_type {
 enum { EK_SCHEMA_LEAST_TOP = 1 << 20, EK_SCHEMA_KEY_SLACK = 32 };
 
 enum ek_schema_mode { EK_STEP_SKIP, EK_STEP_CONVERT, EK_STEP_ENTER };
-/* Use of a converted value. Numbers of features become float32 at once. */
-enum ek_schema_role { EK_ROLE_ANY, EK_ROLE_TIME, EK_ROLE_FEATURES, EK_ROLE_SCORE };
+/* Use of a converted value. Numbers of features become float32 at once; an absent value of
+ * EK_ROLE_OPTIONAL is not 0. */
+enum ek_schema_role {
+    EK_ROLE_ANY,
+    EK_ROLE_TIME,
+    EK_ROLE_FEATURES,
+    EK_ROLE_SCORE,
+    EK_ROLE_OPTIONAL
+};
 
 struct ek_schema_step {
     uint32_t type;
@@ -78,10 +92,12 @@ struct ek_message_schema {
     uint8_t *words;              /* names and symbols, each with its msgpack tag; and a slack */
     size_t types, links, steps, word_bytes;
     size_t type_capacity, link_capacity, step_capacity, word_capacity;
+    bool is_proto;
     uint32_t score_type; /* a type whose score cannot be replaced; 0: none */
 };
 
-/* A value whose bytes can be replaced. length 0: a row of features of this type. */
+/* A value whose bytes can be replaced. length 0: a row of features of this type; EK_TYPE_NULL: its
+ * values are in several parts of the message. */
 struct ek_schema_noted {
     uint32_t wire, at, length, type;
 };
@@ -92,6 +108,8 @@ struct ek_schema_message {
     size_t length, capacity;
     struct ek_schema_noted *places;
     size_t place_count, place_capacity;
+    uint32_t *last; /* stack of the conversion of Protobuf */
+    size_t last_capacity;
 };
 
 /* Return the type of a link. */

@@ -28,12 +28,18 @@ struct ek_schema_fault {
  * 0, EK_ENOMEM, or EK_EFORMAT or EK_ELIMIT (depth, size) with *fault set. */
 int ek_avro_read(struct ek_schema_message **m, const struct ek_message_schema *s, const void *bytes,
                  size_t length, size_t from, int depth, struct ek_schema_fault *fault);
+/* Likewise for a Protobuf message. */
+int ek_proto_read(struct ek_schema_message **m, const struct ek_message_schema *s,
+                  const void *bytes, size_t length, size_t from, int depth,
+                  struct ek_schema_fault *fault);
 /* Find the schema of a message and convert it; the frame of a schema registry is skipped. source
  * NULL: fail. Return as ek_avro_read; EK_EFORMAT also for an unknown schema. */
 int ek_schema_open(struct ek_schema_message **m, const struct ek_schema_set *source,
                    const void *bytes, size_t length, int depth, struct ek_error *e);
 void ek_schema_message_free(struct ek_schema_message *m);
 
+/* Return whether the schema of the message is one of Protobuf. */
+bool ek_schema_is_proto(const struct ek_schema_message *m);
 /* Return the message as msgpack, and set *length. Valid until the next conversion; `m` owns it. */
 const uint8_t *ek_schema_wire(const struct ek_schema_message *m, size_t *length);
 /* Set *place to the position in the message of the float or double at `offset` of the msgpack.
@@ -47,20 +53,22 @@ size_t ek_schema_store(uint8_t *to, size_t width, double value);
 struct ek_schema_row {
     const struct ek_message_schema *schema;
     const uint8_t *start, *p, *end;
-    uint32_t element; /* type; EK_TYPE_FLOAT for `bytes` */
-    uint64_t left;    /* values of the current block */
-    bool is_bytes;
+    const uint8_t *bin; /* the next float32 of the msgpack, if values have no width; else NULL */
+    uint32_t element;   /* type; EK_TYPE_FLOAT for `bytes` */
+    uint64_t left;      /* values of the current block */
+    bool is_run;        /* values follow each other without blocks */
 };
 struct ek_schema_value {
     size_t at;     /* offset in the message */
-    size_t length; /* 4: float, 8: double, 0: an integer */
+    size_t length; /* 4: float, 8: double, 0: it cannot be replaced */
     bool is_null;
     double number;
 };
-/* Start at the features whose `bin` is at `offset` of the msgpack; `values` is their number.
+/* Start at the features whose `bin` is at `offset` of the msgpack, with `values` floats at `bin`.
  * `bytes` is the converted message. Return false if there are none. */
 bool ek_schema_row_start(const struct ek_schema_message *m, size_t offset, const void *bytes,
-                         size_t length, size_t values, struct ek_schema_row *row);
+                         size_t length, const uint8_t *bin, size_t values,
+                         struct ek_schema_row *row);
 /* Read the next value. Return false at the end, or if `bytes` are another message. */
 bool ek_schema_row_next(struct ek_schema_row *row, struct ek_schema_value *v);
 

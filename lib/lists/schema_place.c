@@ -98,7 +98,13 @@ void ek_schema_message_free(struct ek_schema_message *m)
         return;
     ek_free(m->wire);
     ek_free(m->places);
+    ek_free(m->last);
     ek_free(m);
+}
+
+bool ek_schema_is_proto(const struct ek_schema_message *m)
+{
+    return m->schema->is_proto;
 }
 
 const uint8_t *ek_schema_wire(const struct ek_schema_message *m, size_t *length)
@@ -139,22 +145,28 @@ size_t ek_schema_store(uint8_t *to, size_t width, double value)
 }
 
 bool ek_schema_row_start(const struct ek_schema_message *m, size_t offset, const void *bytes,
-                         size_t length, size_t values, struct ek_schema_row *row)
+                         size_t length, const uint8_t *bin, size_t values,
+                         struct ek_schema_row *row)
 {
     const struct ek_schema_noted *found = find_place(m, offset);
+    const struct ek_message_schema *s = m->schema;
     const uint8_t *start = bytes;
     if (!found || found->length || found->at > length)
         return false;
-    bool is_bytes = found->type == EK_TYPE_BYTES;
-    const struct ek_schema_type *t = &m->schema->type[found->type];
-    *row =
-        (struct ek_schema_row){.schema = m->schema,
-                               .start = start,
-                               .p = start + found->at,
-                               .end = start + length,
-                               .element = is_bytes ? EK_TYPE_FLOAT : m->schema->link[t->first].type,
-                               .left = is_bytes ? values : 0,
-                               .is_bytes = is_bytes};
+    const struct ek_schema_type *t = &s->type[found->type];
+    uint32_t element = t->kind == EK_TYPE_BYTES  ? EK_TYPE_FLOAT
+                       : t->kind == EK_TYPE_NULL ? EK_TYPE_NULL
+                                                 : s->link[t->first].type;
+    bool is_run = t->kind == EK_TYPE_BYTES || s->is_proto;
+    bool has_width = element == EK_TYPE_FLOAT || element == EK_TYPE_DOUBLE;
+    *row = (struct ek_schema_row){.schema = s,
+                                  .start = start,
+                                  .p = start + found->at,
+                                  .end = start + length,
+                                  .bin = is_run && !has_width ? bin : NULL,
+                                  .element = element,
+                                  .left = is_run ? values : 0,
+                                  .is_run = is_run};
     return true;
 }
 
@@ -162,7 +174,7 @@ bool ek_schema_row_start(const struct ek_schema_message *m, size_t offset, const
 static bool next_block(struct ek_schema_row *row)
 {
     int64_t count, size;
-    if (row->left || row->is_bytes)
+    if (row->left || row->is_run)
         return row->left > 0;
     if (!ek_avro_varint(&row->p, row->end, &count) || !count || count == INT64_MIN)
         return false;
@@ -177,6 +189,11 @@ bool ek_schema_row_next(struct ek_schema_row *row, struct ek_schema_value *v)
         return false;
     const struct ek_schema_type *t = &row->schema->type[row->element];
     row->left--;
+    if (row->bin) {
+        *v = (struct ek_schema_value){.number = (double)ek_float_from_bits(ek_load_le32(row->bin))};
+        row->bin += EK_SCHEMA_FLOAT_BYTES;
+        return true;
+    }
     if (t->kind == EK_TYPE_UNION) {
         if (!ek_avro_varint(&row->p, row->end, &index) || index < 0 || index >= t->count)
             return false;

@@ -83,7 +83,7 @@ static int check_score(struct planner *b, const struct target *target, uint32_t 
     const struct ek_message_schema *s = b->s;
     const struct ek_schema_type *t = &s->type[type];
     char text[NAMES_BYTES];
-    bool is_union = t->kind == EK_TYPE_UNION;
+    bool is_union = t->kind == EK_TYPE_UNION || t->kind == EK_TYPE_WRAPPER;
     for (uint32_t i = 0; i < (is_union ? t->count : 1); i++) {
         const struct ek_schema_type *one = is_union ? ek_schema_linked(s, t, i) : t;
         if (is_fixed_width(one))
@@ -317,10 +317,12 @@ static void add_named(struct planner *b, struct target t, const struct ek_named_
 
 static void add_message(struct planner *b, const struct ek_mapping *m)
 {
-    add(b, (struct target){.key = "query", .usual = "query"}, m->query);
+    add(b, (struct target){.key = "query", .usual = "query", .role = EK_ROLE_OPTIONAL}, m->query);
     add(b, (struct target){.key = "time_ms", .usual = "time_ms", .role = EK_ROLE_TIME}, m->time_ms);
-    add(b, (struct target){.key = "manifest", .usual = "manifest"}, m->manifest);
-    add(b, (struct target){.key = "list_items", .usual = "list_items"}, m->list_items);
+    add(b, (struct target){.key = "manifest", .usual = "manifest", .role = EK_ROLE_OPTIONAL},
+        m->manifest);
+    add(b, (struct target){.key = "list_items", .usual = "list_items", .role = EK_ROLE_OPTIONAL},
+        m->list_items);
     add(b, (struct target){.key = "log_means", .usual = "log_means"}, m->log_means);
     if (!m->segment_paths.count)
         add(b, (struct target){.key = "segments", .usual = "segments"}, m->segments);

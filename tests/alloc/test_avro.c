@@ -39,7 +39,7 @@ static int read_one(struct ek_error *e)
 {
     static const struct ek_named_path paths[] = {{"kind", "kind"}};
     struct ek_mapping mapping = {.encoding = EK_MESSAGES_AVRO, .segment_paths = {paths, 1}};
-    const struct ek_schema_settings settings = {.file = "tests/avro/small.avsc",
+    const struct ek_schema_settings settings = {.file = "tests/schemas/small.avsc",
                                                 .frame = EK_FRAME_NEVER};
     struct ek_schema_source *source;
     int rc = ek_schema_source_open(&source, &settings, &mapping, e);

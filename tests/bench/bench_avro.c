@@ -115,7 +115,7 @@ static void make_schema(struct work *w, enum form form)
         "%s}}]}}}]}",
         form == MAP ? "map" : "array", form == MAP ? "values" : "items", ELEMENTS[form]);
     struct ek_text schema = ek_text_from(text);
-    w->source = (struct ek_schema_set){find, w, EK_FRAME_ALWAYS};
+    w->source = (struct ek_schema_set){find, w, EK_FRAME_ALWAYS, false};
     must(ek_avro_new(&w->schema, &schema, 1, &mapping, NULL));
     must(ek_codec_new(&w->codec, w->m, &mapping, NULL, NULL));
 }

@@ -8,8 +8,8 @@ import unittest
 from fixtures import START_MS, confirmed
 from harness import Daemon, Frame, evenkeel
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "avro"))
-import hotel  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "schemas"))
+import avro_hotel as hotel  # noqa: E402
 
 WORLD = None  # set by run.py
 LISTS, FAULT_FROM = 1500, 500

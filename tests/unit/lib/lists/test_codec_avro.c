@@ -1,5 +1,5 @@
 /* Avro schemas and messages: errors, frames, blocks, limits and patches. Random messages of the
- * Avro libraries are in tests/avro. */
+ * Avro libraries are in tests/schemas. */
 #include "lists/message_schema.h"
 #include "tests/check.h"
 #include "tests/reading.h"
@@ -430,8 +430,8 @@ START_TEST(a_score_without_a_fixed_width_is_read_and_not_replaced)
     struct ek_error e;
     avro_start(&a, LIST("", ITEM("\"int\"", FLOATS)), NULL, EK_FRAME_NEVER, NULL);
     ck_assert_int_eq(ek_message_schema_check_score(a.schema[0], &e), EK_ECONFIG);
-    ck_assert_str_eq(e.message, "the score is of type int, which has no fixed width and cannot be "
-                                "replaced in place; use float or double");
+    ck_assert_str_eq(e.message, "the score is of type int, which cannot be replaced in place; "
+                                "use float or double");
     put_long(&a, 1);
     put_text(&a, "h1");
     put_long(&a, 17);

@@ -11,7 +11,7 @@ import subprocess
 import unittest
 
 BUILD = os.environ.get("BUILD", "build")
-TOOL = os.path.join(BUILD, "tests", "avro", "messages")
+TOOL = os.path.join(BUILD, "tests", "schemas", "messages")
 HAS = {name: importlib.util.find_spec(name) is not None for name in ("fastavro", "avro")}
 SCHEMAS, MESSAGES = int(os.environ.get("SCHEMAS", "300")), int(os.environ.get("MESSAGES", "20"))
 NAMES = ["price", "rating", "stars"]

@@ -5,7 +5,7 @@ import subprocess
 import tempfile
 import unittest
 
-import hotel
+import avro_hotel as hotel
 
 BUILD = os.environ.get("BUILD", "build")
 LISTS = 1200

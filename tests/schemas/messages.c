@@ -1,5 +1,6 @@
-/* Decodes and patches Avro messages for tests/avro/test_messages.py. Lines of the input:
- * `manifest HEX`, `schema HEX [key=path ...]`, `message HEX`. For each message a line of JSON: the
+/* Decodes and patches messages with schemas for test_avro_messages.py and test_proto_messages.py.
+ * Lines of the input: `manifest HEX`, `schema HEX [key=path ...]` of Avro, `descriptors HEX
+ * [key=path ...]` of Protobuf, `message HEX`. For each message a line of JSON: the
  * values, the message with other scores, and the message with other features; or the error. */
 #include "lists/message_schema.h"
 #include "lists/codec.h"
@@ -85,9 +86,12 @@ static void set_path(struct ek_mapping *m, const char *key, const char *path)
             *all[i].path = path;
 }
 
-static int set_schema(char *line, struct ek_error *e)
+static int set_schema(char *line, bool is_proto, struct ek_error *e)
 {
-    struct ek_mapping m = {.encoding = EK_MESSAGES_AVRO, .schemas = &source};
+    static const struct ek_proto_type first = {0};
+    struct ek_mapping m = {.encoding = is_proto ? EK_MESSAGES_PROTOBUF : EK_MESSAGES_AVRO,
+                           .schemas = &source};
+    source.is_proto = is_proto;
     char *rest = strchr(line, ' ');
     if (rest)
         *rest++ = 0;
@@ -102,7 +106,8 @@ static int set_schema(char *line, struct ek_error *e)
     codec = NULL;
     schema = NULL;
     struct ek_text text = {line, from_hex(line)};
-    int rc = ek_avro_new(&schema, &text, 1, &m, e);
+    int rc = is_proto ? ek_proto_new(&schema, text, &first, &m, e)
+                      : ek_avro_new(&schema, &text, 1, &m, e);
     return rc ? rc : ek_codec_new(&codec, manifest, &m, NULL, e);
 }
 
@@ -181,9 +186,9 @@ int main(void)
             ek_manifest_free(manifest);
             if (ek_manifest_parse(&manifest, "m", text, from_hex(text), &e))
                 return 1;
-        } else if (!strncmp(line, "schema", 6)) {
+        } else if (!strncmp(line, "schema", 6) || !strncmp(line, "descriptors", 11)) {
             bad = (struct ek_error){0};
-            set_schema(text, &bad);
+            set_schema(text, *line == 'd', &bad);
         } else if (bad.message[0]) {
             fail(&bad);
         } else {
