@@ -9,8 +9,8 @@
 #define EK_TESTS_DESCRIPTORS_H
 
 #include "base/buf.h"
+#include "tests/must.h"
 
-#include <check.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,8 +22,8 @@ enum { PROTO_VARINT, PROTO_FIXED64, PROTO_BYTES, PROTO_GROUP, PROTO_GROUP_END, P
 static inline void proto_varint(struct ek_buf *b, uint64_t bits)
 {
     for (; bits >> 7; bits >>= 7)
-        ck_assert_int_eq(ek_buf_add(b, &(uint8_t){(uint8_t)(bits | 0x80)}, 1), 0);
-    ck_assert_int_eq(ek_buf_add(b, &(uint8_t){(uint8_t)bits}, 1), 0);
+        must(ek_buf_add(b, &(uint8_t){(uint8_t)(bits | 0x80)}, 1));
+    must(ek_buf_add(b, &(uint8_t){(uint8_t)bits}, 1));
 }
 
 static inline void proto_number(struct ek_buf *b, uint32_t field, uint64_t bits)
@@ -36,7 +36,7 @@ static inline void proto_bytes(struct ek_buf *b, uint32_t field, const void *byt
 {
     proto_varint(b, field << 3 | PROTO_BYTES);
     proto_varint(b, length);
-    ck_assert_int_eq(ek_buf_add(b, bytes, length), 0);
+    must(ek_buf_add(b, bytes, length));
 }
 
 static inline void proto_text(struct ek_buf *b, uint32_t field, const char *text)
@@ -47,13 +47,13 @@ static inline void proto_text(struct ek_buf *b, uint32_t field, const char *text
 static inline void proto_float(struct ek_buf *b, uint32_t field, float value)
 {
     proto_varint(b, field << 3 | PROTO_FIXED32);
-    ck_assert_int_eq(ek_buf_add(b, &value, sizeof value), 0);
+    must(ek_buf_add(b, &value, sizeof value));
 }
 
 static inline void proto_double(struct ek_buf *b, uint32_t field, double value)
 {
     proto_varint(b, field << 3 | PROTO_FIXED64);
-    ck_assert_int_eq(ek_buf_add(b, &value, sizeof value), 0);
+    must(ek_buf_add(b, &value, sizeof value));
 }
 
 /* Append a message and clear it. */
@@ -121,7 +121,7 @@ static inline void descriptor_file(struct ek_buf *file, const char *text)
             proto_text(file, *word[0] == 's' ? 12 : 2, word[1]);
         } else if (!strcmp(word[0], "message") || !strcmp(word[0], "enum")) {
             size_t length = strlen(word[1]);
-            ck_assert_int_lt(depth, DEPTH);
+            must(depth >= DEPTH);
             is_enum[depth] = *word[0] == 'e';
             ek_buf_init(&open[depth++], 0);
             proto_text(&open[depth - 1], 1, word[1]);

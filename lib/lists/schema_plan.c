@@ -147,7 +147,7 @@ static int note_ends(struct planner *b, uint32_t type, const struct path *paths,
 
 static bool is_next(const char *rest, struct ek_text name)
 {
-    return !strncmp(rest, name.text, name.length) &&
+    return strnlen(rest, name.length) == name.length && !memcmp(rest, name.text, name.length) &&
            (!rest[name.length] || rest[name.length] == '.');
 }
 

@@ -45,6 +45,7 @@ ABOUT = {
     "queries": ["daemon/tools/extract/extract_queries.c", "daemon/tools/extract/extract_candidates.c", "lib/text/features/query_terms.c",
                 "lib/text/features/retrieve.c", "lib/text/features/features*.c"],
     "rules": ["lib/rules/rules*.c"],
+    "schemas": ["lib/lists/avro_*.c", "lib/lists/proto_*.c", "lib/lists/schema_*.c", "lib/lists/codec_schema.c"],
     "state": ["lib/guard/save.c", "lib/guard/load.c", "lib/guard/state.c",
               "lib/detect/detector_state.c", "lib/*/*_snap.c"],
     "tensors": ["lib/assets/tensors*.c"],

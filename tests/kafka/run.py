@@ -15,7 +15,6 @@ import soak_rebalance
 import test_alerts
 import test_at_once
 import test_attacks
-import test_avro
 import test_delivery
 import test_errors
 import test_exactly
@@ -36,6 +35,7 @@ import test_rebalance
 import test_reload
 import test_repair
 import test_rollout
+import test_schemas
 import test_security
 import test_serve
 import test_state
@@ -43,8 +43,9 @@ import test_story
 import test_watch
 import workers
 
-MODULES = (test_delivery, test_alerts, test_at_once, test_attacks, test_avro, test_errors, test_exactly, test_fleet, test_fleet_orders, test_fleet_rollout, test_flow,
-           test_http, test_items, test_learn, test_memory, test_observe, test_orders, test_pause, test_plan, test_positions, test_rebalance, test_reload, test_repair, test_rollout, test_security,
+MODULES = (test_delivery, test_alerts, test_at_once, test_attacks, test_errors, test_exactly, test_fleet, test_fleet_orders, test_fleet_rollout, test_flow,
+           test_http, test_items, test_learn, test_memory, test_observe, test_orders, test_pause, test_plan, test_positions, test_rebalance, test_reload, test_repair, test_rollout,
+           test_schemas, test_security,
            test_serve, test_state, test_story, test_watch)
 SOAK = (soak_network, soak_outage, soak_rebalance)
 

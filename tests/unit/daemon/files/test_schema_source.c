@@ -96,15 +96,25 @@ static void registry_close(struct registry *r)
     close(r->fd);
 }
 
+static struct ek_schema_source *open_encoding(const struct registry *r, int64_t timeout_ms,
+                                              int64_t cache, enum ek_message_encoding encoding)
+{
+    struct ek_schema_source *s;
+    const struct ek_mapping mapping = {.encoding = encoding};
+    const struct ek_schema_settings settings = {.encoding = encoding,
+                                                .url = r->url,
+                                                .user = "u",
+                                                .password = "secret",
+                                                .timeout_ms = timeout_ms,
+                                                .cache = cache};
+    ck_assert_int_eq(ek_schema_source_open(&s, &settings, &mapping, NULL), EK_OK);
+    return s;
+}
+
 static struct ek_schema_source *open_source(const struct registry *r, int64_t timeout_ms,
                                             int64_t cache)
 {
-    struct ek_schema_source *s;
-    const struct ek_mapping mapping = {.encoding = EK_MESSAGES_AVRO};
-    const struct ek_schema_settings settings = {
-        .url = r->url, .user = "u", .password = "secret", .timeout_ms = timeout_ms, .cache = cache};
-    ck_assert_int_eq(ek_schema_source_open(&s, &settings, &mapping, NULL), EK_OK);
-    return s;
+    return open_encoding(r, timeout_ms, cache, EK_MESSAGES_AVRO);
 }
 
 static const struct ek_message_schema *find(const struct ek_schema_source *s, int64_t id,
@@ -159,6 +169,71 @@ START_TEST(references_are_resolved)
     ek_schema_source_close(s);
     registry_close(&r);
     free(list);
+}
+END_TEST
+
+/* FileDescriptorProtos of Google's library: a file with Other and List, and one with Item. */
+#define LIST_FILE                                                                                  \
+    "CgpsaXN0LnByb3RvEgRzaG9wGgppdGVtLnByb3RvIgcKBU90aGVyIiEKBExp"                                 \
+    "c3QSGQoFaXRlbXMYASADKAsyCi5zaG9wLkl0ZW1iBnByb3RvMw=="
+#define ITEM_FILE                                                                                  \
+    "CgppdGVtLnByb3RvEgRzaG9wIicKBEl0ZW0SDQoFc2NvcmUYASABKAESEAoI"                                 \
+    "ZmVhdHVyZXMYAiADKAJiBnByb3RvMw=="
+#define PROTO_ANSWER(schema, more)                                                                 \
+    "{\"schemaType\": \"PROTOBUF\", \"schema\": \"" schema "\"" more "}"
+
+START_TEST(descriptors_are_fetched_for_each_type_of_the_frame)
+{
+    static const char item[] = PROTO_ANSWER(ITEM_FILE, "");
+    static const char list[] =
+        PROTO_ANSWER(LIST_FILE, ", \"references\": [{\"name\": \"item.proto\", \"subject\": "
+                                "\"item\", \"version\": 3}]");
+    struct registry r = {.paths = {"/schemas/ids/7?format=serialized",
+                                   "/subjects/item/versions/3?format=serialized"},
+                         .bodies = {list, item}};
+    struct ek_error e = {0};
+    registry_open(&r);
+    struct ek_schema_source *s = open_encoding(&r, 2000, 10, EK_MESSAGES_PROTOBUF);
+    ck_assert_ptr_null(find(s, ek_schema_key(7, 0), &e));
+    ck_assert_ptr_nonnull(strstr(e.message,
+                                 "schema id 7: 'message.items' is 'items', but the schema "
+                                 "has no field 'items' there"));
+    const struct ek_message_schema *schema = find(s, ek_schema_key(7, 1 << 16), &e);
+    ck_assert_msg(schema != NULL, "%s", e.message);
+    ck_assert_ptr_eq(find(s, ek_schema_key(7, 1 << 16), &e), schema);
+    ck_assert_int_eq(atomic_load(&r.requests), 4);
+    ck_assert_ptr_null(find(s, ek_schema_key(7, 2 << 16), &e));
+    ck_assert_str_eq(e.message,
+                     "schema id 7: the schema has no message with the indexes of the frame");
+    ek_schema_source_close(s);
+    registry_close(&r);
+}
+END_TEST
+
+START_TEST(answers_without_descriptors_are_refused_with_the_reason)
+{
+    static const struct {
+        const char *body, *message;
+    } bad[] = {
+        {PROTO_ANSWER("syntax = proto3;", ""), "schema id 7: the schema registry answers with text "
+                                               "in place of descriptors; use a file of "
+                                               "protoc ('message.schema')"},
+        {PROTO_ANSWER("AAAA", ""),
+         "schema id 7: it has no valid descriptors; write it with `protoc --include_imports "
+         "--descriptor_set_out=FILE`"},
+        {"{\"schema\": \"{}\"}", "schema id 7: a schema of type 'AVRO', expected PROTOBUF"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct registry r = {.paths = {"/schemas/ids/7?format=serialized"},
+                             .bodies = {bad[i].body}};
+        struct ek_error e;
+        registry_open(&r);
+        struct ek_schema_source *s = open_encoding(&r, 2000, 10, EK_MESSAGES_PROTOBUF);
+        ck_assert_ptr_null(find(s, 7, &e));
+        ck_assert_str_eq(e.message, bad[i].message);
+        ek_schema_source_close(s);
+        registry_close(&r);
+    }
 }
 END_TEST
 
@@ -338,7 +413,8 @@ Suite *suite_schema_source(void)
 {
     return ek_suite(
         "schemas of a registry", a_schema_is_fetched_once_with_the_user_and_shared,
-        references_are_resolved, an_unknown_id_is_asked_for_once,
+        references_are_resolved, descriptors_are_fetched_for_each_type_of_the_frame,
+        answers_without_descriptors_are_refused_with_the_reason, an_unknown_id_is_asked_for_once,
         many_unknown_ids_are_no_flood_of_requests, a_registry_that_is_away_costs_the_timeout_once,
         a_server_error_is_tried_again_within_the_timeout, garbage_is_refused_with_its_reason,
         a_schema_of_100_megabytes_is_refused_in_bounded_memory,

@@ -1,20 +1,24 @@
-"""Commands read Avro messages as they read the same lists in MessagePack."""
+"""Commands read messages with schemas as they read the same lists in JSON."""
 import json
 import os
 import subprocess
 import tempfile
 import unittest
 
-import avro_hotel as hotel
+import avro_hotel
+import proto_hotel
+from registry import Registry, capture, values_of
 
 BUILD = os.environ.get("BUILD", "build")
 LISTS = 1200
 
 
-class Commands(unittest.TestCase):
+class Commands:
+    hotel = None  # module of the encoding
+
     @classmethod
     def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory(prefix="evenkeel-avro-")
+        cls.temporary = tempfile.TemporaryDirectory(prefix="evenkeel-schemas-")
         cls.run_ok("generate", "hotel", "-n", LISTS, "--seed", 1, "-f", "messages", "--encoding", "json",
                    "-o", cls.at("train.jsonl"), tools=True)
         cls.run_ok("generate", "hotel", "-n", LISTS, "--seed", 1, "-f", "letor", "-o", cls.at("train.txt"),
@@ -24,11 +28,11 @@ class Commands(unittest.TestCase):
         for name in ("train", "faulty"):
             with open(cls.at(name + ".jsonl")) as lines:
                 lists = [json.loads(line) for line in lines]
-            cls.write(name + ".ekc", hotel.capture([hotel.encode(m, framed=False) for m in lists]))
+            cls.write(name + ".ekc", capture([cls.hotel.encode(m, framed=False) for m in lists]))
             cls.write(name + "-framed.ekc",
-                      hotel.capture([hotel.encode(m, 1 + (i > LISTS // 2)) for i, m in enumerate(lists)]))
-        cls.write("v1.avsc", json.dumps(hotel.schema(1)).encode())
-        cls.config("file.yaml", f"schema: {cls.at('v1.avsc')}, framing: none")
+                      capture([cls.hotel.encode(m, 1 + (i > LISTS // 2)) for i, m in enumerate(lists)]))
+        cls.write(cls.hotel.FILE, cls.hotel.file(1))
+        cls.config("file.yaml", f"schema: {cls.at(cls.hotel.FILE)}, framing: none")
 
     @classmethod
     def tearDownClass(cls):
@@ -47,7 +51,7 @@ class Commands(unittest.TestCase):
     def config(cls, name, message):
         cls.write(name, ("input: {brokers: \"127.0.0.1:1\", topics: [scored], group: g}\noutput: {topic: ranked}\n"
                          "assets: {manifest: features.yaml, profile: profile.ekp}\n"
-                         f"message: {{encoding: avro, {message}}}\n").encode())
+                         f"message: {{encoding: {cls.hotel.ENCODING}, {message}}}\n").encode())
         return cls.at(name)
 
     @classmethod
@@ -82,17 +86,18 @@ class Commands(unittest.TestCase):
 
     def test_schemas_change_in_mid_stream(self):
         self.profile("train.jsonl")
-        with hotel.Registry() as registry:
+        with Registry(self.hotel.answers()) as registry:
             path = self.config("registry.yaml", f"registry: {{url: \"{registry.url}\", user: u, password: p}}")
             self.assertEqual(self.findings("faulty-framed.ekc", "-c", path), self.findings("faulty.jsonl"))
-            self.assertEqual(registry.requests, ["/schemas/ids/1", "/schemas/ids/2"])
+            self.assertEqual(registry.requests, self.hotel.REQUESTS)
 
     def test_a_wrong_password_is_reported_with_the_message(self):
-        with hotel.Registry() as registry:
+        with Registry(self.hotel.answers()) as registry:
             path = self.config("wrong.yaml", f"registry: {{url: \"{registry.url}\", user: u, password: x}}")
             said = self.run_ok("profile", "-m", self.at("features.yaml"), "--messages", self.at("train-framed.ekc"),
                                "-o", self.at("none.ekp"), "-c", path, status=1)
-            self.assertIn("schema id 1: the schema registry answers with status 401 for /schemas/ids/1", said)
+            self.assertIn("schema id 1: the schema registry answers with status 401 for " +
+                          self.hotel.REQUESTS[0], said)
 
     def test_repaired_features_are_written_in_place(self):
         self.profile("train.jsonl")
@@ -100,34 +105,74 @@ class Commands(unittest.TestCase):
         self.run_ok("replay", "-c", self.at("file.yaml"), "-r", self.at("rules.yaml"), "--writes", "features", "-i",
                     self.at("faulty.ekc"), "-o", self.at("out.ekc"))
         with open(self.at("out.ekc"), "rb") as data:
-            out = hotel.values_of(data.read())
+            out = values_of(data.read())
         with open(self.at("faulty.jsonl")) as lines:
             lists = [json.loads(line) for line in lines]
         repaired = 0
         for message, value in zip(lists, out):
-            if value != hotel.encode(message, framed=False):
+            if value != self.hotel.encode(message, framed=False):
                 repaired += 1
                 for item in message["items"]:
                     item["features"][0] /= 100
-                self.assertEqual(len(value), len(hotel.encode(message, framed=False)))
+                self.assertEqual(len(value), len(self.hotel.encode(message, framed=False)))
         self.assertGreater(repaired, 300)
         self.assertEqual(len(out), LISTS)
 
     def test_inspect_proposes_a_manifest_by_the_schema(self):
-        said = self.run_ok("inspect", "--suggest-manifest", "--schema", self.at("v1.avsc"), self.at("train.ekc"))
+        said = self.run_ok("inspect", "--suggest-manifest", "--schema", self.at(self.hotel.FILE), self.at("train.ekc"))
         self.assertIn("item_13", said)
         self.assertIn("query_8", said)
 
     def test_inspect_proposes_a_mapping_by_the_schema(self):
-        said = self.run_ok("inspect", "--suggest-mapping", "--schema", self.at("v1.avsc"), self.at("train.ekc"))
+        said = self.run_ok("inspect", "--suggest-mapping", "--schema", self.at(self.hotel.FILE), self.at("train.ekc"))
         self.assertIn("message:", said)
 
     def test_check_names_the_key_of_a_wrong_schema(self):
-        self.write("bad.avsc", b'{"type": "record", "name": "L", "fields": []}')
+        self.write("bad.schema", self.hotel.NO_ITEMS)
         self.profile("train.jsonl")
-        said = self.run_ok("check", self.config("bad.yaml", "schema: bad.avsc"), status=78)
-        self.assertIn("bad.yaml:4:27: 'message.schema': ", said)
+        said = self.run_ok("check", self.config("bad.yaml", "schema: bad.schema"), status=78)
+        self.assertIn(f"bad.yaml:4:{23 + len(self.hotel.ENCODING)}: 'message.schema': ", said)
         self.assertIn("'message.items' is 'items', but the schema has no field 'items' there", said)
+
+
+class Avro(Commands, unittest.TestCase):
+    hotel = avro_hotel
+
+
+class Protobuf(Commands, unittest.TestCase):
+    hotel = proto_hotel
+
+    def test_check_names_the_fault_of_a_schema_file(self):
+        for data, fault in ((b"syntax = \"proto3\";", "it has no valid descriptors; write it with `protoc "),
+                            (b"", "it has no valid descriptors"),
+                            (proto_hotel.file(2)[-200:], "it has no valid descriptors")):
+            self.write("bad.desc", data)
+            said = self.run_ok("check", self.config("bad.yaml", "schema: bad.desc"), status=78)
+            self.assertIn("bad.yaml:4:31: 'message.schema': ", said)
+            self.assertIn(fault, said)
+
+    def test_check_names_the_messages_of_a_file(self):
+        self.write("v2.desc", proto_hotel.file(2))
+        said = self.run_ok("check", self.config("bad.yaml", "schema: v2.desc, type: shop.Lists"), status=78)
+        self.assertIn("the schema has no message 'shop.Lists'; it has: shop.parts.Item, shop.Other, shop.List", said)
+
+    def test_a_message_is_named_by_its_type(self):
+        self.profile("train.jsonl")
+        self.write("v2.desc", proto_hotel.file(2))
+        with open(self.at("train.jsonl")) as lines:
+            lists = [json.loads(line) for line in lines]
+        self.write("v2.ekc", capture([proto_hotel.encode(m, 2) for m in lists]))
+        config = self.config("v2.yaml", f"schema: {self.at('v2.desc')}, type: shop.List")
+        self.assertEqual(self.profile("v2.ekc", "-c", config), self.profile("train.jsonl"))
+
+    def test_a_registry_with_text_is_reported_with_the_remedy(self):
+        answers = {path: {"schemaType": "PROTOBUF", "schema": "syntax = \"proto3\";"} for path in proto_hotel.REQUESTS}
+        with Registry(answers) as registry:
+            path = self.config("text.yaml", f"registry: {{url: \"{registry.url}\", user: u, password: p}}")
+            said = self.run_ok("profile", "-m", self.at("features.yaml"), "--messages", self.at("train-framed.ekc"),
+                               "-o", self.at("none.ekp"), "-c", path, status=1)
+            self.assertIn("schema id 1: the schema registry answers with text in place of descriptors; use a file of "
+                          "protoc ('message.schema')", said)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Avro messages on a real topic: the schema changes in mid-stream, features are repaired in place, and the registry
+"""Avro and Protobuf messages on a real topic: the schema changes in mid-stream, features are repaired in place, and the registry
 may be away."""
 import json
 import os
@@ -9,15 +9,19 @@ from fixtures import START_MS, confirmed
 from harness import Daemon, Frame, evenkeel
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "schemas"))
-import avro_hotel as hotel  # noqa: E402
+import avro_hotel  # noqa: E402
+import proto_hotel  # noqa: E402
+from registry import Registry  # noqa: E402
 
 WORLD = None  # set by run.py
 LISTS, FAULT_FROM = 1500, 500
 
 
-class Avro(unittest.TestCase):
+class Schemas:
+    hotel = None  # module of the encoding
+
     def lists(self, *words):
-        path = WORLD.path("avro.jsonl")
+        path = WORLD.path("schemas.jsonl")
         evenkeel("generate", "hotel", "-n", LISTS, "--seed", 3, "-f", "messages", "--encoding", "json", "-o", path,
                  *words)
         with open(path) as lines:
@@ -27,23 +31,23 @@ class Avro(unittest.TestCase):
         return [Frame(value, b"k", START_MS + i, [("n", str(i).encode())], 0) for i, value in enumerate(values)]
 
     def message(self, registry):
-        return (f"encoding: avro, registry: {{url: \"{registry.url}\", user: u, password: p, timeout: 1s}}")
+        return (f"encoding: {self.hotel.ENCODING}, registry: {{url: \"{registry.url}\", user: u, password: p, timeout: 1s}}")
 
     def test_a_fault_is_found_and_repaired_across_a_change_of_schema(self):
         lists = self.lists(f"--fault=price=x100,from={FAULT_FROM}")
-        sent = [hotel.encode(m, 1 + (i >= LISTS // 2)) for i, m in enumerate(lists)]
-        rules = WORLD.path("avro-rules.yaml")
+        sent = [self.hotel.encode(m, 1 + (i >= LISTS // 2)) for i, m in enumerate(lists)]
+        rules = WORLD.path("schemas-rules.yaml")
         with open(rules, "w") as out:
             out.write("version: 1\ndefaults: {mode: enforce}\n")
         source, target = WORLD.topics()
-        with hotel.Registry() as registry, \
+        with Registry(self.hotel.answers()) as registry, \
                 Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, rules=rules, writes="features",
                        message=self.message(registry)) as d:
             WORLD.send(source, self.frames(sent), rate=3000)
             d.wait_handled(LISTS)
             events = d.json("/api/v1/events?n=1000")
             self.assertEqual(d.stop(), 0, d.log())
-            self.assertEqual(registry.requests, ["/schemas/ids/1", "/schemas/ids/2"])
+            self.assertEqual(registry.requests, self.hotel.REQUESTS)
         found = confirmed(events)
         self.assertEqual([(e["feature"], e["class"]) for e in found], [("price", "scale")], events)
         out = WORLD.read(target)
@@ -54,9 +58,9 @@ class Avro(unittest.TestCase):
         self.assertEqual(WORLD.read(target + ".dead"), [])
 
     def test_without_the_registry_messages_are_forwarded_unchanged(self):
-        sent = [hotel.encode(m) for m in self.lists()[:20]]
+        sent = [self.hotel.encode(m) for m in self.lists()[:20]]
         source, target = WORLD.topics()
-        registry = hotel.Registry()
+        registry = Registry(self.hotel.answers())
         registry.server_close()
         with Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, undecodable="forward",
                     message=self.message(registry)) as d:
@@ -67,6 +71,14 @@ class Avro(unittest.TestCase):
         dead = WORLD.read(target + ".dead")
         self.assertEqual([f.value for f in dead], sent)
         self.assertIn("schema id 1: the schema registry is not available", dead[0].header("ek-error"))
+
+
+class Avro(Schemas, unittest.TestCase):
+    hotel = avro_hotel
+
+
+class Protobuf(Schemas, unittest.TestCase):
+    hotel = proto_hotel
 
 
 def count_repaired(test, out, sent):
