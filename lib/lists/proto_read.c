@@ -82,10 +82,26 @@ static int spend(struct reader *r, uint64_t work)
     return EK_ELIMIT;
 }
 
+/* Read a field whose tag and length have one byte each. Return false for others. */
+static inline bool next_short(struct reader *r, struct ek_proto_field *f)
+{
+    const uint8_t *p = r->p;
+    if (r->end - p < 2 || (p[0] | p[1]) >= 0x80 || (p[0] & 7) != EK_PROTO_BYTES || p[0] < 8 ||
+        p[1] > r->end - p - 2 || !r->budget)
+        return false;
+    *f = (struct ek_proto_field){
+        .number = p[0] >> 3, .wire = EK_PROTO_BYTES, .bytes = p + 2, .length = p[1]};
+    r->p = p + 2 + p[1];
+    r->budget--;
+    return true;
+}
+
 /* Read the next field of the current message. */
 static inline int next(struct reader *r, struct ek_proto_field *f)
 {
     const uint8_t *before = r->p;
+    if (next_short(r, f))
+        return EK_OK;
     const char *what = ek_proto_next(&r->p, r->end, r->depth, f);
     if (what)
         return invalid(r, what);
@@ -444,7 +460,7 @@ static bool is_row(const struct reader *r, const struct ek_schema_type *t)
 /* Write a repeated field as a row of features, from its first field `f` to `stop`. Values of one
  * packed field can be replaced. */
 static int put_row(struct reader *r, const struct ek_schema_link *l, struct ek_proto_field *f,
-                   const uint8_t *stop)
+                   const uint8_t *stop, bool *is_alone)
 {
     uint32_t number = f->number;
     bool is_run = r->p >= stop && is_packed(l, f);
@@ -454,6 +470,8 @@ static int put_row(struct reader *r, const struct ek_schema_link *l, struct ek_p
     for (; !rc; rc = next(r, f)) {
         if (f->number == number && fits(r, l, f))
             rc = row_values(r, (enum code)l->code, l, f);
+        else
+            *is_alone = false;
         if (rc || r->p >= stop)
             break;
     }
@@ -465,7 +483,7 @@ static int put_row(struct reader *r, const struct ek_schema_link *l, struct ek_p
 /* Write a repeated field or a map as an array or map, from its first field `f` to `stop`. */
 static int put_container(struct reader *r, const struct ek_schema_link *l,
                          const struct ek_schema_step *step, struct ek_proto_field *f,
-                         const uint8_t *stop)
+                         const uint8_t *stop, bool *is_alone)
 {
     const struct ek_schema_type *t = &r->s->type[l->type];
     const struct ek_schema_step *of =
@@ -483,6 +501,7 @@ static int put_container(struct reader *r, const struct ek_schema_link *l,
         else if (is_part)
             rc = put_elements(r, &r->s->link[t->first], of, f, &total);
         total += is_part && is_map;
+        *is_alone = *is_alone && is_part;
         if (rc || r->p >= stop)
             break;
     }
@@ -491,20 +510,22 @@ static int put_container(struct reader *r, const struct ek_schema_link *l,
     return rc;
 }
 
-/* Write a repeated field with all its parts; the caller's position stays after the first. */
+/* Write a repeated field with all its parts. The caller goes on after the first one, if other
+ * fields are between them. */
 static int put_repeated(struct reader *r, const struct ek_schema_link *l,
                         const struct ek_schema_step *step, enum ek_schema_role role,
                         struct ek_proto_field *f, uint32_t last)
 {
     const uint8_t *after = r->p;
+    bool is_alone = true;
     int rc = ek_output_reserve(&r->o, EK_OUTPUT_ROOM);
     if (rc)
         return rc;
     if (role == EK_ROLE_FEATURES && is_row(r, &r->s->type[l->type]))
-        rc = put_row(r, l, f, r->start + last);
+        rc = put_row(r, l, f, r->start + last, &is_alone);
     else
-        rc = put_container(r, l, step, f, r->start + last);
-    if (!rc)
+        rc = put_container(r, l, step, f, r->start + last, &is_alone);
+    if (!rc && !is_alone)
         r->p = after;
     return rc;
 }
@@ -574,14 +595,18 @@ static int put_defaults(struct reader *r, struct record *c)
 static int find_last(struct reader *r, const struct record *c)
 {
     const uint8_t *before = r->p;
+    uint32_t *last = r->o.m->last + c->base;
+    uint32_t number = 0, i = 0;
     int rc = EK_OK;
     while (!rc && r->p < r->end) {
         struct ek_proto_field f;
-        uint32_t i;
         rc = next(r, &f);
-        if (!rc && f.number && find_link(r, c->t, f.number, &i) &&
-            fits(r, &r->s->link[c->t->first + i], &f))
-            r->o.m->last[c->base + i] = (uint32_t)(r->p - r->start);
+        if (rc || !f.number)
+            continue;
+        if (f.number != number)
+            number = find_link(r, c->t, f.number, &i) ? f.number : 0;
+        if (number && fits(r, &r->s->link[c->t->first + i], &f))
+            last[i] = (uint32_t)(r->p - r->start);
     }
     if (!rc)
         r->p = before;
