@@ -42,6 +42,18 @@ static void print_hex(const char *key, const void *bytes, size_t length)
     printf("\"");
 }
 
+/* Print text within quotes; bytes that JSON does not allow there are escaped. */
+static void print_text(struct ek_text text)
+{
+    for (size_t i = 0; i < text.length; i++) {
+        unsigned char c = (unsigned char)text.text[i];
+        if (c < ' ' || c == '"' || c == '\\')
+            printf("\\u%04x", c);
+        else
+            putchar(c);
+    }
+}
+
 static void print_number(double x)
 {
     if (isnan(x))
@@ -65,8 +77,7 @@ static void print_floats(const char *key, const float *x, int count)
 static void fail(const struct ek_error *e)
 {
     printf("{\"error\": \"");
-    for (const char *p = e->message; *p; p++)
-        printf("%s%c", *p == '"' || *p == '\\' ? "\\" : "", *p);
+    print_text(ek_text_from(e->message));
     printf("\"}\n");
 }
 
@@ -154,12 +165,18 @@ static void print_message(char *text)
     printf("{\"time\": %lld", (long long)q.time_ms);
     print_hex("query", q.id.text, q.id.length);
     for (int i = 0; i < q.segment_count; i++) {
-        printf(", \"segment_%.*s\": ", (int)q.segments[i].name.length, q.segments[i].name.text);
-        printf("\"%.*s\"", (int)q.segments[i].value.length, q.segments[i].value.text);
+        printf(", \"segment_");
+        print_text(q.segments[i].name);
+        printf("\": \"");
+        print_text(q.segments[i].value);
+        printf("\"");
     }
     printf(", \"ids\": [");
-    for (int i = 0; i < q.items; i++)
-        printf("%s\"%.*s\"", i ? ", " : "", (int)q.item_id[i].length, q.item_id[i].text);
+    for (int i = 0; i < q.items; i++) {
+        fputs(i ? ", \"" : "\"", stdout);
+        print_text(q.item_id[i]);
+        printf("\"");
+    }
     printf("], \"scores\": [");
     for (int i = 0; i < q.items; i++) {
         fputs(i ? ", " : "", stdout);
