@@ -22,7 +22,8 @@ static void check_nodes(const struct ek_trees *t)
             continue;
         }
         ek_fuzz_require(n->left > i && n->left + 1 < t->node_count, "a child before its parent");
-        ek_fuzz_require((int)(n->split & EK_NODE_COLUMN) < t->columns, "a column out of range");
+        ek_fuzz_require((int)(n->split & EK_NODE_COLUMN) < t->columns.count,
+                        "a column out of range");
         ek_fuzz_require(!isnan(n->threshold), "a threshold that is no number");
         parents[n->left]++;
         parents[n->left + 1]++;
@@ -35,10 +36,10 @@ static void check_nodes(const struct ek_trees *t)
 /* Bind the columns to item features of the same number. */
 static void bind(struct ek_trees *t)
 {
-    t->feature = ek_calloc((size_t)t->columns, sizeof *t->feature);
-    ek_fuzz_require(t->feature != NULL, "no memory");
-    for (int i = 0; i < t->columns; i++)
-        t->feature[i] = i;
+    t->columns.feature = ek_calloc((size_t)t->columns.count, sizeof *t->columns.feature);
+    ek_fuzz_require(t->columns.feature != NULL, "no memory");
+    for (int i = 0; i < t->columns.count; i++)
+        t->columns.feature[i] = i;
 }
 
 static void score_list(const struct ek_trees *t)
@@ -48,9 +49,9 @@ static void score_list(const struct ek_trees *t)
     struct ek_list q;
     double scores[ITEMS];
     ek_list_init(&q);
-    ek_fuzz_require(!ek_tree_scorer_new(&s, t) && !ek_list_resize(&q, ITEMS, t->columns, 0),
+    ek_fuzz_require(!ek_tree_scorer_new(&s, t) && !ek_list_resize(&q, ITEMS, t->columns.count, 0),
                     "no memory");
-    for (int i = 0; i < ITEMS * t->columns; i++)
+    for (int i = 0; i < ITEMS * t->columns.count; i++)
         q.x[i] = value[i % 11];
     ek_tree_scorer_score(s, &q, NULL, scores);
     for (int i = 0; i < ITEMS; i++)
