@@ -17,6 +17,8 @@ enum {
     EK_OUTPUT_VALUES_MAX = 1 << 20 /* values without bytes, such as null, or work without output */
 };
 
+struct ek_schema_fault;
+
 struct ek_schema_output {
     struct ek_schema_message *m;
     uint8_t *to, *end;

@@ -29,8 +29,9 @@ done >examples
 while read -r words; do
 	status=0
 	# shellcheck disable=SC2086 # words
-	"$EK" $words >out 2>err </dev/null || status=$?
+	timeout 5 "$EK" $words >out 2>err </dev/null || status=$?
 	case $words:$status in
+	"watch "*:124) grep -q 'waiting for up to 30 s' err || fail "$words: $(cat err)" ;;
 	"generate "*:0) ;;
 	*:1 | *:78) grep -qE 'no such file' err out || fail "$words: $(cat err)" ;;
 	*) fail "status $status of $words: $(cat err)" ;;

@@ -14,8 +14,9 @@ import test_security
 from fixtures import START_MS, numbered
 from harness import EVENKEEL, WAIT, Daemon, evenkeel, eventually, messages_of
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "avro"))
-import hotel as avro  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "schemas"))
+import avro_hotel as avro  # noqa: E402
+from registry import Registry  # noqa: E402
 
 WORLD = None  # set by run.py
 BEFORE, FAULTY, LEARNED = 440, 400, 420  # lists; the last ones are the smallest baseline
@@ -216,7 +217,7 @@ class WatchBaseline(unittest.TestCase):
         source, _ = WORLD.names()
         WORLD.broker.create(source)
         WORLD.send(source, numbered(values))
-        with avro.Registry() as registry:
+        with Registry(avro.answers()) as registry:
             d = Daemon(WORLD.folder, WORLD.broker, source, None, WORLD.folder, dead=False, undecodable="forward",
                        message=f"encoding: avro, registry: {{url: \"{registry.url}\", user: u, password: p, timeout: 1s}}")
             with Watch("-c", d.config, "--since", SINCE, "--learn", LEARNED, broker="") as w:
