@@ -72,6 +72,7 @@ static void free_laws(struct ek_residual_laws *l)
     ek_free(l->band);
     ek_free(l->calibration);
     ek_free(l->density);
+    ek_segment_calibration_free(l->segment_calibration);
     *l = (struct ek_residual_laws){0};
 }
 
@@ -93,13 +94,14 @@ int ek_profile_reserve_laws(struct ek_profile *p)
 void ek_profile_exchange_laws(struct ek_profile *p)
 {
     struct ek_residual_laws other = p->by_segment;
-    p->by_segment =
-        (struct ek_residual_laws){p->baseline, p->level, p->band, p->calibration, p->density};
+    p->by_segment = (struct ek_residual_laws){p->baseline,    p->level,   p->band,
+                                              p->calibration, p->density, p->segment_calibration};
     p->baseline = other.baseline;
     p->level = other.level;
     p->band = other.band;
     p->calibration = other.calibration;
     p->density = other.density;
+    p->segment_calibration = other.segment_calibration;
 }
 
 void ek_profile_choose_segments(struct ek_profile *p, char *const *names, int count)
@@ -302,7 +304,7 @@ static int add_laws(struct ek_tensors *t, const char *prefix, const struct ek_pr
         rc = add_array(t, array_name(prefix, "calibration", name), EK_F32, features,
                        strata * EK_CALIBRATED, p->calibration,
                        laws * EK_CALIBRATED * sizeof *p->calibration);
-    return rc;
+    return rc ? rc : ek_segment_calibration_write(p->segment_calibration, prefix, t);
 }
 
 static int add_segments(struct ek_tensors *t, const struct ek_profile *p)
@@ -761,7 +763,8 @@ static int read_laws(const struct ek_tensors *t, const char *prefix, struct ek_p
     if (!rc)
         rc = read_array(t, array_name(prefix, "calibration", name), features,
                         strata * EK_CALIBRATED, p->calibration, e);
-    return rc;
+    return rc ? rc
+              : ek_segment_calibration_read(&p->segment_calibration, prefix, t, p->features, e);
 }
 
 /* Read the levels of segments and the distributions relative to them, if any. */
@@ -944,7 +947,8 @@ static uint64_t laws_hash(const struct ek_profile *p, uint64_t seed)
     uint64_t h = floats_hash(p->level, laws, seed);
     h = floats_hash(p->band, laws, h);
     h = floats_hash(p->calibration, laws * EK_CALIBRATED, h);
-    return floats_hash(p->density, features * EK_DENSITY_BINS, h);
+    h = floats_hash(p->density, features * EK_DENSITY_BINS, h);
+    return ek_segment_calibration_hash(p->segment_calibration, h);
 }
 
 static uint64_t segments_hash(const struct ek_profile *p, uint64_t seed)

@@ -7,6 +7,7 @@
 #include "assets/profile_lists.h"
 #include "assets/query_ranges.h"
 #include "assets/query_slopes.h"
+#include "assets/segment_calibration.h"
 #include "assets/segment_levels.h"
 #include "base/error.h"
 #include "num/bet_bins.h"
@@ -59,8 +60,7 @@ enum {
     EK_SPREAD_BINS = 129,   /* ln spread in [-6, 3.2], steps of 1/14 */
     EK_DENSITY_BINS = 1600, /* residual in [-16, 16], steps of 0.02 */
     EK_STRATA_MAX = 4096,
-    EK_CALIBRATED = 24, /* bets of the detector */
-    EK_SEASON = 6,      /* cosine and sine of 24, 12 and 8 hours */
+    EK_SEASON = 6, /* cosine and sine of 24, 12 and 8 hours */
 };
 /* What the dependence between lists is measured on. */
 enum {
@@ -126,6 +126,7 @@ static inline int ek_size_class(int usable)
 struct ek_residual_laws {
     struct ek_baseline *baseline;
     float *level, *band, *calibration, *density;
+    struct ek_segment_calibration *segment_calibration;
 };
 
 struct ek_profile {
@@ -143,8 +144,9 @@ struct ek_profile {
     float *band;                  /* [F, S] how far the level of a stratum wanders (ln) */
     float *calibration; /* [F, S, EK_CALIBRATED] expectation of each bet in a stratum, at least 1 */
     float *density;     /* [F, EK_DENSITY_BINS] of the residual, sums to 1 / bin width */
-    struct ek_sketch **sketch;          /* [F] */
-    struct ek_category_table *category; /* [F]; strata 0: not a category */
+    struct ek_segment_calibration *segment_calibration; /* NULL: all divisors are 1 */
+    struct ek_sketch **sketch;                          /* [F] */
+    struct ek_category_table *category;                 /* [F]; strata 0: not a category */
     float *known; /* [F, EK_KNOWN_VALUES_MAX] all values of a feature of few values, rising */
     uint8_t *known_count;                 /* [F] 0: too many, a category, or not in the file */
     struct ek_item_levels *item_levels;   /* NULL: no feature has levels by item */

@@ -88,6 +88,14 @@ int ek_detector_reserve_cells(struct ek_detector *d, int cells)
         memset(foreign + before, 0, after - before);
     }
     memset(retained + d->cell_capacity, 0, (size_t)(capacity - d->cell_capacity));
+    if (d->segment_scale) {
+        size_t added = (size_t)(capacity - d->cell_capacity);
+        struct ek_segment_rows *rows = ek_realloc(d->segment_rows, (size_t)capacity, sizeof *rows);
+        if (!rows)
+            return EK_ENOMEM;
+        d->segment_rows = rows;
+        memset(rows + d->cell_capacity, 0, added * sizeof *rows);
+    }
     if (ek_evidence_cells_reserve(d->evidence, capacity) ||
         ek_categories_reserve(d->categories, capacity) ||
         (d->evidence_sum && ek_evidence_sum_reserve(d->evidence_sum, capacity)) ||
@@ -106,6 +114,8 @@ void ek_detector_reset_reused(struct ek_detector *d)
         ek_evidence_cells_reset(d->evidence, taken[i]);
         if (d->calibrations)
             ek_cell_calibration_reset(d->calibrations, taken[i]);
+        if (d->segment_rows)
+            d->segment_rows[taken[i]].known = false;
         ek_history_reset_cell(d->history, taken[i]);
         ek_categories_reset_cell(d->categories, taken[i]);
         ek_incidents_reset_cell(d, taken[i]);
@@ -152,10 +162,14 @@ static int allocate(struct ek_detector *d, int cells)
         ek_cells_new(&d->cells, d->rules->segment, d->rules->segment_count, cells) ||
         ek_categories_new(&d->categories, d->profile) ||
         ek_evidence_cells_new(&d->evidence, d->features) ||
-        (d->baseline >= 0 && ek_cell_calibration_new(&d->calibrations, d->features)))
+        ((d->baseline >= 0 || d->profile->segment_calibration) &&
+         ek_cell_calibration_new(&d->calibrations, d->features)))
         return EK_ENOMEM;
     d->watched = ek_calloc(features, sizeof *d->watched);
     d->bet_scale = ek_calloc(features * (size_t)d->profile->strata, sizeof *d->bet_scale);
+    if (d->profile->segment_calibration &&
+        !(d->segment_scale = ek_calloc(features, sizeof *d->segment_scale)))
+        return EK_ENOMEM;
     size_t blocks = (features + EK_BET_BLOCK - 1) / EK_BET_BLOCK;
     d->padded = (int)blocks * EK_BET_BLOCK;
     d->band = ek_calloc_aligned((size_t)d->padded * (size_t)d->profile->strata, sizeof *d->band);
@@ -281,6 +295,8 @@ void ek_detector_free(struct ek_detector *d)
     ek_categories_free(d->categories);
     ek_free(d->watched);
     ek_free(d->bet_scale);
+    ek_free(d->segment_scale);
+    ek_free(d->segment_rows);
     ek_free(d->band);
     ek_free(d->evident);
     ek_free(d->evident_default);
@@ -346,7 +362,56 @@ static const uint16_t *update_cell(struct ek_detector *d, int cell,
     return d->evident;
 }
 
-/* Add the list to the evidence of one cell. Cells of one stratum have their own calibration. */
+static struct ek_segment_rows find_rows(const struct ek_detector *d, int cell)
+{
+    const char *name = ek_cells_dimension_name(d->cells, cell),
+               *value = ek_cells_value(d->cells, cell);
+    size_t first = 0, count = 0;
+    if (name && value)
+        count = ek_segment_calibration_find(d->profile->segment_calibration,
+                                            ek_segment_key((struct ek_text){name, strlen(name)},
+                                                           (struct ek_text){value, strlen(value)}),
+                                            &first);
+    return (struct ek_segment_rows){true, (uint32_t)first, (uint32_t)count};
+}
+
+/* Return the rows of a cell in the calibration of segments. */
+static struct ek_segment_rows rows_of(struct ek_detector *d, int cell)
+{
+    if (!d->segment_rows)
+        return (struct ek_segment_rows){0};
+    if (!d->segment_rows[cell].known)
+        d->segment_rows[cell] = find_rows(d, cell);
+    return d->segment_rows[cell];
+}
+
+bool ek_detector_calibrates(struct ek_detector *d, int cell)
+{
+    return d->calibrations && cell &&
+           (ek_cells_dimension(d->cells, cell) == d->baseline || rows_of(d, cell).count);
+}
+
+/* Return the factors of the bets [features] in a cell: `scale` of the stratum, divided by the
+ * calibration of the segment. Valid until the next call. */
+static const float (*scale_segment(struct ek_detector *d, int cell,
+                                   const float (*scale)[EK_BETS]))[EK_BETS]
+{
+    const struct ek_segment_calibration *t = d->profile->segment_calibration;
+    struct ek_segment_rows rows = rows_of(d, cell);
+    if (!rows.count)
+        return scale;
+    memcpy(d->segment_scale, scale, (size_t)d->features * sizeof *scale);
+    for (size_t i = rows.first; i < (size_t)rows.first + rows.count; i++) {
+        float *to = d->segment_scale[t->feature[i]];
+        for (int k = 0; k < EK_BETS; k++)
+            to[k] /= t->divisor[i * EK_CALIBRATED + (size_t)k];
+    }
+    return (const float(*)[EK_BETS])d->segment_scale;
+}
+
+/* Add the list to the evidence of one cell. Cells of strata and segments have their own
+ * calibration.
+ */
 static void update_evidence(struct ek_detector *d, int cell,
                             const struct ek_list_stats_builder *read, const float *query)
 {
@@ -362,7 +427,8 @@ static void update_evidence(struct ek_detector *d, int cell,
         .evident = update_cell(d, cell, read, query),
         .sum = d->evidence_sum,
     };
-    int own = d->calibrations && ek_cells_dimension(d->cells, cell) == d->baseline;
+    list.bet_scale = scale_segment(d, cell, list.bet_scale);
+    bool own = ek_detector_calibrates(d, cell);
     if (own)
         list.bet_scale = ek_cell_calibration_get(d->calibrations, cell, &list);
     int alarms = ek_evidence_update(&list, &d->level, d->alarm);

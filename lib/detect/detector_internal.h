@@ -127,6 +127,12 @@ struct ek_scheduler {
     int diagnoses;                       /* diagnoses so far */
 };
 
+/* Rows of a cell in the calibration of segments. */
+struct ek_segment_rows {
+    bool known;
+    uint32_t first, count;
+};
+
 /* A member that cannot be derived from others belongs to the checkpoint (detector_state.c). */
 struct ek_detector {
     const struct ek_manifest *manifest;
@@ -137,6 +143,8 @@ struct ek_detector {
     struct ek_list_stats_builder *reader; /* for ek_detector_observe */
     bool *watched;                        /* [F] */
     float (*bet_scale)[EK_BETS];          /* [S, F] 1 / calibration */
+    float (*segment_scale)[EK_BETS];      /* [F] scratch of a segment; NULL: none has its own */
+    struct ek_segment_rows *segment_rows; /* [cell_capacity]; NULL likewise */
     float *band; /* [S, padded] dead bands of the levels of strata; row 0: of all traffic */
     int padded;  /* features, rounded up to blocks */
     uint16_t *evident_default; /* features for which a list is evidence without open episodes; bits
@@ -158,7 +166,7 @@ struct ek_detector {
     struct ek_evidence_sum *evidence_sum; /* NULL outside a fleet; not in checkpoints */
     struct ek_categories *categories;
     uint16_t *episode_of; /* [cell_capacity, F], number in `episode` plus 1; 0: none */
-    struct ek_cell_calibration *calibrations; /* NULL if `baseline` is -1 */
+    struct ek_cell_calibration *calibrations; /* NULL without ek_detector_calibrates */
     int baseline;      /* segment dimension that the profile is stratified by; -1: none */
     uint8_t *retained; /* [cell_capacity] retained by ek_detector_retain_cells */
     struct ek_level_offsets level_offsets;
@@ -231,6 +239,9 @@ static inline float ek_detector_level(const struct ek_detector *d, int cell, int
     return cell ? all + ek_evidence_mu(d->evidence, cell, feature) : all;
 }
 
+/* Return whether a cell has an online calibration: of a stratum, or of a segment that differs in
+ * shape. */
+bool ek_detector_calibrates(struct ek_detector *d, int cell);
 /* Return the dead-bands [padded] of the levels of a cell's lists, which are of the stratum. The
  * detector owns them. */
 static inline const float *ek_detector_band(const struct ek_detector *d, int cell, int stratum)

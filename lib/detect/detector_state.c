@@ -333,7 +333,7 @@ static void rows_serialize(struct ek_detector *d, int number, struct ek_serializ
 
 static void evidence_serialize(struct ek_detector *d, int cell, struct ek_serialize *s)
 {
-    int calibrations = d->calibrations && ek_cells_dimension(d->cells, cell) == d->baseline;
+    int calibrations = ek_detector_calibrates(d, cell);
     ek_evidence_cells_serialize(d->evidence, cell, s);
     ek_serialize_int(s, &calibrations, calibrations, calibrations);
     if (calibrations)

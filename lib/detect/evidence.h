@@ -117,10 +117,10 @@ void ek_evidence_cells_merge(struct ek_evidence_cells *s, int cell,
 /* Read or write the evidence of a cell, which must be reserved. Errors are in snap->rc. */
 void ek_evidence_cells_serialize(struct ek_evidence_cells *s, int cell, struct ek_serialize *snap);
 
-/* Online calibration of the bets in the cells of strata.
+/* Online calibration of the bets in the cells of strata, and of segments that differ in shape.
  *
- * A cell of one stratum uses the tables of all traffic, corrected by the mean of each bet in that
- * stratum in training. With few training lists this mean is uncertain, and a bet may have an
+ * Such a cell uses the tables of all traffic, corrected by the mean of each bet in that stratum or
+ * segment in training. With few training lists this mean is uncertain, and a bet may have an
  * expectation above 1 without a change. So a bet is also divided by its mean over the earlier lists
  * of the cell if that exceeds 1. The divisor depends on earlier lists only, so the evidence stays a
  * test martingale if the mean is correct (prequential plug-in; Dawid 1984).

@@ -268,7 +268,7 @@ static void merge_cell(struct ek_detector *into, const struct ek_detector *from,
 {
     ek_evidence_cells_merge(into->evidence, to, from->evidence, cell);
     ek_categories_merge(into->categories, to, from->categories, cell);
-    if (into->calibrations && ek_cells_dimension(into->cells, to) == into->baseline)
+    if (ek_detector_calibrates(into, to))
         ek_cell_calibration_merge(into->calibrations, to, from->calibrations, cell);
     for (int f = 0; f < into->features; f++)
         if (ek_detector_has_open(into, f, to) || ek_detector_has_open(from, f, cell)) {

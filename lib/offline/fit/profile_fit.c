@@ -444,12 +444,111 @@ static void fit_sketch(const struct ek_profile_fit *fit, struct ek_profile *p, i
     p->baseline[f].log_sd = isnan(summary.log_sd) ? 0 : (float)summary.log_sd;
 }
 
+/* Divisors of a feature in a segment, before they are sorted. */
+struct calibrated {
+    uint64_t segment, feature;
+    float divisor[EK_CALIBRATED];
+};
+
+struct calibrations {
+    struct calibrated *rows;
+    size_t count, capacity;
+    double *sums;   /* [EK_FIT_VALUES_MAX, EK_SEGMENT_SUMS] */
+    float *divisor; /* [EK_FIT_VALUES_MAX, EK_CALIBRATED] */
+};
+
+static int calibrations_init(struct calibrations *c)
+{
+    *c = (struct calibrations){
+        .sums = ek_calloc(EK_FIT_VALUES_MAX * EK_SEGMENT_SUMS, sizeof *c->sums),
+        .divisor = ek_calloc(EK_FIT_VALUES_MAX * EK_CALIBRATED, sizeof *c->divisor)};
+    return c->sums && c->divisor ? EK_OK : EK_ENOMEM;
+}
+
+static void calibrations_release(struct calibrations *c)
+{
+    ek_free(c->rows);
+    ek_free(c->sums);
+    ek_free(c->divisor);
+}
+
+static bool exceeds_one(const float divisor[EK_CALIBRATED])
+{
+    for (int i = 0; i < EK_CALIBRATED; i++)
+        if (divisor[i] > 1)
+            return true;
+    return false;
+}
+
+static int add_calibrated(struct calibrations *c, const struct ek_segment_values *d, int value,
+                          int feature)
+{
+    const struct ek_text name = {d->name, strlen(d->name)},
+                         text = {d->value[value], strlen(d->value[value])};
+    struct calibrated *rows = ek_grow(c->rows, c->count, &c->capacity, sizeof *rows);
+    if (!rows)
+        return EK_ENOMEM;
+    c->rows = rows;
+    rows[c->count] =
+        (struct calibrated){.segment = ek_segment_key(name, text), .feature = (uint64_t)feature};
+    memcpy(rows[c->count++].divisor, c->divisor + value * EK_CALIBRATED, sizeof rows->divisor);
+    return EK_OK;
+}
+
+/* Calibrate the bets of a feature in the segments. Strata have a calibration of their own. */
+static int calibrate_segments(const struct ek_profile_fit *fit, const struct ek_profile *p, int f,
+                              const struct ek_baseline_fit *one, struct calibrations *c)
+{
+    size_t first = (size_t)f * (size_t)p->strata;
+    int rc = EK_OK;
+    for (int i = 0; !rc && i < fit->dimensions; i++) {
+        const struct ek_segment_values *d = &fit->dimension[i];
+        const struct ek_segment_lists lists = {d->of, d->values};
+        if (p->field && !strcmp(p->field, d->name))
+            continue;
+        ek_segment_calibration_fit(one, &p->baseline[f], p->level + first,
+                                   p->calibration + first * EK_CALIBRATED, &lists, c->sums,
+                                   c->divisor);
+        for (int v = 0; !rc && v < d->values; v++)
+            if (exceeds_one(c->divisor + v * EK_CALIBRATED))
+                rc = add_calibrated(c, d, v, f);
+    }
+    return rc;
+}
+
+static int compare_calibrated(const void *a, const void *b)
+{
+    const struct calibrated *x = a, *y = b;
+    int by_segment = (x->segment > y->segment) - (x->segment < y->segment);
+    return by_segment ? by_segment : (x->feature > y->feature) - (x->feature < y->feature);
+}
+
+static int set_calibrations(struct calibrations *c, struct ek_profile *p)
+{
+    struct ek_segment_calibration *t;
+    if (!c->count)
+        return EK_OK;
+    if (ek_segment_calibration_new(&t, c->count))
+        return EK_ENOMEM;
+    qsort(c->rows, c->count, sizeof *c->rows, compare_calibrated);
+    for (size_t i = 0; i < c->count; i++) {
+        t->segment[i] = c->rows[i].segment;
+        t->feature[i] = c->rows[i].feature;
+        memcpy(t->divisor + i * EK_CALIBRATED, c->rows[i].divisor, sizeof c->rows->divisor);
+    }
+    p->segment_calibration = t;
+    return EK_OK;
+}
+
 /* Dependence is pooled over the features, so they are gone through twice. */
 static int fit_features(struct ek_profile_fit *fit, struct ek_profile *p,
                         const struct ek_segment_levels *segments)
 {
     struct scratch s;
+    struct calibrations c;
     int rc = scratch_init(&s, fit, p->strata);
+    if (calibrations_init(&c))
+        rc = EK_ENOMEM;
     if (!rc)
         find_rows(fit, segments, &s);
     for (int f = 0; !rc && f < fit->features; f++) {
@@ -466,8 +565,12 @@ static int fit_features(struct ek_profile_fit *fit, struct ek_profile *p,
         ek_baseline_fit_feature(&one, &p->baseline[f], p->level + first, p->band + first,
                                 p->density + (size_t)f * EK_DENSITY_BINS,
                                 p->calibration + first * EK_CALIBRATED);
+        rc = calibrate_segments(fit, p, f, &one, &c);
         fit_sketch(fit, p, f);
     }
+    if (!rc)
+        rc = set_calibrations(&c, p);
+    calibrations_release(&c);
     scratch_release(&s);
     return rc;
 }

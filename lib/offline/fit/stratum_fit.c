@@ -270,6 +270,7 @@ static void fit_density(const struct ek_baseline_fit *fit, const float *level, f
 
 enum { LISTS_FOR_CALIBRATION = 30 };
 static const double CALIBRATION_MOST = 1e4;
+static const double SURE_ERRORS = 2, BOUND_ERRORS = 1; /* standard errors */
 
 /* Sum the bets to the power of their design effect, and the squares, by stratum: the product of so
  * many equal lists. */
@@ -321,6 +322,90 @@ static void calibration_fit(const struct ek_baseline_fit *fit, const struct ek_b
             double mean =
                 fmax(shrink_mean(sum[i], sum[EK_BETS + i], fit->count[s], deff), least[i]);
             calibration[s * EK_CALIBRATED + i] = (float)fmin(pow(mean, 1 / deff), CALIBRATION_MOST);
+        }
+    }
+}
+
+/* Sum the bets of each segment to the power of their design effect, their squares and the lists. */
+static void sum_segment_bets(const struct ek_baseline_fit *fit, const struct ek_baseline *b,
+                             const float *level, const float *calibration,
+                             const struct ek_segment_lists *lists, double *sums)
+{
+    struct ek_feature_bets bets;
+    double deff[EK_BETS];
+    ek_feature_bets_fill(&bets, fit->tables, b);
+    for (int i = 0; i < EK_BETS; i++)
+        deff[i] = ek_bet_deff(b, i);
+    memset(sums, 0, (size_t)lists->values * EK_SEGMENT_SUMS * sizeof *sums);
+    for (size_t q = 0; q < fit->queries; q++) {
+        const float *divisor = calibration + fit->stratum[q] * EK_CALIBRATED;
+        float e[EK_BETS];
+        if (lists->of[q] < 0)
+            continue;
+        double *sum = sums + lists->of[q] * EK_SEGMENT_SUMS;
+        ek_bets_compute(&bets, b, ek_baseline_band(b), &fit->record[q],
+                        (float)ek_baseline_fit_residual(fit, level, q), e);
+        for (int i = 0; i < EK_BETS; i++) {
+            double bet = (double)(e[i] / divisor[i]), plain = deff[i] > 1 ? pow(bet, deff[i]) : bet;
+            sum[i] += plain;
+            sum[EK_BETS + i] += plain * plain;
+        }
+        sum[2 * EK_BETS]++;
+    }
+}
+
+/* Mean of a bet in a segment, and its standard error. */
+struct bet_mean {
+    double mean, error;
+};
+
+static struct bet_mean mean_of_bet(const double *sum, int bet, double deff)
+{
+    double lists = sum[2 * EK_BETS], mean = sum[bet] / lists;
+    double variance = fmax(sum[EK_BETS + bet] / lists - mean * mean, 0);
+    return (struct bet_mean){mean, sqrt(deff * variance / (lists - 1))};
+}
+
+/* Return whether the expectation of a bet surely exceeds 1 in a segment. */
+static bool do_segments_differ(const double *sums, int values, int bet, double deff)
+{
+    for (int v = 0; v < values; v++) {
+        const double *sum = sums + v * EK_SEGMENT_SUMS;
+        if (sum[2 * EK_BETS] < LISTS_FOR_CALIBRATION)
+            continue;
+        struct bet_mean m = mean_of_bet(sum, bet, deff);
+        if (m.mean - SURE_ERRORS * m.error > 1)
+            return true;
+    }
+    return false;
+}
+
+/* Return the expectation of a bet in a segment, at least 1. If the segments differ, that is an
+ * upper bound, and `most` with few lists. */
+static double segment_mean(const double *sum, int bet, double deff, bool differ, double most)
+{
+    if (!differ)
+        return 1;
+    if (sum[2 * EK_BETS] < LISTS_FOR_CALIBRATION)
+        return most;
+    struct bet_mean m = mean_of_bet(sum, bet, deff);
+    return fmax(m.mean + BOUND_ERRORS * m.error, 1);
+}
+
+void ek_segment_calibration_fit(const struct ek_baseline_fit *fit, const struct ek_baseline *b,
+                                const float *level, const float *calibration,
+                                const struct ek_segment_lists *lists, double *sums, float *divisor)
+{
+    sum_segment_bets(fit, b, level, calibration, lists, sums);
+    for (int i = 0; i < EK_BETS; i++) {
+        double deff = ek_bet_deff(b, i);
+        bool differ = do_segments_differ(sums, lists->values, i, deff);
+        double most = 1;
+        for (int v = 0; v < lists->values; v++)
+            most = fmax(most, segment_mean(sums + v * EK_SEGMENT_SUMS, i, deff, differ, 1));
+        for (int v = 0; v < lists->values; v++) {
+            double mean = segment_mean(sums + v * EK_SEGMENT_SUMS, i, deff, differ, most);
+            divisor[v * EK_CALIBRATED + i] = (float)fmin(pow(mean, 1 / deff), CALIBRATION_MOST);
         }
     }
 }

@@ -52,6 +52,19 @@ static inline double ek_baseline_fit_residual(const struct ek_baseline_fit *fit,
 /* Set level [strata], and the variances, season, spreads and shares of *b. */
 void ek_baseline_fit_moments(const struct ek_baseline_fit *fit, struct ek_baseline *b,
                              float *level);
+/* Training lists by segment: number of the value of each list, -1: none. */
+struct ek_segment_lists {
+    const int16_t *of; /* [queries] */
+    int values;
+};
+enum { EK_SEGMENT_SUMS = 2 * EK_BETS + 1 };
+/* Set divisor [values, EK_CALIBRATED] to the expectations of the bets in the segments of a
+ * dimension, at least 1, after those of the strata, calibration [strata, EK_CALIBRATED]. Arguments
+ * as for ek_baseline_fit_feature, which set them. sums [values, EK_SEGMENT_SUMS]: scratch. */
+void ek_segment_calibration_fit(const struct ek_baseline_fit *fit, const struct ek_baseline *b,
+                                const float *level, const float *calibration,
+                                const struct ek_segment_lists *lists, double *sums, float *divisor);
+
 /* Set level, band [strata], density [EK_DENSITY_BINS], calibration [strata, EK_CALIBRATED] and *b
  * except its log_mean, log_sd and design effects, which must be set. */
 void ek_baseline_fit_feature(const struct ek_baseline_fit *fit, struct ek_baseline *b, float *level,
