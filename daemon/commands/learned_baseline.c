@@ -274,7 +274,7 @@ static int add_fields(void *context, const struct ek_buf *message, int64_t time_
     int rc = decode(b, message->data, message->length, -1, &is_list, e);
     (void)time_ms;
     c->messages++;
-    c->json = c->json || ek_codec_is_json(message->data, message->length);
+    c->json = c->json || ek_codec_has_json(message->data, message->length);
     if (rc || !is_list)
         return rc;
     for (int i = 0; i < q->items; i++)

@@ -629,7 +629,7 @@ int64_t ek_codec_time(const void *bytes, size_t length)
     struct ek_json *json = NULL;
     struct ek_json_fault fault;
     int64_t time = -1;
-    if (!ek_codec_is_json(bytes, length))
+    if (!ek_codec_has_json(bytes, length))
         return find_time(bytes, length);
     if (!ek_json_read(&json, bytes, length, EK_JSON_DEPTH_MAX, &fault)) {
         const uint8_t *wire = ek_json_wire(json, &length);

@@ -192,6 +192,9 @@ int64_t ek_codec_time(const void *bytes, size_t length);
 
 /* Return true if the bytes begin like a JSON message. */
 bool ek_codec_is_json(const void *bytes, size_t length);
+/* Return whether bytes begin like a JSON message: an object, also after the frame of a schema
+ * registry. */
+bool ek_codec_has_json(const void *bytes, size_t length);
 
 /* Return a static text for an error message if the bytes have the other encoding than expected,
  * else NULL. The caller sets EK_ERR_ENCODING in its error. */

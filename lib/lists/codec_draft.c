@@ -222,7 +222,7 @@ int ek_draft_add(struct ek_draft *d, const void *bytes, size_t length, struct ek
     struct ek_json_fault fault;
     const uint8_t *start = bytes;
     int root = 0, rc = EK_OK;
-    if (ek_codec_is_json(bytes, length)) {
+    if (ek_codec_has_json(bytes, length)) {
         rc = ek_json_read(&d->json, bytes, length, EK_JSON_DEPTH_MAX, &fault);
         if (!rc)
             start = ek_json_wire(d->json, &length);

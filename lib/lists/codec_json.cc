@@ -490,6 +490,7 @@ int ek_json_read(struct ek_json **json, const void *text, size_t length, int dep
     struct ek_json *j = *json;
     struct writer w = {j, j->wire, depth - 1, nullptr};
     memcpy(j->text, text, length);
+    memset(j->text, ' ', ek_json_frame(text, length)); /* so that positions stay */
     memset(j->text + length, ' ', simdjson::SIMDJSON_PADDING);
     j->place_count = 0;
     j->length = length;

@@ -32,9 +32,16 @@ struct ek_json_fault {
 
 enum { EK_JSON_NUMBER_BYTES = 32, EK_JSON_DEPTH_MAX = 1100 };
 
+/* Return the length of the frame of a schema registry before an object: a zero byte and an id of 4
+ * bytes, which no JSON text begins with; else 0. */
+static inline size_t ek_json_frame(const void *text, size_t length)
+{
+    enum { FRAME_BYTES = 5 };
+    return length > FRAME_BYTES && !*(const char *)text ? FRAME_BYTES : 0;
+}
 /* Parse `length` bytes that nest at most `depth` levels (at most EK_JSON_DEPTH_MAX), with
- * surrounding white space. *json is created if NULL and can be reused after an error. Return 0,
- * EK_ENOMEM, or EK_EFORMAT or EK_ELIMIT (depth) with *fault set. */
+ * surrounding white space, and after a frame. *json is created if NULL and can be reused after an
+ * error. Return 0, EK_ENOMEM, or EK_EFORMAT or EK_ELIMIT (depth) with *fault set. */
 int ek_json_read(struct ek_json **json, const void *text, size_t length, int depth,
                  struct ek_json_fault *fault);
 void ek_json_free(struct ek_json *json);

@@ -777,6 +777,13 @@ bool ek_codec_is_json(const void *bytes, size_t length)
     return spaces < length && p[spaces] == '{';
 }
 
+bool ek_codec_has_json(const void *bytes, size_t length)
+{
+    const uint8_t *p = bytes;
+    size_t frame = ek_json_frame(bytes, length);
+    return ek_codec_is_json(p + frame, length - frame);
+}
+
 static bool is_msgpack_map(const void *bytes, size_t length)
 {
     uint8_t first = length ? *(const uint8_t *)bytes : 0;
@@ -786,7 +793,7 @@ static bool is_msgpack_map(const void *bytes, size_t length)
 const char *ek_codec_other_encoding(enum ek_message_encoding expected, const void *bytes,
                                     size_t length)
 {
-    if (expected == EK_MESSAGES_MSGPACK && ek_codec_is_json(bytes, length))
+    if (expected == EK_MESSAGES_MSGPACK && ek_codec_has_json(bytes, length))
         return "it begins as JSON does, and MessagePack is expected";
     if (expected == EK_MESSAGES_JSON && is_msgpack_map(bytes, length))
         return "it begins as MessagePack does, and JSON is expected";
@@ -825,7 +832,7 @@ static int open_json(struct ek_decode *d)
 static bool wants_json(const struct ek_codec *c, const void *bytes, size_t length)
 {
     return c->encoding == EK_MESSAGES_JSON ||
-           (c->encoding == EK_MESSAGES_EITHER && ek_codec_is_json(bytes, length));
+           (c->encoding == EK_MESSAGES_EITHER && ek_codec_has_json(bytes, length));
 }
 
 static int check_encoding(struct ek_decode *d, size_t length)

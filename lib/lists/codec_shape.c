@@ -548,7 +548,7 @@ int ek_shape_add(struct ek_shape *s, const void *bytes, size_t length, struct ek
         rc = open_converted(s, &start, &length, e);
     if (rc)
         return rc;
-    if (!ek_encoding_has_schemas(s->encoding) && ek_codec_is_json(bytes, length)) {
+    if (!ek_encoding_has_schemas(s->encoding) && ek_codec_has_json(bytes, length)) {
         rc = ek_json_read(&s->json, bytes, length, EK_JSON_DEPTH_MAX, &fault);
         if (!rc)
             start = ek_json_wire(s->json, &length);

@@ -98,7 +98,10 @@ static void check_text(const uint8_t *data, size_t size)
     const size_t flags = JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL;
     struct ek_json_fault fault;
     int rc = ek_json_read(&ours, data, size, DEPTH, &fault);
+    size_t frame = ek_json_frame(data, size); /* of a schema registry */
     json_error_t why;
+    data += frame;
+    size -= frame;
     json_t *theirs = json_loadb((const char *)data, size, flags, &why);
     /* A name with \u0000 in it is JSON, but jansson cannot store it. */
     if (!theirs && json_error_code(&why) == json_error_null_byte_in_key)

@@ -250,6 +250,32 @@ START_TEST(patching_replaces_nothing_but_the_digits_of_the_scores)
 }
 END_TEST
 
+START_TEST(the_frame_of_a_registry_is_skipped_and_kept)
+{
+    static const char text[] =
+        "{\"query_features\":[1],\"items\":[{\"score\":1.5,\"features\":[1,2]}]}";
+    static const char frame[] = {0, 0, 0, 1, '\n'};
+    static const enum ek_message_encoding encodings[] = {EK_MESSAGES_JSON, EK_MESSAGES_EITHER};
+    uint8_t bytes[sizeof frame + sizeof text];
+    size_t length = sizeof bytes - 1;
+    memcpy(bytes, frame, sizeof frame);
+    memcpy(bytes + sizeof frame, text, sizeof text);
+    ck_assert(ek_codec_has_json(bytes, length) && !ek_codec_is_json(bytes, length));
+    ck_assert(!ek_codec_has_json(bytes, sizeof frame));
+    for (int i = 0; i < 2; i++) {
+        const struct ek_mapping mapping = {.encoding = encodings[i]};
+        struct reading b = setup_with(&mapping);
+        ck_assert_int_eq(ek_codec_decode(b.codec, bytes, length, &b.q, &b.e), EK_OK);
+        ck_assert_double_eq(b.q.score[0], 1.5);
+        ck_assert_int_eq(ek_codec_patch(&b.q, bytes, length, (double[]){-3}, &b.out, &b.e), EK_OK);
+        ck_assert_uint_eq(b.out.length, length - 1);
+        ck_assert_mem_eq(b.out.data, frame, sizeof frame);
+        ck_assert_ptr_nonnull(strstr(ek_buf_string(&b.out) + sizeof frame, "\"score\":-3,"));
+        reading_end(&b);
+    }
+}
+END_TEST
+
 START_TEST(an_item_without_a_score_cannot_be_patched)
 {
     struct reading b = setup();
@@ -337,7 +363,8 @@ Suite *suite_codec_json(void)
         what_is_no_json_is_refused_with_its_place, what_is_no_message_is_refused_in_words_of_json,
         nesting_beyond_the_limit_is_refused, every_prefix_of_a_message_is_refused,
         patching_replaces_nothing_but_the_digits_of_the_scores,
-        an_item_without_a_score_cannot_be_patched, fields_can_have_other_names_and_depths,
+        the_frame_of_a_registry_is_skipped_and_kept, an_item_without_a_score_cannot_be_patched,
+        fields_can_have_other_names_and_depths,
         each_encoding_refuses_the_other_and_either_takes_both,
         the_time_of_a_message_needs_no_manifest,
         numbers_are_written_as_short_as_they_can_be_read_back);
