@@ -28,11 +28,14 @@ done >examples
 [ "$(wc -l <examples)" -ge 12 ] || fail "few examples: $(cat examples)"
 while read -r words; do
 	status=0
+	case $words in
+	"watch "*) set -- timeout 5 "$EK" ;; # it waits for a broker
+	*) set -- "$EK" ;;
+	esac
 	# shellcheck disable=SC2086 # words
-	timeout 5 "$EK" $words >out 2>err </dev/null || status=$?
+	"$@" $words >out 2>err </dev/null || status=$?
 	case $words:$status in
-	"watch "*:124) grep -q 'waiting for up to 30 s' err || fail "$words: $(cat err)" ;;
-	"generate "*:0) ;;
+	"watch "*:124 | "generate "*:0) ;;
 	*:1 | *:78) grep -qE 'no such file' err out || fail "$words: $(cat err)" ;;
 	*) fail "status $status of $words: $(cat err)" ;;
 	esac
