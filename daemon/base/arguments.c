@@ -133,6 +133,14 @@ bool ek_cli_store(const struct ek_cli_slot *slots, int key, char *arg, void *arg
     return slots->key;
 }
 
+bool ek_cli_parse_writes(struct argp_state *state, const char *arg)
+{
+    bool features = !strcmp(arg, "features");
+    if (!features && strcmp(arg, "scores") != 0)
+        argp_error(state, "--writes: '%s' is not one of: scores, features", arg);
+    return features;
+}
+
 uint64_t ek_cli_parse_integer(struct argp_state *state, const char *name, const char *arg,
                               uint64_t low, uint64_t high)
 {

@@ -25,6 +25,9 @@ bool ek_cli_store(const struct ek_cli_slot *slots, int key, char *arg, void *arg
 /* Return the integer value of an option; exits with a usage error if it is not in low .. high. */
 uint64_t ek_cli_parse_integer(struct argp_state *state, const char *name, const char *arg,
                               uint64_t low, uint64_t high);
+/* Return whether --writes is `features`, not `scores`; exits with a usage error for another text.
+ */
+bool ek_cli_parse_writes(struct argp_state *state, const char *arg);
 
 /* Return true if a path (or NULL) means standard output. */
 bool ek_is_stdout(const char *path);

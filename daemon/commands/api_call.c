@@ -81,10 +81,15 @@ int ek_api_call(const char *url, const char *path, const char *token, const char
     return rc;
 }
 
-void ek_api_address(const char *listen, char url[EK_API_URL_BYTES])
+int ek_api_address(const struct ek_config *c, const char *path, char url[EK_API_URL_BYTES],
+                   struct ek_error *e)
 {
+    const char *listen = c->listen;
+    if (!strcmp(listen, "off"))
+        return ek_fail(e, EK_ECONFIG, "%s: 'http.listen' is off, so the instance has no API", path);
     const char *port = strrchr(listen, ':');
     bool all = !strncmp(listen, "0.0.0.0:", 8) || !strncmp(listen, "[::]:", 5);
     snprintf(url, EK_API_URL_BYTES, "http://%s%s", all || *listen == ':' ? "127.0.0.1" : "",
              all && port ? port : listen);
+    return EK_OK;
 }

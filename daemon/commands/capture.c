@@ -182,18 +182,18 @@ static const struct ek_cli_slot SLOTS[] = {
     {KEY_UNTIL_END, offsetof(struct capture_args, until_end)},
     {0}};
 
-int ek_capture_parse_since(const char *text, int64_t *since_ms)
+int64_t ek_capture_parse_since(struct argp_state *state, const char *text)
 {
     enum { DAY_MS = 86400000, DAY_BYTES = 10 };
-    int64_t ms;
-    if (!ek_parse_duration_ms(text, strlen(text), &ms)) {
-        *since_ms = ek_wall_ms() - ms;
-        return EK_OK;
-    }
+    int64_t ms = 0;
+    if (!ek_parse_duration_ms(text, strlen(text), &ms))
+        return ek_wall_ms() - ms;
     if (ek_parse_until_ms(text, &ms))
-        return EK_EFORMAT;
-    *since_ms = strlen(text) == DAY_BYTES ? ms - DAY_MS : ms;
-    return EK_OK;
+        argp_error(state,
+                   "--since needs an age such as 6h, a day such as 2027-01-31 or a time such as "
+                   "2027-01-31T12:00:00Z, not '%s'",
+                   text);
+    return strlen(text) == DAY_BYTES ? ms - DAY_MS : ms;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -213,11 +213,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         a->from_end = !strcmp(arg, "end");
         return 0;
     case KEY_SINCE:
-        if (ek_capture_parse_since(arg, &a->since_ms))
-            argp_error(state,
-                       "--since needs an age such as 6h, a day such as 2027-01-31 or a time such "
-                       "as 2027-01-31T12:00:00Z, not '%s'",
-                       arg);
+        a->since_ms = ek_capture_parse_since(state, arg);
         return 0;
     case KEY_MAX:
         if (ek_parse_u64(arg, EK_WHOLE, &a->max) || !a->max)

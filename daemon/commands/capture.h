@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "daemon/kafka/tool_client.h"
 
+#include <argp.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -41,8 +42,8 @@ void ek_dead_letters_add(struct ek_dead_letters *d, const struct ek_kafka_record
 /* Print a line for each error class with records. Return 0 or EK_ENOMEM. */
 int ek_dead_letters_print(const struct ek_dead_letters *d, FILE *to);
 
-/* Parse the value of --since: an age, or a date in UTC, of which a day means its start. Return 0,
- * or EK_EFORMAT with *since_ms unchanged. */
-int ek_capture_parse_since(const char *text, int64_t *since_ms);
+/* Return the time of --since in milliseconds: an age, or a date in UTC, of which a day means its
+ * start. Exit with a usage error for another text. */
+int64_t ek_capture_parse_since(struct argp_state *state, const char *text);
 
 #endif

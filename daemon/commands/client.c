@@ -226,11 +226,7 @@ static int read_config(struct client *t, struct ek_error *e)
     int rc = ek_config_load(&c, t->config, uses, e);
     if (rc)
         return ek_cli_config_fault(e);
-    if (!strcmp(c->listen, "off"))
-        rc = ek_fail(e, EK_ECONFIG, "%s: 'http.listen' is off, so the instance has no API",
-                     t->config);
-    else
-        ek_api_address(c->listen, t->url);
+    rc = ek_api_address(c, t->config, t->url, e);
     if (!rc && token)
         rc = ek_config_tokens(&t->tokens, c, e);
     ek_config_free(c);

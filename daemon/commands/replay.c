@@ -393,9 +393,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_WRITES:
         a->writes_given = true;
-        a->writes_features = !strcmp(arg, "features");
-        if (!a->writes_features && strcmp(arg, "scores") != 0)
-            argp_error(state, "--writes: '%s' is not one of: scores, features", arg);
+        a->writes_features = ek_cli_parse_writes(state, arg);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

@@ -68,9 +68,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_WRITES:
         a->writes_given = true;
-        a->writes_features = !strcmp(arg, "features");
-        if (!a->writes_features && strcmp(arg, "scores") != 0)
-            argp_error(state, "--writes: '%s' is not one of: scores, features", arg);
+        a->writes_features = ek_cli_parse_writes(state, arg);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -340,11 +338,7 @@ static int read_address(struct arguments *a, struct ek_error *e)
     int rc = ek_config_load(&c, a->config, uses, e);
     if (rc)
         return ek_cli_config_fault(e);
-    if (!strcmp(c->listen, "off"))
-        rc = ek_fail(e, EK_ECONFIG, "%s: 'http.listen' is off, so the instance has no API",
-                     a->config);
-    else
-        ek_api_address(c->listen, a->url);
+    rc = ek_api_address(c, a->config, a->url, e);
     ek_config_free(c);
     return rc;
 }

@@ -110,11 +110,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         a->properties[a->property_count++] = arg;
         return 0;
     case KEY_SINCE:
-        if (ek_capture_parse_since(arg, &a->since_ms))
-            argp_error(state,
-                       "--since needs an age such as 6h, a day such as 2027-01-31 or a time "
-                       "such as 2027-01-31T12:00:00Z, not '%s'",
-                       arg);
+        a->since_ms = ek_capture_parse_since(state, arg);
         return 0;
     case KEY_LEARN:
         a->learn = ek_cli_parse_integer(state, "--learn", arg, EK_LEARNED_FIRST_LEAST, LEARN_MAX);
