@@ -228,16 +228,17 @@ TEST_BINARIES := $(B)/tests/unit-tests $(B)/tests/prop-tests
 -include $(sort $(filter-out $(MAKEFILE_LIST),$(wildcard tests/*/*.mk)))
 check-binaries: $(TEST_BINARIES)
 
-# `make check` runs these, in this order, and then every other target check-NAME there is; those that
-# mostly wait beside the others, to be told of at the end.
+# `make check` runs these, in this order, and then every other target check-NAME. Lanes, whose parts mostly wait
+# or use one core, run in the background, and are printed at the end.
 FIRST_PARTS := gates selftest unit prop alloc cli formats fuzz install docs
-BESIDE      := kafka page
+LANES       := kafka page,wheel,rankers,exchange,schemas,targets
 FOUND_PARTS := $(shell sed -nE 's/^check-([a-z0-9]+):.*/\1/p' $(MAKEFILE_LIST) | sort -u)
 # Those that take minutes are for a release.
 NO_PARTS    := parts binaries reproducible anyranker
-PARTS := $(FIRST_PARTS) $(filter-out $(FIRST_PARTS) $(BESIDE) $(NO_PARTS),$(FOUND_PARTS)) $(BESIDE)
+IN_LANES := $(subst $(comma), ,$(LANES))
+PARTS := $(FIRST_PARTS) $(filter-out $(FIRST_PARTS) $(IN_LANES) $(NO_PARTS),$(FOUND_PARTS)) $(IN_LANES)
 check-parts:
-	@MAKE='$(MAKE)' LOGS=$(B)/check BESIDE='$(BESIDE)' KAFKA_WORKERS=2 sh tests/run-parts.sh $(PARTS)
+	@MAKE='$(MAKE)' LOGS=$(B)/check LANES='$(LANES)' KAFKA_WORKERS=2 sh tests/run-parts.sh $(PARTS)
 
 compile-commands: ## compile_commands.json for editors and analysers
 	@$(PYTHON) deploy/compile_commands.py compile_commands.json $(PROGRAM_SRC) $(UNIT_SRC) $(PROP_SRC) \

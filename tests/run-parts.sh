@@ -1,15 +1,16 @@
 #!/bin/sh
 # Run the parts of `make check` one after the other and add up their results.
 #
-#   MAKE=make LOGS=build/check BESIDE="kafka" tests/run-parts.sh gates unit ...
+#   MAKE=make LOGS=build/check LANES="kafka page,wheel" tests/run-parts.sh gates unit ...
 #
-# The parts of BESIDE, which mostly wait, start at once and run in parallel; their output is printed in order.
+# Each word of LANES is a lane: parts that run in the background, one after the other, from the start. All lanes and
+# the parts outside of them run in parallel; the output is printed in the order of the arguments.
 # A part prints Check's `100%: Checks: 9, Failures: 0, Errors: 0` or `9 passed, 0 failed`
 # (`, 1 skipped` may follow), once or more. A part that prints no count, or that ends badly without
 # naming a failure, counts as one failure. Failures are repeated below the table.
 # The last line is the sum: `N passed, N failed`.
 set -u
-: "${MAKE:=make}" "${LOGS:=build/check}" "${BESIDE:=}"
+: "${MAKE:=make}" "${LOGS:=build/check}" "${LANES:=}"
 mkdir -p "$LOGS"
 passed=0 failed=0 skipped=0 table= broken=
 
@@ -31,35 +32,54 @@ run() { # part [wrapper]: prints its output, and writes "status seconds"
 
 stoppable() { # command: ends with the shell that waits for it
 	"$@" &
-	trap "kill $!; wait $!" TERM
+	trap "kill $!; wait $!; exit 1" TERM
 	wait $!
 }
 
-is_beside() { # part
-	case " $BESIDE " in *" $1 "*) true ;; *) false ;; esac
+run_lane() { # parts
+	for each in "$@"; do
+		run "$each" stoppable >>"$LOGS/$each.log"
+	done
+}
+
+lane_of() { # part: prints the process of its lane, if it has one
+	case "$begun" in *" $1:"*) each=${begun#*" $1:"} && echo "${each%% *}" ;; esac
 }
 
 # Stop all parts when this script is stopped.
 begun=
 trap 'for each in $begun; do kill "${each#*:}" 2>/dev/null; done; exit 1' INT TERM
-for part in "$@"; do
-	is_beside "$part" || continue
-	: >"$LOGS/$part.log" # not the log of a previous run
-	run "$part" stoppable >>"$LOGS/$part.log" &
-	begun="$begun $part:$!"
+for lane in $LANES; do
+	parts=$(echo "$lane" | tr , ' ')
+	for part in $parts; do
+		: >"$LOGS/$part.log" # not the log of a previous run
+		rm -f "$LOGS/$part.end"
+	done
+	# shellcheck disable=SC2086 # several parts
+	run_lane $parts &
+	for part in $parts; do
+		begun="$begun $part:$! "
+	done
 done
+
+wait_for() { # part process: until the part has ended, or the process of its lane
+	while [ ! -e "$LOGS/$1.end" ] && kill -0 "$2" 2>/dev/null; do
+		sleep 1
+	done
+}
 
 for part in "$@"; do
 	echo "== check-$part"
 	log=$LOGS/$part.log
-	if is_beside "$part"; then
-		pid=${begun##* "$part":}
-		tail -n +1 -f --pid="${pid%% *}" "$log" &
+	lane=$(lane_of "$part")
+	if [ -n "$lane" ]; then
+		wait_for "$part" "$lane" &
+		tail -n +1 -f --pid=$! "$log" &
 		wait $!
 	else
 		run "$part" | tee "$log"
 	fi
-	read -r status seconds <"$LOGS/$part.end"
+	read -r status seconds 2>/dev/null <"$LOGS/$part.end" || status=1 seconds=0
 	# shellcheck disable=SC2046 # four numbers
 	set -- $(count "$log")
 	p=$1 f=$2 s=$3 note=

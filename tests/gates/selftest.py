@@ -104,13 +104,13 @@ PARTS = [
 ]
 
 
-def with_make(folder, does, beside):
+def with_make(folder, does, lanes):
     """Return the environment of tests/run-parts.sh with a replacement of make."""
     make = os.path.join(folder, "make")
     with open(make, "w", encoding="utf-8") as f:
         f.write(f"#!/bin/sh\n{does}\n")
     os.chmod(make, 0o755)
-    return {**os.environ, "MAKE": make, "BESIDE": beside, "LOGS": os.path.join(folder, "logs")}
+    return {**os.environ, "MAKE": make, "LANES": lanes, "LOGS": os.path.join(folder, "logs")}
 
 
 def soon(condition, seconds=30):
@@ -121,26 +121,27 @@ def soon(condition, seconds=30):
 
 
 def test_stop(tree, folder):
-    """Stopping the script stops its parallel parts and their children."""
+    """Stopping the script stops its lanes: the children of the part that runs end, and the next part does not begin."""
     mark = os.path.join(folder, "ended")
     does = f"trap 'echo >{mark}; exit 1' TERM; echo begun; for i in $(seq 200); do sleep 0.1; done"
-    logs = os.path.join(folder, "logs", "any.log")
+    logs, after = (os.path.join(folder, "logs", name) for name in ("any.log", "after.log"))
     with open(os.devnull, "w", encoding="utf-8") as nowhere, subprocess.Popen(
-            ["sh", tree.path("tests/run-parts.sh"), "any"], stdout=nowhere, env=with_make(folder, does, "any")) as script:
+            ["sh", tree.path("tests/run-parts.sh"), "any", "after"], stdout=nowhere, env=with_make(folder, does, "any,after")) as script:
         begun = soon(lambda: os.path.exists(logs) and "begun" in open(logs, encoding="utf-8").read())
         script.terminate()
-    yield report(begun and soon(lambda: os.path.exists(mark)), "run-parts", "what runs beside others ends with it", [])
+    yield report(begun and soon(lambda: os.path.exists(mark)), "run-parts", "its lanes end with it", [])
+    yield report(os.path.getsize(after) == 0, "run-parts", "a lane that was stopped begins no other part", [])
 
 
 def test_parts(tree, folder):
     """Test the script that sums up the parts of `make check`."""
     script = tree.path("tests/run-parts.sh")
-    for (what, prints, status, last), beside in itertools.product(PARTS, ("", "any")):
+    for (what, prints, status, last), lanes in itertools.product(PARTS, ("", "any", "other,any")):
         result = subprocess.run(["sh", script, "any"], capture_output=True, text=True, check=False,
-                                env=with_make(folder, prints, beside))
+                                env=with_make(folder, prints, lanes))
         lines = result.stdout.splitlines()
         yield report(result.returncode == status and lines[-len(last.splitlines()):] == last.splitlines(), "run-parts",
-                     what + (", beside others" if beside else ""), lines)
+                     what + (f", lane {lanes}" if lanes else ""), lines)
 
 
 def run(tree, gates):
