@@ -16,7 +16,7 @@
 #include "guard/plan_json.h"
 #include "guard/save.h"
 #include "plan/open_findings.h"
-#include "guard/guard.h"
+#include "guard/event_clock.h"
 #include "guard/live_sketches.h"
 
 #include <stdbool.h>

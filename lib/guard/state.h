@@ -10,7 +10,7 @@
 #include "detect/detector_state.h"
 #include "evenkeel.h"
 #include "guard/save.h"
-#include "guard/guard.h"
+#include "guard/event_clock.h"
 #include "rules/rules.h"
 
 #include <stdbool.h>

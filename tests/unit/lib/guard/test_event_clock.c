@@ -1,6 +1,6 @@
 /* Event time: skewed partitions and wrong clocks must not shorten or freeze a minimum duration. */
 #include "base/rng.h"
-#include "guard/guard.h"
+#include "guard/event_clock.h"
 #include "tests/check.h"
 
 enum { HOUR = 3600 * 1000 };

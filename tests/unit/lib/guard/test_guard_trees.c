@@ -1,6 +1,5 @@
 /* A guard after the user's own ranker of trees: a list that shows a fault has the scores again that
  * it had before the fault; all others keep theirs. */
-#include "guard/guard.h"
 
 #include "base/alloc.h"
 #include "base/file.h"

@@ -8,8 +8,8 @@
  *
  * Units: milliseconds since 1970. No allocation.
  */
-#ifndef EK_GUARD_GUARD_H
-#define EK_GUARD_GUARD_H
+#ifndef EK_GUARD_EVENT_CLOCK_H
+#define EK_GUARD_EVENT_CLOCK_H
 
 #include "base/serialize.h"
 
