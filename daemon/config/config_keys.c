@@ -307,8 +307,8 @@ static const struct ek_key_row KEYS[] = {
          "threads that decode and score, each with its own partitions; auto: the number of CPUs"},
     NUMBER("pipeline.batch_size", INT, IN_CONFIG(batch_size), "256", 1, 4096,
            "maximum number of messages read, or processed by a worker, at once"),
-    NUMBER("pipeline.linger", DURATION, IN_CONFIG(linger_ms), "20ms", 1, SECONDS(10),
-           "longest time that an output waits to be sent in a batch"),
+    NUMBER("pipeline.linger", DURATION, IN_CONFIG(linger_ms), "1ms", 1, SECONDS(10),
+           "time that an output waits for others to be sent with it, linger.ms of the producer"),
 
     NUMBER("pipeline.shadow_scoring_cpu_percent", INT, IN_CONFIG(shadow_scoring_cpu_percent), "5",
            0, 100,

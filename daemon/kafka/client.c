@@ -26,7 +26,6 @@ enum {
     BACKOFF_VERSION = 0x020300ff,
     STATE_MESSAGES = 100000, /* maximum queued records of a checkpoint */
     STATE_KBYTES = 1 << 20,
-    LINGER_SHARE = 4, /* fraction 1/4 of `pipeline.linger` */
 };
 
 /* Properties that evenkeel sets, and the configuration key to use instead. */
@@ -284,14 +283,12 @@ static bool writes(const struct ek_config *c)
  */
 static int set_delivery(rd_kafka_conf_t *conf, const struct ek_config *c, struct ek_error *e)
 {
-    char linger[32];
-    snprintf(linger, sizeof linger, "%g", (double)c->linger_ms / LINGER_SHARE);
     int rc = ek_kafka_conf_set(conf, "enable.idempotence", writes(c) ? "true" : "false", e);
     if (!rc)
         rc = ek_kafka_conf_set(conf, "acks", "all", e);
     if (!rc)
         rc = ek_kafka_conf_set(conf, "max.in.flight.requests.per.connection", "5", e);
-    return rc ? rc : ek_kafka_conf_set(conf, "linger.ms", linger, e);
+    return rc ? rc : set_number(conf, "linger.ms", c->linger_ms, e);
 }
 
 /* Exactly once. librdkafka requires idempotence and lowers message and request timeouts below the

@@ -15,7 +15,7 @@ from record import Bench, words
 
 FORWARDER, QUICK = "librdkafka forwarder, same settings", "librdkafka forwarder, free to reorder"
 FLAT_OUT = 1000000  # messages/s, above any rate here
-UNSAFE = "enable.idempotence: \"false\", acks: all, linger.ms: \"5\", max.in.flight.requests.per.connection: \"1000000\""
+UNSAFE = "enable.idempotence: \"false\", acks: all, linger.ms: \"1\", max.in.flight.requests.per.connection: \"1000000\""
 UNITS = (("messages/s", ""), ("us/message", ", processor time of the client"), ("broker", ", processor time of the broker"))
 
 
