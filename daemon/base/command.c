@@ -67,7 +67,7 @@ static int flush_stdout(void)
     struct ek_error e;
     char reason[80] = "";
     if (problem)
-        snprintf(reason, sizeof reason, ": %s", strerrordesc_np(problem));
+        snprintf(reason, sizeof reason, ": %s", strerror(problem));
     if (problem)
         reason[2] = (char)tolower((unsigned char)reason[2]);
     ek_fail(&e, EK_EIO, "cannot write to standard output%s", reason);

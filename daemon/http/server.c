@@ -632,9 +632,7 @@ static int start_timeout_thread(struct ek_http *h)
 /* Report a failure to listen; strerror starts with a capital letter. */
 static int fail_listen(const char *listen, int problem, struct ek_error *e)
 {
-    const char *why = strerrordesc_np(problem);
-    if (!why)
-        why = "?";
+    const char *why = strerror(problem);
     return ek_fail(e, EK_EIO, "cannot listen on %s: %c%s", listen, tolower((unsigned char)*why),
                    why + 1);
 }

@@ -17,8 +17,7 @@ int ek_file_fail(struct ek_error *e, const char *name, const char *what)
 {
     char reason[128];
     int problem = errno;
-    snprintf(reason, sizeof reason, "%s",
-             strerrordesc_np(problem) ? strerrordesc_np(problem) : "?");
+    snprintf(reason, sizeof reason, "%s", strerror(problem));
     if (islower((unsigned char)reason[1]))
         reason[0] = (char)tolower((unsigned char)reason[0]);
     ek_fail_at(e, EK_EIO, name, 0, 0, "%s: %s", what, reason);

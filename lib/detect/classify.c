@@ -111,7 +111,7 @@ static int residuals(const struct ek_window *w, double *mean)
 
 static void spreads(const struct ek_baseline *b, const struct ek_window *w, struct ek_diagnosis *d)
 {
-    double move = 0, score = 0, incoherent = 0, whole = 0;
+    double score = 0, incoherent = 0, whole = 0;
     for (int i = 0; i < w->count; i++) {
         const struct ek_list_stats *o = &w->record[i];
         if (!ek_spread_known(b, o->usable))
@@ -120,7 +120,6 @@ static void spreads(const struct ek_baseline *b, const struct ek_window *w, stru
         double away = o->spread - b->spread_mean[c];
         double around = fmin(fmax(away, -1), 1);
         whole += away;
-        move += around;
         score += around / b->spread_sd[c];
         incoherent += o->spread > b->spread_hi[c];
         d->lists++;
