@@ -4,8 +4,11 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* TIE_LN: tolerance for rounded factors in unit files. */
-static const double WIDER = 1.25, TOLERANCE_LN = .03, TIE_LN = 1e-9;
+/* TIE_LN: tolerance for rounded factors in unit files.
+ * WIDEST_LN, WIDEST: width of the widest interval that names a unit: 20% either way, or a share of
+ * a large factor. */
+static const double WIDER = 1.25, TOLERANCE_LN = .03, TIE_LN = 1e-9, WIDEST_LN = .3646,
+                    WIDEST = .25;
 
 static int is_listed(const struct ek_feature_rule *rule, const char *id)
 {
@@ -54,6 +57,11 @@ static int is_nameable(const struct ek_unit_match *m)
            (m->fit == EK_UNIT_ANY && fabs(tens - round(tens)) < TIE_LN);
 }
 
+static bool is_precise(double width_ln, double factor_ln)
+{
+    return WIDER * width_ln < factor_ln && width_ln < fmax(WIDEST_LN, WIDEST * factor_ln);
+}
+
 int ek_units_match(const struct ek_rules *rules, const struct ek_manifest *m, int item_feature,
                    double shift_ln, double low_ln, double high_ln, struct ek_unit_match *match)
 {
@@ -69,7 +77,7 @@ int ek_units_match(const struct ek_rules *rules, const struct ek_manifest *m, in
     for (size_t i = 0; (u = ek_units_at(&rules->units, i)); i++) {
         const struct ek_unit_match one = {u, is_listed(rule, u->id), ek_unit_fit(u, &measure)};
         double factor_ln = log(u->factor);
-        bool precise = one.listed || WIDER * (high_ln - low_ln) < fabs(factor_ln);
+        bool precise = one.listed || is_precise(high_ln - low_ln, fabs(factor_ln));
         if (precise && factor_ln >= low && factor_ln <= high && is_nameable(&one))
             count = insert(match, count, &one, shift_ln);
     }

@@ -201,6 +201,8 @@ START_TEST(a_small_factor_is_named_only_by_a_narrow_interval)
     ck_assert_str_eq(fits(&w, DISTANCE, 1.1, .03), "");
     begins(fits(&w, PRICE, 1.18, .02), "vat_1");
     ck_assert_str_eq(fits(&w, PRICE, 1.18, .06), "");
+    ck_assert_str_eq(fits(&w, PRICE, 1.716, .109), "");
+    begins(fits(&w, PRICE, 110, .125), "cents");
     release(&w);
 }
 END_TEST
