@@ -168,13 +168,14 @@ REFERENCE_PAGES := config.md rules.md metrics.md text-features.md
 $(B)/reference: $(B)/deploy/reference.o $(REFERENCE_OBJ) $(ARCHIVES)
 	$(call say,LD)
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
-reference: $(B)/reference $(B)/evenkeel ## docs/config.md, rules.md, metrics.md, text-features.md, log-events.md, cli.md, http.md, c-api.md and units.md from their sources
+reference: $(B)/reference $(B)/evenkeel ## docs/config.md, rules.md, metrics.md, text-features.md, log-events.md, cli.md, http.md, c-api.md, units.md and alert-rules.md from their sources
 	$(Q)for page in $(REFERENCE_PAGES); do $< $$page > docs/$$page || exit 1; done
 	$(Q)$(PYTHON) deploy/log_events.py > docs/log-events.md
 	$(Q)$(PYTHON) deploy/cli_page.py $(B)/evenkeel > docs/cli.md
 	$(Q)$(PYTHON) deploy/http_page.py docs/openapi.json > docs/http.md
 	$(Q)$(PYTHON) deploy/c_api_page.py lib/evenkeel.h > docs/c-api.md
 	$(Q)$(PYTHON) deploy/units_page.py rules/units.yaml > docs/units.md
+	$(Q)$(PYTHON) deploy/alert_rules_page.py deploy/prometheus/evenkeel.rules.yml > docs/alert-rules.md
 
 SONAME := libevenkeel.so.$(firstword $(subst ., ,$(VERSION)))
 $(B)/libevenkeel.so: $(LIB_OBJ) $(B)/sources.stamp deploy/evenkeel.map

@@ -9,6 +9,7 @@ author = copyright = "the evenkeel authors"
 version = release = os.environ.get("VERSION", "")
 extensions = ["myst_parser"]
 html_theme = "furo"
+html_use_index = False
 html_title = f"evenkeel {version}"
 root_doc = "index"
 exclude_patterns = ["examples"]
@@ -36,20 +37,28 @@ def without_foreign_links(text, folder):
     return LINK.sub(replace, text)
 
 
+def toctree(caption, pages):
+    return f"\n```{{toctree}}\n:hidden:\n:glob:\n:caption: {caption}\n\n" + "\n".join(dict.fromkeys(pages)) + "\n```\n"
+
+
+def linked_pages(text):
+    return [target.removesuffix(".md") for _, _, target in LINK.findall(text) if target.endswith(".md")]
+
+
 def table_of_contents(text):
-    """Return a hidden table of contents for each section of the index, from its links to pages."""
+    """Return hidden tables of contents of the index: one per section, and one per goal in the table of guides."""
     found = []
     for part in re.split(r"^## ", text, flags=re.M)[1:]:
         title, _, body = part.partition("\n")
-        pages = [target.removesuffix(".md") for _, _, target in LINK.findall(body) if target.endswith(".md")]
-        caption = title.partition(":")[0]
-        found.append(f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n" + "\n".join(dict.fromkeys(pages)) + "\n```\n")
+        goals = re.findall(r"^\| ([^|\[]+) \| (.*) \|$", body, re.M) if title.startswith("Guides") else []
+        for caption, pages in [goal for goal in goals if linked_pages(goal[1])] or [(title.partition(":")[0], body)]:
+            found.append(toctree(caption, linked_pages(pages)))
     return "".join(found)
 
 
-def rest_of_developers():
-    """Return a hidden table of contents of the developer pages that the index does not have."""
-    return "\n```{toctree}\n:hidden:\n:glob:\n:caption: Details for developers\n\ndev/*\ndev/formats/*\ndev/decisions/*\n```\n"
+# Developer pages that the index does not name are below one that it names, so that the sidebar folds them.
+BELOW = {"dev/architecture": ["evidence", "findings", "detection*", "forged-lists", "kafka-client", "learned-baseline", "limits", "nfs", "formats/*"],
+         "dev/decisions/README": ["*"], "dev/results": ["result-runs", "training"], "dev/release": ["sandbox"]}
 
 
 def without_markers(match):
@@ -62,7 +71,9 @@ def without_markers(match):
 def read(app, name, source):
     text = FENCE.sub(without_markers, without_foreign_links(source[0], os.path.dirname(name)))
     if name == root_doc:
-        text += table_of_contents(text) + rest_of_developers()
+        text += table_of_contents(text)
+    if name in BELOW:
+        text += toctree("Details", BELOW[name])
     source[0] = text
 
 

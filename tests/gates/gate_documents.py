@@ -14,6 +14,7 @@ GENERATED_MARK = "This reference is generated"
 ACCURACY, RESULTS = "docs/accuracy.md", "docs/dev/results.md"
 _RESULT = re.compile(r"\.\d{4}±\.\d{4}")
 _TABLE = re.compile(r"<!-- table \S+ -->.*?<!-- end -->", re.S)
+_HIDDEN = re.compile(r"<!--.*?-->", re.S)
 _WORD = re.compile(r"\S*\w\S*")
 _LINK = re.compile(r"\]\(([^)#\s]+\.md)(?:#[^)]*)?\)")
 
@@ -23,8 +24,8 @@ def is_generated(text):
 
 
 def words_of(text):
-    """Return the number of words written by hand: blocks of commands count, generated tables do not."""
-    return len(_WORD.findall(_TABLE.sub("", text)))
+    """Return the number of words written by hand: blocks of commands count, comments and generated tables do not."""
+    return len(_WORD.findall(_HIDDEN.sub("", _TABLE.sub("", text))))
 
 
 def pages(tree):

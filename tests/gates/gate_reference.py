@@ -4,7 +4,8 @@ import sys
 
 PAGES = {"docs/http.md": ("deploy/http_page.py", "docs/openapi.json"),
          "docs/c-api.md": ("deploy/c_api_page.py", "lib/evenkeel.h"),
-         "docs/units.md": ("deploy/units_page.py", "rules/units.yaml")}
+         "docs/units.md": ("deploy/units_page.py", "rules/units.yaml"),
+         "docs/alert-rules.md": ("deploy/alert_rules_page.py", "deploy/prometheus/evenkeel.rules.yml")}
 
 
 def faults(tree):

@@ -66,8 +66,6 @@ def rule_faults(tree, known):
         url = re.search(r"runbook_url: docs/runbooks\.md#(\S+)", body)
         if not url or url.group(1) not in places:
             yield f"{RULES}: {name}: leads to no place of the runbooks"
-        if f"`{name}`" not in tree.text(RUNBOOKS):
-            yield f"{RUNBOOKS}: {name} is not in it"
         if not re.search(rf"\{{alertname: {name}, eval_time: \w+, exp_alerts: \[\]\}}", tests):
             yield f"{TESTS}: no test in which {name} stays quiet"
         if not re.search(rf"- alertname: {name}\n +eval_time: \w+\n +exp_alerts:\n +- exp_labels", tests):
@@ -81,8 +79,6 @@ def runbook_faults(tree):
     titles = {title for kind, title in own if kind != "test"}
     for name in sorted(said - known - titles):
         yield f"{RUNBOOKS}: no rule has the name {name}"
-    for title in sorted(titles - said):
-        yield f"{RUNBOOKS}: {title} is not in it"
     for look in _LOOK.findall(text):
         for words in _CHANGES.findall("".join(_SHELL.findall(look))):
             yield f"{RUNBOOKS}: who only looks is told to say '{words}'"
