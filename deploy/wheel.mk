@@ -10,6 +10,11 @@ WHEEL_WORK = $(abspath $(B))/wheel-work
 # Debian has no static simdjson, so the wheel contains the shared one.
 WHEEL_SHARED := simdjson
 WHEEL_LIBS = $(foreach word,$(filter -l%,$(LIB_LIBS)),$(if $(filter $(WHEEL_SHARED:%=-l%) -lstdc++ -lm,$(word)),$(word),$(word:-l%=-l:lib%.a)))
+# Copy the shared libraries, and the licenses of all, into a folder.
+copy_shared = for name in $(WHEEL_SHARED); do file=$$($(CC) -print-file-name=lib$$name.so) && \
+  cp -L $$file $(1)/$$(readelf -d $$file | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p') || exit 1; done
+copy_licenses = cp LICENSE $(1)/ && for package in $(WHEEL_PACKAGES); do \
+  [ ! -e /usr/share/doc/$$package/copyright ] || cp -L /usr/share/doc/$$package/copyright $(1)/$$package; done
 # Packages whose licenses the wheel contains.
 WHEEL_PACKAGES := libmsgpack-dev libyaml-dev libsimdjson-dev libzstd-dev zlib1g-dev libxxhash-dev
 
@@ -19,10 +24,7 @@ $(B)/wheel.stamp: $(B)/libevenkeel.a $(B)/wheel-python.stamp $(WHEEL_SRC) LICENS
 	@SYSTEM_PYTHON=$(WHEEL_PYTHON) deploy/deps.sh wheel
 	$(call say,WHEEL)
 	$(Q)rm -rf $(B)/wheel $(WHEEL_WORK)/shared $(WHEEL_WORK)/licenses && mkdir -p $(WHEEL_WORK)/shared $(WHEEL_WORK)/licenses
-	$(Q)cp LICENSE $(WHEEL_WORK)/licenses/ && for package in $(WHEEL_PACKAGES); do \
-	  [ ! -e /usr/share/doc/$$package/copyright ] || cp -L /usr/share/doc/$$package/copyright $(WHEEL_WORK)/licenses/$$package; done
-	$(Q)for name in $(WHEEL_SHARED); do file=$$($(CC) -print-file-name=lib$$name.so) && \
-	  cp -L $$file $(WHEEL_WORK)/shared/$$(readelf -d $$file | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p') || exit 1; done
+	$(Q)$(call copy_licenses,$(WHEEL_WORK)/licenses) && $(call copy_shared,$(WHEEL_WORK)/shared)
 	$(Q)$(WHEEL_ENV_PYTHON) && \
 	  SOURCE_DATE_EPOCH=$(DIST_EPOCH) PATH="$$(dirname "$$python"):$$PATH" "$$python" -m pip wheel -q --no-deps --no-build-isolation \
 	  --disable-pip-version-check --no-cache-dir --wheel-dir $(B)/wheel \

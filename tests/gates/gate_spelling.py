@@ -5,7 +5,7 @@ import subprocess
 
 from tree import line_of
 
-FOLDERS = ("lib", "daemon", "python", "docs", "deploy", "tests")
+FOLDERS = ("lib", "daemon", "python", "java", "docs", "deploy", "tests")
 # Folders of inputs with deliberate mistakes.
 SKIPPED = ("tests/bad/", "tests/golden/", "tests/fuzz/corpus/", "tests/gates/gate_spelling.py")
 # Words of the field, and tests of misspelled input.

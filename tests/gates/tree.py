@@ -4,7 +4,7 @@ import fnmatch
 import os
 import re
 
-FOLDERS = ("lib", "daemon", "python", "tests", "deploy", "docs", "rules", ".ci")
+FOLDERS = ("lib", "daemon", "python", "java", "tests", "deploy", "docs", "rules", ".ci")
 SKIPPED_FOLDERS = {"build", "__pycache__", "libs", "corpus", "golden", "vendor"}
 
 _NOISE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
