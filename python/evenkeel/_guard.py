@@ -289,15 +289,21 @@ class Replay(NamedTuple):
     guard: Guard
 
 
+def observe_frame(data: Any, manifest: Union[Manifest, PathLike], profile: Union[Profile, PathLike], rules: Optional[PathLike],
+                  query: str, segments: Iterable[str], time: Optional[str], item_id: Optional[str]) -> tuple[Replay, Lists]:
+    """Return what a new guard found in the lists of a frame, and the lists."""
+    guard = Guard(manifest, profile, rules)
+    if not is_frame(data):
+        raise ValueError("'data' is not a frame; pass arrays to Guard.observe")
+    lists = lists_from_frame(data, guard.manifest, query, segments, time, item_id)
+    events = guard._read(guard._native.observe(*lists.arguments(), None))
+    return Replay(events, guard.findings, guard.plan, guard), lists
+
+
 def replay(data: Any, manifest: Union[Manifest, PathLike], profile: Union[Profile, PathLike], rules: Optional[PathLike] = None, *,
            query: str, segments: Iterable[str] = (), time: Optional[str] = None, item_id: Optional[str] = None) -> Replay:
     """Observe the lists of a frame with a new guard, as `evenkeel replay --writes features` does with messages.
 
     `query`, `segments`, `time` and `item_id` name columns, as in `Profile.fit`; features have the names of the manifest.
     """
-    guard = Guard(manifest, profile, rules)
-    if not is_frame(data):
-        raise ValueError("'data' is not a frame; pass arrays to Guard.observe")
-    lists = lists_from_frame(data, guard.manifest, query, segments, time, item_id)
-    events = guard._read(guard._native.observe(*lists.arguments(), None))
-    return Replay(events, guard.findings, guard.plan, guard)
+    return observe_frame(data, manifest, profile, rules, query, segments, time, item_id)[0]
