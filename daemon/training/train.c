@@ -12,9 +12,6 @@
 #include <signal.h>
 #include <stdio.h>
 
-/* One in so many lists validates if no others are given. */
-enum { VALI_PART = 5 };
-
 static volatile sig_atomic_t interrupted;
 
 static void on_signal(int number)
@@ -155,31 +152,6 @@ static int read_lists(const struct ek_train_args *a, const struct ek_files *file
                           : ek_files_read_labeled(files, m, a->config, out, e);
 }
 
-/* Move a fifth of the lists, chosen by their ids, from `train` to `vali`, with their scores. */
-static int split(struct ek_dataset *train, struct ek_dataset *vali,
-                 struct ek_upstream_scores *upstream, struct ek_error *e)
-{
-    struct ek_dataset all = *train;
-    struct ek_upstream_scores scores = *upstream;
-    int rc = EK_OK;
-    ek_dataset_init(train, all.item_features, all.query_features);
-    *upstream = (struct ek_upstream_scores){0};
-    for (size_t i = 0; i < all.lists && !rc; i++) {
-        struct ek_dataset *to = all.id[i] % VALI_PART ? train : vali;
-        struct ek_list q;
-        ek_dataset_view(&all, i, &q);
-        q.score = scores.count ? scores.value + all.offset[i] : NULL;
-        rc = ek_dataset_add(to, &q, e);
-        if (!rc)
-            to->id[to->lists - 1] = all.id[i];
-        if (!rc && q.score && to == vali && ek_upstream_scores_add(upstream, &q))
-            rc = ek_fail(e, EK_ENOMEM, "out of memory");
-    }
-    ek_dataset_release(&all);
-    ek_upstream_scores_release(&scores);
-    return rc;
-}
-
 static int read_and_train(struct ek_train_args *a, const struct ek_manifest *m)
 {
     struct ek_dataset train, vali;
@@ -189,7 +161,7 @@ static int read_and_train(struct ek_train_args *a, const struct ek_manifest *m)
     ek_dataset_init(&vali, m->item_count, m->query_count);
     if (!rc)
         rc = apart ? read_lists(a, &a->vali, m, &vali, &upstream, &a->e)
-                   : split(&train, &vali, &upstream, &a->e);
+                   : ek_train_split(&train, &vali, &upstream, &a->e);
     if (!rc)
         rc = train_on(a, m, &train, &vali, &upstream);
     ek_dataset_release(&vali);

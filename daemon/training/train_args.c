@@ -330,28 +330,27 @@ void ek_train_args_parse(struct ek_train_args *a, int argc, char **argv)
     ek_cli_parse(&argp, argc, argv, ARGP_IN_ORDER, a);
 }
 
-static void set_hints(struct ek_train_args *a, const struct ek_training_hints *h)
+/* Apply those hints of the manifest for which no option was given. */
+static void set_hints(struct ek_train_args *a, struct ek_training_hints h)
 {
-    struct ek_train_options *o = &a->options;
-    if (!a->epochs_given && h->epochs > 0)
-        o->epochs = h->epochs;
-    if (!a->batch_given && h->batch_size > 0)
-        o->batch_lists = h->batch_size;
-    if (!a->rate_given && h->learning_rate >= 0)
-        o->learning_rate = h->learning_rate;
-    if (!a->decay_given && h->weight_decay >= 0)
-        o->weight_decay = h->weight_decay;
-    if (!a->hidden_given && h->hidden_count > 0 && h->hidden_count < EK_LAYERS_MAX) {
-        o->shape.hidden_count = h->hidden_count;
-        memcpy(o->shape.hidden, h->hidden, (size_t)h->hidden_count * sizeof *h->hidden);
-    }
+    if (a->epochs_given)
+        h.epochs = -1;
+    if (a->batch_given)
+        h.batch_size = -1;
+    if (a->rate_given)
+        h.learning_rate = -1;
+    if (a->decay_given)
+        h.weight_decay = -1;
+    if (a->hidden_given)
+        h.hidden_count = 0;
+    ek_train_set_hints(&a->options, &h);
 }
 
 int ek_train_args_apply_manifest(struct ek_train_args *a, const struct ek_manifest *m, int *routed)
 {
     static const char prefix[] = "static:";
     struct ek_train_options *o = &a->options;
-    set_hints(a, &m->training);
+    set_hints(a, m->training);
     if (!strcmp(a->routing, "random") || !strcmp(a->routing, "none")) {
         o->routing = a->routing[0] == 'r' ? EK_ROUTING_RANDOM : EK_ROUTING_NONE;
         return EK_OK;

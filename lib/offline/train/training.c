@@ -13,6 +13,7 @@
 /* Random streams; train_shard.c has those of the lists of an epoch. */
 enum { STREAM_START = 1, STREAM_ORDER = 2, VALIDATION_SEED = 99 };
 enum { PARAMETERS_TO_SPREAD = 1 << 16 };
+enum { VALI_PART = 5 }; /* one in so many lists validates, if no others are given */
 static const double WARM_UP = 0.05;
 
 struct training {
@@ -47,6 +48,49 @@ void ek_train_defaults(struct ek_train_options *o)
         .weight_decay = 1e-4,
         .average = 3,
     };
+}
+
+void ek_train_set_hints(struct ek_train_options *o, const struct ek_training_hints *h)
+{
+    if (h->epochs > 0)
+        o->epochs = h->epochs;
+    if (h->batch_size > 0)
+        o->batch_lists = h->batch_size;
+    if (h->learning_rate >= 0)
+        o->learning_rate = h->learning_rate;
+    if (h->weight_decay >= 0)
+        o->weight_decay = h->weight_decay;
+    if (h->hidden_count > 0 && h->hidden_count < EK_LAYERS_MAX) {
+        o->shape.hidden_count = h->hidden_count;
+        memcpy(o->shape.hidden, h->hidden, (size_t)h->hidden_count * sizeof *h->hidden);
+    }
+}
+
+int ek_train_split(struct ek_dataset *train, struct ek_dataset *vali,
+                   struct ek_upstream_scores *upstream, struct ek_error *e)
+{
+    struct ek_dataset all = *train;
+    struct ek_upstream_scores scores = {0};
+    int rc = EK_OK;
+    if (upstream) {
+        scores = *upstream;
+        *upstream = (struct ek_upstream_scores){0};
+    }
+    ek_dataset_init(train, all.item_features, all.query_features);
+    for (size_t i = 0; i < all.lists && !rc; i++) {
+        struct ek_dataset *to = all.id[i] % VALI_PART ? train : vali;
+        struct ek_list q;
+        ek_dataset_view(&all, i, &q);
+        q.score = scores.count ? scores.value + all.offset[i] : NULL;
+        rc = ek_dataset_add(to, &q, e);
+        if (!rc)
+            to->id[to->lists - 1] = all.id[i];
+        if (!rc && q.score && to == vali && ek_upstream_scores_add(upstream, &q))
+            rc = ek_fail(e, EK_ENOMEM, "out of memory");
+    }
+    ek_dataset_release(&all);
+    ek_upstream_scores_release(&scores);
+    return rc;
 }
 
 static void run_tasks(struct training *t, void (*task)(void *arg, int i))

@@ -10,6 +10,7 @@
 
 #include "assets/model.h"
 #include "lists/dataset.h"
+#include "offline/train/distillation.h"
 #include "offline/train/loss.h"
 #include "offline/train/network.h"
 #include "offline/train/optimizer.h"
@@ -61,6 +62,13 @@ struct ek_train_options {
 
 /* Set all members of *o to the recipe of docs/training.md, without callbacks. */
 void ek_train_defaults(struct ek_train_options *o);
+/* Set the options that the `training:` section of a manifest has. */
+void ek_train_set_hints(struct ek_train_options *o, const struct ek_training_hints *h);
+/* Move a fifth of the lists, chosen by their ids, from `train` to `vali`, which is empty. With
+ * `upstream`, which may be NULL, its scores of `train` become those of `vali`. Return 0 or
+ * EK_ENOMEM; both datasets must be released on error, too. */
+int ek_train_split(struct ek_dataset *train, struct ek_dataset *vali,
+                   struct ek_upstream_scores *upstream, struct ek_error *e);
 /* Train on `train` and set *out, which the caller frees, to the model of the epoch with the best
  * NDCG@10 on `vali`, the earlier of equals. `last`, unless NULL, receives the final progress.
  * Return 0, EK_ENOMEM, EK_EUSAGE for unusable options or data or a checkpoint of another run,
