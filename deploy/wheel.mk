@@ -20,7 +20,7 @@ WHEEL_PACKAGES := libmsgpack-dev libyaml-dev libsimdjson-dev libzstd-dev zlib1g-
 
 $(B)/wheel-python.stamp: FORCE
 	$(call keep,echo '$(WHEEL_PYTHON)')
-$(B)/wheel.stamp: $(B)/libevenkeel.a $(B)/wheel-python.stamp $(WHEEL_SRC) LICENSE deploy/wheel.mk tests/python_env.sh
+$(B)/wheel.stamp: $(LIBRARIES) $(B)/wheel-python.stamp $(WHEEL_SRC) LICENSE deploy/wheel.mk tests/python_env.sh
 	@SYSTEM_PYTHON=$(WHEEL_PYTHON) deploy/deps.sh wheel
 	$(call say,WHEEL)
 	$(Q)rm -rf $(B)/wheel $(WHEEL_WORK)/shared $(WHEEL_WORK)/licenses && mkdir -p $(WHEEL_WORK)/shared $(WHEEL_WORK)/licenses
@@ -30,7 +30,7 @@ $(B)/wheel.stamp: $(B)/libevenkeel.a $(B)/wheel-python.stamp $(WHEEL_SRC) LICENS
 	  --disable-pip-version-check --no-cache-dir --wheel-dir $(B)/wheel \
 	  '--config-settings=build-dir=$(WHEEL_WORK)/{wheel_tag}' \
 	  --config-settings=cmake.define.EK_SOURCE=$(CURDIR) \
-	  --config-settings=cmake.define.EK_LIBRARY=$(abspath $(B))/libevenkeel.a \
+	  "--config-settings=cmake.define.EK_LIBRARY=$(abspath $(LIBRARIES))" \
 	  "--config-settings=cmake.define.EK_LIBRARIES=$(WHEEL_LIBS)" \
 	  --config-settings=cmake.define.EK_EXTRA=$(WHEEL_WORK) ./python
 	$(Q)touch $@

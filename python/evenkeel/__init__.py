@@ -8,8 +8,9 @@
 from ._guard import Event, Guard, Plan, Profile, Replay, replay
 from ._manifest import Manifest
 from ._native import version as _version
+from ._ranker import RoutableRanker
 from ._report import Report
 from ._wide import WideColumns, augment, wide_columns
 
 __version__ = _version()
-__all__ = ["Event", "Guard", "Manifest", "Plan", "Profile", "Replay", "Report", "WideColumns", "augment", "replay", "wide_columns"]
+__all__ = ["Event", "Guard", "Manifest", "Plan", "Profile", "Replay", "Report", "RoutableRanker", "WideColumns", "augment", "replay", "wide_columns"]

@@ -18,7 +18,7 @@ CLOSED = ("dismissed", "recovered")
 
 
 @contextlib.contextmanager
-def _files(**contents: tuple[str, bytes]) -> Iterator[dict[str, str]]:
+def files(**contents: tuple[str, bytes]) -> Iterator[dict[str, str]]:
     """Write name=(shown name, bytes) to files, and put the shown names into errors."""
     import tempfile  # only here, for a fast import of the package
     with tempfile.TemporaryDirectory(prefix="evenkeel-") as folder:
@@ -94,7 +94,7 @@ class Profile:
                     raise ValueError(f"'query' has shape {ids.shape}, expected one id per row of 'X'")
                 starts = starts_from_ids(ids, "query")
             lists = Lists.of(data, starts, segments, time, query_features, None, item_ids)
-        with _files(manifest=(manifest.name, manifest.text.encode()), profile=("profile", b"")) as paths:
+        with files(manifest=(manifest.name, manifest.text.encode()), profile=("profile", b"")) as paths:
             builder = _native.ProfileBuilder(paths["manifest"], stratify_by)
             builder.add(*lists.check(manifest).arguments())
             builder.save(paths["profile"])
@@ -151,7 +151,7 @@ class Guard:
         text = _text(rules, "rules")
         if text:
             contents["rules"] = text
-        with _files(**contents) as paths:
+        with files(**contents) as paths:
             self._native = _native.Guard(paths["manifest"], paths["profile"], paths.get("rules"))
         self._open: dict[str, Event] = {}
 

@@ -83,7 +83,7 @@ def times_of(time_ms: Any, lists: int) -> Optional[np.ndarray]:
     return np.ascontiguousarray(array, dtype=np.int64)
 
 
-def _array_of(values: Any, dtype: type, argument: str) -> np.ndarray:
+def array_of(values: Any, dtype: type, argument: str) -> np.ndarray:
     """Return numbers as an array; None is NaN."""
     try:
         array = np.asarray(values)
@@ -98,7 +98,7 @@ def _array_of(values: Any, dtype: type, argument: str) -> np.ndarray:
 def queries_of(query_features: Any, lists: int) -> Optional[np.ndarray]:
     if query_features is None:
         return None
-    array = _array_of(query_features, np.float32, "query_features")
+    array = array_of(query_features, np.float32, "query_features")
     if array.ndim == 1 and lists == 1:
         array = array[None, :]
     if array.ndim != 2 or len(array) != lists:
@@ -109,7 +109,7 @@ def queries_of(query_features: Any, lists: int) -> Optional[np.ndarray]:
 def scores_of(scores: Any, rows: int) -> Optional[np.ndarray]:
     if scores is None:
         return None
-    array = _array_of(scores, np.float64, "scores")
+    array = array_of(scores, np.float64, "scores")
     if array.shape != (rows,):
         raise ValueError(f"'scores' has shape {array.shape}, expected one value per row of 'X', {rows}")
     return np.ascontiguousarray(array)

@@ -41,11 +41,15 @@ class Manifest:
         self.routable = tuple(feature for feature, _, routable in features if routable)
 
     @classmethod
-    def of(cls, features: Iterable[str], query_features: Iterable[str] = ()) -> "Manifest":
-        """Make a manifest from names of features."""
-        item = [str(name) for name in features]
+    def of(cls, features: Iterable[str], query_features: Iterable[str] = (), *, routable: Iterable[str] = ()) -> "Manifest":
+        """Make a manifest from names of features, and of those item features that can be routed."""
+        item, routed = [str(name) for name in features], [str(name) for name in routable]
+        for name in routed:
+            if name not in item:
+                raise ValueError(f"'routable': no item feature {name!r}")
         names = [(name, "item") for name in item] + [(str(name), "query") for name in query_features]
-        lines = [f"  - {{name: {json.dumps(name)}, index: {i}, role: {role}}}" for i, (name, role) in enumerate(names, 1)]
+        lines = [f"  - {{name: {json.dumps(name)}, index: {i}, role: {role}{', routable: true' if role == 'item' and name in routed else ''}}}"
+                 for i, (name, role) in enumerate(names, 1)]
         return cls("features:\n" + "\n".join(lines) + "\n")
 
     def __repr__(self) -> str:

@@ -19,6 +19,7 @@
 
 #include "evenkeel.h"
 #include "manifest_info.h"
+#include "ranker.h"
 
 namespace nb = nanobind;
 
@@ -531,6 +532,160 @@ class ProfileBuilder
     std::atomic<bool> busy_{false};
 };
 
+using Labels = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Scores = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+/* Lists with labels, for training. */
+class RankerData
+{
+  public:
+    explicit RankerData(const std::string &manifest)
+    {
+        Error e;
+        int rc = ranker_data_new(&data_, manifest.c_str(), e.e);
+        if (rc)
+            e.raise(rc);
+    }
+    ~RankerData()
+    {
+        ranker_data_free(data_);
+    }
+    RankerData(const RankerData &) = delete;
+    RankerData &operator=(const RankerData &) = delete;
+
+    void add(nb::handle x, const Integers &starts, const std::optional<Floats> &query,
+             const nb::object &ids, const Labels &labels)
+    {
+        Batch batch(x, false, starts, nb::dict(), std::nullopt, query, ids, nb::none(),
+                    std::nullopt);
+        require(labels.shape(0) == static_cast<size_t>(starts.data()[batch.lists()]),
+                "'y' must have one value per row");
+        Error e;
+        Outcome out;
+        ek_array_list list;
+        for (size_t i = 0; !out.rc && i < batch.lists(); i++) {
+            batch.get(i, list);
+            out.list = i;
+            out.rc = ranker_data_add(data_, &list, labels.data() + starts.data()[i], e.e);
+        }
+        out.check(e);
+    }
+
+    ranker_data *get()
+    {
+        return data_;
+    }
+
+  private:
+    ranker_data *data_ = nullptr;
+};
+
+/* Callbacks of a training run, which has released the interpreter lock. */
+struct Training {
+    bool interrupted = false;
+    std::vector<std::string> warnings;
+
+    static int progress(void *context)
+    {
+        nb::gil_scoped_acquire acquire;
+        auto *self = static_cast<Training *>(context);
+        self->interrupted = self->interrupted || PyErr_CheckSignals() != 0;
+        return self->interrupted;
+    }
+
+    static void warn(void *context, const char *text)
+    {
+        static_cast<Training *>(context)->warnings.emplace_back(text);
+    }
+};
+
+/* Train a network. Return (epochs, best epoch, loss, NDCG@10, warnings). */
+nb::tuple train(RankerData &lists, RankerData *vali, const std::optional<std::string> &loss,
+                const std::string &routing, const std::vector<int> &routed,
+                const std::optional<std::string> &log_input, bool list_free,
+                const std::vector<int> &hidden, int epochs, int batch, double rate, double decay,
+                uint64_t seed, const std::string &output)
+{
+    Error e;
+    Training run;
+    ranker_options o = {};
+    ranker_result result;
+    o.loss = loss ? loss->c_str() : nullptr;
+    o.routing = routing.c_str();
+    o.routed = routed.data();
+    o.routed_count = static_cast<int>(routed.size());
+    o.log_input = log_input ? log_input->c_str() : nullptr;
+    o.list_free = list_free;
+    o.hidden = hidden.data();
+    o.hidden_count = static_cast<int>(hidden.size());
+    o.epochs = epochs;
+    o.batch = batch;
+    o.rate = rate;
+    o.decay = decay;
+    o.seed = seed;
+    o.progress = Training::progress;
+    o.warn = Training::warn;
+    o.context = &run;
+    int rc;
+    {
+        nb::gil_scoped_release release;
+        rc = ranker_train(lists.get(), vali ? vali->get() : nullptr, &o, output.c_str(), &result,
+                          e.e);
+    }
+    if (run.interrupted)
+        throw nb::python_error();
+    if (rc)
+        e.raise(rc);
+    return nb::make_tuple(result.epochs, result.best_epoch, result.loss, result.ndcg10,
+                          run.warnings);
+}
+
+class Ranker
+{
+  public:
+    Ranker(const std::string &manifest, const std::string &model)
+    {
+        Error e;
+        int rc = ranker_new(&ranker_, manifest.c_str(), model.c_str(), e.e);
+        if (rc)
+            e.raise(rc);
+    }
+    ~Ranker()
+    {
+        ranker_free(ranker_);
+    }
+    Ranker(const Ranker &) = delete;
+    Ranker &operator=(const Ranker &) = delete;
+
+    void score(nb::handle x, const Integers &starts, const std::optional<Floats> &query,
+               const nb::object &ids, const std::optional<std::vector<int>> &routed, Scores &scores)
+    {
+        Use use(busy_, "ranker");
+        Batch batch(x, false, starts, nb::dict(), std::nullopt, query, ids, nb::none(),
+                    std::nullopt);
+        require(scores.shape(0) == static_cast<size_t>(starts.data()[batch.lists()]),
+                "'scores' must have one value per row");
+        Error e;
+        Outcome out;
+        {
+            nb::gil_scoped_release release;
+            ek_array_list list;
+            for (size_t i = 0; !out.rc && i < batch.lists(); i++) {
+                batch.get(i, list);
+                out.list = i;
+                out.rc = ranker_score(ranker_, &list, routed ? routed->data() : nullptr,
+                                      routed ? static_cast<int>(routed->size()) : -1,
+                                      scores.data() + starts.data()[i], e.e);
+            }
+        }
+        out.check(e);
+    }
+
+  private:
+    ranker *ranker_ = nullptr;
+    std::atomic<bool> busy_{false};
+};
+
 /* Return (name, "item" or "query", routable) for each feature of messages, in their order. */
 nb::list read_manifest(const nb::bytes &text, const std::string &name)
 {
@@ -585,4 +740,15 @@ NB_MODULE(_native, m)
         .def("add", &ProfileBuilder::add, "X"_a, "starts"_a, "segments"_a, "time_ms"_a.none(),
              "query_features"_a.none(), "ids"_a.none(), "item_ids"_a.none())
         .def("save", &ProfileBuilder::save, "path"_a);
+    nb::class_<RankerData>(m, "RankerData")
+        .def(nb::init<const std::string &>(), "manifest"_a)
+        .def("add", &RankerData::add, "X"_a, "starts"_a, "query_features"_a.none(), "ids"_a.none(),
+             "labels"_a);
+    m.def("train", &train, "lists"_a, "vali"_a.none(), "loss"_a.none(), "routing"_a, "routed"_a,
+          "log_input"_a.none(), "list_free"_a, "hidden"_a, "epochs"_a, "batch"_a, "rate"_a,
+          "decay"_a, "seed"_a, "output"_a);
+    nb::class_<Ranker>(m, "Ranker")
+        .def(nb::init<const std::string &, const std::string &>(), "manifest"_a, "model"_a)
+        .def("score", &Ranker::score, "X"_a, "starts"_a, "query_features"_a.none(), "ids"_a.none(),
+             "routed"_a.none(), "scores"_a);
 }

@@ -30,18 +30,19 @@ class Page(Hotel):
         frame["time_ms"] = frame.pop("time")
         names = {"train": frame, "X": now.X.copy(), "starts": now.starts, "arms": now.segments["arm"], "times": now.time_ms,
                  "queries": now.query_features, "ids": now.ids, "X_train": train.X, "starts_train": train.starts, "y": train.labels,
-                 "ranker": Ranker(), "body": '{"entries": []}'}
+                 "owner": np.repeat(np.arange(len(now.ids)), np.diff(now.starts)), "ranker": Ranker(), "body": '{"entries": []}'}
         with open(self.path("rules.yaml"), "w", encoding="utf-8") as out:
             out.write(RULES)
         with open(PAGE, encoding="utf-8") as page:
             blocks = re.findall(r"^```python\n(.*?)^```$", page.read(), re.M | re.S)
-        self.assertEqual(len(blocks), 3)
+        self.assertEqual(len(blocks), 4)
         with contextlib.chdir(self.folder.name):
             for block in blocks:
                 exec(compile(block, PAGE, "exec"), names)
         self.assertIn("confirmed", {event.get("state") for event in names["events"]})
         self.assertLess(np.median(names["X"][:, 0]), 1000)
         self.assertEqual(names["ranker"].width, 13 + 2)
+        self.assertEqual(names["scores"].shape, (len(now.X),))
 
 
 if __name__ == "__main__":

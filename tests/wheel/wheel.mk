@@ -1,7 +1,7 @@
 # The Python package: built, installed into an environment with NumPy alone, and tested there; with data frames and
 # LightGBM in another one.
 
-check-wheel: $(B)/evenkeel $(B)/libevenkeel.a deps-wheel ## the Python package, against the program, with data frames and LightGBM
+check-wheel: $(B)/evenkeel $(LIBRARIES) deps-wheel ## the Python package, against the program, with data frames and LightGBM
 	@if $(WHEEL_ENV_PYTHON) && "$$python" -c 'import nanobind, scikit_build_core'; then \
 	  $(MAKE) --no-print-directory $(B)/wheel.stamp && WHEEL_PYTHON=$(WHEEL_PYTHON) sh tests/wheel/run.sh $(B) $(WHEEL_ENV); \
 	else echo 'skipped: the wheel: the Python index gave no nanobind'; echo '0 passed, 0 failed, 1 skipped'; fi
