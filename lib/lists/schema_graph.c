@@ -57,7 +57,8 @@ int ek_schema_add_links(struct ek_message_schema *s, uint32_t type, size_t count
         return out_of_memory(e);
     s->type[type].first = (uint32_t)s->links;
     s->type[type].count = (uint32_t)count;
-    memset(s->link + s->links, 0, count * sizeof *s->link);
+    if (count) /* without links `link` may be NULL */
+        memset(s->link + s->links, 0, count * sizeof *s->link);
     s->links += count;
     return EK_OK;
 }

@@ -56,8 +56,9 @@ int ek_output_begin(struct ek_schema_output *o, struct ek_schema_message **m,
         return EK_ENOMEM;
     (*m)->schema = s;
     (*m)->place_count = (*m)->length = 0;
-    o->to = (*m)->wire;
-    o->end = (*m)->wire + (*m)->capacity;
+    o->to = o->end = (*m)->wire;
+    if (o->end) /* no sum with NULL, which is undefined */
+        o->end += (*m)->capacity;
     o->limit = WIRE_BYTES_MAX + GROWTH_MAX * length;
     return ek_output_reserve(o, length + EK_OUTPUT_ROOM);
 }
