@@ -28,7 +28,7 @@ PKG_CONFIG ?= pkg-config
 once = $(eval $(1) := $(2))$($(1))
 MSGPACK     = $(call once,MSGPACK,$(shell $(PKG_CONFIG) --exists msgpack-c 2>/dev/null && echo msgpack-c || echo msgpack))
 LIB_PKGS    = $(MSGPACK) yaml-0.1 simdjson libzstd zlib libxxhash
-DAEMON_PKGS = rdkafka libmicrohttpd libcurl
+DAEMON_PKGS = rdkafka libmicrohttpd libcurl libcrypto
 TOOLS_PKGS  = libutf8proc libzip
 # The headers of others are not held to our warnings.
 PKG_CFLAGS  = $(call once,PKG_CFLAGS,$(patsubst -I%,-isystem%,$(shell $(PKG_CONFIG) --cflags $(LIB_PKGS) $(DAEMON_PKGS) $(TOOLS_PKGS) check)))

@@ -34,6 +34,7 @@ zlib 1.2.11 zlib1g-dev
 libxxhash 0.8.0 libxxhash-dev
 libmicrohttpd 0.9.72 libmicrohttpd-dev
 libcurl 7.85 libcurl4-openssl-dev
+libcrypto 3.0 libssl-dev
 libutf8proc 2.6 libutf8proc-dev
 libzip 1.7 libzip-dev
 check 0.15 check
@@ -191,9 +192,10 @@ java_release() {
 check_broker() {
 	release=$(command -v java >/dev/null 2>&1 && java_release || true)
 	[ "${release:-0}" -ge "$JAVA_LOWEST" ] ||
-		lacks "openjdk-$JAVA_LOWEST-jre-headless" "java: ${release:-not found}, wanted $JAVA_LOWEST"
-	check_programs 'mvn maven
-openssl openssl'
+		lacks "openjdk-$JAVA_LOWEST-jdk-headless" "java: ${release:-not found}, wanted $JAVA_LOWEST"
+	check_programs "javac openjdk-$JAVA_LOWEST-jdk-headless
+mvn maven
+openssl openssl"
 }
 
 check_modules() { # lines of module, package

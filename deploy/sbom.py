@@ -32,6 +32,7 @@ LIBRARIES = [
     ("libmicrohttpd", "libmicrohttpd", "libmicrohttpd", "libmicrohttpd-dev", "LGPL-2.1-or-later",
      "https://www.gnu.org/software/libmicrohttpd"),
     ("curl", "libcurl", "libcurl", "libcurl4-openssl-dev", "curl", "https://curl.se"),
+    ("openssl", "libcrypto", "libcrypto", "libssl-dev", "Apache-2.0", "https://www.openssl.org"),
     ("utf8proc", "libutf8proc", "libutf8proc", "libutf8proc-dev", "MIT AND Unicode-DFS-2015", "https://juliastrings.github.io/utf8proc"),
     ("libzip", "libzip", "libzip", "libzip-dev", "BSD-3-Clause", "https://libzip.org"),
     ("snowball", "libstemmer", "", "libstemmer-dev", "BSD-3-Clause", "https://snowballstem.org"),

@@ -95,17 +95,18 @@ static bool add_header(struct slot *s, const char *text)
 static bool add_headers(struct slot *s, const struct ek_http_request *r)
 {
     enum { TYPE_BYTES = 80 };
-    char bearer[HEADER_BYTES];
+    char access[HEADER_BYTES];
     /* The empty "Expect:" prevents a wait for "100 Continue", which many servers do not send. */
     char type[TYPE_BYTES];
     snprintf(type, sizeof type, "Content-Type: %s",
              r->body_type ? r->body_type : "application/json");
     if (r->body && (!add_header(s, type) || !add_header(s, "Expect:")))
         return false;
-    if (!r->token)
+    if (!r->token && !r->authorization)
         return true;
-    int length = snprintf(bearer, sizeof bearer, "Authorization: Bearer %s", r->token);
-    return length < HEADER_BYTES && add_header(s, bearer);
+    int length = snprintf(access, sizeof access, "Authorization: %s%s", r->token ? "Bearer " : "",
+                          r->token ? r->token : r->authorization);
+    return length < HEADER_BYTES && add_header(s, access);
 }
 
 static bool set_body(struct slot *s, const struct ek_http_request *r)
@@ -121,7 +122,8 @@ static bool set_target(struct slot *s, const struct ek_http_request *r)
            !curl_easy_setopt(s->easy, CURLOPT_PROTOCOLS_STR, "http,https") &&
            !curl_easy_setopt(s->easy, CURLOPT_FOLLOWLOCATION, 0L) &&
            !curl_easy_setopt(s->easy, CURLOPT_HTTPHEADER, s->headers) &&
-           (!ek_url_is_loopback(r->url) || !curl_easy_setopt(s->easy, CURLOPT_PROXY, "")) &&
+           ((!r->no_proxy && !ek_url_is_loopback(r->url)) ||
+            !curl_easy_setopt(s->easy, CURLOPT_PROXY, "")) &&
            (!r->user || (!curl_easy_setopt(s->easy, CURLOPT_USERNAME, r->user) &&
                          !curl_easy_setopt(s->easy, CURLOPT_PASSWORD, r->password))) &&
            (!r->ca_file || !curl_easy_setopt(s->easy, CURLOPT_CAINFO, r->ca_file));

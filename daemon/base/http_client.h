@@ -27,6 +27,8 @@ void ek_http_free(struct ek_http *h);
 struct ek_http_request {
     const char *url, *token, *ca_file; /* copied; the last two may be NULL */
     const char *user, *password;       /* basic authentication, copied; NULL: none */
+    const char *authorization;         /* header of another kind, copied; NULL: none */
+    bool no_proxy;                     /* connect directly */
     const void *body;                  /* to post, copied; NULL: GET */
     const char *body_type;             /* media type; NULL: JSON */
     size_t length;

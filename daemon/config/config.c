@@ -111,12 +111,17 @@ int ek_config_new(struct ek_config **out, struct ek_error *e)
     return rc;
 }
 
+static bool is_aws(const struct ek_property *p)
+{
+    return !strcmp(p->name, "sasl.oauthbearer.method") && !strcmp(p->value, EK_OAUTH_AWS);
+}
+
 bool ek_config_has_secret(const struct ek_config *c)
 {
     const struct ek_property_list *lists[] = {&c->librdkafka, &c->output_librdkafka};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         for (size_t j = 0; j < lists[i]->count; j++)
-            if (lists[i]->items[j].secret)
+            if (lists[i]->items[j].secret || is_aws(&lists[i]->items[j]))
                 return true;
     return c->token_file || c->sinks.count || c->registry_password || c->registry_token;
 }

@@ -51,6 +51,9 @@ struct ek_property {
     long line, column; /* position in the file; 0 when set in code */
 };
 
+/* Value of `sasl.oauthbearer.method` for IAM of Amazon MSK (daemon/kafka/oauth.h). */
+#define EK_OAUTH_AWS "aws_msk_iam"
+
 struct ek_property_list {
     struct ek_property *items;
     size_t count;
@@ -191,8 +194,8 @@ void ek_config_place(const struct ek_config *c, const char *key, struct ek_error
 /* Return true if two lists have the same sinks with the same settings. */
 bool ek_config_sinks_same(const struct ek_alert_sinks *a, const struct ek_alert_sinks *b);
 
-/* Return true if there are tokens, alert sinks (their URLs are secrets), or a property that is a
- * secret by its name or was read from a file. */
+/* Return true if there are tokens, alert sinks (their URLs are secrets), credentials of AWS, or a
+ * property that is a secret by its name or was read from a file. */
 bool ek_config_has_secret(const struct ek_config *c);
 
 struct ek_yaml;

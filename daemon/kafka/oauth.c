@@ -6,6 +6,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/http_client.h"
 #include "daemon/base/url.h"
+#include "daemon/kafka/aws_credentials.h"
 #include "yaml/json_parse.h"
 
 #include <inttypes.h>
@@ -19,16 +20,17 @@ enum {
     ANSWER_BYTES_MAX = 1 << 20,
     SCOPE_BYTES = 2000,
     LIFETIME_S = 300, /* of a token without `expires_in` */
+    TOKEN_BYTES_MAX = 1 << 20,
     EXTENSIONS_MAX = 16,
     ID_BYTES = 40
 };
 
-enum { METHOD, URL, CLIENT, SECRET, SCOPE, EXTENSIONS, CA_FILE, SETTINGS };
+enum { METHOD, URL, CLIENT, SECRET, SCOPE, EXTENSIONS, CA_FILE, REGION, SETTINGS };
 static const char *const NAMES[SETTINGS] = {
     [METHOD] = "sasl.oauthbearer.method",    [URL] = "sasl.oauthbearer.token.endpoint.url",
     [CLIENT] = "sasl.oauthbearer.client.id", [SECRET] = "sasl.oauthbearer.client.secret",
     [SCOPE] = "sasl.oauthbearer.scope",      [EXTENSIONS] = "sasl.oauthbearer.extensions",
-    [CA_FILE] = "https.ca.location",
+    [CA_FILE] = "https.ca.location",         [REGION] = "sasl.oauthbearer.aws.region",
 };
 
 /* Settings of clients. They are few, and stay until the process ends, because librdkafka keeps only
@@ -41,7 +43,7 @@ struct access {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct access *all;
-static const char CONFIG[] = "sasl.oauthbearer.config", PREFIX[] = "evenkeel-oidc-";
+static const char CONFIG[] = "sasl.oauthbearer.config", PREFIX[] = "evenkeel-token-";
 
 static int find_setting(const char *name)
 {
@@ -58,21 +60,14 @@ bool ek_oauth_handles(const char *name)
 
 /* ----------------------------------------------------------------- tokens */
 
-/* Token of an answer, and the document that owns its text. */
 struct token {
-    yyjson_doc *doc;
-    const char *text;
+    struct ek_buf text;
     int64_t expires_ms; /* since 1970 */
 };
 
-static int read_answer(const struct ek_http_response *r, const struct ek_buf *body, struct token *t,
-                       struct ek_error *e)
+static int read_document(const struct ek_http_response *r, yyjson_val *root, struct token *t,
+                         struct ek_error *e)
 {
-    struct ek_json_error why;
-    int rc = ek_json_parse(&t->doc, (const char *)body->data, body->length, false, &why);
-    if (rc == EK_ENOMEM)
-        return ek_fail(e, rc, "out of memory");
-    yyjson_val *root = rc ? NULL : yyjson_doc_get_root(t->doc);
     yyjson_val *error = yyjson_obj_get(root, "error"),
                *token = yyjson_obj_get(root, "access_token"),
                *lifetime = yyjson_obj_get(root, "expires_in");
@@ -82,10 +77,22 @@ static int read_answer(const struct ek_http_response *r, const struct ek_buf *bo
     if (!yyjson_is_str(token))
         return ek_fail(e, EK_EFORMAT, "the answer has no 'access_token'");
     double seconds = yyjson_is_num(lifetime) ? yyjson_get_num(lifetime) : LIFETIME_S;
-    t->text = yyjson_get_str(token);
     t->expires_ms =
         ek_wall_ms() + (int64_t)(seconds > 0 && seconds < 1e9 ? seconds : LIFETIME_S) * 1000;
-    return EK_OK;
+    return ek_buf_text(&t->text, yyjson_get_str(token)) ? ek_fail(e, EK_ENOMEM, "out of memory")
+                                                        : EK_OK;
+}
+
+static int read_answer(const struct ek_http_response *r, const struct ek_buf *body, struct token *t,
+                       struct ek_error *e)
+{
+    yyjson_doc *doc = NULL;
+    struct ek_json_error why;
+    int rc = ek_json_parse(&doc, (const char *)body->data, body->length, false, &why);
+    rc = rc == EK_ENOMEM ? ek_fail(e, rc, "out of memory")
+                         : read_document(r, rc ? NULL : yyjson_doc_get_root(doc), t, e);
+    yyjson_doc_free(doc);
+    return rc;
 }
 
 static int request_token(const struct access *a, struct ek_http *h, struct token *t,
@@ -121,9 +128,32 @@ static int request_token(const struct access *a, struct ek_http *h, struct token
     return rc;
 }
 
+static bool is_aws(const struct access *a)
+{
+    return !strcmp(a->text[METHOD], EK_OAUTH_AWS);
+}
+
+static int sign_token(const struct access *a, struct token *t, struct ek_error *e)
+{
+    struct ek_aws_credentials credentials;
+    int64_t now_ms = ek_wall_ms();
+    int rc = ek_aws_credentials_read(&credentials, e);
+    if (rc)
+        return rc;
+    t->expires_ms = now_ms + (int64_t)EK_AWS_TOKEN_S * 1000;
+    if (credentials.expires_ms < t->expires_ms)
+        t->expires_ms = credentials.expires_ms;
+    if (ek_aws_token_sign(&credentials, a->text[REGION], now_ms, &t->text))
+        rc = ek_fail(e, EK_ENOMEM, "out of memory");
+    ek_aws_credentials_release(&credentials);
+    return rc;
+}
+
 static int fetch_token(const struct access *a, struct token *t, struct ek_error *e)
 {
     struct ek_http *h = NULL;
+    if (is_aws(a))
+        return sign_token(a, t, e);
     int rc = ek_http_new(&h, 1, e);
     if (!rc)
         rc = request_token(a, h, t, e);
@@ -164,16 +194,17 @@ static const struct access *find_access(const char *config)
     return a;
 }
 
-static void give_token(rd_kafka_t *client, const struct access *a, const struct token *t)
+static void give_token(rd_kafka_t *client, const struct access *a, struct token *t)
 {
     char why[300] = "out of memory",
          *copy = a->text[EXTENSIONS] ? ek_strdup(a->text[EXTENSIONS]) : NULL;
     const char *extensions[2 * EXTENSIONS_MAX];
     rd_kafka_resp_err_t err = RD_KAFKA_RESP_ERR__FAIL;
-    if (copy || !a->text[EXTENSIONS])
-        err = rd_kafka_oauthbearer_set_token(client, t->text, t->expires_ms, a->text[CLIENT],
-                                             extensions, split_extensions(copy, extensions), why,
-                                             sizeof why);
+    const char *text = ek_buf_string(&t->text);
+    if (text && (copy || !a->text[EXTENSIONS]))
+        err = rd_kafka_oauthbearer_set_token(client, text, t->expires_ms,
+                                             is_aws(a) ? "evenkeel" : a->text[CLIENT], extensions,
+                                             split_extensions(copy, extensions), why, sizeof why);
     if (err)
         rd_kafka_oauthbearer_set_token_failure(client, why);
     ek_free(copy);
@@ -182,20 +213,21 @@ static void give_token(rd_kafka_t *client, const struct access *a, const struct 
 static void refresh(rd_kafka_t *client, const char *config, void *context)
 {
     const struct access *a = find_access(config);
-    struct token t = {0};
+    struct token t;
     struct ek_error e;
     (void)context;
     if (!a)
         return;
+    ek_buf_init(&t.text, TOKEN_BYTES_MAX);
     if (fetch_token(a, &t, &e)) {
-        char text[EK_HTTP_START_BYTES + 60];
-        snprintf(text, sizeof text, "no token from the token endpoint: %.*s",
-                 EK_HTTP_START_BYTES - 1, e.message);
+        char text[sizeof e + 60], why[sizeof e];
+        snprintf(text, sizeof text, "%s%s", is_aws(a) ? "" : "no token from the token endpoint: ",
+                 ek_error_text(&e, why, sizeof why));
         rd_kafka_oauthbearer_set_token_failure(client, text);
     } else {
         give_token(client, a, &t);
     }
-    yyjson_doc_free(t.doc);
+    ek_buf_release(&t.text);
 }
 
 /* ----------------------------------------------------------------- settings */
@@ -242,11 +274,29 @@ static uint64_t add_access(const char *const text[SETTINGS])
     return a->number;
 }
 
+static int check_region(const char *region, struct ek_error *e)
+{
+    if (!region || !*region)
+        return ek_fail(e, EK_ECONFIG,
+                       "librdkafka property '%s' is " EK_OAUTH_AWS
+                       ": set '%s' or the environment variable AWS_REGION",
+                       NAMES[METHOD], NAMES[REGION]);
+    if (region[strspn(region, "abcdefghijklmnopqrstuvwxyz0123456789-")])
+        return ek_fail(e, EK_ECONFIG,
+                       "the AWS region '%.40s' is invalid, expected one such as "
+                       "eu-central-1",
+                       region);
+    return EK_OK;
+}
+
 /* Check the settings of a method. */
 static int check_settings(const char *const text[SETTINGS], struct ek_error *e)
 {
+    if (!strcmp(text[METHOD], EK_OAUTH_AWS))
+        return check_region(text[REGION], e);
     if (strcmp(text[METHOD], "oidc") != 0)
-        return ek_fail(e, EK_ECONFIG, "librdkafka property '%s' is '%.40s', expected oidc",
+        return ek_fail(e, EK_ECONFIG,
+                       "librdkafka property '%s' is '%.40s', expected oidc or " EK_OAUTH_AWS,
                        NAMES[METHOD], text[METHOD]);
     for (int i = URL; i <= SECRET; i++)
         if (!text[i] || !*text[i])
@@ -270,6 +320,8 @@ int ek_oauth_configure(rd_kafka_conf_t *conf, const struct ek_property_list *lis
     }
     if (!text[METHOD])
         return EK_OK;
+    if (!text[REGION])
+        text[REGION] = ek_aws_region();
     int rc = check_settings(text, e);
     if (rc)
         return rc;

@@ -1,8 +1,9 @@
-/* SASL OAUTHBEARER with OpenID Connect: tokens of the client credentials grant (RFC 6749, 4.4).
+/* SASL OAUTHBEARER with OpenID Connect: tokens of the client credentials grant (RFC 6749, 4.4); and
+ * with IAM of Amazon MSK (aws_token.h).
  *
  * evenkeel fetches tokens itself, since builds of librdkafka without libcurl cannot (Debian's). The
- * properties are those of librdkafka. Each client asks for a token at its start and after 80% of
- * the lifetime, on a thread of librdkafka. Threads: any.
+ * properties of OpenID Connect are those of librdkafka. Each client asks for a token at its start
+ * and after 80% of the lifetime, on a thread of librdkafka. Threads: any.
  */
 #ifndef EK_DAEMON_KAFKA_OAUTH_H
 #define EK_DAEMON_KAFKA_OAUTH_H

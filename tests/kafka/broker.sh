@@ -10,7 +10,7 @@
 # plain text is the administrator) and more listeners: SASL_PLAINTEXT +2, SASL_SSL +3, SSL with client
 # certificates +4, SSL with the certificate of another host +5 and with an expired one +6. Users alice
 # and bob, whose passwords are in ALICE_PASSWORD and BOB_PASSWORD, for PLAIN and SCRAM.
-# SASL_PLAINTEXT also accepts unsigned OAUTHBEARER tokens.
+# SASL_PLAINTEXT also accepts OAUTHBEARER tokens, unsigned ones and those of Amazon MSK (AwsTokens.java).
 # KAFKA_LIBS is the folder of its jars, EKTOOL the program that checks for a response. BROKER_MORE has
 # more lines of properties, BROKER_JAVA replaces the Java options, which are for a fast start.
 set -euo pipefail
@@ -102,6 +102,7 @@ EOF
   cat <<EOF
 listener.name.sasl_plaintext.sasl.enabled.mechanisms=PLAIN,OAUTHBEARER
 listener.name.sasl_plaintext.oauthbearer.sasl.jaas.config=$login.oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="broker";
+listener.name.sasl_plaintext.oauthbearer.sasl.server.callback.handler.class=AwsTokens
 EOF
 }
 
@@ -128,7 +129,7 @@ start() { # node first-port
   mkdir -p "$folder"
   configure "$1" $(($2 + 10 * ($1 - 1))) "$2" >"$folder/server.properties"
   [ -f "$folder/data/meta.properties" ] || format "$folder"
-  setsid nohup java "${java_flags[@]}" -cp "$libs/*" kafka.Kafka "$folder/server.properties" \
+  setsid nohup java "${java_flags[@]}" -cp "$libs/*:$libs-classes" kafka.Kafka "$folder/server.properties" \
     >>"$folder/server.log" 2>&1 </dev/null &
   echo $! >"$folder/pid"
 }

@@ -12,6 +12,11 @@ $(KAFKA_LIBS).stamp: tests/kafka/pom.xml
 	$(call say,MVN)
 	$(Q)mvn -q -B -f $< dependency:copy-dependencies -Dkafka.version=$(KAFKA_VERSION) -DoutputDirectory=$(abspath $(KAFKA_LIBS))
 	$(Q)touch $@
+# The validator of access tokens in brokers.
+TOKENS := $(KAFKA_LIBS)-classes/AwsTokens.class
+$(TOKENS): tests/kafka/AwsTokens.java $(KAFKA_LIBS).stamp
+	$(call say,JAVAC)
+	$(Q)javac -Xlint:all -Werror -cp '$(KAFKA_LIBS)/*' -d $(@D) $<
 # The documents contain commands for a broker too.
 check-docs: $(EKTOOL) $(KAFKA_LIBS).stamp
 
@@ -24,7 +29,7 @@ $(SLOW): tests/kafka/slow.c $(B)/flags.stamp
 	$(call say,LD)
 	$(Q)$(CC) $(CFLAGS) $(BASE_CFLAGS) $(PKG_CFLAGS) -Wno-missing-prototypes -shared -o $@ $<
 
-KAFKA_NEEDS = $(B)/evenkeel $(EKTOOL) $(SLOW) $(KAFKA_LIBS).stamp
+KAFKA_NEEDS = $(B)/evenkeel $(EKTOOL) $(SLOW) $(KAFKA_LIBS).stamp $(TOKENS)
 KAFKA = EVENKEEL=$(B)/evenkeel EKTOOL=$(EKTOOL) KAFKA_LIBS=$(abspath $(KAFKA_LIBS)) $(KAFKA_SEES) $(PYTHON)
 # SANITIZE=thread: a race fails its test; effects promised within seconds may take longer.
 ifneq ($(SANITIZE),)

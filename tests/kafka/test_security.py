@@ -153,11 +153,29 @@ class Tokens(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
 
-class OpenId(Secure):
-    """Access tokens of the client credentials grant."""
+class Container(BaseHTTPRequestHandler):
+    """Endpoint of a container in AWS, whose credentials expire soon."""
+
+    def log_message(self, *words):
+        pass
+
+    def do_GET(self):
+        self.server.requests.append((self.path, self.headers["Authorization"]))
+        expires = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 4))
+        body = json.dumps({"AccessKeyId": AWS["AWS_ACCESS_KEY_ID"], "SecretAccessKey": AWS["AWS_SECRET_ACCESS_KEY"],
+                           "Token": "a session/+", "Expiration": expires}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+class Bearer(Secure):
+    """Access tokens, with a server on loopback."""
+    HANDLER = None
 
     def setUp(self):
-        self.server = HTTPServer(("127.0.0.1", 0), Tokens)
+        self.server = HTTPServer(("127.0.0.1", 0), self.HANDLER)
         self.server.requests = []
         thread = threading.Thread(target=self.server.serve_forever)
         thread.start()
@@ -166,6 +184,25 @@ class OpenId(Secure):
         self.addCleanup(self.server.shutdown)
         self.source, self.target = WORLD.topics(broker=secure())
 
+    def grant(self, group):
+        secure().allow("alice", f"Read topic {self.source}", f"Write topic {self.target}", f"Write topic {self.target}.dead", f"Read group {group}")
+        WORLD.send(self.source, numbered(WORLD.hotel(COUNT)), broker=secure())
+
+    def assert_renewed(self, d, *hidden):
+        """Check that all lists pass and that tokens are renewed."""
+        d.wait_ready().wait_handled(COUNT)
+        first = len(self.server.requests)
+        eventually("tokens are renewed", lambda: len(self.server.requests) >= 2 * first)
+        self.assertEqual(d.stop(), 0, d.log())
+        self.assert_kept(d)
+        for text in hidden:
+            self.assertNotIn(text, d.log())
+
+
+class OpenId(Bearer):
+    """Access tokens of the client credentials grant."""
+    HANDLER = Tokens
+
     def properties(self, **other):
         values = {"method": "oidc", "client.id": "evenkeel", "client.secret": "${file:%s}" % keep("oidc.secret", "oidc-secret.4711\n"),
                   "scope": "kafka read", "token.endpoint.url": f"http://127.0.0.1:{self.server.server_port}/token"} | other
@@ -173,16 +210,10 @@ class OpenId(Secure):
                 **{f"sasl.oauthbearer.{k}": v for k, v in values.items()}}
 
     def test_tokens_are_fetched_and_renewed(self):
-        secure().allow("alice", f"Read topic {self.source}", f"Write topic {self.target}", f"Write topic {self.target}.dead", "Read group oidc")
-        WORLD.send(self.source, numbered(WORLD.hotel(COUNT)), broker=secure())
+        self.grant("oidc")
         with daemon(self.source, self.target, "sasl_plaintext", self.properties() | {"debug": "security,conf"}, group="oidc",
                     log="level: debug") as d:
-            d.wait_ready().wait_handled(COUNT)
-            first = len(self.server.requests)
-            eventually("tokens are renewed", lambda: len(self.server.requests) >= 2 * first)
-            self.assertEqual(d.stop(), 0, d.log())
-            self.assert_kept(d)
-            self.assertNotIn("oidc-secret.4711", d.log())
+            self.assert_renewed(d, "oidc-secret.4711")
         self.assertEqual(set(self.server.requests), {("grant_type=client_credentials&scope=kafka%20read", "evenkeel:oidc-secret.4711",
                                                       "application/x-www-form-urlencoded")})
 
@@ -193,10 +224,59 @@ class OpenId(Secure):
 
     def test_missing_and_unknown_settings_are_named(self):
         for other, text in (({"client.id": ""}, "librdkafka property 'sasl.oauthbearer.method' is oidc: set 'sasl.oauthbearer.client.id'"),
-                            ({"method": "saml"}, "librdkafka property 'sasl.oauthbearer.method' is 'saml', expected oidc"),
+                            ({"method": "saml"}, "librdkafka property 'sasl.oauthbearer.method' is 'saml', expected oidc or aws_msk_iam"),
                             ({"token.endpoint.url": "idp/token"}, "librdkafka property 'sasl.oauthbearer.token.endpoint.url' is no address with https://")):
             d = daemon(self.source, self.target, "sasl_plaintext", self.properties(**other))
             checked = subprocess.run([EVENKEEL, "check", d.config], capture_output=True, text=True, check=False)
+            self.assertEqual(checked.returncode, 78, checked.stdout)
+            self.assertIn(text, checked.stdout + checked.stderr)
+
+
+# Keys of alice in AwsTokens.java.
+AWS = {"AWS_ACCESS_KEY_ID": "AKIDALICE", "AWS_SECRET_ACCESS_KEY": "aws+secret/Pw.2206"}
+
+
+class AmazonMsk(Bearer):
+    """Access tokens signed by keys of AWS."""
+    HANDLER = Container
+
+    def daemon(self, group, environment, **other):
+        d = daemon(self.source, self.target, "sasl_plaintext",
+                   {"security.protocol": "sasl_plaintext", "sasl.mechanism": "OAUTHBEARER",
+                    "sasl.oauthbearer.method": "aws_msk_iam", "debug": "security,conf", **other}, group=group, log="level: debug")
+        others = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+        d.environment = others | {"HOME": "/nowhere"} | environment
+        return d
+
+    def test_keys_of_the_environment_log_in(self):
+        self.grant("aws")
+        with self.daemon("aws", AWS | {"AWS_REGION": "eu-central-1"}) as d:
+            d.wait_ready().wait_handled(COUNT)
+            self.assertEqual(d.stop(), 0, d.log())
+            self.assertNotIn(AWS["AWS_SECRET_ACCESS_KEY"], d.log())
+            self.assertNotIn("X-Amz", d.log())
+        self.assertEqual(self.server.requests, [])
+
+    def test_keys_of_a_container_log_in_and_are_renewed(self):
+        self.grant("aws-container")
+        endpoint = {"AWS_CONTAINER_CREDENTIALS_FULL_URI": f"http://127.0.0.1:{self.server.server_port}/v1/credentials",
+                    "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": keep("container.token", "container-Pw.0815\n")}
+        with self.daemon("aws-container", endpoint, **{"sasl.oauthbearer.aws.region": "us-east-1"}) as d:
+            self.assert_renewed(d, AWS["AWS_SECRET_ACCESS_KEY"], "container-Pw.0815", "a session/+")
+        self.assertEqual(set(self.server.requests), {("/v1/credentials", "container-Pw.0815")})
+
+    def test_wrong_and_missing_keys_are_named(self):
+        wrong = {"AWS_ACCESS_KEY_ID": "AKIDALICE", "AWS_SECRET_ACCESS_KEY": "wrong-Pw.0001", "AWS_REGION": "eu-central-1"}
+        for group, environment, text in (("wrong", wrong, "signature"), ("none", {"AWS_REGION": "eu-central-1"}, "no AWS credentials: set AWS_ACCESS_KEY_ID")):
+            with self.daemon("aws-" + group, environment) as d:
+                eventually("the reason is logged", lambda: "wrong credentials" in d.log())
+                self.assertRegex(d.log(), r"wrong credentials: check the properties sasl\.oauthbearer\.\*: .*" + text)
+
+    def test_missing_and_invalid_regions_are_named(self):
+        for region, text in (({}, "librdkafka property 'sasl.oauthbearer.method' is aws_msk_iam: set 'sasl.oauthbearer.aws.region' or the environment variable AWS_REGION"),
+                             ({"AWS_DEFAULT_REGION": "a.example.com/"}, "the AWS region 'a.example.com/' is invalid")):
+            d = self.daemon("aws-region", AWS | region)
+            checked = subprocess.run([EVENKEEL, "check", d.config], capture_output=True, text=True, check=False, env=d.environment)
             self.assertEqual(checked.returncode, 78, checked.stdout)
             self.assertIn(text, checked.stdout + checked.stderr)
 

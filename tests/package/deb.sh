@@ -50,7 +50,7 @@ t "a build needs the libraries of make deps" build_depends
 t "make deb" makes_deb
 if ls "$debs"/evenkeel_*.deb >/dev/null 2>&1; then
 	t "lintian has nothing to say" no_errors
-	t "the program depends on the libraries that it calls" depends evenkeel librdkafka1 libmicrohttpd12 libyaml-0-2 libcurl4
+	t "the program depends on the libraries that it calls" depends evenkeel librdkafka1 libmicrohttpd12 libyaml-0-2 libcurl4 libssl3
 	t "the tools depend on the libraries of texts" depends evenkeel-tools libstemmer0d libstreamvbyte libutf8proc libzip4
 	for library in libstemmer libstreamvbyte libutf8proc libzip; do
 		t "the program does without $library" depends_not evenkeel $library

@@ -206,6 +206,27 @@ START_TEST(tokens_are_secrets_of_the_process)
 }
 END_TEST
 
+START_TEST(credentials_of_aws_are_secrets_of_the_process)
+{
+    static const char *const properties[] = {
+        "security.protocol: ssl",
+        "sasl.oauthbearer.method: aws_msk_iam, sasl.oauthbearer.aws.region: us-east-1"};
+    for (int i = 0; i < 2; i++) {
+        struct ek_config *c;
+        struct ek_error e;
+        char text[300];
+        snprintf(text, sizeof text,
+                 "input: {brokers: 'h:1', topics: [t], group: g, librdkafka: {%s}}\n"
+                 "output: {topic: r, dead_letter_topic: d}\nassets: {manifest: m, profile: p}\n",
+                 properties[i]);
+        ck_assert_msg(!ek_config_parse(&c, "run.yaml", text, strlen(text), NULL, &e), "%s",
+                      e.message);
+        ck_assert_int_eq(ek_config_has_secret(c), i == 1);
+        ek_config_free(c);
+    }
+}
+END_TEST
+
 START_TEST(a_secret_that_everybody_may_read_is_told)
 {
     struct ek_config *c;
@@ -273,6 +294,7 @@ Suite *suite_secret(void)
     return ek_suite(
         "secret", every_property_of_librdkafka_is_known_to_be_a_secret_or_none,
         a_process_with_secrets_leaves_no_core_dump, tokens_are_secrets_of_the_process,
+        credentials_of_aws_are_secrets_of_the_process,
         a_secret_comes_from_a_file_without_its_line_end, a_secret_that_everybody_may_read_is_told,
         files_that_hold_no_secret_are_refused_with_their_place, no_error_repeats_a_secret);
 }
