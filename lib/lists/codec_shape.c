@@ -13,6 +13,7 @@
 #include <string.h>
 
 enum { FEW = 12, LINE_NAME_BYTES = EK_NAME_BYTES_MAX + 2, KEYS_BYTES = 160, WHERE_BYTES = 240 };
+enum { POSITION_LENGTH = 20 }; /* maximum of the name of a position, such as query_17 */
 
 struct seen {
     char name[LINE_NAME_BYTES];
@@ -632,10 +633,9 @@ static int add_comment(const struct seen *f, struct ek_buf *out)
                          f->missing ? ", missing in some" : "");
 }
 
-static int add_name(const struct seen *f, struct ek_buf *out)
+static int add_name(const char *name, struct ek_buf *out)
 {
-    return is_plain(f->name) ? ek_buf_text(out, f->name)
-                             : ek_buf_json(out, f->name, strlen(f->name));
+    return is_plain(name) ? ek_buf_text(out, name) : ek_buf_json(out, name, strlen(name));
 }
 
 static bool items_have(const struct ek_shape *s, const char *name)
@@ -664,7 +664,7 @@ static const char *why_left_out(const struct ek_shape *s, const struct seen *f)
 static int add_left_out(const struct seen *f, const char *why, struct ek_buf *out)
 {
     ek_buf_text(out, "  # left out: ");
-    add_name(f, out);
+    add_name(f->name, out);
     return ek_buf_printf(out, ", %s\n", why);
 }
 
@@ -690,12 +690,31 @@ static int no_feature(const struct ek_shape *s, struct ek_error *e)
     return EK_EFORMAT;
 }
 
-static int add_feature(const struct seen *f, int index, struct ek_buf *out)
+static bool is_taken(const struct ek_shape *s, const struct seen *f, const char *name)
 {
+    size_t i = 0;
+    while (i < s->count && (&s->seen[i] == f || strcmp(s->seen[i].name, name) != 0))
+        i++;
+    return i < s->count;
+}
+
+/* Write the name of the feature. That of a position is changed if a feature has it in messages. */
+static void choose_name(const struct ek_shape *s, const struct seen *f, char name[LINE_NAME_BYTES])
+{
+    memcpy(name, f->name, LINE_NAME_BYTES);
+    for (int i = 2; !f->named && is_taken(s, f, name); i++)
+        snprintf(name, LINE_NAME_BYTES, "%.*s_%d", POSITION_LENGTH, f->name, i);
+}
+
+static int add_feature(const struct ek_shape *s, const struct seen *f, int index,
+                       struct ek_buf *out)
+{
+    char name[LINE_NAME_BYTES];
     bool routable = f->role == EK_ROLE_ITEM && f->numbers && !is_flag(f) && !is_identifier(f);
     const char *unit = f->numbers ? unit_of_name(f->name) : NULL;
     ek_buf_text(out, "  - {name: ");
-    add_name(f, out);
+    choose_name(s, f, name);
+    add_name(name, out);
     ek_buf_printf(out, ", index: %d, role: %s%s%s%s%s%s}", index,
                   f->role == EK_ROLE_ITEM ? "item" : "query", routable ? ", routable: true" : "",
                   f->numbers && f->low > 0 ? ", positive: true" : "", unit ? ", unit: " : "",
@@ -721,7 +740,7 @@ static int write_features(const struct ek_shape *s, enum ek_role role, int *inde
         if (why)
             add_left_out(f, why, out);
         else if (f->role == role)
-            add_feature(f, ++*index, out);
+            add_feature(s, f, ++*index, out);
     }
     return out->rc;
 }

@@ -112,20 +112,20 @@ static inline int next(struct reader *r, struct ek_proto_field *f)
 static bool find_link(const struct reader *r, const struct ek_schema_type *t, uint32_t number,
                       uint32_t *out)
 {
-    const struct ek_schema_link *links = &r->s->link[t->first];
+    const struct ek_schema_link *all = r->s->link; /* NULL in a schema without fields */
     uint32_t low = 0, high = t->count;
     *out = number - 1;
-    if (number - 1 < t->count && links[number - 1].number == (int32_t)number)
+    if (number - 1 < t->count && all[t->first + number - 1].number == (int32_t)number)
         return true;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (links[middle].number < (int32_t)number)
+        if (all[t->first + middle].number < (int32_t)number)
             low = middle + 1;
         else
             high = middle;
     }
     *out = low;
-    return low < t->count && links[low].number == (int32_t)number;
+    return low < t->count && all[t->first + low].number == (int32_t)number;
 }
 
 static bool is_repeated(const struct ek_schema_type *t)

@@ -221,6 +221,19 @@ START_TEST(what_no_feature_may_be_called_stays_out)
 }
 END_TEST
 
+START_TEST(the_name_of_a_position_is_not_that_of_another_feature)
+{
+    made_of("{\"query_features\":[2.5],\"items\":[{\"features\":"
+            "{\"query_1\":1.5,\"query_1_2\":1.5}}]}",
+            "features:\n"
+            "  - {name: query_1, index: 1, role: item, routable: true, positive: true}"
+            " # 1.5 to 1.5\n"
+            "  - {name: query_1_2, index: 2, role: item, routable: true, positive: true}"
+            " # 1.5 to 1.5\n"
+            "  - {name: query_1_3, index: 3, role: query, positive: true} # 2.5 to 2.5\n");
+}
+END_TEST
+
 static void refused_as(const char *message, const char *why)
 {
     struct ek_shape *s;
@@ -259,10 +272,10 @@ END_TEST
 
 Suite *suite_shape(void)
 {
-    return ek_suite("shape", names_signs_and_flags_are_told,
-                    units_come_from_names_and_ids_have_no_scale,
-                    values_without_names_are_numbered_and_the_manifest_is_valid,
-                    what_is_cut_or_no_list_is_refused, fields_are_where_the_mapping_has_them,
-                    what_is_no_number_stays_out_where_it_has_a_name,
-                    what_no_feature_may_be_called_stays_out, what_a_message_has_instead_is_told);
+    return ek_suite(
+        "shape", names_signs_and_flags_are_told, units_come_from_names_and_ids_have_no_scale,
+        values_without_names_are_numbered_and_the_manifest_is_valid,
+        what_is_cut_or_no_list_is_refused, fields_are_where_the_mapping_has_them,
+        what_is_no_number_stays_out_where_it_has_a_name, what_no_feature_may_be_called_stays_out,
+        the_name_of_a_position_is_not_that_of_another_feature, what_a_message_has_instead_is_told);
 }
