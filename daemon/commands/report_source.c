@@ -9,6 +9,7 @@
 #include "daemon/views/feature_stats.h"
 #include "daemon/views/plan_view.h"
 #include "daemon/views/rank_samples.h"
+#include "daemon/views/traffic_history.h"
 #include "evenkeel.h"
 #include "guard/event_json.h"
 #include "guard/guard_incidents.h"
@@ -42,6 +43,7 @@ struct ek_report_replay {
     struct ek_feature_history *history;
     struct ek_rank_samples *samples;
     struct ek_agreement_cache *agreement;
+    struct ek_traffic_history *traffic;
     struct ek_plan_view *plan;
     uint64_t messages, changed, undecodable, compared;
     int64_t time_ms;
@@ -61,8 +63,10 @@ static int make_views(struct ek_report_replay *r, struct ek_error *e)
     r->history = ek_feature_history_new();
     r->samples = ek_rank_samples_new();
     r->agreement = ek_agreement_cache_new();
+    r->traffic = ek_traffic_history_new();
     r->plan = ek_plan_view_new();
-    return r->event_log && r->stats && r->history && r->samples && r->agreement && r->plan
+    return r->event_log && r->stats && r->history && r->samples && r->agreement && r->traffic &&
+                   r->plan
                ? EK_OK
                : enomem(e);
 }
@@ -121,6 +125,12 @@ static int process_message(struct ek_report_replay *r, const struct ek_record *r
         return rc;
     int64_t list_ms = ek_guard_context(r->guard)->query.time_ms;
     r->time_ms = list_ms >= 0 ? list_ms : now_ms;
+    ek_traffic_history_add(r->traffic,
+                           &(struct ek_traffic_sample){.lists = ek_guard_list_count(r->guard),
+                                                       .messages = r->messages + 1,
+                                                       .event_ms = r->time_ms,
+                                                       .now_ms = r->time_ms,
+                                                       .wall_ms = r->time_ms});
     if (r->messages % HISTORY_LISTS == 0 &&
         ek_feature_history_step(r->history, ek_guard_detector(r->guard),
                                 r->assets->profile->features))
@@ -158,7 +168,7 @@ static int update_views(struct ek_report_replay *r, struct ek_error *e)
     int steps = ek_feature_stats_count(r->stats) / EK_FEATURE_STATS_STEP + 1;
     int rc = EK_OK;
     for (int i = 0; !rc && i < SEGMENT_SWEEPS * steps * cells; i++)
-        rc = ek_feature_stats_update(r->stats);
+        rc = ek_feature_stats_update(r->stats, r->time_ms);
     ek_agreement_cache_set(r->agreement, ek_guard_agreement(r->guard));
     if (!rc)
         rc = ek_plan_view_set(r->plan, r->guard);
@@ -222,6 +232,7 @@ void ek_report_replay_free(struct ek_report_replay *r)
     ek_feature_history_free(r->history);
     ek_rank_samples_free(r->samples);
     ek_agreement_cache_free(r->agreement);
+    ek_traffic_history_free(r->traffic);
     ek_plan_view_free(r->plan);
     ek_guard_free(r->guard);
     ek_free(r);
@@ -266,6 +277,8 @@ static int get_status(struct ek_report_replay *r, struct ek_buf *out, struct ek_
     ek_json_close(&w, '}');
     ek_buf_text(out, ",\"model\":");
     ek_agreement_cache_json(r->agreement, out);
+    ek_buf_text(out, ",\"traffic\":");
+    ek_traffic_history_json(r->traffic, out);
     ek_json_close(&w, '}');
     return w.rc ? w.rc : out->rc;
 }

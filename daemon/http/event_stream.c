@@ -57,12 +57,13 @@ static int write_status(const struct ek_event_stream *s, struct ek_buf *out)
     return ek_buf_printf(
         out,
         "event: status\ndata: {\"started_ms\":%" PRId64 ",\"ready\":%s,\"paused\":%s,"
-        "\"plan_version\":%" PRIu64 ",\"observed_lists\":%" PRIu64 ",\"consumed\":%" PRIu64
-        ",\"routed\":%" PRIu64 ",\"dead_letters\":%" PRIu64
-        ",\"open_findings\":%zu,\"lag\":%" PRId64 ",\"events\":%" PRIu64 "}\n\n",
+        "\"plan_version\":%" PRIu64 ",\"observed_lists\":%" PRIu64
+        ",\"lists_per_second\":%.3g,\"consumed\":%" PRIu64 ",\"routed\":%" PRIu64
+        ",\"dead_letters\":%" PRIu64 ",\"open_findings\":%zu,\"lag\":%" PRId64
+        ",\"events\":%" PRIu64 "}\n\n",
         s->started_ms, bool_text(good), bool_text(ek_pause_is_on(ek_stage_parts(s->stage).pause)),
-        t.plan_version, t.queries, t.consumed, t.routed, t.dead, ek_event_log_open(event_log),
-        t.lag, ek_event_log_count(event_log));
+        t.plan_version, t.queries, t.lists_per_second, t.consumed, t.routed, t.dead,
+        ek_event_log_open(event_log), t.lag, ek_event_log_count(event_log));
 }
 
 /* Append the status if it changed. */

@@ -309,6 +309,7 @@ static int make_parts(struct ek_stage *s, const struct ek_assets *assets, struct
     s->event_log = ek_event_log_new((size_t)s->config->event_history);
     s->partitions = ek_partition_offsets_new();
     s->agreement = ek_agreement_cache_new();
+    s->traffic = ek_traffic_history_new();
     s->plan_view = ek_plan_view_new();
     s->pause = ek_pause_new();
     s->flow = ek_flow_monitor_new(s->config->silence_ms, s->config->output_topic != NULL,
@@ -316,7 +317,7 @@ static int make_parts(struct ek_stage *s, const struct ek_assets *assets, struct
     s->assets = ek_asset_ref_borrow(assets);
     s->batch = ek_calloc((size_t)s->config->batch_size, sizeof *s->batch);
     if (!s->metrics || !s->event_log || !s->partitions || !s->agreement || !s->pause ||
-        !s->assets || !s->batch || !s->flow || !s->plan_view)
+        !s->assets || !s->batch || !s->flow || !s->plan_view || !s->traffic)
         return enomem(e);
     ek_stage_expect_fields(s, assets);
     int rc = ek_wakeup_init(&s->wakeup, e);
@@ -375,6 +376,7 @@ void ek_stage_free(struct ek_stage *s)
     ek_plan_topic_free(s->plan_topic);
     ek_partition_offsets_free(s->partitions);
     ek_agreement_cache_free(s->agreement);
+    ek_traffic_history_free(s->traffic);
     ek_feature_stats_free(s->board);
     ek_feature_history_free(s->tracks);
     ek_rank_samples_free(s->samples);
@@ -488,6 +490,24 @@ static int start_watch(struct ek_stage *s, struct ek_error *e)
     return ek_flow_watch_start(&s->flow_watch, &tools, e);
 }
 
+/* Return the event time of the last list; -1: none. */
+static int64_t event_time(const struct ek_guard *guard)
+{
+    struct ek_trace_point p;
+    return ek_detector_get_point(ek_guard_detector(guard), 0, 0, &p) ? p.time_ms : -1;
+}
+
+static void add_traffic(struct ek_stage *s, const struct ek_guard *guard, int64_t now_ms)
+{
+    const struct ek_traffic_sample sample = {.lists = ek_guard_list_count(guard),
+                                             .messages =
+                                                 ek_metrics_counter(s->metrics, EK_COUNT_CONSUMED),
+                                             .event_ms = event_time(guard),
+                                             .now_ms = now_ms,
+                                             .wall_ms = ek_wall_ms()};
+    ek_traffic_history_add(s->traffic, &sample);
+}
+
 /* Run periodic work. */
 static int advance_clock(struct ek_stage *s, struct ek_error *e)
 {
@@ -503,8 +523,8 @@ static int advance_clock(struct ek_stage *s, struct ek_error *e)
     }
     if (now >= s->board_due_ms) {
         s->board_due_ms = now + BOARD_MS;
-        ek_guard_service_lock(s->guard);
-        int rc = ek_feature_stats_update(s->board);
+        int64_t time_ms = event_time(ek_guard_service_lock(s->guard));
+        int rc = ek_feature_stats_update(s->board, time_ms);
         ek_guard_service_unlock(s->guard);
         if (rc)
             ek_log_text(s->log, EK_LOG_ERROR, "feature_stats_unavailable", "out of memory");
@@ -524,6 +544,7 @@ static int advance_clock(struct ek_stage *s, struct ek_error *e)
     struct ek_guard *guard = ek_guard_service_lock(s->guard);
     ek_feature_history_step(s->tracks, ek_guard_detector(guard),
                             ek_guard_assets(guard)->profile->features);
+    add_traffic(s, guard, now);
     ek_guard_service_unlock(s->guard);
     return ek_guard_service_advance(s->guard, s->agreement, e);
 }

@@ -90,6 +90,7 @@ struct ek_stage_stats {
     uint64_t dead;               /* acknowledged dead letters */
     uint64_t in_flight;          /* unacknowledged messages */
     uint64_t queries;            /* observed by the guard */
+    double lists_per_second;     /* over the last ten seconds */
     uint64_t plan_version;       /* 0 before the first plan */
     uint64_t detected, enforced; /* routes found, routes activated */
     int64_t lag;                 /* messages behind the end of the input, -1: unknown */

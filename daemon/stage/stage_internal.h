@@ -4,6 +4,7 @@
 #define EK_DAEMON_STAGE_STAGE_INTERNAL_H
 
 #include "daemon/views/agreement_cache.h"
+#include "daemon/views/traffic_history.h"
 #include "daemon/alerts/alerts.h"
 #include "daemon/stage/flow_monitor.h"
 #include "daemon/stage/worker_pool.h"
@@ -35,6 +36,7 @@ struct ek_stage {
     struct ek_feature_history *tracks;
     struct ek_rank_samples *samples;
     struct ek_agreement_cache *agreement;
+    struct ek_traffic_history *traffic;
     struct ek_partition_offsets *partitions;
     struct ek_input *input;
     struct ek_output *output;

@@ -29,6 +29,7 @@ void ek_stage_stats(struct ek_stage *s, struct ek_stage_stats *out)
         .detected = ek_metrics_counter(m, EK_COUNT_DETECTED),
         .enforced = ek_metrics_counter(m, EK_COUNT_ENFORCED),
         .lag = ek_metrics_lag_sum(s->metrics),
+        .lists_per_second = ek_traffic_history_rate(s->traffic),
     };
 }
 
@@ -229,16 +230,18 @@ int ek_stage_status(struct ek_stage *s, struct ek_buf *out)
         ek_buf_text(out, "null");
     ek_buf_text(out, ",\"input\":");
     ek_flow_monitor_json(s->flow, ek_now_ms(), out);
+    ek_buf_text(out, ",\"traffic\":");
+    ek_traffic_history_json(s->traffic, out);
     ek_buf_text(out, ",");
     ek_stage_readiness(s, &good, out);
-    return ek_buf_printf(out,
-                         ",\"version\":\"%s\",\"librdkafka\":\"%s\""
-                         ",\"plan_version\":%" PRIu64 ",\"observed_lists\":%" PRIu64
-                         ",\"consumed\":%" PRIu64 ",\"forwarded\":%" PRIu64 ",\"routed\":%" PRIu64
-                         ",\"dead_letters\":%" PRIu64 ",\"score_failures\":%" PRIu64
-                         ",\"in_flight\":%" PRIu64 ",\"open_findings\":%zu,\"lag\":%" PRId64 "}\n",
-                         ek_version(), ek_kafka_version(), t.plan_version, t.queries, t.consumed,
-                         t.passed, t.routed, t.dead,
-                         ek_metrics_counter(s->metrics, EK_COUNT_SCORE_FAILED), t.in_flight,
-                         ek_event_log_open(s->event_log), t.lag);
+    return ek_buf_printf(
+        out,
+        ",\"version\":\"%s\",\"librdkafka\":\"%s\""
+        ",\"plan_version\":%" PRIu64 ",\"observed_lists\":%" PRIu64
+        ",\"lists_per_second\":%.3g,\"consumed\":%" PRIu64 ",\"forwarded\":%" PRIu64
+        ",\"routed\":%" PRIu64 ",\"dead_letters\":%" PRIu64 ",\"score_failures\":%" PRIu64
+        ",\"in_flight\":%" PRIu64 ",\"open_findings\":%zu,\"lag\":%" PRId64 "}\n",
+        ek_version(), ek_kafka_version(), t.plan_version, t.queries, t.lists_per_second, t.consumed,
+        t.passed, t.routed, t.dead, ek_metrics_counter(s->metrics, EK_COUNT_SCORE_FAILED),
+        t.in_flight, ek_event_log_open(s->event_log), t.lag);
 }

@@ -330,7 +330,8 @@ static void release_cell(struct ek_feature_stats_cell *c)
     ek_free(c->value);
     ek_free(c->views);
     ek_free(c->histograms);
-    *c = (struct ek_feature_stats_cell){NULL, NULL, false, NULL, NULL};
+    ek_free(c->levels);
+    *c = (struct ek_feature_stats_cell){NULL, NULL, false, NULL, NULL, NULL};
 }
 
 void ek_feature_stats_free(struct ek_feature_stats *b)
@@ -393,9 +394,11 @@ static int init_cell(struct ek_feature_stats *b, int cell)
     c->value = value ? ek_strdup(value) : NULL;
     c->views = ek_calloc((size_t)b->features, sizeof *c->views);
     c->histograms = ek_calloc((size_t)b->features, sizeof *c->histograms);
+    c->levels = ek_calloc((size_t)b->features, sizeof *c->levels);
     if (cell >= b->cells)
         b->cells = cell + 1;
-    if (c->views && c->histograms && !c->dimension == !dimension && !c->value == !value)
+    if (c->views && c->histograms && c->levels && !c->dimension == !dimension &&
+        !c->value == !value)
         return EK_OK;
     release_cell(c);
     return EK_ENOMEM;
@@ -403,6 +406,7 @@ static int init_cell(struct ek_feature_stats *b, int cell)
 
 /* Statistics of the features of one step. */
 struct step {
+    int64_t time_ms;
     struct ek_feature_view views[EK_FEATURE_STATS_STEP][EK_SPANS];
     struct ek_histogram histograms[EK_FEATURE_STATS_STEP];
 };
@@ -416,6 +420,9 @@ static int store_step(struct ek_feature_stats *b, int cell, int first, int count
         return rc;
     memcpy(c->views + first, f->views, (size_t)count * sizeof *f->views);
     memcpy(c->histograms + first, f->histograms, (size_t)count * sizeof *f->histograms);
+    for (int i = 0; i < count; i++)
+        ek_level_history_add(&c->levels[first + i], &f->views[i][EK_SPAN_LIFE],
+                             &b->training[first + i], f->time_ms);
     c->complete = c->complete || first + count == b->features;
     return EK_OK;
 }
@@ -429,9 +436,9 @@ static void advance(struct ek_feature_stats *b, int features)
     b->next_cell = b->next_cell + 1 < ek_live_sketches_cells(b->traffic) ? b->next_cell + 1 : 0;
 }
 
-int ek_feature_stats_update(struct ek_feature_stats *b)
+int ek_feature_stats_update(struct ek_feature_stats *b, int64_t time_ms)
 {
-    struct step f;
+    struct step f = {.time_ms = time_ms};
     int cell = b->next_cell;
     if (!ek_live_sketches_cells(b->traffic))
         return EK_OK;
@@ -514,7 +521,8 @@ static const struct ek_feature_stats_cell *most_shifted(const struct ek_feature_
     return shifted;
 }
 
-static int add_most_shifted(const struct ek_feature_stats_cell *shifted, int feature,
+/* `levels`: of the segment, otherwise omitted. */
+static int add_most_shifted(const struct ek_feature_stats_cell *shifted, int feature, bool levels,
                             struct ek_buf *out)
 {
     if (!shifted)
@@ -522,20 +530,36 @@ static int add_most_shifted(const struct ek_feature_stats_cell *shifted, int fea
     ek_buf_text(out, ",\"most_shifted_segment\":{");
     add_segment(shifted, out);
     add_view("current", &shifted->views[feature][EK_SPAN_RECENT], out);
+    if (levels)
+        ek_level_history_json(&shifted->levels[feature], out);
     return ek_buf_text(out, "}}");
 }
 
+static double report_threshold(const struct ek_feature_stats *b, int feature)
+{
+    return b->rules->feature[b->manifest->item[feature] - b->manifest->features].report_threshold;
+}
+
+/* Of all traffic and the segment, the one that has shifted more has its levels. */
 static int add_feature(const struct ek_feature_stats *b, const struct ek_feature_stats_cell *cells,
                        int count, int feature, struct ek_buf *out)
 {
+    const struct ek_feature_stats_cell *shifted = most_shifted(cells, count, feature);
+    bool all = count && cells[0].complete;
+    bool in_segment =
+        shifted && (!all || ek_feature_view_moved(&shifted->views[feature][EK_SPAN_RECENT]) >
+                                ek_feature_view_moved(&cells[0].views[feature][EK_SPAN_RECENT]));
     ek_buf_text(out, feature ? ",\n{" : "\n{");
     add_name(b, feature, out);
+    ek_buf_printf(out, ",\"report_threshold\":%.6g", report_threshold(b, feature));
     add_training(b, feature, out);
-    if (count && cells[0].complete)
+    if (all)
         add_view("current", &cells[0].views[feature][EK_SPAN_RECENT], out);
     else
         ek_buf_text(out, ",\"current\":null");
-    return add_most_shifted(most_shifted(cells, count, feature), feature, out);
+    if (all && !in_segment)
+        ek_level_history_json(&cells[0].levels[feature], out);
+    return add_most_shifted(shifted, feature, in_segment, out);
 }
 
 int ek_feature_stats_features(struct ek_feature_stats *b, struct ek_buf *out)

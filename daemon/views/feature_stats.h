@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "daemon/views/event_log.h"
+#include "daemon/views/level_history.h"
 #include "detect/detector.h"
 #include "guard/live_sketches.h"
 #include "rules/rules.h"
@@ -34,14 +35,16 @@ int ek_feature_stats_reserve(struct ek_feature_stats *b, int cells);
  * statistics. */
 void ek_feature_stats_set_assets(struct ek_feature_stats *b, const struct ek_manifest *m,
                                  const struct ek_rules *rules, struct ek_live_sketches *traffic);
-/* Update the statistics of the next few features. Return 0, or EK_ENOMEM without updating them. */
-int ek_feature_stats_update(struct ek_feature_stats *b);
+/* Update the statistics of the next few features, and their levels at this event time. Return 0, or
+ * EK_ENOMEM without updating them. */
+int ek_feature_stats_update(struct ek_feature_stats *b, int64_t time_ms);
 
 struct ek_feature_stats_cell {
     char *dimension, *value;                   /* NULL: all traffic; value NULL: (other) */
     bool complete;                             /* every feature has statistics */
     struct ek_feature_view (*views)[EK_SPANS]; /* [features]; NULL before the first update */
     struct ek_histogram *histograms;           /* [features] */
+    struct ek_level_history *levels;           /* [features] */
 };
 
 /* Lock the cache and return its cells [*count], which it owns, readable until

@@ -12,6 +12,7 @@
 #include "daemon/views/feature_stats.h"
 #include "daemon/fleet/fleet.h"
 #include "daemon/views/event_log.h"
+#include "daemon/views/traffic_history.h"
 #include "daemon/kafka/partition_offsets.h"
 #include "daemon/base/log.h"
 #include "daemon/base/metrics.h"
@@ -115,9 +116,10 @@ static int metrics(struct ek_error *e)
     struct ek_agreement_cache *a = ek_agreement_cache_new();
     struct ek_checkpoint_status *s = ek_checkpoint_status_new("states");
     struct ek_pause *p = ek_pause_new();
+    struct ek_traffic_history *t = ek_traffic_history_new();
     struct ek_buf out;
     ek_buf_init(&out, 0);
-    int rc = m && a && s && p ? ek_metrics_lags(m, lags, 2) : EK_ENOMEM;
+    int rc = m && a && s && p && t ? ek_metrics_lags(m, lags, 2) : EK_ENOMEM;
     if (!rc)
         rc = ek_metrics_write(m, &out);
     if (!rc)
@@ -130,7 +132,10 @@ static int metrics(struct ek_error *e)
         rc = ek_checkpoint_status_json(s, 0, &out);
     if (!rc)
         rc = ek_pause_json(p, &out);
+    if (!rc)
+        rc = ek_traffic_history_json(t, &out);
     ek_buf_release(&out);
+    ek_traffic_history_free(t);
     ek_pause_free(p);
     ek_checkpoint_status_free(s);
     ek_agreement_cache_free(a);
@@ -182,7 +187,7 @@ static int board_pages(struct ek_error *e)
     ek_buf_init(&out, 0);
     int rc = b && j ? ek_feature_stats_reserve(b, ek_live_sketches_cells(traffic)) : EK_ENOMEM;
     for (int i = 0; i < ek_live_sketches_cells(traffic) && !rc; i++)
-        rc = ek_feature_stats_update(b);
+        rc = ek_feature_stats_update(b, 60000);
     if (!rc)
         rc = ek_feature_stats_features(b, &out);
     if (!rc)

@@ -210,7 +210,8 @@ START_TEST(pages_tell_the_state_before_and_after_partitions_are_assigned)
     assert_page(s.stage, "/api/v1/events", "3", 200, "[]");
     assert_page(s.stage, "/api/v1/events", "0", 400, "'n' must be a positive integer");
     assert_page(s.stage, "/version", NULL, 200, "\"librdkafka\":\"");
-    assert_page(s.stage, "/api/v1/features", NULL, 200, "{\"feature\":\"price\",\"training\":{");
+    assert_page(s.stage, "/api/v1/features", NULL, 200,
+                "{\"feature\":\"price\",\"report_threshold\":1.1,\"training\":{");
     assert_page(s.stage, "/api/v1/features/price", NULL, 200,
                 "{\"windows\":{\"length_ms\":300000,");
     assert_page(s.stage, "/api/v1/features/prise", NULL, 404, "\"did_you_mean\":\"price\"");

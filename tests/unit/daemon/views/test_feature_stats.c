@@ -57,10 +57,15 @@ static void run(struct bench *b, int lists, const char *arm)
     }
 }
 
-static void sweep(struct bench *b)
+static void sweep_at(struct bench *b, int64_t time_ms)
 {
     for (int i = 0; i < ek_live_sketches_cells(b->traffic); i++)
-        ck_assert_int_eq(ek_feature_stats_update(b->board), EK_OK);
+        ck_assert_int_eq(ek_feature_stats_update(b->board, time_ms), EK_OK);
+}
+
+static void sweep(struct bench *b)
+{
+    sweep_at(b, 0);
 }
 
 static json_t *page(struct bench *b, const char *feature, int code)
@@ -97,6 +102,28 @@ START_TEST(before_the_first_figures_a_feature_has_those_of_training)
     ck_assert_double_eq_tol(number(json_object_get(one, "windows"), "length_ms"), 300000, .5);
     json_decref(all);
     json_decref(one);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(a_list_of_features_has_the_level_of_each_minute_where_it_moved_most)
+{
+    struct bench b;
+    setup(&b, "version: 1\nsegments: [arm]\nfeatures: {price: {report_threshold: 1.3}}\n");
+    run(&b, 10, "B");
+    sweep_at(&b, 60000);
+    run(&b, LISTS, "B");
+    sweep_at(&b, 120000);
+    json_t *all = page(&b, NULL, EK_OK);
+    json_t *price = json_array_get(json_object_get(all, "features"), 0);
+    json_t *most = json_object_get(price, "most_shifted_segment");
+    json_t *levels = json_object_get(json_object_get(most, "levels"), "level");
+    ck_assert_ptr_null(json_object_get(price, "levels"));
+    ck_assert_double_eq_tol(number(price, "report_threshold"), 1.3, 1e-9);
+    ck_assert_uint_eq(json_array_size(levels), 2);
+    ck_assert(json_is_null(json_array_get(levels, 0)));
+    ck_assert_double_eq_tol(json_number_value(json_array_get(levels, 1)), 100, 8);
+    json_decref(all);
     teardown(&b);
 }
 END_TEST
@@ -269,7 +296,7 @@ START_TEST(without_sketches_there_are_no_figures)
     setup(&b, "version: 1\nwindows: {max_segments: 0}\n");
     run(&b, 10, "B");
     for (int i = 0; i < 5; i++)
-        ck_assert_int_eq(ek_feature_stats_update(b.board), EK_OK);
+        ck_assert_int_eq(ek_feature_stats_update(b.board, 0), EK_OK);
     json_decref(page(&b, NULL, EK_OK));
     char *text = metrics(&b, 10);
     ck_assert_int_eq(count(text, "{"), 0);
@@ -311,7 +338,7 @@ START_TEST(pages_may_be_read_while_the_guard_goes_on)
     static const char *const arms[] = {"B", "C", "D", "E"};
     for (int i = 0; i < 400; i++) {
         run(&b, 3, arms[i / 100]);
-        ck_assert_int_eq(ek_feature_stats_update(b.board), EK_OK);
+        ck_assert_int_eq(ek_feature_stats_update(b.board, 0), EK_OK);
         told(&b, i % 2 ? "confirmed" : "recovered");
     }
     atomic_store(&r.stop, true);
@@ -328,8 +355,9 @@ Suite *suite_feature_stats(void)
 {
     return ek_suite(
         "feature board", before_the_first_figures_a_feature_has_those_of_training,
-        a_list_of_features_names_the_segment_that_moved_most, a_feature_has_its_cells_and_spans,
-        a_feature_that_is_not_there_is_named_with_the_nearest,
+        a_list_of_features_names_the_segment_that_moved_most,
+        a_list_of_features_has_the_level_of_each_minute_where_it_moved_most,
+        a_feature_has_its_cells_and_spans, a_feature_that_is_not_there_is_named_with_the_nearest,
         metrics_have_one_series_per_feature_and_cell,
         only_the_cells_with_the_most_lists_are_in_the_metrics,
         an_open_finding_is_the_state_of_its_feature_and_cell, labels_are_escaped,
