@@ -58,6 +58,20 @@ void ek_print_safe(const char *text, FILE *to)
     print_part(text, strlen(text), to);
 }
 
+void ek_print_cut(const char *text, int columns, FILE *to)
+{
+    static const char end[] = "...";
+    size_t length = strlen(text);
+    bool shown, is_cut = get_width(text, length) > columns;
+    if (is_cut) {
+        length = 0;
+        for (int i = 0; i < columns - (int)strlen(end); i++)
+            length += read_character(text + length, &shown);
+    }
+    print_part(text, length, to);
+    fprintf(to, "%s\n", is_cut ? end : "");
+}
+
 void ek_make_safe(char *text)
 {
     char *to = text;

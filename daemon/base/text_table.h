@@ -34,6 +34,10 @@ void ek_text_table_fit(const struct ek_text_table *c, struct ek_row_limit *limit
  * number of lines. */
 int ek_print_wrapped(const char *text, int columns, FILE *to);
 
+/* Print untrusted text, made safe, on one line of at most `columns`, with a final line feed. A cut
+ * text ends in "...". */
+void ek_print_cut(const char *text, int columns, FILE *to);
+
 /* Print untrusted text, made safe, on one line, without a line feed. */
 void ek_print_safe(const char *text, FILE *to);
 /* Make a text safe in place; it does not become longer. */

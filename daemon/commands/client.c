@@ -34,6 +34,7 @@ enum {
     KEY_UNTIL,
     KEY_WATCH,
     KEY_LAST,
+    KEY_DETAILS,
     OK = 200,
     BEGUN = 202,
     QUERY_BYTES = 4096,
@@ -63,7 +64,7 @@ struct client {
     uint64_t version;
     char url[EK_API_URL_BYTES];
     int watch_ms; /* 0: print once */
-    bool json, reset_state, refused;
+    bool json, reset_state, refused, details;
     struct ek_tokens *tokens; /* NULL: no token needed */
     struct ek_buf answer;
     yyjson_doc *doc; /* of the answer; NULL: no JSON */
@@ -124,6 +125,7 @@ static const struct ek_cli_slot SLOTS[] = {{'c', offsetof(struct client, config)
                                            {KEY_ACTION, offsetof(struct client, action)},
                                            {KEY_UNTIL, offsetof(struct client, until)},
                                            {KEY_LAST, offsetof(struct client, count)},
+                                           {KEY_DETAILS, offsetof(struct client, details)},
                                            {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -178,6 +180,7 @@ static const struct argp_option HISTORY_OPTIONS[] = {
     COMMON,
     {"last", KEY_LAST, "N", 0, "Number of latest decisions to print (100)", 0},
     {"feature", KEY_FEATURE, "NAME", 0, "Print only decisions about this feature", 0},
+    {"details", KEY_DETAILS, NULL, 0, "Print a table with all details, not a line per decision", 0},
     {0}};
 static const struct argp_option INCIDENTS_OPTIONS[] = {
     COMMON,
@@ -313,7 +316,7 @@ static int run_history(struct client *t, struct ek_error *e)
     ek_url_escape(t->feature ? t->feature : "", feature, sizeof feature);
     snprintf(path, sizeof path, "%s?n=%s%s%s", t->command->path, count,
              t->feature ? "&feature=" : "", feature);
-    return get(t, path, t->command->print, e);
+    return get(t, path, t->details ? ek_client_print_history_details : t->command->print, e);
 }
 
 static void add_text(struct ek_json_writer *w, const char *key, const char *text)

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { WORDS_BYTES = 2000, NUMBER_BYTES = 64, TITLE_LINES = 2 };
+enum { WORDS_BYTES = 2000, NUMBER_BYTES = 64, TITLE_LINES = 2, LINE_COLUMNS = 79 };
 
 yyjson_doc *ek_client_parse(const struct ek_buf *answer)
 {
@@ -72,6 +72,25 @@ static bool print_table(yyjson_val *array, const char *const *titles, int count,
     return good;
 }
 
+/* Append formatted text. */
+static void __attribute__((format(printf, 3, 4)))
+put(char *text, size_t size, const char *format, ...)
+{
+    size_t length = strlen(text);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text + length, size - length, format, args);
+    va_end(args);
+}
+
+/* Append the 95% interval of a factor, such as " (98.9 to 101.8)", if there is one. */
+static void put_interval(yyjson_val *of, char *text, size_t size)
+{
+    yyjson_val *low = yyjson_obj_get(of, "factor_low"), *high = yyjson_obj_get(of, "factor_high");
+    if (yyjson_is_num(low) && yyjson_is_num(high))
+        put(text, size, " (%.4g to %.4g)", yyjson_get_num(low), yyjson_get_num(high));
+}
+
 /* Return the likely conversion of a finding, or NULL. */
 static yyjson_val *get_conversion(yyjson_val *finding)
 {
@@ -85,21 +104,23 @@ static yyjson_val *get_conversion(yyjson_val *finding)
     return NULL;
 }
 
-/* Format a transform, such as "scale x100 (cents), estimate x98.7" or "scale, nights", or fractions
- * of values. */
+/* Format a transform, such as "scale x100 (cents), estimate x98.7 (96.5 to 101)" or "scale,
+ * nights", or fractions of values. */
 static void decision_text(yyjson_val *finding, char *text, size_t size)
 {
     yyjson_val *factor = yyjson_obj_get(finding, "factor"), *unit = get_conversion(finding);
     const char *name = yyjson_get_str(yyjson_arr_get(yyjson_obj_get(finding, "units"), 0));
-    int n = snprintf(text, size, "%s", get_text(finding, "class", "not diagnosed"));
+    *text = 0;
+    put(text, size, "%s", get_text(finding, "class", "not diagnosed"));
     if (yyjson_is_num(factor) && unit)
-        snprintf(text + n, size - (size_t)n, " x%.4g (%.200s), estimate x%.4g",
-                 yyjson_get_num(yyjson_obj_get(unit, "ratio")), get_text(unit, "unit", "?"),
-                 yyjson_get_num(factor));
-    else if (yyjson_is_num(factor))
-        n += snprintf(text + n, size - (size_t)n, " x%.4g", yyjson_get_num(factor));
+        put(text, size, " x%.4g (%.200s), estimate", yyjson_get_num(yyjson_obj_get(unit, "ratio")),
+            get_text(unit, "unit", "?"));
+    if (yyjson_is_num(factor)) {
+        put(text, size, " x%.4g", yyjson_get_num(factor));
+        put_interval(finding, text, size);
+    }
     if (name && !unit)
-        snprintf(text + n, size - (size_t)n, ", %.200s", name);
+        put(text, size, ", %.200s", name);
     yyjson_val *now = yyjson_obj_get(finding, "value_fraction");
     yyjson_val *trained = yyjson_obj_get(finding, "trained_fraction");
     if (yyjson_is_num(now) && yyjson_is_num(trained)) {
@@ -252,17 +273,6 @@ bool ek_client_print_paused(yyjson_val *o, struct ek_row_limit *room, FILE *to)
     return good;
 }
 
-/* Append formatted text. */
-static void __attribute__((format(printf, 3, 4)))
-put(char *text, size_t size, const char *format, ...)
-{
-    size_t length = strlen(text);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text + length, size - length, format, args);
-    va_end(args);
-}
-
 /* Format as "price, arm=B". */
 static void place_text(yyjson_val *decision, char *text, size_t size)
 {
@@ -328,8 +338,8 @@ bool ek_client_print_resumed(yyjson_val *o, struct ek_row_limit *room, FILE *to)
                                         : ek_client_print_paused(o, room, to);
 }
 
-/* Format a decision without its actor and place, such as "route, 25%; scale x100; plan 7; it looks
- * odd". */
+/* Format a decision without its actor and place, such as "route, 25%; scale x100; it looks odd;
+ * plan 7". */
 static void details_text(yyjson_val *d, char *text, size_t size)
 {
     yyjson_val *plan = yyjson_obj_get(d, "plan");
@@ -340,7 +350,7 @@ static void details_text(yyjson_val *d, char *text, size_t size)
     const char *action = get_text(d, "mitigation", none), *class = get_text(d, "class", NULL);
     const char *rail = get_text(d, "guardrail", NULL), *why = get_text(d, "reason", NULL);
     *text = 0;
-    if (action)
+    if (action && strcmp(action, get_text(d, "type", "")) != 0)
         put(text, size, "%s; ", action);
     if (yyjson_is_num(percent))
         put(text, size, "%.4g%%; ", yyjson_get_num(percent));
@@ -354,11 +364,12 @@ static void details_text(yyjson_val *d, char *text, size_t size)
         put(text, size, "%.4g of at most %.4g; ", yyjson_get_num(figure), yyjson_get_num(limit));
     if (yyjson_is_int(yyjson_obj_get(d, "accept")))
         put(text, size, "accept %" PRId64 "; ", yyjson_get_sint(yyjson_obj_get(d, "accept")));
+    if (why)
+        put(text, size, "%s; ", why);
     if (yyjson_get_sint(after) != yyjson_get_sint(yyjson_obj_get(plan, "before")))
         put(text, size, "plan %" PRId64 "; ", yyjson_get_sint(after));
-    put(text, size, "%s", why ? why : "");
     size_t length = strlen(text);
-    if (!why && length)
+    if (length)
         text[length - 2] = 0;
 }
 
@@ -373,7 +384,7 @@ static int add_decision(struct ek_text_table *c, yyjson_val *d)
                                                       get_text(d, "actor", "-"), details});
 }
 
-bool ek_client_print_history(yyjson_val *o, struct ek_row_limit *room, FILE *to)
+bool ek_client_print_history_details(yyjson_val *o, struct ek_row_limit *room, FILE *to)
 {
     static const char *const titles[] = {"NO",  "STREAM TIME, UTC", "WHAT", "WHERE",
                                          "WHO", "DETAILS"};
@@ -382,6 +393,38 @@ bool ek_client_print_history(yyjson_val *o, struct ek_row_limit *room, FILE *to)
     if (yyjson_is_arr(o))
         fputs("no decisions\n", to);
     return yyjson_is_arr(o);
+}
+
+/* Print a decision in one line, such as "12  2026-09-21 14:30  ana: pause; it looks odd". */
+static void print_entry(yyjson_val *d, FILE *to)
+{
+    char when[EK_DATE_TEXT], place[WORDS_BYTES], details[2 * WORDS_BYTES], text[4 * WORDS_BYTES];
+    place_text(d, place, sizeof place);
+    details_text(d, details, sizeof details);
+    format_time(d, "time_ms", when);
+    *text = 0;
+    put(text, sizeof text, "%4" PRId64 "  %s  %s: %s",
+        yyjson_get_sint(yyjson_obj_get(d, "sequence")), when, get_text(d, "actor", "-"),
+        get_text(d, "type", "?"));
+    if (get_text(d, "feature", NULL))
+        put(text, sizeof text, " %s", place);
+    if (*details)
+        put(text, sizeof text, "; %s", details);
+    ek_print_cut(text, LINE_COLUMNS, to);
+}
+
+bool ek_client_print_history(yyjson_val *o, struct ek_row_limit *room, FILE *to)
+{
+    size_t i, max;
+    yyjson_val *d;
+    if (!yyjson_arr_size(o))
+        return ek_client_print_history_details(o, room, to);
+    fputs("  NO  STREAM TIME, UTC\n", to);
+    yyjson_arr_foreach(o, i, max, d)
+    {
+        print_entry(d, to);
+    }
+    return true;
 }
 
 /* Append the action of an incident, such as "repair, enforce", or "observe". */
@@ -406,8 +449,10 @@ static void incident_text(yyjson_val *i, char *text, size_t size)
     put(text, size, "%s", get_text(i, "class", "not diagnosed"));
     if (unit && yyjson_is_num(ratio))
         put(text, size, " x%.4g (%s), estimate", yyjson_get_num(ratio), unit);
-    if (yyjson_is_num(factor))
+    if (yyjson_is_num(factor)) {
         put(text, size, " x%.4g", yyjson_get_num(factor));
+        put_interval(i, text, size);
+    }
     if (unit && !yyjson_is_num(ratio))
         put(text, size, ", %s", unit);
     if (times > 1)
@@ -611,21 +656,6 @@ bool ek_client_print_command(yyjson_val *o, uint64_t number, FILE *to)
     return good;
 }
 
-static void print_line(yyjson_val *o, const char *label, const char *key, FILE *to)
-{
-    yyjson_val *v = yyjson_obj_get(o, key);
-    if (!yyjson_is_int(v) && !yyjson_is_str(v) && !yyjson_is_bool(v))
-        return;
-    fprintf(to, "%-18s ", label);
-    if (yyjson_is_int(v) && yyjson_get_sint(v) < 0)
-        fputs("unknown", to);
-    else if (yyjson_is_int(v))
-        fprintf(to, "%" PRId64, yyjson_get_sint(v));
-    else
-        ek_print_safe(yyjson_is_str(v) ? yyjson_get_str(v) : yyjson_is_true(v) ? "yes" : "no", to);
-    fputc('\n', to);
-}
-
 static void print_text(const char *before, const char *words, FILE *to)
 {
     if (!words)
@@ -648,20 +678,22 @@ static void print_since(yyjson_val *paused, FILE *to)
 
 static void print_pause(yyjson_val *paused, FILE *to)
 {
-    fprintf(to, "%-18s %s", "paused", yyjson_is_obj(paused) ? "yes" : "no");
+    if (!yyjson_is_obj(paused))
+        return;
+    fprintf(to, "%-18s yes", "paused");
     print_since(paused, to);
     print_text(", by ", get_text(paused, "actor", NULL), to);
     print_text(": ", get_text(paused, "reason", NULL), to);
     fputc('\n', to);
 }
 
-/* Print readiness, and the missing topics as /ready lists them. */
+/* Print why an instance is not ready or degraded, and the missing topics as /ready lists them. */
 static void print_ready(yyjson_val *o, FILE *to)
 {
     yyjson_val *ready = yyjson_obj_get(o, "ready"), *topic;
     yyjson_val *missing = yyjson_obj_get(o, "missing_topics");
     size_t i, max;
-    if (!yyjson_is_bool(ready))
+    if (!yyjson_is_bool(ready) || (yyjson_is_true(ready) && !get_text(o, "degraded", NULL)))
         return;
     fprintf(to, "%-18s %s", "ready", yyjson_is_true(ready) ? "yes" : "no");
     print_text(": ", get_text(o, "reason", NULL), to);
@@ -701,11 +733,14 @@ static void print_input(yyjson_val *o, FILE *to)
     yyjson_val *input = yyjson_obj_get(o, "input"), *c;
     const char *unreadable = get_text(input, "unreadable", NULL);
     size_t i, max;
+    const char *state = get_text(input, "state", "ok");
     if (!yyjson_is_obj(input))
         return;
-    fprintf(to, "%-18s ", "input");
-    ek_print_safe(get_text(input, "state", "unknown"), to);
-    fputc('\n', to);
+    if (strcmp(state, "ok") != 0) {
+        fprintf(to, "%-18s ", "input");
+        ek_print_safe(state, to);
+        fputc('\n', to);
+    }
     yyjson_arr_foreach(yyjson_obj_get(input, "conditions"), i, max, c)
     {
         fprintf(to, "%-18s ", get_text(c, "condition", "?"));
@@ -720,34 +755,73 @@ static void print_input(yyjson_val *o, FILE *to)
     fputc('\n', to);
 }
 
-bool ek_client_print_status(yyjson_val *o, struct ek_row_limit *room, FILE *to)
+static void put_count(yyjson_val *o, const char *label, const char *key, char *text, size_t size)
+{
+    yyjson_val *v = yyjson_obj_get(o, key);
+    if (yyjson_is_int(v) && yyjson_get_sint(v) >= 0)
+        put(text, size, ", %s %" PRId64, label, yyjson_get_sint(v));
+}
+
+/* Append the number of lists, their rate, and the age of the last message. */
+static void put_traffic(yyjson_val *o, char *text, size_t size)
+{
+    yyjson_val *rate = yyjson_obj_get(o, "lists_per_second");
+    yyjson_val *age = yyjson_obj_get(yyjson_obj_get(o, "input"), "last_message_age_ms");
+    put_count(o, "lists", "observed_lists", text, size);
+    if (yyjson_is_num(rate))
+        put(text, size, " (%.3g/s)", yyjson_get_num(rate));
+    if (yyjson_is_int(age) && yyjson_get_sint(age) >= 0)
+        put(text, size, ", last message %.*f s ago", yyjson_get_sint(age) < 10000 ? 1 : 0,
+            (double)yyjson_get_sint(age) / 1000);
+}
+
+static void put_fleet(yyjson_val *fleet, char *text, size_t size)
+{
+    const char *instance = get_text(fleet, "instance", NULL);
+    const char *leader = get_text(fleet, "leader", NULL);
+    if (!instance)
+        return;
+    put(text, size, ", instance %.200s", instance);
+    if (yyjson_is_true(yyjson_obj_get(fleet, "is_leader")))
+        put(text, size, " (leader)");
+    else if (leader)
+        put(text, size, ", leader %.200s", leader);
+}
+
+bool ek_client_summary(yyjson_val *o, char *text, size_t size)
 {
     static const struct {
         const char *label, *key;
-    } lines[] = {{"service", "service"},
-                 {"version", "version"},
-                 {"ready", NULL}, /* followed by the reason */
-                 {"partitions", "partitions"},
-                 {"lag", "lag"},
-                 {"consumed", "consumed"},
-                 {"forwarded", "forwarded"},
-                 {"routed", "routed"},
-                 {"dead letters", "dead_letters"},
-                 {"score failures", "score_failures"},
-                 {"observed lists", "observed_lists"},
-                 {"open findings", "open_findings"},
-                 {"plan version", "plan_version"}};
-    bool observes = yyjson_is_null(yyjson_obj_get(o, "output"));
-    (void)room;
+    } counts[] = {{"lag", "lag"},
+                  {"consumed", "consumed"},
+                  {"routed", "routed"},
+                  {"dead letters", "dead_letters"},
+                  {"score failures", "score_failures"},
+                  {"open findings", "open_findings"},
+                  {"plan", "plan_version"}};
+    *text = 0;
     if (!yyjson_is_obj(o))
         return false;
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        if (observes && lines[i].key && !strcmp(lines[i].key, "forwarded"))
-            fputs("output             none, lists are only observed\n", to);
-        else if (lines[i].key)
-            print_line(o, lines[i].label, lines[i].key, to);
-        else
-            print_ready(o, to);
+    put(text, size, "%.200s%s%s", get_text(o, "service", "evenkeel"),
+        yyjson_is_true(yyjson_obj_get(o, "ready")) ? " ready" : " not ready",
+        yyjson_is_obj(yyjson_obj_get(o, "paused")) ? ", paused" : "");
+    put_fleet(yyjson_obj_get(o, "fleet"), text, size);
+    put_traffic(o, text, size);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        put_count(o, counts[i].label, counts[i].key, text, size);
+    if (yyjson_is_null(yyjson_obj_get(o, "output")))
+        put(text, size, ", no output");
+    return true;
+}
+
+bool ek_client_print_status(yyjson_val *o, struct ek_row_limit *room, FILE *to)
+{
+    char text[WORDS_BYTES];
+    (void)room;
+    if (!ek_client_summary(o, text, sizeof text))
+        return false;
+    ek_print_wrapped(text, LINE_COLUMNS, to);
+    print_ready(o, to);
     print_pause(yyjson_obj_get(o, "paused"), to);
     print_input(o, to);
     return true;

@@ -22,8 +22,12 @@ yyjson_doc *ek_client_parse(const struct ek_buf *answer);
  * screen of `status --watch` use it. Return false without output if the response is invalid. */
 typedef bool ek_client_printer(yyjson_val *o, struct ek_row_limit *room, FILE *to);
 
-/* Of `status`. Findings and plan have a title or a line for an empty list; rollbacks (of
- * /api/v1/impact) and pins print nothing without any. */
+/* Format the status as a sentence of any length: readiness, traffic, counts. Return
+ * false if the response is invalid. The text is untrusted. */
+bool ek_client_summary(yyjson_val *o, char *text, size_t size);
+
+/* Of `status`: the sentence, and a line per exception. Findings and plan have a title or a line for
+ * an empty list; rollbacks (of /api/v1/impact) and pins print nothing without any. */
 ek_client_printer ek_client_print_status, ek_client_print_findings, ek_client_print_plan,
     ek_client_print_rollbacks, ek_client_print_pins;
 /* Results of pause, and of resume, which may concern one route. */
@@ -32,7 +36,9 @@ ek_client_printer ek_client_print_paused, ek_client_print_resumed;
 ek_client_printer ek_client_print_reload;
 /* Measured or expected rank changes of each route. */
 ek_client_printer ek_client_print_impact;
-ek_client_printer ek_client_print_decision, ek_client_print_history;
+ek_client_printer ek_client_print_decision;
+/* Decisions, one line each, cut at 79 columns; or as a table with all details. */
+ek_client_printer ek_client_print_history, ek_client_print_history_details;
 /* Incidents: start, end ("open"), lists, change and action. */
 ek_client_printer ek_client_print_incidents;
 

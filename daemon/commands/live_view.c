@@ -7,8 +7,6 @@
 #include "daemon/base/text_table.h"
 #include "daemon/commands/client_print.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -127,137 +125,84 @@ static bool wait_next(const struct watch *w, int every_ms)
     return count <= 0 || !is_quit_requested(w, ready);
 }
 
-/* Previous counter, for a rate. */
-struct seen {
-    const struct ek_live_view *watch;
-    double consumed; /* NAN: none */
-    int64_t at_ms;
-};
-
-/* Return the number of messages consumed, or NAN if missing. */
-static double get_consumed(yyjson_val *o)
+static int fail_foreign(const struct ek_live_view *w, struct ek_error *e)
 {
-    yyjson_val *v = yyjson_obj_get(o, "consumed");
-    return yyjson_is_num(v) ? yyjson_get_num(v) : NAN;
+    return ek_fail(e, EK_EIO, "%s: the response is not from evenkeel", w->url);
 }
 
-static void print_state(yyjson_val *o, FILE *to)
+static int request_summary(const struct ek_live_view *w, char text[HEAD_BYTES], struct ek_error *e)
 {
-    bool paused = yyjson_is_obj(yyjson_obj_get(o, "paused"));
-    const char *service = yyjson_get_str(yyjson_obj_get(o, "service"));
-    ek_print_safe(service && *service ? service : "evenkeel", to);
-    fputs(yyjson_is_true(yyjson_obj_get(o, "ready")) ? " ready" : " not ready", to);
-    fputs(paused ? ", paused" : "", to);
-}
-
-bool ek_live_view_print_line(yyjson_val *o, double per_second, FILE *to)
-{
-    static const struct {
-        const char *label, *key;
-    } figures[] = {{"lag", "lag"},
-                   {"consumed", "consumed"},
-                   {"routed", "routed"},
-                   {"dead letters", "dead_letters"},
-                   {"score failures", "score_failures"},
-                   {"open findings", "open_findings"},
-                   {"plan", "plan_version"}};
-    if (!yyjson_is_obj(o))
-        return false;
-    print_state(o, to);
-    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
-        yyjson_val *v = yyjson_obj_get(o, figures[i].key);
-        if (yyjson_is_int(v) && yyjson_get_sint(v) >= 0)
-            fprintf(to, ", %s %" PRId64, figures[i].label, yyjson_get_sint(v));
-        if (!strcmp(figures[i].key, "consumed") && !isnan(per_second))
-            fprintf(to, " (%.0f/s)", per_second);
-    }
-    fputc('\n', to);
-    return true;
-}
-
-static int fail_foreign(const struct seen *s, struct ek_error *e)
-{
-    return ek_fail(e, EK_EIO, "%s: the response is not from evenkeel", s->watch->url);
-}
-
-/* Return messages per second since the previous call, or NAN if unknown. A counter that decreased
- * restarted at 0. */
-static double rate_since(struct seen *s, double consumed)
-{
-    int64_t now = ek_now_ms();
-    double rate = now > s->at_ms && consumed >= s->consumed
-                      ? 1000 * (consumed - s->consumed) / (double)(now - s->at_ms)
-                      : NAN;
-    s->consumed = consumed;
-    s->at_ms = now;
-    return rate;
-}
-
-/* dated: start with the time, like a log line. */
-static int print_line(struct seen *s, bool dated, FILE *to, struct ek_error *e)
-{
-    char when[EK_DATE_TEXT];
-    const struct ek_live_view *w = s->watch;
     int rc = w->request(w->of, "/api/v1/status", e);
     if (rc)
         return rc;
-    if (w->json) {
-        const struct ek_buf *text = w->answer;
-        fwrite(text->data, 1, text->length, to);
-        if (text->length && text->data[text->length - 1] != '\n')
-            fputc('\n', to);
-        return EK_OK;
-    }
-    if (dated)
-        fprintf(to, "%s ", ek_date_text(ek_wall_ms(), when));
-    yyjson_val *o = yyjson_doc_get_root(*w->doc);
-    double rate = rate_since(s, get_consumed(o));
-    return ek_live_view_print_line(o, rate, to) ? EK_OK : fail_foreign(s, e);
+    return ek_client_summary(yyjson_doc_get_root(*w->doc), text, HEAD_BYTES) ? EK_OK
+                                                                             : fail_foreign(w, e);
+}
+
+static int print_json(const struct ek_live_view *w, struct ek_error *e)
+{
+    int rc = w->request(w->of, "/api/v1/status", e);
+    const struct ek_buf *text = w->answer;
+    if (rc)
+        return rc;
+    fwrite(text->data, 1, text->length, stdout);
+    if (text->length && text->data[text->length - 1] != '\n')
+        fputc('\n', stdout);
+    return EK_OK;
+}
+
+/* Print the status in one line that starts with the time, like a log line. */
+static int print_line(const struct ek_live_view *w, struct ek_error *e)
+{
+    char when[EK_DATE_TEXT], text[HEAD_BYTES];
+    int rc = request_summary(w, text, e);
+    if (rc)
+        return rc;
+    printf("%s ", ek_date_text(ek_wall_ms(), when));
+    ek_print_safe(text, stdout);
+    putchar('\n');
+    return EK_OK;
 }
 
 /* Print the status line, wrapped to the screen. */
-static int print_head(struct seen *s, struct ek_row_limit *room, FILE *to, struct ek_error *e)
+static int print_head(const struct ek_live_view *w, struct ek_row_limit *room, FILE *to,
+                      struct ek_error *e)
 {
     char when[EK_DATE_TEXT], text[HEAD_BYTES] = "";
-    FILE *into = fmemopen(text, sizeof text - 1, "w");
-    if (!into)
-        return ek_fail(e, EK_ENOMEM, "out of memory");
-    int rc = print_line(s, false, into, e);
-    fclose(into);
-    text[strcspn(text, "\n")] = 0;
-    fprintf(to, "evenkeel  %s  %s  q ends\n", s->watch->url, ek_date_text(ek_wall_ms(), when));
+    int rc = request_summary(w, text, e);
+    fprintf(to, "evenkeel  %s  %s  q ends\n", w->url, ek_date_text(ek_wall_ms(), when));
     room->lines -= 1 + ek_print_wrapped(text, room->columns, to);
     return rc;
 }
 
-static int print_part(struct seen *s, const char *path, ek_client_printer *print,
+static int print_part(const struct ek_live_view *w, const char *path, ek_client_printer *print,
                       struct ek_row_limit *room, FILE *to, struct ek_error *e)
 {
-    const struct ek_live_view *w = s->watch;
     int rc = w->request(w->of, path, e);
     if (rc)
         return rc;
-    return print(yyjson_doc_get_root(*w->doc), room, to) ? EK_OK : fail_foreign(s, e);
+    return print(yyjson_doc_get_root(*w->doc), room, to) ? EK_OK : fail_foreign(w, e);
 }
 
 /* Write the current contents without control characters; lines beyond the size are cut. Routes keep
  * a third of the screen, however many findings are open. */
-static int print_screen(struct seen *s, int columns, int rows, FILE *to, struct ek_error *e)
+static int print_screen(const struct ek_live_view *v, int columns, int rows, FILE *to,
+                        struct ek_error *e)
 {
     struct ek_row_limit room = {columns, rows};
-    int rc = print_head(s, &room, to, e);
+    int rc = print_head(v, &room, to, e);
     int kept = room.lines / 3;
     room.lines -= kept;
     if (!rc)
-        rc = print_part(s, "/api/v1/findings", ek_client_print_findings, &room, to, e);
+        rc = print_part(v, "/api/v1/findings", ek_client_print_findings, &room, to, e);
     room.lines += kept;
     if (!rc)
-        rc = print_part(s, "/api/v1/plan", ek_client_print_plan, &room, to, e);
-    return rc ? rc : print_part(s, "/api/v1/impact", ek_client_print_rollbacks, &room, to, e);
+        rc = print_part(v, "/api/v1/plan", ek_client_print_plan, &room, to, e);
+    return rc ? rc : print_part(v, "/api/v1/impact", ek_client_print_rollbacks, &room, to, e);
 }
 
 /* Render into `text` [SCREEN_BYTES]. An error replaces the contents. */
-static int render(struct seen *s, char *text, struct ek_error *e)
+static int render(const struct ek_live_view *v, char *text, struct ek_error *e)
 {
     memset(text, 0, SCREEN_BYTES);
     int columns, rows;
@@ -265,40 +210,42 @@ static int render(struct seen *s, char *text, struct ek_error *e)
     if (!to)
         return ek_fail(e, EK_ENOMEM, "out of memory");
     ek_terminal_size(stdout, &columns, &rows);
-    int rc = print_screen(s, columns, rows, to, e);
+    int rc = print_screen(v, columns, rows, to, e);
     fclose(to);
     if (rc)
         snprintf(text, SCREEN_BYTES, "%s\n\nretrying; q ends\n", e->message);
     return rc;
 }
 
-static int watch_screen(struct seen *s, char *text, struct ek_error *e)
+static int watch_screen(const struct ek_live_view *v, char *text, struct ek_error *e)
 {
     struct watch w;
     int columns, rows;
     begin(&w);
-    int rc = render(s, text, e);
+    int rc = render(v, text, e);
     if (!rc)
         open_screen(&w);
     for (bool more = !rc; more;) {
         ek_terminal_size(stdout, &columns, &rows);
         ek_live_view_draw(text, columns, rows, ek_terminal_color(stdout), stdout);
-        more = wait_next(&w, s->watch->every_ms);
+        more = wait_next(&w, v->every_ms);
         if (more)
-            render(s, text, e);
+            render(v, text, e);
     }
     end(&w);
     return rc;
 }
 
-static int watch_lines(struct seen *s, struct ek_error *e)
+static int watch_lines(const struct ek_live_view *v, struct ek_error *e)
 {
     struct watch w;
     begin(&w);
-    int rc = print_line(s, true, stdout, e);
+    int (*print)(const struct ek_live_view *v, struct ek_error *e) =
+        v->json ? print_json : print_line;
+    int rc = print(v, e);
     bool good = !rc;
-    while (good && !fflush(stdout) && wait_next(&w, s->watch->every_ms)) {
-        if (print_line(s, true, stdout, e))
+    while (good && !fflush(stdout) && wait_next(&w, v->every_ms)) {
+        if (print(v, e))
             fprintf(stderr, "evenkeel: %s\n", e->message);
         good = !ferror(stdout);
     }
@@ -309,13 +256,12 @@ static int watch_lines(struct seen *s, struct ek_error *e)
 /* Fails only with the first rendering; later errors are shown and retried. */
 int ek_live_view_run(const struct ek_live_view *watch, struct ek_error *e)
 {
-    struct seen s = {watch, NAN, ek_now_ms()};
     if (watch->json || !ek_terminal_live(stdout))
-        return watch_lines(&s, e);
+        return watch_lines(watch, e);
     char *text = ek_calloc(1, SCREEN_BYTES);
     if (!text)
         return ek_fail(e, EK_ENOMEM, "out of memory");
-    int rc = watch_screen(&s, text, e);
+    int rc = watch_screen(watch, text, e);
     ek_free(text);
     return rc;
 }

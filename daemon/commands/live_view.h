@@ -18,10 +18,6 @@
  * are marked. Exposed for tests. */
 void ek_live_view_draw(const char *text, int columns, int rows, bool color, FILE *to);
 
-/* Print the status of a response in one line, without a limit of columns. per_second: messages, or
- * NAN. Return false without output if the response is invalid. Exposed for tests. */
-bool ek_live_view_print_line(yyjson_val *o, double per_second, FILE *to);
-
 /* View of `evenkeel status --watch`: health, open findings and active routes. */
 struct ek_live_view {
     const char *url; /* shown in the title */

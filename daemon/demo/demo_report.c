@@ -129,6 +129,7 @@ const char *ek_demo_report_fault(const struct ek_demo_report *s)
 }
 
 enum { LIVE_EVERY_MS = 200, LOG_EVERY_MS = 2000, TEXT = 200, HEAD = 12, NARROW = 80, SUMMARY = 79 };
+enum { LINE_INDENT = 7, LINE_FINDING = 64 };
 
 enum style { PLAIN, BOLD, GOOD, BAD };
 
@@ -289,12 +290,13 @@ static void draw_line(struct ek_demo_view *d, const struct ek_demo_report *s)
     const struct ek_reported_finding *f = ek_demo_report_finding(s);
     fprintf(d->to, "%3.0f s  %-7s  %5llu sent  %5llu returned", s->seconds, phase_title(s),
             (unsigned long long)s->sent, (unsigned long long)s->back);
-    if (f)
-        fprintf(d->to, "  %s%s", finding_text(f, text), s->route_in_force ? ", routed" : "");
     if (s->upstream.count)
-        fprintf(d->to, "  NDCG@10 plain %.4f routed %.4f", ek_metric_result(&s->upstream),
+        fprintf(d->to, "  NDCG@10 %.4f plain, %.4f routed", ek_metric_result(&s->upstream),
                 ek_metric_result(&s->guarded));
     fputc('\n', d->to);
+    if (f)
+        fprintf(d->to, "%*s%.*s%s\n", LINE_INDENT, "", LINE_FINDING, finding_text(f, text),
+                s->route_in_force ? ", routed" : "");
 }
 
 void ek_demo_view_start(struct ek_demo_view *d)

@@ -22,6 +22,8 @@ shown "routable model, not routed"
 shown "gain by the model / by its route"
 shown "The fault was found, routed with better rankings, and the route ended."
 if grep -q "$(printf '\033')" out; then fail "color in a log"; fi
+long=$(awk 'length > 79' out)
+[ -z "$long" ] || fail "wider than 79 columns: $long"
 [ -z "$(ls tmp)" ] || fail "left behind: $(ls tmp)"
 
 "$EK" demo >out 2>err &

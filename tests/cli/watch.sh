@@ -24,7 +24,7 @@ done
 
 # Into a pipe: one line each time, until the reader closes it.
 timeout 60 "$EK" status -c run.yaml --watch=1 | head -n 2 >lines
-[ "$(grep -cE '^20..-..-..T..:..:..\....Z evenkeel not ready, consumed 0.*, open findings 0, plan 0$' lines)" = 2 ] ||
+[ "$(grep -cE '^20..-..-..T..:..:..\....Z evenkeel not ready, lists 0 \(0/s\), consumed 0, .*, open findings 0, plan 0$' lines)" = 2 ] ||
 	fail "not two lines: $(cat lines)"
 timeout 60 "$EK" status -c run.yaml --watch=1 --json | head -n 2 |
 	python3 -c 'import json, sys; assert [json.loads(l)["consumed"] for l in sys.stdin] == [0, 0]'

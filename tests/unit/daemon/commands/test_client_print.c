@@ -1,7 +1,6 @@
 /* Printed forms of API responses. */
 #include "daemon/base/text_table.h"
 #include "daemon/commands/client_print.h"
-#include "daemon/commands/live_view.h"
 #include "tests/check.h"
 
 #include "base/error.h"
@@ -44,7 +43,8 @@ START_TEST(a_table_is_as_wide_as_it_must_be_and_never_wider_than_a_terminal)
     assert_printed(
         ek_client_print_findings,
         "[{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"state\":\"confirmed\",\"class\":"
-        "\"scale\",\"factor\":99.48,\"unit_matches\":[{\"unit\":\"cents\",\"ratio\":100,\"match\":"
+        "\"scale\",\"factor\":99.48,\"factor_low\":97.1,\"factor_high\":102,\"unit_matches\":[{"
+        "\"unit\":\"cents\",\"ratio\":100,\"match\":"
         "\"any\"}],\"since_ms\":1790001058400,"
         "\"mitigation\":"
         "\"route\",\"mode\":\"enforce\"},{\"feature\":\"user_rating\",\"segment\":null,\"state\":"
@@ -53,6 +53,7 @@ START_TEST(a_table_is_as_wide_as_it_must_be_and_never_wider_than_a_terminal)
         "FEATURE      SEGMENT  STATE      ACTION          SINCE (UTC)       WHAT\n"
         "price        arm=B    confirmed  route, enforce  2026-09-21 14:30  scale x100 (cents),\n"
         "                                                                   estimate x99.48\n"
+        "                                                                   (97.1 to 102)\n"
         "user_rating  all      suspected  -               2026-09-21 14:32  not diagnosed\n");
 }
 END_TEST
@@ -85,8 +86,7 @@ END_TEST
 START_TEST(news_of_a_finding_leave_it_confirmed_and_a_lag_nobody_knows_is_no_number)
 {
     assert_printed(ek_client_print_status, "{\"ready\":false,\"lag\":-1}",
-                   "ready              no\nlag                unknown\n"
-                   "paused             no\n");
+                   "evenkeel not ready\nready              no\n");
     assert_printed(
         ek_client_print_findings,
         "[{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"state\":\"updated\","
@@ -105,13 +105,13 @@ START_TEST(a_status_says_why_it_is_not_ready_and_since_when_it_is_paused)
         "{\"ready\":false,\"missing_topics\":[],\"reason\":\"no_broker\",\"message\":"
         "\"127.0.0.1:1: refused\",\"dead_letters\":0,\"score_failures\":208,\"paused\":"
         "{\"since_ms\":1790001058400,\"clock\":\"wall\",\"actor\":\"ana\",\"reason\":\"odd\"}}",
+        "evenkeel not ready, paused, dead letters 0, score failures 208\n"
         "ready              no: no_broker, 127.0.0.1:1: refused\n"
-        "dead letters       0\nscore failures     208\n"
         "paused             yes, since 2026-09-21 14:30 UTC, by ana: odd\n");
     assert_printed(ek_client_print_status,
                    "{\"ready\":false,\"missing_topics\":[\"a\",\"b\"],\"reason\":\"topic_missing\","
                    "\"paused\":{\"since_ms\":1790001058400,\"clock\":\"stream\",\"actor\":\"\"}}",
-                   "ready              no: topic_missing, a, b\n"
+                   "evenkeel not ready, paused\nready              no: topic_missing, a, b\n"
                    "paused             yes, since 2026-09-21 14:30 UTC in event time\n");
 }
 END_TEST
@@ -121,17 +121,17 @@ START_TEST(a_status_has_the_number_of_undecodable_messages_and_the_first_reason)
     assert_printed(ek_client_print_status,
                    "{\"input\":{\"state\":\"ok\",\"decoded\":90,\"undecodable\":2,\"copies_in\":"
                    "\"dead\",\"first_reason\":\"items: missing\",\"conditions\":[]}}",
-                   "paused             no\ninput              ok\n"
-                   "undecodable        2 of 92 messages; they are in dead: items: missing\n");
+                   "evenkeel not ready\nundecodable        2 of 92 messages; they are in dead: "
+                   "items: missing\n");
     assert_printed(ek_client_print_status,
                    "{\"input\":{\"state\":\"partly_undecodable\",\"decoded\":90,\"undecodable\":11,"
                    "\"first_reason\":\"items: missing\",\"conditions\":[{\"condition\":"
                    "\"partly_undecodable\",\"text\":\"11 of 101 messages cannot be read\"}]}}",
-                   "paused             no\ninput              partly_undecodable\n"
+                   "evenkeel not ready\ninput              partly_undecodable\n"
                    "partly_undecodable 11 of 101 messages cannot be read\n");
     assert_printed(ek_client_print_status,
                    "{\"input\":{\"state\":\"ok\",\"decoded\":90,\"undecodable\":0}}",
-                   "paused             no\ninput              ok\n");
+                   "evenkeel not ready\n");
 }
 END_TEST
 
@@ -203,7 +203,8 @@ START_TEST(what_people_have_written_moves_no_cursor)
     char *text = printed(
         ek_client_print_status,
         "{\"paused\":{\"actor\":\"a\\u001b[2Jna\",\"reason\":\"x\\nno\\u009bm\\u00e9\"}}", true);
-    ck_assert_str_eq(text, "paused             yes, by a?[2Jna: x?no?m\xc3\xa9\n");
+    ck_assert_str_eq(
+        text, "evenkeel not ready, paused\npaused             yes, by a?[2Jna: x?no?m\xc3\xa9\n");
     free(text);
 }
 END_TEST
@@ -274,10 +275,9 @@ START_TEST(incidents_are_a_table_with_start_end_and_action)
 }
 END_TEST
 
-START_TEST(a_history_is_a_table_of_decisions)
+START_TEST(a_history_has_a_line_per_decision_and_all_details_as_a_table)
 {
-    assert_printed(
-        ek_client_print_history,
+    static const char json[] =
         "[{\"event\":\"decision\",\"sequence\":1,\"list\":1,\"time_ms\":1790001058400,\"type\":"
         "\"route\","
         "\"actor\":\"evenkeel\",\"plan\":{\"before\":0,\"after\":1},\"feature\":\"price\","
@@ -290,12 +290,26 @@ START_TEST(a_history_is_a_table_of_decisions)
         "\"actor\":\"ana\",\"plan\":{\"before\":1,\"after\":1},\"reason\":\"the ranking looks odd "
         "and "
         "nobody "
-        "knows why\"}]",
+        "knows why\"}]";
+    assert_printed(
+        ek_client_print_history_details, json,
         "NO  STREAM TIME, UTC  WHAT   WHERE         WHO       DETAILS\n"
-        "1   2026-09-21 14:30  route  price, arm=B  evenkeel  route; 5%; scale x99.48;\n"
-        "                                                     plan 1\n"
+        "1   2026-09-21 14:30  route  price, arm=B  evenkeel  5%; scale x99.48; plan 1\n"
         "2   2026-09-21 14:32  pause  -             ana       the ranking looks odd and\n"
         "                                                     nobody knows why\n");
+    assert_printed(
+        ek_client_print_history, json,
+        "  NO  STREAM TIME, UTC\n"
+        "   1  2026-09-21 14:30  evenkeel: route price, arm=B; 5%; scale x99.48; plan 1\n"
+        "   2  2026-09-21 14:32  ana: pause; the ranking looks odd and nobody knows why\n");
+    char *text = printed(ek_client_print_history,
+                         "[{\"sequence\":1,\"type\":\"pause\",\"actor\":\"ana\",\"reason\":"
+                         "\"the ranking of the start page looks odd \u00e9\u00e9\u00e9\"}]",
+                         true);
+    ck_assert_str_eq(strchr(text, '\n') + 1,
+                     "   1  none  ana: pause; the ranking of the start page looks odd "
+                     "\xc3\xa9\xc3\xa9\xc3\xa9\n");
+    free(text);
     assert_printed(ek_client_print_history, "[]", "no decisions\n");
 }
 END_TEST
@@ -367,40 +381,60 @@ START_TEST(what_is_not_of_evenkeel_is_not_shown)
 }
 END_TEST
 
-static bool line_at_rest(yyjson_val *o, struct ek_row_limit *room, FILE *to)
+static void assert_summary(const char *json, const char *want)
 {
-    (void)room;
-    return ek_live_view_print_line(o, NAN, to);
-}
-
-static bool line_in_work(yyjson_val *o, struct ek_row_limit *room, FILE *to)
-{
-    (void)room;
-    return ek_live_view_print_line(o, 49.7, to);
+    char text[400];
+    yyjson_doc *doc = parsed(json);
+    ck_assert_int_eq(ek_client_summary(yyjson_doc_get_root(doc), text, sizeof text), want != NULL);
+    ck_assert_str_eq(text, want ? want : "");
+    yyjson_doc_free(doc);
 }
 
 START_TEST(one_line_says_how_it_is_doing)
 {
-    static const char json[] =
+    assert_summary(
         "{\"service\":\"hotels\",\"ready\":true,\"lag\":12,\"consumed\":1000,\"routed\":3,"
-        "\"dead_letters\":0,\"open_findings\":1,\"plan_version\":7,\"paused\":null}";
-    assert_printed(
-        line_at_rest, json,
-        "hotels ready, lag 12, consumed 1000, routed 3, dead letters 0, open findings 1, "
-        "plan 7\n");
-    assert_printed(line_in_work, json,
-                   "hotels ready, lag 12, consumed 1000 (50/s), routed 3, dead letters 0, open "
-                   "findings 1, plan 7\n");
-    /* An unknown lag is omitted. */
-    assert_printed(line_at_rest, "{\"ready\":false,\"lag\":-1,\"paused\":{\"actor\":\"ana\"}}",
-                   "evenkeel not ready, paused\n");
-    free(printed(line_at_rest, "[1]", false));
+        "\"observed_lists\":990,\"lists_per_second\":49.7,\"output\":null,"
+        "\"input\":{\"last_message_age_ms\":230},"
+        "\"dead_letters\":0,\"open_findings\":1,\"plan_version\":7,\"paused\":null}",
+        "hotels ready, lists 990 (49.7/s), last message 0.2 s ago, lag 12, consumed 1000, routed "
+        "3, dead letters 0, open findings 1, plan 7, no output");
+    assert_summary("{\"ready\":true,\"fleet\":{\"instance\":\"one\",\"leader\":\"two\"},"
+                   "\"input\":{\"last_message_age_ms\":61000}}",
+                   "evenkeel ready, instance one, leader two, last message 61 s ago");
+    assert_summary("{\"ready\":true,\"fleet\":{\"instance\":\"one\",\"is_leader\":true}}",
+                   "evenkeel ready, instance one (leader)");
+    /* An unknown lag or age is omitted. */
+    assert_summary("{\"ready\":false,\"lag\":-1,\"input\":{\"last_message_age_ms\":-1},"
+                   "\"paused\":{\"actor\":\"ana\"}}",
+                   "evenkeel not ready, paused");
+    assert_summary("[1]", NULL);
+}
+END_TEST
+
+START_TEST(a_line_that_is_too_long_is_cut)
+{
+    static const char *const cases[][2] = {
+        {"12345678", "12345678\n"},
+        {"123456789", "12345...\n"},
+        {"\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9",
+         "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9...\n"},
+        {"\x1b[2J", "?[2J\n"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = NULL;
+        size_t length = 0;
+        FILE *to = open_memstream(&text, &length);
+        ek_print_cut(cases[i][0], 8, to);
+        fclose(to);
+        ck_assert_str_eq(text, cases[i][1]);
+        free(text);
+    }
 }
 END_TEST
 
 Suite *suite_client_print(void)
 {
-    return ek_suite("tell_print", one_line_says_how_it_is_doing,
+    return ek_suite("tell_print", one_line_says_how_it_is_doing, a_line_that_is_too_long_is_cut,
                     missing_values_are_shown_with_their_fraction_in_training,
                     a_table_is_as_wide_as_it_must_be_and_never_wider_than_a_terminal,
                     nothing_open_and_nothing_in_force_are_said,
@@ -412,7 +446,7 @@ Suite *suite_client_print(void)
                     long_texts_are_broken_between_words_under_their_column,
                     what_people_have_written_moves_no_cursor, a_decision_is_a_sentence,
                     incidents_are_a_table_with_start_end_and_action,
-                    a_history_is_a_table_of_decisions, ranks_are_a_table_of_orders,
-                    a_reload_that_was_refused_is_told_with_every_fault,
+                    a_history_has_a_line_per_decision_and_all_details_as_a_table,
+                    ranks_are_a_table_of_orders, a_reload_that_was_refused_is_told_with_every_fault,
                     what_is_not_of_evenkeel_is_not_shown);
 }
