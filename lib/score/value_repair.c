@@ -132,14 +132,18 @@ void ek_ratio_find(double number, double *p, double *q)
 {
     static const double TERM_MAX = 0x1p31, ULP = 0x1p-52;
     double rest = number, p0 = 1, q0 = 0, p1 = floor(number), q1 = 1;
+    bool found = false;
     *p = number;
     *q = 1;
     while (p1 < TERM_MAX && q1 < TERM_MAX) {
-        if (p1 > 0 && fabs(p1 / q1 - number) <= ULP * number) {
+        double ratio = p1 / q1;
+        if (p1 > 0 && (ratio == number || (!found && fabs(ratio - number) <= ULP * number))) {
             *p = p1;
             *q = q1;
-            return;
+            found = true;
         }
+        if (ratio == number)
+            return;
         rest = 1 / (rest - floor(rest));
         if (!(rest < TERM_MAX))
             return;

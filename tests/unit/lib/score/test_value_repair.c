@@ -107,6 +107,7 @@ START_TEST(a_ratio_has_the_smallest_terms)
     check_ratio(10.7639, 107639, 10000);
     check_ratio(1e12, 1e12, 1);
     check_ratio(1e-12, 1e-12, 1);
+    check_ratio(1 / 0.45359237, 100000000, 45359237); /* equal, not only within an ulp */
 }
 END_TEST
 
