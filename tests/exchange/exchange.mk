@@ -9,8 +9,3 @@ check-exchange: $(B)/evenkeel $(B)/tests/exchange/score ## models from PyTorch a
 	@B=$(B) sh tests/exchange/run.sh
 -include $(EXCHANGE_OBJ:.o=.d)
 .PHONY: check-exchange
-
-# PYTHON needs lightgbm; the reference is EK_REFERENCE.
-check-anyranker: $(B)/evenkeel ## feature values repaired for LightGBM, and repairs against the reference
-	@BUILD=$(B) $(PYTHON) -B tests/exchange/test_repair.py
-.PHONY: check-anyranker
