@@ -460,15 +460,16 @@ static int forward(struct replay *r, struct ek_record *record, struct ek_error *
     r->report.withheld += ek_guard_context(r->guard)->would_change;
     if (!bytes && ++r->report.unscored <= UNREADABLE_SHOWN)
         complain(r, "forwarded unchanged", e);
-    if (!bytes || bytes == record->bytes) {
+    bool changed = !r->report.writes_features || ek_guard_context(r->guard)->changed;
+    if (!bytes || bytes == record->bytes || !changed)
         r->report.untouched++;
+    if (!bytes || bytes == record->bytes)
         return EK_OK;
-    }
     int rc = r->report.writes_features
                  ? EK_OK
                  : report_add_rescored(&r->report, r->assets->codec, record->bytes, record->length,
                                        bytes, length, e);
-    r->report.repaired += r->report.writes_features;
+    r->report.repaired += r->report.writes_features && changed;
     record->bytes = bytes;
     record->length = length;
     return rc;
@@ -613,7 +614,8 @@ static int load(const struct arguments *a, const char *rules, struct ek_assets *
     }
     (*out)->assembly.salt = ek_instance_salt();
     (*out)->writes_features = writes_features(a);
-    return EK_OK;
+    const struct ek_config *c = a->field_mapping.config;
+    return c && writes_features(a) ? ek_config_wide_columns(*out, c, e) : EK_OK;
 }
 
 static int compare(const struct arguments *a, const struct ek_assets *assets, bool *differ,

@@ -118,6 +118,7 @@ struct ek_config {
     char *output_topic, *dead_letter_topic; /* dead_letter_topic NULL: none */
     int64_t undecodable;                    /* enum ek_undecodable */
     int64_t output_writes;                  /* enum ek_output_writes */
+    int64_t wide_columns;                   /* 1: append them to each list */
     struct ek_property_list output_librdkafka;
     char *model, *profile, *manifest, *rules;
     char *plan_topic;                         /* NULL: none */
@@ -221,6 +222,9 @@ int ek_config_from_tree(struct ek_config **out, const struct ek_yaml *yaml, cons
  * for an error in an asset, EK_EIO or EK_ENOMEM. */
 int ek_config_assets(struct ek_assets **out, const struct ek_config *c,
                      struct ek_error_list *faults, struct ek_error *e);
+/* Set a->wide to the wide columns of the configuration, if it has them. Return 0, EK_ENOMEM, or
+ * EK_ECONFIG if the manifest has no columns. */
+int ek_config_wide_columns(struct ek_assets *a, const struct ek_config *c, struct ek_error *e);
 /* Return whether the rules act in a segment, but can only report for lack of a model; *e has the
  * warning, at the key of the rules. */
 bool ek_config_lacks_model(const struct ek_config *c, const struct ek_assets *a,

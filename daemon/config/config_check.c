@@ -97,6 +97,33 @@ static bool has_schemas(const struct ek_config *c)
     return c->encoding == EK_ENCODING_AVRO || c->encoding == EK_ENCODING_PROTOBUF;
 }
 
+/* Return why features cannot grow by wide columns, with the remedy; NULL: they can. */
+static const char *find_obstacle(const struct ek_config *c)
+{
+    if (c->output_writes != EK_WRITES_FEATURES)
+        return "needs messages whose features are written: set 'output.writes: features'";
+    if (!c->output_topic && !c->part)
+        return "needs an output: set 'output.topic'";
+    if (has_schemas(c))
+        return "cannot append to messages whose schema fixes the fields: compute the columns in "
+               "the ranker (evenkeel.wide_columns of the Python package)";
+    if (c->layout == EK_LAYOUT_COLUMNS)
+        return "needs the features of an item in one array or map, and 'message.layout' is "
+               "columns: compute the columns in the ranker (evenkeel.wide_columns)";
+    return c->features.count || same(c->features.path, "*")
+               ? "needs the features of an item in one array or map, and "
+                 "'message.features' maps each one: compute the columns in the "
+                 "ranker (evenkeel.wide_columns)"
+               : NULL;
+}
+
+static int check_wide_columns(const struct finishing *f)
+{
+    static const char key[] = "output.wide_columns";
+    const char *why = f->c->wide_columns ? find_obstacle(f->c) : NULL;
+    return why ? add_fault(f, key, ek_fail(f->e, EK_ECONFIG, "'%s' %s", key, why)) : EK_OK;
+}
+
 /* Check the keys that only some encodings have. */
 static int check_schema_keys(const struct finishing *f)
 {
@@ -309,6 +336,8 @@ int ek_config_finish(const struct ek_config *c, struct ek_error_list *faults, st
         rc = check_undecodable(&f);
     if (!rc)
         rc = check_schemas(&f);
+    if (!rc)
+        rc = check_wide_columns(&f);
     if (!rc)
         rc = check_fleet(&f);
     if (!rc)

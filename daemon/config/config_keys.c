@@ -193,6 +193,9 @@ static const struct ek_key_row KEYS[] = {
            "values that mitigation replaces: scores come from `assets.model`; features are "
            "repaired in place for the user's own ranker, which reads the output topic "
            "(repair.md)"),
+    CHOICE("output.wide_columns", IN_CONFIG(wide_columns), "none", "none append",
+           "with `writes: features`: append the z, zero and sign columns of the routable features "
+           "to the features of each item, for rankers trained with them (repair.md)"),
     {.path = "output.librdkafka",
      .type = EK_KEY_PROPERTIES,
      IN_CONFIG(output_librdkafka),

@@ -12,6 +12,7 @@
 #include "lists/codec.h"
 #include "rules/rules_warnings.h"
 #include "serve/assets.h"
+#include "serve/wide_columns.h"
 #include "yaml/yaml.h"
 
 #include <stdarg.h>
@@ -381,6 +382,19 @@ static int open_assets_schemas(struct ek_schema_source **out, const struct ek_co
     return rc ? ek_error_list_collect(faults, rc, e) : EK_OK;
 }
 
+int ek_config_wide_columns(struct ek_assets *a, const struct ek_config *c, struct ek_error *e)
+{
+    struct ek_error why;
+    if (!c->wide_columns)
+        return EK_OK;
+    int rc = ek_wide_columns_new(&a->wide, a->manifest, a->profile, &why);
+    if (rc) {
+        ek_fail(e, (enum ek_code)rc, "'output.wide_columns': %s", why.message);
+        ek_config_place(c, "output.wide_columns", e);
+    }
+    return rc;
+}
+
 int ek_config_assets(struct ek_assets **out, const struct ek_config *c,
                      struct ek_error_list *faults, struct ek_error *e)
 {
@@ -408,6 +422,12 @@ int ek_config_assets(struct ek_assets **out, const struct ek_config *c,
         return rc;
     }
     a->cells = (int)c->max_segments;
+    rc = ek_config_wide_columns(a, c, e);
+    if (rc) {
+        ek_assets_free(a);
+        ek_schema_source_close(schemas);
+        return ek_error_list_collect(faults, rc, e) ? rc : ek_error_list_first(faults, rc, e);
+    }
     a->writes_features =
         c->output_writes == EK_WRITES_FEATURES || (!c->output_topic && c->plan_topic);
     a->assembly = (struct ek_assembly_limits){.queries = (int)c->assembly_max_lists,

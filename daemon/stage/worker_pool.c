@@ -411,8 +411,7 @@ static int forward(struct worker *w, struct ek_inflight *t, struct ek_context *c
     enum ek_list_outcome word = c->outcome;
     bool held = scored && is_held(w, word);
     if (held) {
-        bytes = t->bytes;
-        length = t->length;
+        bytes = ek_context_write_columns(c, &length, &why);
         word = EK_LIST_SHADOW;
     }
     check_scores(w, &c->query);

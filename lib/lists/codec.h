@@ -155,11 +155,18 @@ struct ek_feature_patch {
      * numbers are float64; integers and nil too. */
     double (*value)(void *context, int item, int feature, double value, bool narrow);
     void *context;
-    size_t changed; /* set to the number of changed values */
+    /* Columns to append to the features of each item, after them in an array or `bin`: float32 in
+     * msgpack. Features with a path of their own, columns and messages with a schema cannot grow:
+     * they get none. */
+    int columns;             /* 0: none */
+    const char *const *name; /* [columns] for maps and arrays of {name, value} */
+    const double *column;    /* [n, columns] NaN: missing */
+    size_t changed;          /* set to the number of changed values */
 };
 
 /* Write the message decoded into `q` with patched feature values to `out`, which is cleared first;
- * it is empty if no value changed. Unchanged values and all other bytes stay. Return 0, EK_ESTATE
+ * it is empty if no value changed and no column was appended. Unchanged values and all other bytes
+ * stay. Return 0, EK_ESTATE
  * if `bytes` are not the decoded message, or EK_ENOMEM. */
 int ek_codec_patch_features(const struct ek_codec *c, const struct ek_list *q, const void *bytes,
                             size_t length, struct ek_feature_patch *p, struct ek_buf *out,

@@ -1,4 +1,5 @@
 #include "lists/schema_message.h"
+#include "base/json.h"
 #include "lists/codec_internal.h"
 #include "lists/codec_json.h"
 
@@ -18,6 +19,7 @@ struct patching {
     struct ek_buf *out;
     struct ek_error *e;
     int item;
+    bool grown; /* columns were appended */
 };
 
 static int mismatch(struct patching *p)
@@ -25,8 +27,13 @@ static int mismatch(struct patching *p)
     return ek_fail(p->e, EK_ESTATE, "items[%d]: the list is not that of the message", p->item);
 }
 
-/* Replace `length` bytes at `offset` of the message. */
-static int replace(struct patching *p, size_t offset, size_t length, const void *by, size_t bytes)
+static int out_of_memory(struct patching *p)
+{
+    return ek_fail(p->e, EK_ENOMEM, "out of memory");
+}
+
+/* Put other bytes in place of `length` bytes at `offset` of the message. */
+static int splice(struct patching *p, size_t offset, size_t length, const void *by, size_t bytes)
 {
     if (offset < p->copied && p->q->from_schema)
         return ek_fail(p->e, EK_EFORMAT,
@@ -41,8 +48,15 @@ static int replace(struct patching *p, size_t offset, size_t length, const void 
     if (rc)
         return ek_fail(p->e, (enum ek_code)rc, "out of memory");
     p->copied = offset + length;
-    p->patch->changed++;
     return EK_OK;
+}
+
+/* Replace a value. */
+static int replace(struct patching *p, size_t offset, size_t length, const void *by, size_t bytes)
+{
+    int rc = splice(p, offset, length, by, bytes);
+    p->patch->changed += !rc;
+    return rc;
 }
 
 /* Return whether to replace `value`, with the new value in *out. */
@@ -236,10 +250,172 @@ static int patch_value(struct patching *p, int feature)
                    store_json((char *)to, (const char *)p->in + text.offset, text.length, value));
 }
 
-static int patch_bin(struct patching *p, int count)
+/* Return whether the features of this item grow. */
+static bool grows(const struct patching *p)
+{
+    return p->patch->columns && !p->q->from_schema && p->c->layout != EK_LAYOUT_COLUMNS;
+}
+
+/* Write the head of a container. Return its bytes. */
+static size_t store_head(uint8_t *to, enum ek_wire_kind kind, uint32_t count)
+{
+    enum { SHORT_ARRAY = 0x90, SHORT_COUNT = 15 };
+    int width = count > UINT16_MAX ? 2 : kind != EK_WIRE_BIN || count > UINT8_MAX;
+    if (kind == EK_WIRE_BIN)
+        return store_big_endian(to, (uint8_t)(EK_TAG_BIN8 + width), count, 1 << width);
+    bool is_map = kind == EK_WIRE_MAP;
+    if (count <= SHORT_COUNT)
+        return store_big_endian(to, (uint8_t)((is_map ? EK_TAG_SHORT_MAP : SHORT_ARRAY) | count), 0,
+                                0);
+    uint8_t tag = (uint8_t)((is_map ? EK_TAG_MAP32 : EK_TAG_ARRAY32) - 2 + width);
+    return store_big_endian(to, tag, count, 1 << width);
+}
+
+/* Replace the head of `bytes` bytes at `at` of a msgpack message by that of a larger container. */
+static int grow_head(struct patching *p, size_t at, size_t bytes, enum ek_wire_kind kind,
+                     uint32_t count)
+{
+    uint8_t to[PER_VALUE_MAX];
+    p->grown = true;
+    return splice(p, at, bytes, to, store_head(to, kind, count));
+}
+
+static const double *columns_of(const struct patching *p)
+{
+    return p->patch->column + (size_t)p->item * (size_t)p->patch->columns;
+}
+
+static size_t store_column(uint8_t *to, double value)
+{
+    if (isnan(value))
+        return store_big_endian(to, EK_TAG_NIL, 0, 0);
+    to[0] = EK_TAG_FLOAT32;
+    ek_store_be32(to + 1, ek_float_to_bits((float)value));
+    return FLOAT32_BYTES;
+}
+
+static size_t store_json_column(char *to, double value)
+{
+    return isnan(value) ? store_word(to, "null") : ek_json_double(to, value);
+}
+
+/* Append the columns after the last element of an array, which ends at `at`. */
+static int append_elements(struct patching *p, size_t at)
+{
+    uint8_t to[PER_VALUE_MAX];
+    bool json = p->q->from_json;
+    int rc = splice(p, at, 0, "", 0);
+    for (int i = 0; i < p->patch->columns && !rc; i++) {
+        double value = columns_of(p)[i];
+        size_t bytes =
+            json ? store_json_column((char *)to + 1, value) + 1 : store_column(to, value);
+        to[0] = json ? ',' : to[0];
+        rc = ek_buf_add(p->out, to, bytes) ? out_of_memory(p) : EK_OK;
+    }
+    return rc;
+}
+
+/* Append the columns after the float32 of a `bin`, which end at `at`. */
+static int append_floats(struct patching *p, size_t at)
+{
+    int rc = splice(p, at, 0, "", 0);
+    for (int i = 0; i < p->patch->columns && !rc; i++) {
+        uint8_t to[4];
+        ek_store_be32(to, __builtin_bswap32(ek_float_to_bits((float)columns_of(p)[i])));
+        rc = ek_buf_add(p->out, to, sizeof to) ? out_of_memory(p) : EK_OK;
+    }
+    return rc;
+}
+
+/* Add a msgpack string. */
+static int add_wire_text(struct ek_buf *out, const char *text)
+{
+    uint8_t to[PER_VALUE_MAX];
+    size_t length = strlen(text);
+    bool is_short = length < EK_TAG_NIL - EK_TAG_SHORT_TEXT;
+    size_t bytes = is_short ? store_big_endian(to, (uint8_t)(EK_TAG_SHORT_TEXT | length), 0, 0)
+                            : store_big_endian(to, EK_TAG_TEXT16, length, 2);
+    int rc = ek_buf_add(out, to, bytes);
+    return rc ? rc : ek_buf_add(out, text, length);
+}
+
+/* Add a name and its value to a map, or as a map of its own. */
+static int add_wire_name(struct ek_buf *out, const char *name, double value, bool pair)
+{
+    uint8_t to[PER_VALUE_MAX];
+    static const uint8_t TWO = EK_TAG_SHORT_MAP | 2;
+    int rc = pair ? ek_buf_add(out, &TWO, 1) : EK_OK;
+    if (!rc && pair)
+        rc = add_wire_text(out, "name");
+    if (!rc)
+        rc = add_wire_text(out, name);
+    if (!rc && pair)
+        rc = add_wire_text(out, "value");
+    return rc ? rc : ek_buf_add(out, to, store_column(to, value));
+}
+
+/* The same as JSON text, with a comma after it. */
+static int add_json_name(struct ek_buf *out, const char *name, double value, bool pair, bool more)
+{
+    char number[PER_VALUE_MAX];
+    struct ek_json_writer w;
+    int rc = pair ? ek_buf_text(out, "{\"name\":") : EK_OK;
+    ek_json_init(&w, out);
+    ek_json_add_text(&w, NULL, name);
+    rc = rc ? rc : w.rc;
+    if (!rc)
+        rc = ek_buf_text(out, pair ? ",\"value\":" : ":");
+    if (!rc)
+        rc = ek_buf_add(out, number, store_json_column(number, value));
+    if (!rc && pair)
+        rc = ek_buf_text(out, "}");
+    return rc || !more ? rc : ek_buf_text(out, ",");
+}
+
+/* Put the columns before the entries of a map, or of an array of {name, value}, whose head is at
+ * `at`. */
+static int add_names(struct patching *p, size_t at, const struct ek_head *h, bool pair)
+{
+    int count = p->patch->columns, rc;
+    struct ek_place text;
+    if (!p->q->from_json)
+        rc = grow_head(p, at, (size_t)(p->w.p - p->w.start) - at, h->kind,
+                       h->count + (uint32_t)count);
+    else if (ek_json_place(p->q->json, at, &text))
+        rc = splice(p, text.offset + 1, 0, "", 0);
+    else
+        rc = mismatch(p);
+    p->grown |= !rc;
+    for (int i = 0; i < count && !rc; i++) {
+        const char *name = p->patch->name[i];
+        double value = columns_of(p)[i];
+        rc = p->q->from_json ? add_json_name(p->out, name, value, pair, i + 1 < count || h->count)
+                             : add_wire_name(p->out, name, value, pair);
+        rc = rc ? out_of_memory(p) : EK_OK;
+    }
+    return rc;
+}
+
+/* Set *end to the end of the value at `at` in the message, whose msgpack form ends here. */
+static bool find_end(struct patching *p, size_t at, size_t *end)
+{
+    struct ek_place text;
+    *end = (size_t)(p->w.p - p->w.start);
+    if (!p->q->from_json)
+        return true;
+    bool found = ek_json_place(p->q->json, at, &text);
+    *end = found ? text.offset + text.length : 0;
+    return found;
+}
+
+/* Patch the floats of a `bin` whose head is at `head`. */
+static int patch_bin(struct patching *p, size_t head, int count)
 {
     int rc = EK_OK;
     size_t at = (size_t)(p->w.p - p->w.start);
+    bool grow = grows(p) && p->item < p->q->items;
+    if (grow)
+        rc = grow_head(p, head, at - head, EK_WIRE_BIN, 4 * (uint32_t)(count + p->patch->columns));
     for (int f = 0; f < count && !rc; f++) {
         const uint8_t *is = p->w.p + 4 * (size_t)f;
         uint32_t bits = ek_load_be32(is);
@@ -252,7 +428,7 @@ static int patch_bin(struct patching *p, int count)
         rc = replace(p, at + 4 * (size_t)f, sizeof to, to, sizeof to);
     }
     p->w.p += 4 * (size_t)count;
-    return rc;
+    return rc || !grow ? rc : append_floats(p, at + 4 * (size_t)count);
 }
 
 /* Patch an array or bytes of a message with a schema, whose `bin` begins at `at`. Nulls stay. */
@@ -276,12 +452,23 @@ static int patch_schema_row(struct patching *p, size_t at, int count)
     return rc;
 }
 
-static int patch_array(struct patching *p, int count)
+/* Patch an array of values whose head is at `at`. */
+static int patch_array(struct patching *p, size_t at, int count)
 {
     int rc = EK_OK;
-    for (int f = 0; f < count && !rc; f++)
+    size_t last = 0, end;
+    bool grow = grows(p) && p->item < p->q->items;
+    if (grow && !p->q->from_json)
+        rc = grow_head(p, at, (size_t)(p->w.p - p->w.start) - at, EK_WIRE_ARRAY,
+                       (uint32_t)(count + p->patch->columns));
+    for (int f = 0; f < count && !rc; f++) {
+        last = (size_t)(p->w.p - p->w.start);
         rc = patch_value(p, f);
-    return rc;
+    }
+    if (rc || !grow)
+        return rc;
+    p->grown = true;
+    return find_end(p, last, &end) ? append_elements(p, end) : mismatch(p);
 }
 
 /* Read a key; text NULL: another type, which was skipped. */
@@ -359,14 +546,19 @@ static int patch_values(struct patching *p)
     struct ek_head h;
     if (!read_head(p, &h))
         return mismatch(p);
+    bool pairs = h.kind == EK_WIRE_ARRAY && h.count && ek_wire_at_map(&p->w);
+    bool named = (pairs || h.kind == EK_WIRE_MAP) && grows(p) && p->item < p->q->items;
+    int rc = named ? add_names(p, at, &h, pairs) : EK_OK;
+    if (rc)
+        return rc;
     if (h.kind == EK_WIRE_MAP)
         return patch_names(p, h.count);
     if (h.kind == EK_WIRE_BIN && h.count == 4 * (uint32_t)count)
-        return p->q->from_schema ? patch_schema_row(p, at, count) : patch_bin(p, count);
-    if (h.kind == EK_WIRE_ARRAY && h.count && ek_wire_at_map(&p->w))
+        return p->q->from_schema ? patch_schema_row(p, at, count) : patch_bin(p, at, count);
+    if (pairs)
         return patch_pairs(p, h.count);
     if (h.kind == EK_WIRE_ARRAY && h.count == (uint32_t)count)
-        return patch_array(p, count);
+        return patch_array(p, at, count);
     return h.kind == EK_WIRE_NIL ? EK_OK : mismatch(p);
 }
 
@@ -457,7 +649,8 @@ int ek_codec_patch_features(const struct ek_codec *c, const struct ek_list *q, c
     p.w = (struct ek_wire){wire, wire, wire + wire_length};
     if (q->items && c->item_names.count)
         rc = patch_group(&p, EK_FIELD_TOP);
-    if (!rc && patch->changed && ek_buf_add(out, p.in + p.copied, length - p.copied))
+    bool differs = patch->changed || p.grown;
+    if (!rc && differs && ek_buf_add(out, p.in + p.copied, length - p.copied))
         rc = ek_fail(e, EK_ENOMEM, "out of memory");
     if (rc)
         ek_buf_clear(out);

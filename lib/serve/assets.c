@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/parse.h"
+#include "serve/wide_columns.h"
 
 #include <math.h>
 #include <string.h>
@@ -189,6 +190,7 @@ void ek_assets_release(struct ek_assets *a)
     ek_codec_free(a->codec);
     if (a->schemas)
         a->close_schemas(a->schemas);
+    ek_wide_columns_free(a->wide);
     ek_model_free(a->model);
     ek_rules_free(a->rules);
     ek_profile_free(a->profile);

@@ -12,6 +12,8 @@
 #include "plan/policy.h"
 #include "serve/assembly.h"
 
+struct ek_wide_columns;
+
 struct ek_assets {
     struct ek_manifest *manifest;
     struct ek_profile *profile;
@@ -21,7 +23,8 @@ struct ek_assets {
     void *schemas; /* of the codec, released after it by close_schemas; NULL: none */
     void (*close_schemas)(void *schemas);
     struct ek_assembly_limits assembly; /* for message layout `item` */
-    bool writes_features; /* repaired feature values are written; the model is unused */
+    bool writes_features;         /* repaired feature values are written; the model is unused */
+    struct ek_wide_columns *wide; /* columns that are then appended to each list; NULL: none */
     int cells; /* maximum cells of a guard without pooled cells; 0: EK_CELLS_DEFAULT_MAX */
 };
 

@@ -247,6 +247,14 @@ static enum ek_list_outcome repair_outcome(const struct ek_context *c)
     return c->changed ? EK_LIST_REPAIRED : c->would_change ? EK_LIST_SHADOW : EK_LIST_PASSED;
 }
 
+/* Return the output, or the message if nothing was written. */
+static const void *written(const struct ek_context *c, size_t *length)
+{
+    bool is_new = c->output.length > 0;
+    *length = is_new ? c->output.length : c->length;
+    return is_new ? c->output.data : c->message;
+}
+
 static struct ek_feature_list list_of(const struct ek_context *c)
 {
     return (struct ek_feature_list){.assets = c->assets,
@@ -263,16 +271,31 @@ static const void *write_features(struct ek_context *c, size_t *length, struct e
 {
     struct ek_feature_list list = list_of(c);
     int rc = c->routing.acted < c->routing.desired ? count_held_back(c, &list, e) : EK_OK;
-    if (!rc && c->routing.acted)
+    if (!rc && !c->routing.acted)
+        return ek_context_write_columns(c, length, e);
+    list.wide = c->assets->wide;
+    if (!rc)
         rc = ek_feature_writer_write(c->writer, &list, &c->output, e);
     c->failed = rc == EK_ESTATE;
     if (rc)
         return NULL;
-    c->scored = c->routing.acted;
-    c->changed = c->routing.acted ? ek_feature_writer_changed(c->writer) : 0;
+    c->scored = true;
+    c->changed = ek_feature_writer_changed(c->writer);
     c->outcome = repair_outcome(c);
-    *length = c->changed ? c->output.length : c->length;
-    return c->changed ? c->output.data : c->message;
+    return written(c, length);
+}
+
+const void *ek_context_write_columns(struct ek_context *c, size_t *length, struct ek_error *e)
+{
+    struct ek_feature_list list = list_of(c);
+    c->outcome = c->routing.desired ? repair_outcome(c) : c->routing.outcome;
+    *length = c->length;
+    if (!c->assets->wide || !c->query.items)
+        return c->message;
+    list.treatment = NULL;
+    list.wide = c->assets->wide;
+    int rc = ek_feature_writer_write(c->writer, &list, &c->output, e);
+    return rc ? NULL : written(c, length);
 }
 
 /* Set `scores` to those of trees for the repaired list; a list that shows no fault keeps its own.
@@ -349,6 +372,8 @@ const void *ek_context_score(struct ek_context *c, size_t *length, struct ek_err
     }
     if (c->writer && c->routing.desired && c->query.items)
         return c->scorer ? write_tree_scores(c, length, e) : write_features(c, length, e);
+    if (c->assets->wide && c->query.items)
+        return ek_context_write_columns(c, length, e);
     if (!c->routing.acted || !c->query.items) {
         if (!c->routing.acted)
             c->outcome = c->routing.outcome;

@@ -63,6 +63,9 @@ void ek_context_note_entries(struct ek_context *c, const struct ek_plan *plan);
 /* Return the header ek-repair of the last score, as "price=/100, rating=*2"; NULL if no value
  * changed. Valid until the next score. */
 const char *ek_context_repair_note(const struct ek_context *c);
+/* Return the message without repairs, with the wide columns of the assets if they have some, as
+ * ek_context_score. */
+const void *ek_context_write_columns(struct ek_context *c, size_t *length, struct ek_error *e);
 /* Compute c->planned: the scores of trees under the desired treatments. Reads no message. Return 0,
  * EK_ENOMEM, EK_ESTATE if the trees cannot score the list, or an error of
  * ek_feature_writer_values. */

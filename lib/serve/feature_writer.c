@@ -4,6 +4,7 @@
 #include "detect/list_stats_builder.h"
 #include "lists/codec_json.h"
 #include "serve/assets.h"
+#include "serve/wide_columns.h"
 #include "score/value_repair.h"
 
 #include <math.h>
@@ -19,9 +20,11 @@ struct feature {
 
 struct ek_feature_writer {
     int features;
-    uint8_t *wanted;         /* [features] to repair */
-    uint8_t *all;            /* [features] 1 */
-    double *values;          /* [n, features] of ek_feature_writer_values */
+    uint8_t *wanted; /* [features] to repair */
+    uint8_t *all;    /* [features] 1 */
+    double *values;  /* [n, features] of ek_feature_writer_values */
+    double *wide;    /* [n, features] values, then [n, columns] */
+    size_t wide_capacity;
     struct feature *feature; /* [features] */
     size_t changed;
     struct ek_buf note; /* terminated */
@@ -54,6 +57,7 @@ void ek_feature_writer_free(struct ek_feature_writer *w)
     ek_free(w->wanted);
     ek_free(w->all);
     ek_free(w->feature);
+    ek_free(w->wide);
     ek_free(w);
 }
 
@@ -292,29 +296,13 @@ static bool prepare_all(struct ek_feature_writer *w, const struct ek_feature_lis
     w->changed = 0;
     for (int f = 0; f < w->features; f++) {
         w->wanted[f] = false;
-        if (l->treatment[f].action == EK_ACT_NONE)
+        if (!l->treatment || l->treatment[f].action == EK_ACT_NONE)
             continue;
         start(&w->feature[f], l, f);
         w->wanted[f] = prepare(&w->feature[f], l, f);
         some |= w->wanted[f];
     }
     return some;
-}
-
-int ek_feature_writer_write(struct ek_feature_writer *w, const struct ek_feature_list *l,
-                            struct ek_buf *out, struct ek_error *e)
-{
-    struct ek_feature_patch patch = {.wanted = w->wanted, .value = value_of, .context = w};
-    if (!prepare_all(w, l))
-        return EK_OK;
-    int rc = find_origins(w, l, out, e);
-    if (!rc)
-        rc = ek_codec_patch_features(l->assets->codec, l->query, l->message, l->length, &patch, out,
-                                     e);
-    if (!rc && patch.changed && write_note(w, l))
-        rc = ek_fail(e, EK_ENOMEM, "out of memory");
-    w->changed = rc ? 0 : patch.changed;
-    return rc;
 }
 
 /* Keep the repaired value for the codec, which leaves the message as it is. */
@@ -324,6 +312,80 @@ static double keep_value(void *context, int item, int feature, double x, bool na
     w->values[(size_t)item * (size_t)w->features + (size_t)feature] =
         w->wanted[feature] ? value_of(w, item, feature, x, narrow) : x;
     return x;
+}
+
+/* Set w->values to the repaired values of the message. Absent entries are NaN. */
+static int keep_message_values(struct ek_feature_writer *w, const struct ek_feature_list *l,
+                               struct ek_buf *scratch, struct ek_error *e)
+{
+    struct ek_feature_patch patch = {.wanted = w->all, .value = keep_value, .context = w};
+    size_t count = (size_t)l->query->items * (size_t)w->features;
+    for (size_t i = 0; i < count; i++)
+        w->values[i] = (double)NAN;
+    return ek_codec_patch_features(l->assets->codec, l->query, l->message, l->length, &patch,
+                                   scratch, e);
+}
+
+static int reserve_wide(struct ek_feature_writer *w, size_t count)
+{
+    if (count <= w->wide_capacity)
+        return EK_OK;
+    double *wide = ek_realloc(w->wide, count + count / 2, sizeof *wide);
+    if (!wide)
+        return EK_ENOMEM;
+    w->wide = wide;
+    w->wide_capacity = count + count / 2;
+    return EK_OK;
+}
+
+/* Return whether the items of a message are their whole list. */
+static bool is_whole(const struct ek_feature_list *l)
+{
+    return ek_codec_layout(l->assets->codec) != EK_LAYOUT_ITEM && !ek_list_is_partial(l->query);
+}
+
+/* Set the columns of a patch to those of the repaired values. */
+static int compute_columns(struct ek_feature_writer *w, const struct ek_feature_list *l,
+                           struct ek_feature_patch *patch, struct ek_buf *scratch,
+                           struct ek_error *e)
+{
+    const struct ek_wide_columns *wide = l->wide;
+    size_t items = (size_t)l->query->items, values = items * (size_t)w->features;
+    if (reserve_wide(w, values + items * (size_t)wide->count))
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    w->values = w->wide;
+    int rc = keep_message_values(w, l, scratch, e);
+    w->values = NULL;
+    for (int f = 0; f < w->features; f++)
+        w->feature[f].changed = 0; /* counted again when they are written */
+    if (rc)
+        return rc;
+    ek_wide_columns_compute(wide, l->assets->manifest, l->query, w->wide, is_whole(l),
+                            w->wide + values);
+    patch->columns = wide->count;
+    patch->name = wide->name;
+    patch->column = w->wide + values;
+    return EK_OK;
+}
+
+int ek_feature_writer_write(struct ek_feature_writer *w, const struct ek_feature_list *l,
+                            struct ek_buf *out, struct ek_error *e)
+{
+    struct ek_feature_patch patch = {.wanted = w->wanted, .value = value_of, .context = w};
+    bool some = prepare_all(w, l);
+    ek_buf_clear(out);
+    if (!some && !l->wide)
+        return EK_OK;
+    int rc = some ? find_origins(w, l, out, e) : EK_OK;
+    if (!rc && l->wide)
+        rc = compute_columns(w, l, &patch, out, e);
+    if (!rc)
+        rc = ek_codec_patch_features(l->assets->codec, l->query, l->message, l->length, &patch, out,
+                                     e);
+    if (!rc && patch.changed && write_note(w, l))
+        rc = ek_fail(e, EK_ENOMEM, "out of memory");
+    w->changed = rc ? 0 : patch.changed;
+    return rc;
 }
 
 static void keep_list(struct ek_feature_writer *w, const struct ek_list *q)
@@ -336,14 +398,10 @@ static void keep_list(struct ek_feature_writer *w, const struct ek_list *q)
 static int keep_message(struct ek_feature_writer *w, const struct ek_feature_list *l,
                         struct ek_buf *scratch, struct ek_error *e)
 {
-    struct ek_feature_patch patch = {.wanted = w->all, .value = keep_value, .context = w};
     size_t count = (size_t)l->query->items * (size_t)w->features;
-    for (size_t i = 0; i < count; i++)
-        w->values[i] = (double)NAN;
     int rc = find_origins(w, l, scratch, e);
     if (!rc)
-        rc = ek_codec_patch_features(l->assets->codec, l->query, l->message, l->length, &patch,
-                                     scratch, e);
+        rc = keep_message_values(w, l, scratch, e);
     for (size_t i = 0; i < count && !rc; i++) { /* map entries that are absent */
         int f = (int)(i % (size_t)w->features);
         if (w->wanted[f] && isnan(w->values[i]))

@@ -12,6 +12,7 @@
 #include "plan/plan.h"
 
 struct ek_assets;
+struct ek_wide_columns;
 struct ek_feature_writer;
 
 /* Create a writer for the item features of a manifest. Return 0, or EK_ENOMEM. */
@@ -23,15 +24,16 @@ struct ek_feature_list {
     const struct ek_assets *assets;
     const struct ek_list *query; /* decoded from `message` */
     int stratum;
-    const struct ek_treatment *treatment; /* [features] EK_ACT_NONE: the feature stays */
+    const struct ek_treatment *treatment; /* [features] EK_ACT_NONE: the feature stays; NULL: all */
     const struct ek_plan_repair *repair;  /* [features] */
     const void *message;
     size_t length;
+    const struct ek_wide_columns *wide; /* columns to append, of the repaired values; NULL: none */
 };
 
-/* Write the message with repaired values to `out`, which is cleared first and stays empty if no
- * value changed. Return 0, EK_ESTATE if the message is not that of the list, EK_ENOMEM, or
- * EK_ELIMIT beyond the limit of `out`. */
+/* Write the message with repaired values, and the wide columns, to `out`, which is cleared first
+ * and stays empty if no value changed and no column was appended. Return 0, EK_ESTATE if the
+ * message is not that of the list, EK_ENOMEM, or EK_ELIMIT beyond the limit of `out`. */
 int ek_feature_writer_write(struct ek_feature_writer *w, const struct ek_feature_list *list,
                             struct ek_buf *out, struct ek_error *e);
 /* Set values [n, F], the values of trees, to all item features after the repair, in the precision

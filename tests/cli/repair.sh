@@ -89,3 +89,70 @@ defaults: {mode: canary, canary: {initial_percent: 40, max_percent: 40}}
 END
 repair faulty.msg canary.ekc
 grep -q '"repaired_lists":[1-9].*"repaired_values":[1-9].*"withheld_values":[1-9]' summary.json || fail "$(cat summary.json)"
+
+# Wide columns follow the features of each item, and the rest is as without them.
+cat >run.yaml <<'END'
+input:  {brokers: "localhost:9092", topics: [lists], group: g}
+output: {topic: ranked, writes: features, wide_columns: append}
+assets: {manifest: hotel.yaml, profile: p.ekp, rules: rules.yaml}
+END
+printf 'version: 1\nsegments: [arm]\ndefaults: {mode: enforce}\n' >rules.yaml
+sed 's/, wide_columns: append//' run.yaml >plain.yaml
+"$EK" check run.yaml >chatter 2>&1 || fail "$(cat chatter)"
+for encoding in array bin map json json-map; do
+	lists $encoding faulty.msg --fault price=x100,from=300,arm=B
+	quiet "$EK" replay -c run.yaml -i faulty.msg -o wide.ekc
+	quiet "$EK" replay -c plain.yaml -i faulty.msg -o repaired.ekc
+	python3 -B - "$tests" <<'END' || fail "$encoding: other wide columns"
+import json
+import math
+import struct
+import sys
+
+sys.path.insert(0, sys.argv[1] + "/format")
+import read_capture
+
+with open("hotel.yaml") as file:
+    lines = [line for line in file if "role: item" in line]
+names = [line.split("name: ")[1].split(",")[0] for line in lines]
+routable = [name for name, line in zip(names, lines) if "routable: true" in line]
+
+def row(features):
+    if isinstance(features, dict) or features and isinstance(features[0], tuple):
+        return dict(features)
+    values = struct.unpack(f"<{len(features) // 4}f", features) if isinstance(features, bytes) else features
+    return dict(zip([*names, *(f"z:{name}" for name in routable)], values, strict=len(values) > len(names)))
+
+def lists(path):
+    data = read_capture.read(path)
+    for message in data.splitlines() if data[:1] == b"{" else [m for *_, m in read_capture.records(data)]:
+        items = json.loads(message)["items"] if message[:1] == b"{" else map(dict, dict(read_capture.unpack(message)[0])["items"])
+        yield [row(item["features"]) for item in items]
+
+count = 0
+for before, after in zip(lists("repaired.ekc"), lists("wide.ekc"), strict=True):
+    assert [{k: v for k, v in r.items() if k in names} for r in after] == before, after[0]
+    for name in routable:
+        logs = [math.log(r[name]) for r in before]
+        for r, ln in zip(after, logs, strict=True):
+            z = r[f"z:{name}"] * 2 ** 16
+            assert z == int(z) and abs(z - (ln - sum(logs) / len(logs)) * 2 ** 16) < .501, (name, z)
+            count += 1
+assert count > 200000, count
+END
+done
+
+refuse() { # expected words, sed command on the configuration
+	sed "$2" run.yaml >bad.yaml
+	"$EK" check bad.yaml >found 2>&1 && fail "accepted: $2"
+	grep -qF "$1" found || fail "$2: $(cat found)"
+}
+refuse "'output.wide_columns' needs messages whose features are written: set 'output.writes: features'" 's/writes: features, //'
+refuse "'output.wide_columns' needs an output: set 'output.topic'" 's/topic: ranked, //'
+refuse "'output.wide_columns' cannot append to messages whose schema fixes the fields: compute the columns in the ranker" \
+	'$a message: {encoding: avro, registry: {url: "http://localhost:1"}}'
+refuse "'message.layout' is columns: compute the columns" '$a message: {layout: columns}'
+refuse "'message.features' maps each one: compute the columns" '$a message: {features: "*"}'
+sed 's/, routable: true//' hotel.yaml >flat.yaml
+quiet "$EK" profile --manifest flat.yaml --letor train.txt -o flat.ekp
+refuse "'output.wide_columns': no feature of the manifest is 'routable: true'" 's/hotel.yaml/flat.yaml/; s/p.ekp/flat.ekp/'

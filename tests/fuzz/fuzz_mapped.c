@@ -2,6 +2,7 @@
  * message is decoded as a list and by `inspect`, which has no manifest. */
 #include "daemon/files/field_mapping.h"
 #include "lists/codec_draft.h"
+#include "lists/codec_json.h"
 #include "lists/codec_shape.h"
 #include "tests/codec_oracle.h"
 #include "tests/fuzz/fuzz.h"
@@ -96,6 +97,35 @@ static void patch_features(const struct ek_codec *codec, const uint8_t *bytes, s
                         "a patched value is not the one asked for");
 }
 
+/* A message with appended columns is whole. */
+static void append_columns(const struct ek_codec *codec, const uint8_t *bytes, size_t length)
+{
+    static const char *const names[] = {"z:a", "zero:\"b\""};
+    static const uint8_t wanted[] = {0, 0, 0, 0};
+    static double column[2 * ITEMS_MOST];
+    static struct ek_list q;
+    static struct ek_buf out;
+    static struct ek_json *json;
+    struct ek_json_fault fault;
+    struct ek_feature_patch p = {
+        .wanted = wanted, .value = seven, .columns = 2, .name = names, .column = column};
+    struct ek_error e = {0};
+    size_t extent = 0;
+    if (!out.data)
+        ek_buf_init(&out, 0);
+    for (size_t i = 0; i < sizeof column / sizeof *column; i++)
+        column[i] = i % 3 ? (double)i / 8 : (double)NAN;
+    if (ek_codec_decode(codec, bytes, length, &q, NULL))
+        return;
+    ek_fuzz_require(!ek_codec_patch_features(codec, &q, bytes, length, &p, &out, &e), e.message);
+    if (!out.length)
+        return;
+    bool whole = q.from_json
+                     ? !ek_json_read(&json, out.data, out.length, EK_JSON_DEPTH_MAX, &fault)
+                     : !ek_codec_extent(out.data, out.length, &extent, &e) && extent == out.length;
+    ek_fuzz_require(whole, "columns were appended to pieces");
+}
+
 /* A manifest derived from a message must be valid. */
 static void look(const struct ek_mapping *mapping, const uint8_t *bytes, size_t length)
 {
@@ -166,6 +196,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             ek_fuzz_take();
             read_message(codec, message, length);
             patch_features(codec, message, length);
+            append_columns(codec, message, length);
             ek_codec_free(codec);
         }
         look(&d.mapping, message, length);

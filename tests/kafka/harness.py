@@ -312,7 +312,7 @@ class Daemon:
     def __init__(self, folder, broker, source, target, assets, rules=None, model=None, more="",
                  alerts=None, group=None, limits="", message="", pipeline="", brokers=None, output="", log="",
                  delivery="at_least_once", instance=None, state=None, fleet="", http="", session=6000, slow_ms=0, sinks=(), input="", service="", assembly="",
-                 alerting="", writes="scores", undecodable="dead_letter", dead=True, plan=""):
+                 alerting="", writes="scores", undecodable="dead_letter", dead=True, plan="", wide="none"):
         self.http = f"127.0.0.1:{free_port()}"
         self.config = tempfile.mktemp(suffix=".yaml", dir=folder)
         self.log_path = self.config + ".log"
@@ -329,7 +329,7 @@ class Daemon:
                       f"input: {{brokers: \"{brokers or broker.address}\", topics: [{source}], "
                       f"group: {self.group}, delivery: {delivery}, {input}{', ' if input else ''}"
                       f"librdkafka: {{{f'session.timeout.ms: {session}, ' if session else ''}{more}}}}}\n"
-                      f"output: {{{f'topic: {target}, ' if target else ''}undecodable: {undecodable}, writes: {writes}, {letters}"
+                      f"output: {{{f'topic: {target}, ' if target else ''}undecodable: {undecodable}, writes: {writes}, wide_columns: {wide}, {letters}"
                       f"librdkafka: {{{output}}}}}\n"
                       f"assets: {{manifest: {assets}/features.yaml, "
                       f"profile: {assets}/profile.ekp{extra}}}\n"

@@ -8,7 +8,7 @@ from harness import Daemon, decoded, evenkeel, messages_of
 import test_fleet
 
 WORLD = None  # set by run.py
-COUNT, FROM = 1500, 300
+COUNT, FROM, ROUTABLE = 1500, 300, 10
 RULES = """version: 1
 segments: [arm]
 defaults: {{mode: {mode}, confirmation_lists: 32}}
@@ -40,6 +40,10 @@ def stream(fault=None, model=None):
                  "--segment", "arm=A,B", "-o", path, *(["--fault", fault] if fault else []),
                  *(["--upstream-model", model] if model else []))
     return [raw for raw, _ in messages_of(test_fleet.made(f"repair-{bool(fault)}-{bool(model)}.msg", convert))]
+
+
+def rows(value):
+    return [item["features"] for item in decoded(value)["items"]]
 
 
 def rules(mode):
@@ -127,3 +131,14 @@ class AfterRanker(Repair):
             scores, rest = self.parts(f.value)
             self.assertEqual(scores, self.parts(twin)[0])
             self.assertEqual(rest, self.parts(given)[1])
+
+
+class WideColumns(unittest.TestCase):
+    """Columns for rankers that see one item at a time follow the features of each item, in every list."""
+
+    def test_columns_are_appended_to_repaired_and_other_lists(self):
+        _, faulty, out, (written, _) = Repair("through").through("enforce", wide="append")
+        self.assertEqual({f.header("ek-action") for f in out}, {"pass", "repaired"})
+        self.assertGreater(written, COUNT)
+        for before, f in zip(faulty, out):
+            self.assertEqual([len(row) for row in rows(f.value)], [len(row) + ROUTABLE for row in rows(before)])
