@@ -6,6 +6,8 @@ check-wheel: $(B)/evenkeel $(LIBRARIES) deps-wheel ## the Python package, agains
 	  $(MAKE) --no-print-directory $(B)/wheel.stamp && WHEEL_PYTHON=$(WHEEL_PYTHON) sh tests/wheel/run.sh $(B) $(WHEEL_ENV); \
 	else echo 'skipped: the wheel: the Python index gave no nanobind'; echo '0 passed, 0 failed, 1 skipped'; fi
 
+notebooks: check-wheel ## docs/notebooks, executed, with their outputs
+	@BUILD=$(B) $(WHEEL_ENV)/frames/bin/python -B tests/wheel/notebooks.py
 TIME_OBSERVE := $(B)/tests/wheel/time_observe
 $(TIME_OBSERVE): $(TIME_OBSERVE).o $(LIBRARIES)
 	$(call say,LD)
@@ -14,4 +16,4 @@ bench-wheel: check-wheel $(TIME_OBSERVE) ## cost of the Python package, compared
 	@$(WHEEL_ENV)/bare/bin/python -B tests/wheel/time_observe.py $(B)
 TEST_BINARIES += $(TIME_OBSERVE)
 -include $(TIME_OBSERVE).d
-.PHONY: check-wheel bench-wheel
+.PHONY: check-wheel bench-wheel notebooks
