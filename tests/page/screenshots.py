@@ -29,7 +29,7 @@ def story(b, s, folder):
     s.deep_in()
     b.until_text("lists shadow scored", "#problems")
     b.until("price is first", "return document.querySelector('#features tbody .chip')?.innerText === 'confirmed'")
-    b.until("its figures are of now", "return parseFloat(document.querySelector('#features tbody tr').cells[3].innerText) > 0.5")
+    b.until("its figures are of now", "return parseFloat(document.querySelector('#features tbody tr').cells[4].innerText) > 0.5")
     take(b, folder, "mitigated", "#features tbody tr:nth-child(5)")
     if any(cell.get("histogram") for cell in s.json("/api/v1/features/price")["segments"]):
         b.run("location.hash = '#feature/price'")

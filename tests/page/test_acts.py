@@ -22,7 +22,7 @@ class Acts(unittest.TestCase):
         watch.hold(self, self.browser, self.scene.url)
 
     def begin(self, button, **fields):
-        self.browser.until(f"a button '{button}'", "const b = [...document.querySelectorAll('#view button')].find((e) => e.innerText.startsWith(arguments[0]));"
+        self.browser.until(f"a button '{button}'", "const b = [...document.querySelectorAll('#acts button, #view button, #problems button')].find((e) => e.innerText.startsWith(arguments[0]));"
                            "b?.click(); return b && document.querySelector('#dialog').open", button)
         for name, text in fields.items():
             self.fill(name, text)
@@ -55,7 +55,10 @@ class Acts(unittest.TestCase):
         self.assertEqual(b.run("return localStorage.length"), 0)
         self.close()
         b.until_text("Paused by ana: no list is changed", "h1")
+        b.open(self.scene.url)
         b.until_text("odd", "#headline")
+        b.until_text("Nothing while the instance is paused", "#problems")
+        self.assertEqual(b.text("#problems .card .chip"), "paused")
         watch.accessible_everywhere(self, b, "paused")
         self.begin("Resume")
         self.assertFalse(b.run("return Boolean(document.querySelector('#dialog [name=token]'))"))

@@ -18,6 +18,55 @@ def half_digit(x):
 
 
 
+MINUTE = 60_000
+
+
+class Hour(unittest.TestCase):
+    """The last hour of the first page."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.scene, cls.browser = kept.found(), kept.browser()
+        watch.begin(cls.browser)
+        cls.enterClassContext(cls.browser.before(heard.SCRIPT))
+        cls.browser.open(cls.scene.url)
+        cls.browser.until("the hour", "return document.querySelector('#hour svg')")
+
+    def drawn(self, css, *names):
+        return self.browser.run("return [...document.querySelectorAll(arguments[0])].map((e) => arguments[1].map((n) => parseFloat(e.getAttribute(n))))", css, list(names))
+
+    def test_bars_are_the_lists_of_each_minute(self):
+        traffic = heard.answer(self.browser, "api/v1/status")["traffic"]
+        lists = [n for n in traffic["lists"] if n]
+        self.assertEqual(sum(lists), self.scene.json("/api/v1/status")["observed_lists"])
+        heights = [h for h, in self.drawn("#hour .bar", "height")]
+        for height, count in zip(heights, lists, strict=True):
+            self.assertAlmostEqual(height, max(heights) * count / max(lists), delta=2 * PIXEL)
+        self.assertIn(f"at most {three(max(lists) / 60)}.", self.browser.run("return document.querySelector('#hour svg').getAttribute('aria-label')"))
+
+    def test_an_incident_has_its_times(self):
+        incident, = heard.answer(self.browser, "api/v1/incidents")
+        traffic = heard.answer(self.browser, "api/v1/status")["traffic"]
+        minutes = [traffic["from_ms"] + i * MINUTE for i, n in enumerate(traffic["lists"]) if n]
+        bars = [x for x, in self.drawn("#hour .bar", "x")]
+        across = Scale((bars[0], minutes[0]), (bars[-1], minutes[-1])) if len(bars) > 1 else None
+        onset, = self.drawn("#hour .mark.onset", "x1")
+        acted, = self.drawn("#hour .mark.acted", "x1")
+        if across:
+            self.assertAlmostEqual(onset[0], across.pixel_of(incident["from_ms"]), delta=3 * PIXEL)
+            self.assertAlmostEqual(acted[0], across.pixel_of(incident["mitigated_ms"]), delta=3 * PIXEL)
+        self.assertEqual(self.drawn("#hour .span.mitigated", "x"), [onset])
+        self.assertIn("price in arm=B began at ", self.browser.run("return document.querySelector('#hour svg').getAttribute('aria-label')"))
+
+    def test_a_level_is_drawn_with_its_band(self):
+        self.browser.until("a level", "return document.querySelector('#features .spark .line')")
+        features = {f["feature"]: f for f in heard.answer(self.browser, "api/v1/features")["features"]}
+        price = features["price"]
+        levels = [v for v in (price.get("levels") or price["most_shifted_segment"]["levels"])["level"] if v]
+        label = self.browser.run("return [...document.querySelectorAll('#features tbody tr')].find((r) => r.cells[0].innerText === 'price').querySelector('.spark').getAttribute('aria-label')")
+        self.assertEqual(label, f"Level over the last hour: from \u00d7{three(min(levels))} to \u00d7{three(max(levels))}, last \u00d7{three(levels[-1])}; reported beyond \u00d7{three(price['report_threshold'])}")
+
+
 class Drawn(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -91,12 +140,12 @@ class Drawn(unittest.TestCase):
 
     def across(self, times):
         """From the left end of the axis to the right one."""
-        axis = self.one("#feature-story div:nth-of-type(1) svg > .axis:first-of-type")
+        axis = self.one("#feature-story .factor svg > .axis:first-of-type")
         left, right = float(axis["x1"]), float(axis["x2"])
         return Scale((left, times[0]), (right, times[-1]))
 
     def test_evidence_over_time_with_the_alarm(self):
-        chart, track = "#feature-story div:nth-of-type(1)", self.cell["history"]
+        chart, track = "#feature-story .evidence", self.cell["history"]
         alarm, floor = self.one(f"{chart} .alarm"), float(self.drawn(f"{chart} .axis")[0]["y1"])
         known = [(t, v) for t, v in zip(track["time_ms"], track["evidence_ln"]) if v is not None]
         up = Scale((floor, min(0, *(v for _, v in known))), (float(alarm["y1"]), track["alarm_ln"]))
@@ -107,9 +156,30 @@ class Drawn(unittest.TestCase):
             self.assertAlmostEqual(x, across.pixel_of(time_ms), delta=PIXEL)
             self.assertAlmostEqual(y, up.pixel_of(value), delta=3 * PIXEL)
         self.assertEqual(self.one(f"{chart} .alarm-word")["text"], f"alarm at {three(track['alarm_ln'])}")
+        self.assertFalse(self.browser.run("return document.querySelector(arguments[0]).closest('details').open", chart))
+
+    def test_times_are_round_and_in_their_places(self):
+        """Marks at multiples of a step of the clock."""
+        times = self.cell["history"]["time_ms"]
+        across, marks = self.across(times), self.drawn("#feature-story .factor .tick[y='157']")
+        self.assertGreater(len(marks), 1)
+        seconds = [sum(int(n) * unit for n, unit in zip(m["text"].split(":"), (3600, 60, 1))) for m in marks]
+        step = seconds[1] - seconds[0]
+        self.assertIn(step % 86400, (1, 2, 5, 10, 15, 30, 60, 120, 300))
+        axis = self.drawn("#feature-story .factor .axis")[1:]
+        for mark, line, second in zip(marks, axis, seconds, strict=True):
+            self.assertEqual(second % step, 0)
+            time_ms = across.at(float(line["x1"]))
+            self.assertAlmostEqual(time_ms / 1000 % step, step * round(time_ms / 1000 % step / step), delta=0.02 * step, msg=mark["text"])
+
+    def test_the_unit_has_a_line_among_the_estimates(self):
+        unit, = (u for u in self.finding["unit_matches"] if u["match"] != "coincidence")
+        self.assertEqual((unit["unit"], unit["ratio"]), ("cents", 100))
+        self.assertEqual(self.one("#feature-story .factor .unit-word")["text"], "\u00d7100 cents")
+        self.assertIn("cents is 100", self.one("#feature-story .factor svg")["aria-label"])
 
     def test_estimate_over_time_with_its_interval(self):
-        chart, track = "#feature-story div:nth-of-type(2)", self.cell["history"]
+        chart, track = "#feature-story .factor", self.cell["history"]
         marks = {written(t["text"]): line for t, line in zip([t for t in self.ticks(chart, "end") if t["text"][0] == "\u00d7"], self.drawn(f"{chart} .grid, {chart} .one"), strict=True)}
         low, high = min(marks), max(marks)
         self.assertLess(low, high)

@@ -6,7 +6,7 @@ import unittest
 
 import kept
 
-MOST_BYTES = 200_000
+MOST_BYTES = 150_000
 POLICY = {"default-src": "'none'", "script-src": "'self'", "style-src": "'self'", "connect-src": "'self'",
           "base-uri": "'none'", "form-action": "'none'", "frame-ancestors": "'none'"}
 

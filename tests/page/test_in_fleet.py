@@ -34,7 +34,7 @@ class InFleet(unittest.TestCase):
         os.kill(self.one.process.pid, number)
 
     def begin(self, button):
-        self.browser.until(button, "const b = [...document.querySelectorAll('#view button')].find((e) => e.innerText.startsWith(arguments[0]));"
+        self.browser.until(button, "const b = [...document.querySelectorAll('#acts button, #view button')].find((e) => e.innerText.startsWith(arguments[0]));"
                            "b?.click(); return b && document.querySelector('#dialog').open", button)
 
     def fill(self, name, text):
@@ -78,6 +78,20 @@ class InFleet(unittest.TestCase):
         b.click("#dialog button")
         b.run("location.hash = '#plan'")
         b.until_text("the new tariff", "[aria-label=Pins]")
+        self.members()
+
+    def members(self):
+        """Both pages name the leader, which alone knows the number of instances."""
+        b, other = self.browser, "two" if self.name == "one" else "one"
+        b.until_text(f"instance {other}, leader {self.name}", "#link")
+        b.until_text(f"Leader\n{self.name}", "#view")
+        b.open(f"http://{self.one.http}/#plan")
+        b.until_text(f"instance {self.name}, leader of 2", "#link")
+        b.until_text("Instances\n2", "#view")
+        watch.accessible_everywhere(self, b, "leader")
+        b.open(self.url + "#plan")
+        b.until_text("the new tariff", "[aria-label=Pins]")
+        watch.requests(b)  # of both instances
 
     def an_order_is_refused(self):
         """With the leader's message: it is unpinned there before the page receives the change."""

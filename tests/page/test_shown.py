@@ -6,7 +6,7 @@ import zoneinfo
 import kept
 import watch
 from harness import eventually
-from scene import Scene
+from scene import TOKEN, Scene
 from words import three, written
 
 ZONE = "Asia/Tokyo"
@@ -54,8 +54,12 @@ class Shown(unittest.TestCase):
         b.until_text("Nothing is wrong", "h1")
         b.until_text("OK", "#headline .chip")
         b.until_text("1,000 lists seen")
-        b.until("all rows", "return document.querySelectorAll('#features tbody tr').length === arguments[0]",
-                len(self.scene.json("/api/v1/features")["features"]))
+        every = len(self.scene.json("/api/v1/features")["features"])
+        b.until_text(f"Show {every - 5} more features without a finding", "#pager")
+        self.assertEqual(len(b.texts("#features tbody tr")), 5)
+        b.click("[data-key=fold]")
+        b.until("all rows", "return document.querySelectorAll('#features tbody tr').length === arguments[0]", every)
+        b.click("[data-key=fold]")
         self.assertEqual(b.texts("#problems .card"), [])
         self.assertEqual(b.text("#service"), "hotels")
         watch.accessible_everywhere(self, b, "ok")
@@ -63,7 +67,7 @@ class Shown(unittest.TestCase):
     def suspected(self):
         b = self.browser
         b.until_text("Suspected: price", "h1")
-        b.until_text("Not known yet", "#problems")
+        b.until_text("Unknown: no list is changed until it is confirmed.", "#problems")
         watch.accessible(self, b, "suspected")
 
     def newest_finding(self):
@@ -77,15 +81,17 @@ class Shown(unittest.TestCase):
         b, f = self.browser, self.newest_finding()
         self.assertEqual((f["feature"], f["segment"], f["mode"]), ("price", {"arm": "B"}, "enforce"))
         b.until_text("price in arm=B is \u00d7100 (cents)", "h1")
-        b.until_text(f"Estimated factor {three(f['factor'])}, 95% interval {three(f['factor_low'])}\u2013{three(f['factor_high'])}.", "#headline")
         answers = dict(zip(b.texts("#problems dt"), b.texts("#problems dd")))
-        self.assertEqual(list(answers), ["What", "Since", "Certainty", "Mitigation", "Without mitigation"])
+        self.assertEqual(list(answers), ["Mitigation", "Effect", "What", "Certainty"])
         self.assertIn("looks like amounts in cents", answers["What"])
-        self.assertIn(f"{three(f['factor_low'])}\u2013{three(f['factor_high'])}", answers["Certainty"])
+        self.assertIn(f"Estimate \u00d7{three(f['factor'])}, 95% interval {three(f['factor_low'])}\u2013{three(f['factor_high'])}.", answers["Certainty"])
         self.assertIn("Routed: the lists in arm=B", answers["Mitigation"])
         since = datetime.datetime.fromtimestamp(f["since_ms"] / 1000, datetime.timezone.utc)
-        self.assertIn(since.astimezone(zoneinfo.ZoneInfo(ZONE)).strftime("%H:%M:%S"), answers["Since"])
+        self.assertIn(since.astimezone(zoneinfo.ZoneInfo(ZONE)).strftime("%H:%M:%S"), b.text("#problems .since"))
         self.assertEqual(b.run("return document.querySelector('#problems time').title"), since.strftime("%Y-%m-%d %H:%M:%S UTC"))
+        incident, = self.scene.json("/api/v1/incidents")
+        self.assertIn(f"; all lists of arm=B; {incident['lists']:,} lists of all traffic so far", b.text("#problems .since"))
+        self.assertEqual(b.texts("#problems button"), ["Accept as normal", "Pin"])
         lists = next(r for r in self.scene.json("/api/v1/impact")["routes"] if r["feature"] == "price")["plan_vs_upstream"]["lists"]
         b.until_text(f"{lists} lists shadow scored", "#problems")
         watch.accessible_everywhere(self, b, "routed")
@@ -94,6 +100,7 @@ class Shown(unittest.TestCase):
         b = self.browser
         b.until("price is first", "return document.querySelector('#features tbody a').innerText === 'price'"
                 " && document.querySelector('#features tbody .chip')?.innerText === 'confirmed'")
+        b.click("[data-key=fold]")
         eventually("the table has the figures of the API", self.table_agrees)
         b.type("#search", "distance")
         b.until("two rows", "return document.querySelectorAll('#features tbody tr').length === 2")
@@ -171,14 +178,41 @@ class Shown(unittest.TestCase):
         """Every mode is shown, at once after a change of rules."""
         with open(self.scene.rules, encoding="utf-8") as file:
             rules = file.read()
-        for mode, chip, says in (("shadow", "shadow", "Nothing in shadow"), ("observe", "observed", "Nothing in observe"),
+        for mode, chip, says in (("shadow", "shadow", "Shadow: output unchanged"), ("observe", "observed", "Observed only: output unchanged."),
                                  ("canary", "canary", "Canary: "), ("enforce", "mitigated", "Routed: ")):
             self.scene.reload(rules.replace("mode: enforce, units", f"mode: {mode}, units"))
             self.browser.until_text(says, "#problems")
             self.browser.until_text(chip, "#headline .chip")
+            if mode == "observe":
+                self.enforced()
             if mode == "canary":
                 cell, = self.scene.json("/api/v1/plan")["entries"]
                 self.browser.until_text(f"canary {cell['percent']}%", "#headline .chip")
+
+    def act(self, button, submit, **fields):
+        """Use a button of the card, and wait until its command is done."""
+        b = self.browser
+        b.run("[...document.querySelectorAll('#problems button')].find((e) => e.innerText === arguments[0]).click()", button)
+        b.until_text(submit, "#dialog [type=submit]")
+        for name, text in {"token": TOKEN, **fields}.items():
+            b.run("const e = document.querySelector(`#dialog [name=${arguments[0]}]`); if (e) e.value = arguments[1]", name, text)
+        b.click("#dialog [type=submit]")
+        b.until_text("Done.", "#dialog")
+        b.click("#dialog button")
+
+    def enforced(self):
+        """The action that the rules only observe is pinned from the card, and the pin removed."""
+        b = self.browser
+        b.until_text("If routed", "#problems")
+        self.assertEqual(b.texts("#problems button"), ["Enforce", "Accept as normal", "Pin"])
+        watch.accessible_everywhere(self, b, "observed")
+        self.act("Enforce", "Enforce now", reason="it cannot wait")
+        pin, = self.scene.json("/api/v1/pins")
+        self.assertEqual((pin["feature"], pin["segment"], pin["action"], pin["reason"]), ("price", {"arm": "B"}, "route", "it cannot wait"))
+        b.until_text("mitigated", "#headline .chip")
+        b.until("no more to enforce", "return ![...document.querySelectorAll('#problems button')].some((e) => e.innerText === 'Enforce')")
+        self.act("Unpin", "Unpin")
+        b.until_text("observed", "#headline .chip")
 
     def recovered(self):
         b = self.browser
@@ -191,3 +225,24 @@ class Shown(unittest.TestCase):
         one = self.incident("recovered")
         self.assertTrue(one["from_ms"] < one["mitigated_ms"] < one["to_ms"])
         self.assertGreater(one["treated_lists"], 0)
+
+
+class Undecodable(unittest.TestCase):
+    """All messages cannot be read, then none, then some."""
+
+    def test_none_then_some(self):
+        b = kept.browser()
+        with Scene(kept.assets()) as s:
+            watch.begin(b)
+            b.open(s.url)
+            b.until_text("No data yet", "h1")
+            s.mock.send([b"{"] * 60)
+            b.until_text("none of the messages can be read", "h1")
+            b.until_text("not ready", "#headline .chip")
+            b.until_text("60 of 60 messages cannot be read", "#headline")
+            watch.accessible_everywhere(self, b, "undecodable")
+            s.send(400)
+            b.until_text("Nothing is wrong", "h1")
+            s.mock.send([b"{"] * 20)
+            b.until_text("Some messages cannot be read", "#headline")
+            watch.hold(self, b, s.url)

@@ -53,4 +53,6 @@ def accessible_everywhere(test, browser, where):
         accessible(test, browser, f"{where}, {name}")
         wide = browser.run("return document.documentElement.scrollWidth")
         test.assertLessEqual(wide, width, f"{where}, {name}: {wide} pixels wide")
+        cut = browser.run("return [...document.querySelectorAll('.wide')].filter((e) => e.querySelector('.stacked') && e.scrollWidth > e.clientWidth).map((e) => e.getAttribute('aria-label'))")
+        test.assertEqual([] if name == "phone" else cut, cut, f"{where}, {name}: tables are cut")
     browser.look(1280, 900)

@@ -4,6 +4,7 @@
 import { get, post, report, token } from "./api.js";
 import { byId, focusOn, h, nameOf } from "./dom.js";
 import { refreshSoon } from "./live.js";
+import { ROUTES } from "./problems.js";
 import { inPlace, times } from "./words.js";
 
 const POLL_MS = 300, RELOAD_POLLS = 60, COMMAND_POLLS = 20;
@@ -134,13 +135,31 @@ export function revert(a) {
 
 const ACTIONS = [["route", "route: rank without its level"], ["none", "none: no action"], ["fill", "fill: use typical values"], ["blank", "blank: rank without it"], ["route_normalized", "route_normalized: without level and spread"], ["route_per_source", "route_per_source: without each source's level"], ["alert", "alert: report only"]];
 
-// `possible`: names of the actions that the instance takes for this feature.
-function pin(feature, segment, possible) {
-  const action = h("select", { name: "action" }, ...ACTIONS.filter(([v]) => possible.includes(v)).map(([v, t]) => h("option", { value: v }, t)));
+// `possible`: names of the actions that the instance takes for this feature; `chosen`: the first choice.
+function pin(feature, segment, possible, chosen) {
+  const action = h("select", { name: "action" }, ...ACTIONS.filter(([v]) => possible.includes(v)).map(([v, t]) => h("option", { value: v, selected: v === chosen }, t)));
   const until = h("input", { name: "until", placeholder: "2027-01-31 or 2027-01-31T12:00:00Z", autocomplete: "off" });
   confirm({ title: `Pin ${feature} ${inPlace(segment)}`, button: "Pin", fields: [field("Action", action), field("Until", until, "End of that day, or that second, in event time. Empty: no end."), reason()],
     will: [`The action applies to every list ${inPlace(segment)} from now on, regardless of findings and mode, until it expires or is unpinned.`],
     send: async (form, say) => decided(await submit("pin", { ...at({ feature, segment }), ...words(form, "action", "until", "reason") }, say)) });
+}
+
+const possibleFor = async (feature) => (await get(`api/v1/features/${encodeURIComponent(feature)}`).catch(() => null))?.pin_actions || ["none", "alert"];
+
+// Pin the mitigation of a finding, or another one that changes lists. A repair has no pin.
+async function enforce(p) {
+  const possible = (await possibleFor(p.feature)).filter((action) => !["none", "alert"].includes(action));
+  const chosen = possible.includes(p.doing.mitigation) ? p.doing.mitigation : possible[0], { feature, segment } = p;
+  const action = h("select", { name: "action" }, ...ACTIONS.filter(([v]) => possible.includes(v)).map(([v, t]) => h("option", { value: v, selected: v === chosen }, t)));
+  if (!chosen) return explain(`Enforce ${feature} ${inPlace(segment)}`, "This instance cannot change lists: it has no output, or no model. See Pin for the other actions.");
+  confirm({ title: `Enforce ${feature} ${inPlace(segment)}`, button: "Enforce now", fields: [field("Action", action, p.doing.mitigation === chosen ? null : `The rules would apply ${p.doing.mitigation}, which a pin cannot.`), reason()],
+    will: [`Every list ${inPlace(segment)} is changed from now on, until you unpin it under Plan. To let the rules decide, set mode: enforce there and reload.`],
+    send: async (form, say) => decided(await submit("pin", { ...at(p), ...words(form, "action", "reason") }, say)) });
+}
+
+function explain(title, text) {
+  byId("dialog").replaceChildren(h("h2", { id: "dialog-title" }, title), h("p", null, text), h("p", { class: "buttons" }, h("button", { type: "button", class: "main", onclick: close }, "Close")));
+  open(byId("dialog"));
 }
 
 export function unpin(of) {
@@ -161,15 +180,30 @@ function forget() {
   refreshSoon();
 }
 
+const canAccept = (finding) => Boolean(finding && finding.class === "scale" && finding.state !== "suspected");
+
 export function actsOnFeature(feature, segment, finding, entry, possible) {
-  const withFactor = finding && finding.class === "scale" && finding.state !== "suspected";
-  return h("p", { class: "buttons start" }, withFactor ? button("act accept", `Accept ${inPlace(segment)} as normal`, () => accept(finding)) : null,
+  return h("p", { class: "buttons start" }, canAccept(finding) ? button("act accept", `Accept ${inPlace(segment)} as normal`, () => accept(finding)) : null,
     entry && entry.source === "operator" ? button("act pin", `Unpin ${inPlace(segment)}`, () => unpin(entry)) : button("act pin", `Pin ${inPlace(segment)}`, () => pin(feature, segment, possible || ["none", "alert"])));
 }
 
-export function actsOnAll(known) {
-  const paused = known.status && known.status.paused;
-  return h("div", null, h("p", { class: "buttons start" }, paused ? button("act pause", "Resume", resume, "main") : button("act pause", "Pause", pause), button("act reload", "Reload", reload),
+// Commands of a card: that of a rolled back route, or the mitigation before the rules apply it fully.
+export function actsOnIncident(p) {
+  if (report || p.state === "suspected") return null;
+  const name = `${p.feature} ${JSON.stringify(p.segment)}`, byHand = p.doing.source === "operator";
+  return h("p", { class: "buttons start" },
+    p.doing.rolled_back ? button(`card resume ${name}`, "Resume the route", () => resumeRoute(p), "main") : null,
+    ROUTES.includes(p.doing.mitigation) && p.doing.mode !== "enforce" && !p.doing.rolled_back && !byHand ? button(`card enforce ${name}`, "Enforce", () => enforce(p), "main") : null,
+    canAccept(p) ? button(`card accept ${name}`, "Accept as normal", () => accept(p)) : null,
+    byHand ? button(`card pin ${name}`, "Unpin", () => unpin(p)) : button(`card pin ${name}`, "Pin", async () => pin(p.feature, p.segment, await possibleFor(p.feature))));
+}
+
+export function pauseButton(known) {
+  return known.status && known.status.paused ? button("act pause", "Resume", resume, "main") : button("act pause", "Pause", pause);
+}
+
+export function actsOnAll() {
+  return h("div", null, h("p", { class: "buttons start" }, button("act reload", "Reload", reload),
     token.get() ? button("act forget", "Forget the token", forget) : null),
-  h("p", { class: "quiet" }, "Each asks for confirmation and a token of http.token_file. To accept or pin, open the page of the feature."));
+  h("p", { class: "quiet" }, "Each command asks for confirmation and a token of http.token_file. Accept and pin are on the card of an incident and the page of a feature."));
 }

@@ -101,16 +101,24 @@ export function distribution(cell, training, width, where, factor) {
   return frame(width, height, describe(cell, training, where), ...parts);
 }
 
-// Time axis, at most one mark per 90 pixels.
+const SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE;
+const STEPS = [1, 2, 5, 10, 15, 30].map((n) => n * SECOND).concat([1, 2, 5, 10, 15, 30].map((n) => n * MINUTE), [1, 2, 3, 6, 12, 24].map((n) => n * HOUR));
+
+// Round local times, at most `most`.
+function roundTimes(first, last, most) {
+  const step = STEPS.find((n) => (last - first) / n <= most) || Math.ceil((last - first) / most / (24 * HOUR)) * 24 * HOUR;
+  const zone = new Date(first).getTimezoneOffset() * MINUTE, all = [];
+  for (let t = Math.ceil((first - zone) / step) * step + zone; t <= last; t += step) all.push(t);
+  return all;
+}
+
+// Time axis, at most one mark per 110 pixels. Seconds are shown if a mark has some.
 function timeAxis(times, width, y) {
-  const first = times[0], span = times[times.length - 1] - first || 1, count = Math.max(1, Math.floor((width - LEFT - RIGHT) / 110));
-  const x = (t) => LEFT + (width - LEFT - RIGHT) * (t - first) / span;
-  const parts = [rule(LEFT, y, width - RIGHT, y, "axis")];
-  for (let i = 0; i <= count; i++) {
-    const t = first + span * i / count;
-    parts.push(rule(x(t), y, x(t), y + 4, "axis"), text(x(t), y + 17, clock(t).split(", ").pop(), "tick", i === 0 ? "start" : i === count ? "end" : "middle"));
-  }
-  return { x, parts };
+  const first = times[0], last = times[times.length - 1], span = last - first || 1, marked = roundTimes(first, last, Math.max(1, Math.floor((width - LEFT - RIGHT) / 110)));
+  const x = (t) => LEFT + (width - LEFT - RIGHT) * (t - first) / span, letters = marked.some((t) => t % MINUTE) ? 8 : 5;
+  const anchor = (t) => (x(t) > width - RIGHT - 20 ? "end" : "middle");
+  return { x, parts: [rule(LEFT, y, width - RIGHT, y, "axis"), ...marked.flatMap((t) => [rule(x(t), y, x(t), y + 4, "axis"),
+    text(x(t), y + 17, clock(t).split(", ").pop().slice(0, letters), "tick", anchor(t))])] };
 }
 
 function path(xs, ys, x, y) {
@@ -173,15 +181,19 @@ function levels(low, high, between, y) {
   return apart;
 }
 
-// Null if no factor was estimated.
-export function factors(track, width) {
+// The likely unit, if its factor is near the estimates.
+const nearby = (unit, all) => (unit && unit.ratio <= NEAR * Math.max(...all) && unit.ratio >= Math.min(...all) / NEAR ? [unit] : []);
+
+// Null if no factor was estimated. `unit`: likely conversion, with its `ratio`, or undefined.
+export function factors(track, width, unit) {
   const all = estimates(track), last = track.factor.filter((v) => v !== null).pop();
   if (!all.length) return null;
-  const one = showsOne(track) ? [1] : [], height = 170, bottom = 140, top = 14;
-  const least = Math.min(...one, ...all), most = Math.max(...one, ...all), room = Math.max(1.01, (most / least) ** 0.1), low = least / room, high = most * room;
+  const one = showsOne(track) ? [1] : [], likely = nearby(unit, all), height = 170, bottom = 140, top = 14;
+  const least = Math.min(...one, ...all, ...likely.map((u) => u.ratio)), most = Math.max(...one, ...all, ...likely.map((u) => u.ratio)), room = Math.max(1.01, (most / least) ** 0.1), low = least / room, high = most * room;
   const y = (v) => bottom - (bottom - top) * (Math.log(v) - Math.log(low)) / (Math.log(high) - Math.log(low));
   const time = timeAxis(track.time_ms, width, bottom);
-  return frame(width, height, `Estimate of the factor over time with its 95% interval: last ${number(last)}.`, ...time.parts,
+  return frame(width, height, `Estimate of the factor over time with its 95% interval: last ${number(last)}${likely.map((u) => `; ${u.unit} is ${number(u.ratio)}`).join("")}.`, ...time.parts,
     ...levels(low, high, [...one, last, most, least], y).flatMap((v) => [rule(LEFT, y(v), width - RIGHT, y(v), v === 1 ? "one" : "grid"), text(LEFT - 6, y(v) + 4, `\u00d7${number(v)}`, "tick", "end")]),
+    ...likely.flatMap((u) => [rule(LEFT, y(u.ratio), width - RIGHT, y(u.ratio), "unit"), text(LEFT + 6, y(u.ratio) + (y(u.ratio) < top + 16 ? 15 : -5), `\u00d7${number(u.ratio)} ${u.unit}`, "unit-word", "start")]),
     ...band(track, time.x, y), s("path", { d: path(track.time_ms, track.factor, time.x, y), class: "line" }));
 }

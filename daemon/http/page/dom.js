@@ -16,6 +16,19 @@ export const h = (tag, attributes, ...children) => fill(document.createElement(t
 export const s = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 export const byId = (id) => document.getElementById(id);
 
+const ROLES = { TABLE: "table", THEAD: "rowgroup", TBODY: "rowgroup", TR: "row", TD: "cell" };
+
+// Let the rows of a table be stacked on a phone: each cell with its title. The roles remain without the
+// layout of a table.
+export function stacked(table, titles) {
+  table.classList.add("stacked");
+  for (const e of [table, ...table.querySelectorAll("thead, tbody, tr, td, th")])
+    e.setAttribute("role", ROLES[e.tagName] || (e.scope === "row" ? "rowheader" : "columnheader"));
+  for (const row of table.tBodies[0].rows)
+    [...row.cells].forEach((cell, i) => (titles[i] && i ? cell.setAttribute("data-title", titles[i]) : null));
+  return table;
+}
+
 // Identity of an element across redraws.
 export const nameOf = (e) => e.dataset.key || `${e.tagName} ${e.getAttribute("aria-label") || e.closest("[data-key]")?.dataset.key || ""}`;
 

@@ -2,14 +2,14 @@
 // sample lists.
 
 import { get, report } from "./api.js";
-import { byId, h, show } from "./dom.js";
+import { byId, h, show, stacked } from "./dom.js";
 import { accepted, distribution, evidence, factors, showsOne } from "./chart.js";
 import { samples } from "./samples.js";
 import { problems, planned } from "./problems.js";
 import { ranksOf } from "./plan.js";
 import { actsOnFeature } from "./act.js";
 import { distance, inPlace, number, percent, place, samePlace, times, whole } from "./words.js";
-import { wordOf } from "./verdict.js";
+import { unitOf, wordOf } from "./verdict.js";
 
 const EVERY_MS = 5000, CELLS = 60;
 let now = null, timer = null;
@@ -69,25 +69,25 @@ function shape(cell, training, width, factor) {
   return [title, legend(cell), h("div", { class: "chart-place" }, distribution(cell, training, width, inPlace(cell.segment), factor)), besides(cell.histogram), asTable(cell.histogram)];
 }
 
-function story(cell, width) {
+function story(cell, width, unit) {
   const track = cell.history;
   if (!track || !track.time_ms || track.time_ms.length < 2)
     return [h("h3", null, "Evidence over time"), h("p", { class: "quiet" }, "No evidence of a change.")];
-  const factor = factors(track, width);
-  return [h("h3", null, `Evidence over time ${inPlace(cell.segment)}`), h("div", { class: "chart-place" }, evidence(track, width)),
-    h("p", { class: "quiet" }, "Logarithmic. Above the alarm threshold a change is suspected, then confirmed or dismissed."),
-    ...(factor ? [h("h3", null, "Estimate of the factor"), h("div", { class: "chart-place" }, factor), h("p", { class: "quiet" }, showsOne(track) ? "With its 95% interval. \u00d71 is the level of training." : "With its 95% interval. \u00d71, the level of training, is outside the chart.")] : [])];
+  const factor = factors(track, width, unit), where = inPlace(cell.segment);
+  return [...(factor ? [h("h3", null, `Estimate of the factor ${where}`), h("div", { class: "chart-place factor" }, factor), h("p", { class: "quiet" }, showsOne(track) ? "With its 95% interval. \u00d71 is the level of training." : "With its 95% interval. \u00d71, the level of training, is outside the chart.")] : []),
+    h("details", { "data-key": "evidence", open: !factor }, h("summary", null, factor ? "Why we are sure: evidence over time" : "Evidence over time"), h("div", { class: "chart-place evidence" }, evidence(track, width)),
+      h("p", { class: "quiet" }, "Logarithmic. Above the alarm threshold a change is suspected, then confirmed or dismissed."))];
 }
 
-const COLUMNS = [["Segment", (c) => place(c.segment)], ["Lists", (v) => whole(v.lists)], ["Level", (v) => times(v.scale_ratio) + (v.accepted ? ` of ${times(v.accepted)}` : "")], ["PSI (chance)", (v) => v.psi === null ? "\u2013" : `${distance(v.psi)} (${distance(v.psi_expected)})`],
+const COLUMNS = [["Segment", (c) => place(c.segment)], ["Lists", (v) => whole(v.lists)], ["Level", (v) => times(v.scale_ratio) + (v.accepted ? ` of ${times(v.accepted)}` : "")], ["PSI (by chance)", (v) => v.psi === null ? "\u2013" : `${distance(v.psi)} (${distance(v.psi_expected)})`],
   ["Missing", (v) => percent(v.missing)], ["p5", (v) => number(v.p5)], ["Median", (v) => number(v.p50)], ["p95", (v) => number(v.p95)]];
 
 function segments(cells, training) {
   const cellsRow = (name, view) => h("tr", null, h("th", { scope: "row" }, name), ...COLUMNS.slice(1).map(([, of]) => h("td", { class: "number" }, view ? of(view) : "\u2013")));
   const trained = { ...training, lists: null, scale_ratio: null, psi: null, psi_expected: null };
-  return [h("h3", null, "Segments side by side"), h("div", { class: "wide", role: "region", "aria-label": "Segments", tabindex: "0" }, h("table", { id: "cells" },
+  return [h("h3", null, "Segments side by side"), h("div", { class: "wide", role: "region", "aria-label": "Segments", tabindex: "0" }, stacked(h("table", { id: "cells" },
     h("thead", null, h("tr", null, ...COLUMNS.map(([t], i) => h("th", { scope: "col", class: i ? "number" : null }, t)))),
-    h("tbody", null, cellsRow("in training", trained), ...cells.slice(0, CELLS).map((c) => cellsRow(place(c.segment), c.current))))),
+    h("tbody", null, cellsRow("in training", trained), ...cells.slice(0, CELLS).map((c) => cellsRow(place(c.segment), c.current)))), COLUMNS.map(([t]) => t))),
     h("p", { class: "quiet" }, "Over the last minutes. Level: geometric mean over that of training", cells.some((c) => accepted(c) !== 1) ? ", followed by the accepted factor" : "", ". PSI is the distance of the distribution from training, followed by its expected value by chance.",
       cells.length > CELLS ? ` ${CELLS} of ${cells.length} segments.` : "")];
 }
@@ -129,7 +129,7 @@ function draw(view, known) {
     actsOnFeature(name, cell.segment, finding, planned(known, name, cell.segment), detail.pin_actions), picker(cells, cell, redraw));
   if (atHeading) view.querySelector("h2").focus();
   show(byId("feature-shape"), ...shape(cell, detail.training, width, finding && finding.factor));
-  show(byId("feature-story"), ...story(cell, width));
+  show(byId("feature-story"), ...story(cell, width, finding && unitOf(finding)));
   show(byId("feature-segments"), ...segments(cells, detail.training));
   show(byId("feature-ranks"), h("h3", null, "Effect on ranks"), ranksOf(routes));
   show(byId("feature-samples"), h("h3", null, "Lists before and after"), samples(now.samples));

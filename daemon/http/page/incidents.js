@@ -3,6 +3,7 @@
 import { h, show } from "./dom.js";
 import { wide } from "./plan.js";
 import { inPlace, interval, items, number, percent, times, when, whole } from "./words.js";
+import { effectText } from "./problems.js";
 import { featurePage } from "./verdict.js";
 
 const SHOWN = 3;
@@ -30,7 +31,7 @@ function effect(i) {
   const moved = i.plan_vs_upstream;
   const lists = i.treated_lists ? `${whole(i.treated_lists)} lists changed` : "";
   if (!moved) return lists || "\u2013";
-  return `${lists ? `${lists}; ` : ""}${percent(1 - moved.top10_overlap)} of the first ten items differ, Kendall tau ${number(moved.tau, 2)} (${whole(moved.lists)} compared)`;
+  return `${lists ? `${lists}; ` : ""}${effectText(moved)} (${whole(moved.lists)} compared)`;
 }
 
 function row(i) {

@@ -7,7 +7,7 @@ const EVERY_MS = 3000, EVERY_STREAMED_MS = 10000, FEATURES_MS = 10000, SOON_MS =
 
 export const known = {
   ready: null, status: null, findings: [], plan: null, ranks: null, history: [], incidents: [], pins: null, accepts: [],
-  features: null, received_ms: 0, lost: null, streamed: false,
+  features: null, received_ms: 0, last_ms: null, lost: null, streamed: false,
 };
 
 let changed = () => {}, wantsFeatures = () => true;
@@ -26,6 +26,8 @@ async function fetchAll() {
     get("ready", { also: [503] }), get("api/v1/status"), get("api/v1/findings"), get("api/v1/plan"),
     get("api/v1/impact"), get(`api/v1/history?n=${HISTORY}${last ? `&after=${last}` : ""}`), get("api/v1/pins"), get("api/v1/accepts"), get("api/v1/incidents")]);
   Object.assign(known, { ready, status, plan, ranks, pins, accepts: accepts || [], findings: findings || [], incidents: Array.isArray(incidents) ? incidents : [], history: [...old, ...(history || [])].slice(-HISTORY) });
+  const age = status && status.input ? status.input.last_message_age_ms : -1;
+  known.last_ms = age >= 0 ? Date.now() - age : null;
   if (otherProcess || (before && status && status.observed_lists < before.observed_lists && last)) {
     known.history = [];
     again = true;
@@ -82,6 +84,7 @@ function onStatus(event) {
   born = now.started_ms;
   if (!before) return;
   const moved = ["ready", "plan_version", "open_findings"].some((key) => before[key] !== now[key]) || Boolean(before.paused) !== now.paused;
+  if (now.consumed > before.consumed) known.last_ms = Date.now();
   known.status = { ...before, ...now, paused: before.paused };
   if (moved) refreshSoon();
   changed();

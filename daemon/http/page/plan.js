@@ -1,7 +1,7 @@
 // Page of the plan: entries with their source, effect on ranks, pins, accepted levels, and operator
 // commands.
 
-import { h, show } from "./dom.js";
+import { h, show, stacked } from "./dom.js";
 import { report } from "./api.js";
 import { actsOnAll, button, revert, resumeRoute, unpin } from "./act.js";
 import { number, percent, place, when, whole } from "./words.js";
@@ -12,8 +12,8 @@ const BY = { finding: "a finding", operator: "a pin of an operator", rules: "a p
 // `numbers`: all columns except the first are numbers.
 export function wide(label, heads, rows, none, numbers = false) {
   if (!rows.length) return h("p", { class: "quiet" }, none);
-  return h("div", { class: "wide", role: "region", "aria-label": label, tabindex: "0" }, h("table", null,
-    h("thead", null, h("tr", null, ...heads.map((t) => (t ? h("th", { scope: "col", class: numbers && t !== heads[0] ? "number" : null }, t) : h("td"))))), h("tbody", null, ...rows)));
+  return h("div", { class: "wide", role: "region", "aria-label": label, tabindex: "0" }, stacked(h("table", null,
+    h("thead", null, h("tr", null, ...heads.map((t) => (t ? h("th", { scope: "col", class: numbers && t !== heads[0] ? "number" : null }, t) : h("td"))))), h("tbody", null, ...rows)), heads));
 }
 
 const link = (name) => h("a", { href: featurePage(name), "data-key": `plan ${name}` }, name);
@@ -37,7 +37,7 @@ function rankTable(r) {
   const notice = rail ? h("p", null, `${r.rolled_back ? "Rolled back by" : "Would be rolled back by"} guardrail ${rail.guardrail}: ${number(rail.observed)}, at most ${number(rail.limit)}. `,
     r.rolled_back ? button(`resume ${r.feature} ${place(r.segment)}`, "Resume the route", () => resumeRoute(r)) : null) : null;
   return h("div", null, h("h4", null, `${r.feature}, ${place(r.segment)}`, ": ", r.mitigation, r.mode === "canary" ? `, canary ${number(r.percent)}%` : `, ${r.mode}`), notice,
-    wide(`Ranks of ${r.feature}, ${place(r.segment)}`, ["Order", "Lists", "Kendall tau", "Shared top ten", "Positions", "Change", "95th percentile"], rows, "No list was shadow scored yet.", true));
+    wide(`Ranks of ${r.feature}, ${place(r.segment)}`, ["Order", "Lists", "Kendall tau", "Overlap@10", "Mean move", "Change", "p95 change"], rows, "No list was shadow scored yet.", true));
 }
 
 export function ranksOf(routes) {
@@ -58,6 +58,13 @@ function acceptRow(a) {
     button(`revert ${a.version}`, "Revert", () => revert(a)));
 }
 
+// The instance in its fleet; the number of instances is known to the leader.
+function fleetOf(fleet) {
+  const rows = [["This instance", fleet.instance], ["Leader", fleet.is_leader ? "this instance" : fleet.leader || "none"], ["Term", whole(fleet.term)],
+    ["Instances", fleet.is_leader ? whole(fleet.instances) : "known to the leader"], ["Plan", `version ${fleet.plan_version}${fleet.plan_age_ms >= 0 ? `, received ${number(fleet.plan_age_ms / 1000, 2)} s ago` : ""}${fleet.plan_stale ? ", stale" : ""}`]];
+  return h("section", { class: "panel" }, h("h3", null, "Fleet"), h("dl", { class: "answers" }, ...rows.map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value)))));
+}
+
 export function showPlan(view, known) {
   const cells = (known.plan && known.plan.entries) || [], version = known.plan ? known.plan.version : 0;
   show(view, h("h2", { tabindex: "-1" }, "Plan"),
@@ -67,5 +74,6 @@ export function showPlan(view, known) {
     h("section", { class: "panel" }, h("h3", null, "Effect on ranks"), ranksOf((known.ranks && known.ranks.routes) || [])),
     h("section", { class: "panel" }, h("h3", null, "Accepted as normal"),
       wide("Accepted levels", ["Feature", "Segment", "Level", "Since", "Who", "Why", ""], [...known.accepts].reverse().map(acceptRow), "Nothing: training is normal.")),
-    report ? null : h("section", { class: "panel" }, h("h3", null, "Actions"), actsOnAll(known)));
+    known.status && known.status.fleet ? fleetOf(known.status.fleet) : null,
+    report ? null : h("section", { class: "panel" }, h("h3", null, "Actions"), actsOnAll()));
 }

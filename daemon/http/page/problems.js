@@ -22,38 +22,43 @@ const INSTEAD = {
 
 const DONE = { route: "Routed", route_normalized: "Routed", repair: "Repaired", fill: "Filled", blank: "Blanked", route_per_source: "Routed" };
 
-export function doingText({ feature, segment, state }, doing, paused) {
+function doingText({ feature, segment, state }, doing) {
   const lists = segment ? `the lists ${inPlace(segment)}` : "all lists";
   if (state === "suspected") return "Nothing yet.";
-  if (paused) return "Nothing while the instance is paused: no list is changed.";
+  if (doing.paused) return "Nothing while the instance is paused: no list is changed.";
   if (doing.rolled_back) return `Nothing: guardrail ${doing.rolled_back.guardrail} rolled back the route (${number(doing.rolled_back.observed)}, at most ${number(doing.rolled_back.limit)}).`;
   if (!ROUTES.includes(doing.mitigation)) return doing.source === "operator" || doing.source === "rules" ? "Nothing, because of a pin." : "Nothing: the rules only report.";
   const what = `${lists} ${INSTEAD[doing.mitigation]} ${feature}`;
   switch (doing.mode) {
     case "enforce": return `${DONE[doing.mitigation]}: ${what}.`;
     case "canary": return `Canary: ${doing.percent}% of ${what}; the others are not changed.`;
-    case "shadow": return "Nothing in shadow: no list is changed, and the effect of the route is measured.";
-    default: return "Nothing in observe: no list is changed. In enforce lists would be routed.";
+    case "shadow": return "Shadow: output unchanged; the planned order is only measured.";
+    default: return "Observed only: output unchanged.";
   }
 }
 
-const share = (figures) => percent(1 - figures.top10_overlap);
+const TOP = 10;
 
-// Effect of routing on the order.
+// Effect of the plan on the order: "0.7 of the first 10 items differ from upstream; items move 1.1
+// positions on average".
+export function effectText(moved) {
+  return `${number(TOP * (1 - moved.top10_overlap), 2)} of the first 10 items differ from upstream; items move ${number(moved.places, 2)} ${number(moved.places, 2) === "1" ? "position" : "positions"} on average`;
+}
+
 export function withoutText(route) {
   const moved = route && route.plan_vs_upstream;
   if (!moved || !moved.lists) return null;
   const model = route.model_vs_upstream && route.model_vs_upstream.lists ?
-    ` Without routing, the model would change ${share(route.model_vs_upstream)}.` : "";
-  const places = number(moved.places, 2);
-  return `Lists would keep the upstream order: ${share(moved)} of the first ten items would differ, an item would be ${places} ${places === "1" ? "position" : "positions"} away (${moved.lists} lists shadow scored).${model}`;
+    ` Of that, the model without routing makes ${number(TOP * (1 - route.model_vs_upstream.top10_overlap), 2)}.` : "";
+  return `${effectText(moved)} (${moved.lists} lists shadow scored).${model}`;
 }
 
 function problemOf(known, f) {
   const entry = planned(known, f.feature, f.segment), route = ranked(known, f.feature, f.segment);
   const doing = { mitigation: f.mitigation || "none", mode: f.mode || null, percent: null, source: null, ...entry };
   doing.rolled_back = (route && route.rolled_back) || null;
-  doing.text = doingText(f, doing, known.status && known.status.paused);
+  doing.paused = Boolean(known.status && known.status.paused);
+  doing.text = doingText(f, doing);
   const text = withoutText(route);
   return { ...f, features: f.features || [f.feature], doing, without: text ? { ...route.plan_vs_upstream, text } : null };
 }
@@ -75,6 +80,9 @@ export function problems(known) {
   const open = known.findings.filter((f) => f.state !== "dismissed" && f.state !== "recovered");
   return perCause(open.map((f) => problemOf(known, f))).sort((a, b) => gravity(b) - gravity(a));
 }
+
+// Lists are changed for the problem.
+export const acts = ({ doing }) => ROUTES.includes(doing.mitigation) && ["enforce", "canary"].includes(doing.mode) && !doing.rolled_back && !doing.paused;
 
 // Active plan entries without an open finding: within their minimum duration, or pinned.
 export function lasting(known) {

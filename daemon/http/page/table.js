@@ -1,13 +1,14 @@
-// Table of all features, usable with 500: largest change first, with search, sorting and pages of 50
-// rows.
+// Table of all features, usable with 500: largest change first, the others folded, with search, sorting and
+// pages of 50 rows.
 
 import { byId, h, show } from "./dom.js";
 import { planned, ROUTES } from "./problems.js";
+import { levelLine } from "./strip.js";
 import { distance, interval, percent, place, samePlace, times } from "./words.js";
 import { featurePage } from "./verdict.js";
 
-const ROWS = 50;
-const wish = { text: "", only: "all", by: "moved", down: true, page: 0 };
+const ROWS = 50, UNFOLDED = 5, FOLD_FROM = 9, NOISE = 0.01;
+const wish = { text: "", only: "all", by: "moved", down: true, page: 0, all: false };
 
 const excess = (view) => (view && view.psi !== null ? view.psi - view.psi_expected : 0);
 
@@ -23,7 +24,8 @@ function rowOf(known, f, findings) {
   const segment = finding ? finding.segment : most.segment;
   const seen = finding && f.most_shifted_segment && samePlace(finding.segment, f.most_shifted_segment.segment) ? f.most_shifted_segment.current : most.current;
   const entry = planned(known, f.feature, segment) || ((known.plan && known.plan.entries) || []).find((e) => e.feature === f.feature) || null;
-  return { name: f.feature, finding, segment, entry, seen, training: f.training, state: gravity(finding), count: findings.length,
+  const levels = f.levels || (f.most_shifted_segment && f.most_shifted_segment.levels) || null;
+  return { name: f.feature, finding, segment, entry, seen, levels, threshold: f.report_threshold, excess: excess(seen), training: f.training, state: gravity(finding), count: findings.length,
     factor: finding && finding.factor ? finding.factor : seen ? seen.scale_ratio : null,
     psi: seen ? seen.psi : null, moved: 1000 * gravity(finding) + excess(seen), missing: seen ? seen.missing - f.training.missing : 0 };
 }
@@ -56,6 +58,13 @@ function wanted(rows) {
     (wish.only === "all" || (wish.only === "wrong" ? r.state > 0 : r.entry !== null)));
 }
 
+// In the initial order: rows with a finding or in the plan, at least a few, and then the number of the others.
+function unfolded(rows) {
+  const initial = !wish.text && wish.only === "all" && wish.by === "moved" && wish.down;
+  const count = Math.max(UNFOLDED, rows.filter((r) => r.state || r.entry).length);
+  return wish.all || !initial || rows.length < FOLD_FROM ? rows : rows.slice(0, count);
+}
+
 const STATES = ["nothing found", "suspected", "confirmed"];
 const LEVELS = ["ok", "suspected", "confirmed"];
 
@@ -75,18 +84,19 @@ function factorOf(r) {
 
 function rowFor(r) {
   const level = r.state === 2 && r.entry && ["enforce", "canary"].includes(r.entry.mode) ? "mitigated" : LEVELS[r.state];
-  const missing = r.seen ? percent(r.seen.missing) : "\u2013";
-  return h("tr", null,
+  const missing = r.seen ? percent(r.seen.missing) : "\u2013", calm = !r.state && !r.entry;
+  return h("tr", { class: calm ? "calm" : null },
     h("th", { scope: "row" }, h("a", { href: featurePage(r.name), "data-key": `row ${r.name}` }, r.name)),
     h("td", null, r.state ? h("span", { class: `chip ${level}` }, STATES[r.state]) : h("span", { class: "quiet" }, STATES[0])),
     h("td", { class: "number" }, factorOf(r)),
+    h("td", { class: "some" }, levelLine(r.levels, r.threshold, level) || "\u2013"),
     h("td", { class: "number some", title: r.seen ? `${distance(r.seen.psi_expected)} by chance` : null }, distance(r.psi)),
     h("td", { class: "number some" }, missing, Math.abs(r.missing) > 0.005 ? h("small", null, ` was ${percent(r.training.missing)}`) : null),
-    h("td", { class: "some" }, place(r.segment)),
+    h("td", { class: "some" }, calm && r.excess < NOISE ? "\u2013" : place(r.segment)),
     h("td", { class: "some" }, modeOf(r)));
 }
 
-const COLUMNS = [["name", "Feature"], ["state", "State"], ["factor", "Factor", "number"], ["psi", "PSI", "number some"],
+const COLUMNS = [["name", "Feature"], ["state", "State"], ["factor", "Factor", "number"], [null, "Last hour", "some"], ["psi", "PSI", "number some"],
   ["missing", "Missing", "number some"], ["segment", "Largest change in", "some"], ["mode", "Mode", "some"]];
 
 function sortBy(key, redraw) {
@@ -99,9 +109,19 @@ function sortBy(key, redraw) {
 function head(redraw) {
   return h("tr", null, ...COLUMNS.map(([key, text, kind]) => {
     const by = wish.by === key;
+    if (!key) return h("th", { scope: "col", class: kind }, text);
     return h("th", { scope: "col", class: kind || null, "aria-sort": by ? (wish.down ? "descending" : "ascending") : null },
       h("button", { type: "button", class: "sort", "data-key": `sort ${key}`, onclick: () => sortBy(key, redraw) }, text, by ? (wish.down ? " \u2193" : " \u2191") : ""));
   }));
+}
+
+function fold(count, redraw) {
+  const turn = (all) => () => {
+    Object.assign(wish, { all, page: 0 });
+    redraw();
+  };
+  if (count) return h("p", { class: "pager" }, h("button", { type: "button", "data-key": "fold", onclick: turn(true) }, `Show ${count} more features without a finding`));
+  return wish.all ? h("p", { class: "pager" }, h("button", { type: "button", "data-key": "fold", onclick: turn(false) }, "Hide features without a finding")) : null;
 }
 
 function pager(count, redraw) {
@@ -158,10 +178,10 @@ export function showTable(view, known) {
     show(byId("pager"), h("p", { class: "quiet" }, known.lost ? "No statistics." : "Waiting for the statistics of all features."));
     return;
   }
-  const rows = ordered(wanted(rowsOf(known)));
+  const every = ordered(wanted(rowsOf(known))), rows = unfolded(every);
   wish.page = Math.min(wish.page, Math.max(0, Math.ceil(rows.length / ROWS) - 1));
   show(byId("features").tHead, head(redraw));
   show(byId("features").tBodies[0], ...(rows.length ? rows.slice(wish.page * ROWS, (wish.page + 1) * ROWS).map(rowFor) :
     [h("tr", null, h("td", { colspan: COLUMNS.length, class: "quiet" }, "No matching feature."))]));
-  show(byId("pager"), pager(rows.length, redraw));
+  show(byId("pager"), fold(every.length - rows.length, redraw), rows.length === every.length ? pager(rows.length, redraw) : null);
 }

@@ -1,9 +1,12 @@
-// Head of every page: state of the instance, problems with certainty and action, and the effect without it.
+// Head of every page: state of the instance, and on the first page a card per incident, with its commands,
+// and the last hour.
 
+import { actsOnIncident, pauseButton } from "./act.js";
 import { present, report } from "./api.js";
 import { byId, h, show } from "./dom.js";
-import { lasting, problems, ROUTES } from "./problems.js";
-import { ago, inPlace, interval, items, number, percent, place, samePlace, times, whatHappened, when, whole } from "./words.js";
+import { acts, lasting, problems, ROUTES } from "./problems.js";
+import { hourStrip } from "./strip.js";
+import { age, ago, inPlace, interval, items, lasted, number, percent, place, samePlace, times, whatHappened, when, whole } from "./words.js";
 
 const RECENT_MS = 30 * 60 * 1000, CARDS = 5;
 
@@ -87,14 +90,14 @@ export function wordOf(p) {
   if (p.state === "suspected") return "suspected";
   if (p.doing.rolled_back) return "rolled back";
   if (!ROUTES.includes(p.doing.mitigation)) return "report only";
+  if (p.doing.paused) return "paused";
   return p.doing.mode === "canary" ? `canary ${p.doing.percent}%` : WORDS[p.doing.mode] || p.doing.mode;
 }
 
-const acts = (p) => ROUTES.includes(p.doing.mitigation) && ["enforce", "canary"].includes(p.doing.mode) && !p.doing.rolled_back;
 const levelOf = (p) => (p.state === "suspected" ? "suspected" : acts(p) ? "mitigated" : "confirmed");
 
 // Conversion that fits the interval of a factor, and whose ratio is then the likely factor.
-const unitOf = (p) => (p.unit_matches || []).find((u) => u.match !== "coincidence");
+export const unitOf = (p) => (p.unit_matches || []).find((u) => u.match !== "coincidence");
 
 // Other features of the incident, whose effects may differ.
 function othersOf(p) {
@@ -102,46 +105,64 @@ function othersOf(p) {
   return others.length > 3 ? [...others.slice(0, 3), `${others.length - 3} more`] : others;
 }
 
+// The number that matters is large.
+const large = (factor) => h("span", { class: "large" }, times(factor));
+
 function titleOf(p) {
-  if (p.state === "suspected") return `Suspected: ${p.feature}`;
-  const others = othersOf(p), withIt = others.length ? `, and with it ${items(others)}` : "", unit = unitOf(p);
-  if (unit) return `${p.feature} ${inPlace(p.segment)} is ${times(unit.ratio)} (${unit.unit})${withIt}`;
-  if (p.factor) return `${p.feature} ${inPlace(p.segment)} is ${number(p.factor)} times what it was${withIt}`;
-  return `${p.feature} changed ${inPlace(p.segment)}${withIt}`;
+  if (p.state === "suspected") return [`Suspected: ${p.feature}`];
+  const others = othersOf(p), withIt = others.length ? `, and with it ${items(others)}` : "", unit = unitOf(p), where = `${p.feature} ${inPlace(p.segment)}`;
+  if (unit) return [`${where} is `, large(unit.ratio), ` (${unit.unit})${withIt}`];
+  if (p.factor) return [`${where} is `, large(p.factor), withIt];
+  return [`${where} changed${withIt}`];
 }
+
+const textOf = (title) => title.map((part) => (typeof part === "string" ? part : part.textContent)).join("");
 
 function surely(p) {
   if (p.state === "suspected") return "Not confirmed yet: the evidence has passed the alarm threshold, and the next lists decide.";
-  const parts = ["Confirmed"];
-  if (interval(p)) parts.push(`the factor is ${interval(p)} (95% interval)`);
-  if (p.fraction !== null && p.fraction !== undefined) parts.push(p.fraction === 1 ? "all lists of the segment have it" : `${percent(p.fraction)} of the lists of the segment have it`);
-  return parts.join("; ") + ".";
+  return `Confirmed.${interval(p) ? ` Estimate ${times(p.factor)}, 95% interval ${interval(p)}.` : ""}`;
 }
 
-function withoutOf(p) {
+function effectOf(p) {
   if (p.without && p.without.text) return p.without.text;
-  if (p.state === "suspected") return "Not known yet: no list is changed until it is confirmed.";
+  if (p.state === "suspected") return "Unknown: no list is changed until it is confirmed.";
   return ROUTES.includes(p.doing.mitigation) ? "Not measured yet: no list was shadow scored." : "Not measured: no route is planned.";
 }
 
 export const featurePage = (name) => `#feature/${encodeURIComponent(name)}`;
 const line = (name, ...value) => h("div", null, h("dt", null, name), h("dd", null, ...value));
 
-// Age in minutes, so that an idle page is not redrawn each second.
-const long = (ms) => (present() - ms > 90000 ? `, ${ago(ms)}` : "");
+// "; all lists of arm=B; 1,204 lists so far in all traffic".
+function extent(p, incident) {
+  const known = p.fraction !== null && p.fraction !== undefined && p.state !== "suspected";
+  const part = known ? `; ${p.fraction === 1 ? "all lists" : `${percent(p.fraction)} of the lists`} ${p.segment ? `of ${place(p.segment)}` : "of all traffic"}` : "";
+  return part + (incident ? `; ${whole(incident.lists)} lists${p.segment ? " of all traffic" : ""} so far` : "");
+}
 
-export function card(p) {
+// Start, duration in minutes, so that an idle page is not redrawn each second, and extent.
+function since(known, p) {
+  const incident = p.incident_id && known.incidents.find((i) => i.incident_id === p.incident_id && i.to_ms === null);
+  return h("p", { class: "since" }, "Since ", when(p.since_ms), `, ${lasted(p.since_ms)}${extent(p, incident)}`);
+}
+
+const effectName = (p) => (ROUTES.includes(p.doing.mitigation) && !acts(p) && p.state !== "suspected" ? "If routed" : "Effect");
+
+function answers(known, p) {
   const others = othersOf(p);
-  return h("article", { class: `card ${levelOf(p)}`, "data-feature": p.feature },
-    h("h2", null, h("a", { href: featurePage(p.feature), "data-key": `card ${p.feature} ${place(p.segment)}` }, p.feature), " ",
-      inPlace(p.segment), " ", h("span", { class: `chip ${levelOf(p)}` }, wordOf(p))),
+  return [since(known, p),
     h("dl", { class: "answers" },
+      line("Mitigation", p.doing.text),
+      line(effectName(p), effectOf(p)),
       line("What", whatHappened(p) + "."),
       others.length ? line("With it", items(others) + ".") : null,
-      line("Since", when(p.since_ms), long(p.since_ms), ` (list ${whole(p.since_list)})`),
-      line("Certainty", surely(p)),
-      line("Mitigation", p.doing.text),
-      line("Without mitigation", withoutOf(p))));
+      line("Certainty", surely(p), " ", h("a", { href: featurePage(p.feature), "data-key": `card ${p.feature} ${place(p.segment)}` }, p.state === "suspected" ? `Evidence for ${p.feature}` : `Why we are sure of ${p.feature}`)))];
+}
+
+// `first`: its title is the headline.
+export function card(known, p, first) {
+  const title = first ? [] : [h("h2", null, ...titleOf(p), " ", h("span", { class: `chip ${levelOf(p)}` }, wordOf(p)))];
+  return h("article", { class: `card ${levelOf(p)}`, "data-feature": p.feature, "aria-label": `${p.feature} ${inPlace(p.segment)}` },
+    ...title, ...answers(known, p), actsOnIncident(p));
 }
 
 // A route that ended because its level was accepted is no recovery.
@@ -180,19 +201,18 @@ function unfound(known) {
   return rest.level === "ok" ? { ...rest, title: "No feature has a finding", text: [] } : rest;
 }
 
+const gravest = (list) => list.find((p) => p.state !== "suspected") || list[0];
+
 function found(list) {
-  const sure = list.filter((p) => p.state !== "suspected"), first = sure[0] || list[0];
-  const others = list.length - 1;
-  const more = others ? ` (and ${others} more)` : "";
-  const estimate = unitOf(first) ? [`Estimated factor ${number(first.factor)}, 95% interval ${interval(first)}.`] : [];
-  return { level: levelOf(first), word: wordOf(first), title: titleOf(first) + more, text: estimate };
+  const first = gravest(list), others = list.length - 1;
+  return { level: levelOf(first), word: wordOf(first), title: [...titleOf(first), others ? ` (and ${others} more)` : ""], text: [], carded: true };
 }
 
 function counts(known) {
   const t = known.status;
   if (!t) return "";
   const features = known.features ? `${known.features.features.length} features, ` : "";
-  const written = t.output === null ? "only observed, without an output" : `${whole(t.routed)} with other scores`;
+  const written = t.output === null ? "only observed, without an output" : `${whole(t.routed)} rescored`;
   return `${features}${whole(t.observed_lists)} lists seen, ${written}, ${whole(t.dead_letters)} dead letters, lag ${whole(t.lag)}, plan ${t.plan_version}`;
 }
 
@@ -204,24 +224,39 @@ export function verdict(known) {
   return { list, head: all[0], others: all.slice(1) };
 }
 
-const wordy = (v) => h("p", null, h("span", { class: `chip ${v.level}` }, v.word), " ", h("strong", null, v.title), ". ", ...v.text);
+const titled = (v) => [v.title].flat();
+const wordy = (v) => h("p", null, h("span", { class: `chip ${v.level}` }, v.word), " ", h("strong", null, ...titled(v)), ". ", ...v.text);
 
-// Show the headline, and on the first page the cards.
+// Cards in the order of the page: first the one whose title is the headline.
+function cards(known, list, heads) {
+  const first = list.length ? gravest(list) : null;
+  return [first, ...list.filter((p) => p !== first)].filter(Boolean).map((p) => card(known, p, p === first && Boolean(heads)));
+}
+
+// One line, with the words of the other notices and a link to the first page.
+function showLine(head, others) {
+  show(byId("headline"), h("p", { class: "eyebrow" }, h("span", { class: `chip ${head.level}` }, head.word)), h("h1", null, ...titled(head)),
+    ...others.filter((v) => v.level !== "ok").map((v) => h("p", null, h("span", { class: `chip ${v.level}` }, v.word))), h("p", { class: "counts" }, h("a", { href: "#", "data-key": "details" }, "Details")));
+  show(byId("problems"));
+  show(byId("hour"));
+}
+
+// Show the headline, and on the first page the cards and the last hour.
 export function showVerdict(known, whole_page) {
   const { list, head, others } = verdict(known);
-  byId("verdict").className = head.level;
+  byId("verdict").className = `${head.level}${whole_page ? "" : " slim"}`;
   document.title = `${head.level === "ok" ? "" : head.word + " \u2013 "}${(known.status && known.status.service) || "evenkeel"}`;
-  show(byId("headline"), h("p", { class: "eyebrow" }, h("span", { class: `chip ${head.level}` }, head.word)), h("h1", null, head.title),
-    head.text.length ? h("p", null, ...head.text) : null, ...others.map(wordy));
   if (known.status) byId("service").textContent = known.status.service;
-  const more = list.length - CARDS;
-  if (!whole_page) {
-    show(byId("problems"), list.length ? h("p", { class: "counts" }, h("a", { href: "#" }, "Details")) : null);
-    return;
-  }
-  show(byId("problems"), ...list.slice(0, CARDS).map(card),
-    more > 0 ? h("details", { "data-key": "more" }, h("summary", null, `${more} more`), ...list.slice(CARDS).map(card)) : null,
+  show(byId("acts"), pauseButton(known));
+  if (!whole_page) return showLine(head, others);
+  show(byId("headline"), h("p", { class: "eyebrow" }, h("span", { class: `chip ${head.level}` }, head.word)), h("h1", null, ...titled(head)),
+    head.text.length ? h("p", null, ...head.text) : null, ...others.filter((v) => !v.carded).map(wordy));
+  const all = cards(known, list, head.carded), more = all.length - CARDS;
+  show(byId("problems"), ...all.slice(0, CARDS),
+    more > 0 ? h("details", { "data-key": "more" }, h("summary", null, `${more} more`), ...all.slice(CARDS)) : null,
     h("p", { class: "counts" }, counts(known)));
+  const strip = hourStrip(known, Math.max(260, byId("hour").clientWidth));
+  show(byId("hour"), ...(strip ? [h("h2", { class: "small" }, "Last hour"), strip] : []));
 }
 
 let wasLost = false;
@@ -233,8 +268,18 @@ function announce(lost) {
   byId("spoken").textContent = lost ? "Connection lost" : "Connected again";
 }
 
+// "instance i1, leader of 2, 60 lists/s, last 0.2 s ago".
+function sourceOf(known) {
+  const { fleet, lists_per_second: rate } = known.status || {}, parts = [];
+  if (fleet) parts.push(`instance ${fleet.instance}`, fleet.is_leader ? `leader of ${fleet.instances}` : fleet.leader ? `leader ${fleet.leader}` : "no leader");
+  if (rate !== undefined) parts.push(`${number(rate, 2)} lists/s`);
+  parts.push(known.last_ms ? `last ${age(known.last_ms)}` : "no message yet");
+  if (!known.streamed) parts.push("polled every 3 s");
+  return parts.join(", ");
+}
+
 export function showLink(known) {
-  const at = known.received_ms, age = Math.round((Date.now() - at) / 1000), link = byId("link");
+  const at = known.received_ms, link = byId("link");
   link.className = `link ${known.lost ? "lost" : "good"}`;
   document.body.classList.toggle("stale", Boolean(known.lost && at));
   if (report) {
@@ -244,5 +289,5 @@ export function showLink(known) {
   announce(Boolean(known.lost));
   if (known.lost && at) show(link, h("strong", null, "Connection lost."), " Data as of ", when(at), `, ${ago(at)}.`);
   else if (known.lost) show(link, h("strong", null, known.lost));
-  else if (at) show(link, age > 20 ? `as of ${ago(at)}` : known.streamed ? "live" : "live, polled every 3 s");
+  else if (at) show(link, Date.now() - at > 20000 ? `as of ${ago(at)}` : sourceOf(known));
 }

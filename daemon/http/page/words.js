@@ -73,6 +73,19 @@ export function ago(ms, now = present()) {
   return `${Math.round(seconds / 86400)} days ago`;
 }
 
+// Age with tenths of a second while it is short.
+export function age(ms) {
+  const seconds = Math.max(0, (Date.now() - ms) / 1000);
+  return seconds < 10 ? `${seconds.toFixed(1)} s ago` : ago(ms, Date.now());
+}
+
+export function lasted(from, to = present()) {
+  const minutes = Math.round((to - from) / 60000);
+  if (minutes < 1) return "less than a minute";
+  if (minutes < 90) return `${minutes} min`;
+  return minutes < 2880 ? `${Math.round(minutes / 60)} h` : `${Math.round(minutes / 1440)} days`;
+}
+
 // Local time, with UTC in the title.
 export function when(ms) {
   if (ms === null || ms === undefined || ms < 0) return h("span", null, "\u2013");
