@@ -49,7 +49,7 @@ install: all $(B)/man.stamp $(B)/completions.stamp $(B)/schema.stamp $(B)/evenke
 	$(INSTALL) -m 644 $(B)/schema/*.schema.json $(DEST)/share/evenkeel/schema/
 	$(INSTALL) -d $(DEST)/share/evenkeel/prometheus $(DEST)/share/evenkeel/grafana
 	$(INSTALL) -m 644 deploy/prometheus/evenkeel.rules.yml $(DEST)/share/evenkeel/prometheus/
-	$(INSTALL) -m 644 deploy/grafana/evenkeel.json $(DEST)/share/evenkeel/grafana/
+	$(INSTALL) -m 644 deploy/grafana/evenkeel.json deploy/grafana/evenkeel-internals.json $(DEST)/share/evenkeel/grafana/
 	$(if $(SHARED_RULES),$(INSTALL) -d $(DEST)/share/evenkeel/rules)
 	$(if $(SHARED_RULES),$(INSTALL) -m 644 $(SHARED_RULES) $(DEST)/share/evenkeel/rules/)
 

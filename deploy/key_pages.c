@@ -57,7 +57,7 @@ static const char METRICS_HEAD[] =
     "`/metrics` returns the current values in the Prometheus text format.\n"
     "Metrics of unused features, such as a fleet or a state topic, are absent.\n"
     "Counters start at 0 with the process unless their description differs.\n"
-    "[Runbooks](runbooks.md) lists the alerts; their rules and a dashboard are in "
+    "[Runbooks](runbooks.md) lists the alerts; their rules and dashboards are in "
     "`deploy/prometheus` and `deploy/grafana`.\n\n"
     "The number of series is bounded:\n\n"
     "- 12 series have the labels `feature` and `segment` (`all`, or `arm=B`) for each feature of "

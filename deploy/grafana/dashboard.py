@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Writes the Grafana dashboard, deploy/grafana/evenkeel.json, from the list of panels below.
+"""Writes a Grafana dashboard of deploy/grafana from the lists of panels below: `evenkeel` shows whether it is well,
+`evenkeel-internals` why.
 
-  dashboard.py > evenkeel.json
+  dashboard.py evenkeel > evenkeel.json
 """
 import json
 import sys
@@ -9,6 +10,7 @@ import sys
 CHOSEN = 'job=~"$job", instance=~"$instance"'
 SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 WIDE, HIGH, STAT = 24, 8, 4  # the grid of Grafana, the height of a panel, of a number
+GOOD, BAD = "green", "red"
 
 
 def of(name, more=""):
@@ -33,19 +35,24 @@ def feature(name):
 
 FEATURE = "{{feature}} {{segment}}"
 
-# (row, [(title, unit, what it shows, [(expression, legend)])]); three panels stand beside each other.
+# (title, unit, what it shows, [(expression, legend)]), and for a number its colors: [(from, color)].
 NOW = [
-    ("Ready", "none", "Instances that have partitions.", [(f"sum({of('evenkeel_ready')})", "")]),
-    ("Paused", "none", "Instances that forward every list as it came.", [(f"sum({of('evenkeel_paused')})", "")]),
+    ("Ready", "none", "Instances that have partitions.", [(f"sum({of('evenkeel_ready')})", "")], [(None, BAD), (1, GOOD)]),
+    ("Paused", "none", "Instances that forward every list unchanged.", [(f"sum({of('evenkeel_paused')})", "")], [(None, GOOD), (1, BAD)]),
     ("Confirmed findings", "none", "Of the instance that has the most: in a fleet all show the same.",
-     [(f"max({total('evenkeel_open_findings', more='state=%sconfirmed%s' % (chr(34), chr(34)))})", "")]),
-    ("Routes that act", "none", "Entries of the plan in mode canary or enforce.",
-     [(f"max({total('evenkeel_plan_entries', more='mode=~%scanary|enforce%s' % (chr(34), chr(34)))})", "")]),
-    ("Oldest finding", "s", "Since it was confirmed.", [(f"max({of('evenkeel_oldest_confirmed_finding_age_seconds')})", "")]),
-    ("Lag", "none", "Messages between commit position and end.", [(f"sum({of('evenkeel_consumer_lag')})", "")]),
-    ("End-to-end latency, p99", "s", "From the consumer to the acknowledgement of the output.",
-     [(quantile(0.99, "evenkeel_end_to_end_duration_seconds"), "")]),
+     [(f"max({total('evenkeel_open_findings', more='state=%sconfirmed%s' % (chr(34), chr(34)))})", "")], [(None, GOOD), (1, BAD)]),
+    ("Active routes", "none", "Entries of the plan in mode canary or enforce.",
+     [(f"max({total('evenkeel_plan_entries', more='mode=~%scanary|enforce%s' % (chr(34), chr(34)))})", "")], [(None, GOOD)]),
 ]
+WELL = [
+    ("Lists", "cps", "Observed lists per second.", [(rate("evenkeel_observed_lists_total"), "{{instance}}")]),
+    ("Level of suspected and confirmed features", "none", "Geometric mean relative to training.",
+     [(f"{feature('evenkeel_feature_scale_ratio')} and {feature('evenkeel_feature_state')} > 0", FEATURE)]),
+    ("Conditions of the input", "none", "Instances with this condition: undecodable, silent, stalled, ...",
+     [(f"{total('evenkeel_input_condition', 'condition')} > 0", "{{condition}}")]),
+    ("Lag", "none", "Messages between commit position and end.", [(total("evenkeel_consumer_lag"), "{{instance}}")]),
+]
+# (row, [panel]); three panels are next to each other.
 ROWS = [
     ("Traffic", [
         ("Messages taken", "mps", "", [(rate("evenkeel_messages_consumed_total"), "{{instance}}")]),
@@ -69,6 +76,7 @@ ROWS = [
          [(f"{rate('evenkeel_processing_duration_seconds_sum')} / {total('evenkeel_workers')}", "{{instance}}")]),
     ]),
     ("Findings and routes", [
+        ("Oldest finding", "s", "Since it was confirmed.", [(f"max({of('evenkeel_oldest_confirmed_finding_age_seconds')})", "")]),
         ("Open findings", "none", "", [(f"max by (class, state) ({of('evenkeel_open_findings')})",
                                         "{{state}} {{class}}")]),
         ("Routes", "none", "Since the process began.",
@@ -164,36 +172,55 @@ OPTIONS = {
 }
 
 
-def panel(kind, title, unit, text, targets, x, y, width, height):
+def colors(steps):
+    return {"color": {"mode": "thresholds"},
+            "thresholds": {"mode": "absolute", "steps": [{"value": value, "color": color} for value, color in steps]}}
+
+
+def panel(kind, place, title, unit, text, targets, steps=None):
+    x, y, width, height = place
     return {"type": kind, "title": title, "description": text, "datasource": SOURCE,
             "gridPos": {"x": x, "y": y, "w": width, "h": height},
-            "fieldConfig": {"defaults": {"unit": unit}, "overrides": []},
+            "fieldConfig": {"defaults": {"unit": unit, **(colors(steps) if steps else {})}, "overrides": []},
             "options": OPTIONS[kind],
             "targets": [{"refId": chr(ord("A") + i), "datasource": SOURCE, "expr": expression, "legendFormat": legend}
                         for i, (expression, legend) in enumerate(targets)]}
 
 
-def panels():
-    made, y = [], STAT
-    for i, one in enumerate(NOW):
-        left, right = (k * WIDE // len(NOW) for k in (i, i + 1))
-        made.append(panel("stat", *one, left, 0, right - left, STAT))
+def well():
+    """Eight panels on one screen."""
+    made = [panel("stat", (i * WIDE // 4, 0, WIDE // 4, STAT), *one) for i, one in enumerate(NOW)]
+    return made + [panel("timeseries", (i % 2 * WIDE // 2, STAT + i // 2 * HIGH, WIDE // 2, HIGH), *one) for i, one in enumerate(WELL)]
+
+
+def internals():
+    made, y = [], 0
     for title, row in ROWS:
         made.append({"type": "row", "title": title, "collapsed": False, "panels": [],
                      "gridPos": {"x": 0, "y": y, "w": WIDE, "h": 1}})
         for i, one in enumerate(row):
-            made.append(panel("timeseries", *one, i % 3 * WIDE // 3, y + 1 + i // 3 * HIGH, WIDE // 3, HIGH))
+            made.append(panel("timeseries", (i % 3 * WIDE // 3, y + 1 + i // 3 * HIGH, WIDE // 3, HIGH), *one))
         y += 1 + (len(row) + 2) // 3 * HIGH
-    return [{"id": i + 1, **one} for i, one in enumerate(made)]
+    return made
 
 
-def dashboard():
-    return {"title": "evenkeel", "uid": "evenkeel", "tags": ["evenkeel"], "schemaVersion": 39, "version": 1,
+BOARDS = {"evenkeel": ("evenkeel", well), "evenkeel-internals": ("evenkeel internals", internals)}
+
+
+def link():
+    """To the other dashboard, with the same time and variables."""
+    return {"type": "dashboards", "title": "evenkeel", "tags": ["evenkeel"], "asDropdown": False, "icon": "external link",
+            "includeVars": True, "keepTime": True, "targetBlank": False, "tooltip": "", "url": ""}
+
+
+def dashboard(uid):
+    title, panels = BOARDS[uid]
+    return {"title": title, "uid": uid, "tags": ["evenkeel"], "schemaVersion": 39, "version": 1,
             "editable": True, "graphTooltip": 1, "refresh": "30s", "time": {"from": "now-3h", "to": "now"},
-            "timezone": "", "annotations": {"list": []}, "links": [], "templating": {"list": variables()},
-            "panels": panels()}
+            "timezone": "", "annotations": {"list": []}, "links": [link()], "templating": {"list": variables()},
+            "panels": [{"id": i + 1, **one} for i, one in enumerate(panels())]}
 
 
 if __name__ == "__main__":
-    json.dump(dashboard(), sys.stdout, indent=1)
+    json.dump(dashboard(sys.argv[1]), sys.stdout, indent=1)
     print()

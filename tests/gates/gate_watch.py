@@ -1,4 +1,4 @@
-"""Alert rules and the dashboard use only existing metrics and labels. Each alert has a runbook section, a test in
+"""Alert rules and the dashboards use only existing metrics and labels. Each alert has a runbook section, a test in
 which it is quiet and one in which it fires."""
 import json
 import os
@@ -7,7 +7,8 @@ import subprocess
 import sys
 
 RULES, TESTS = "deploy/prometheus/evenkeel.rules.yml", "deploy/prometheus/evenkeel.test.yml"
-DASHBOARD, MAKER = "deploy/grafana/evenkeel.json", "deploy/grafana/dashboard.py"
+WELL, INTERNALS = "deploy/grafana/evenkeel.json", "deploy/grafana/evenkeel-internals.json"
+DASHBOARDS, MAKER, WELL_PANELS = (WELL, INTERNALS), "deploy/grafana/dashboard.py", 8
 METRICS, RUNBOOKS = "docs/metrics.md", "docs/runbooks.md"
 OWN, ALERTS = "daemon/alerts/alert.c", "docs/alerts.md"
 OF_A_SCRAPE = {"job", "instance"}
@@ -116,31 +117,35 @@ def variable_faults(variables, known):
                 yield f"variable {v['name']}: {fault}"
 
 
-def dashboard_faults(tree, known):
+def dashboard_faults(tree, known, path):
     try:
-        board = json.loads(tree.text(DASHBOARD))
+        board = json.loads(tree.text(path))
     except ValueError as why:
-        yield f"{DASHBOARD}: {why}"
+        yield f"{path}: {why}"
         return
-    made = subprocess.run([sys.executable, tree.path(MAKER)], capture_output=True, text=True, check=False)
-    if made.returncode or made.stdout != tree.text(DASHBOARD):
-        yield f"{DASHBOARD} is stale: {MAKER} > {DASHBOARD}"
+    uid = os.path.splitext(os.path.basename(path))[0]
+    made = subprocess.run([sys.executable, tree.path(MAKER), uid], capture_output=True, text=True, check=False)
+    if made.returncode or made.stdout != tree.text(path):
+        yield f"{path} is stale: {MAKER} {uid} > {path}"
+    if path == WELL and len(board["panels"]) != WELL_PANELS:
+        yield f"{path}: {len(board['panels'])} panels, not {WELL_PANELS}"
     used = set(re.findall(r"\$\{?(\w+)\}?", json.dumps(board["panels"]))) - {"__rate_interval"}
     for name in used - {v["name"] for v in board["templating"]["list"]}:
-        yield f"{DASHBOARD}: no variable {name}"
+        yield f"{path}: no variable {name}"
     for fault in (*variable_faults(board["templating"]["list"], known), *panel_faults(board["panels"], known)):
-        yield f"{DASHBOARD}: {fault}"
+        yield f"{path}: {fault}"
 
 
 def faults(tree):
-    for name in (RULES, TESTS, DASHBOARD, METRICS, RUNBOOKS):
+    for name in (RULES, TESTS, *DASHBOARDS, METRICS, RUNBOOKS):
         if not os.path.exists(tree.path(name)):
             yield f"{name} is missing"
             return
     known = families(tree)
     yield from rule_faults(tree, known)
     yield from runbook_faults(tree)
-    yield from dashboard_faults(tree, known)
+    for path in DASHBOARDS:
+        yield from dashboard_faults(tree, known, path)
 
 
 def _alert(expression, place="down"):
@@ -160,6 +165,6 @@ SEEDS = [
     ("an order where one only looks", RUNBOOKS, "\n**Look**: so\n\n```sh instance=run.yaml\nevenkeel pause -c run.yaml\n```\n",
      "is told to say 'evenkeel pause'"),
     ("an alert without a test", RULES, _alert("evenkeel_ready == 0"), "no test in which EvenkeelSeeded fires"),
-    ("a dashboard that is no JSON", DASHBOARD, "}\n", "Extra data"),
+    ("a dashboard that is no JSON", INTERNALS, "}\n", "Extra data"),
     ("a dashboard that is stale", MAKER, 'print("more")\n', "is stale"),
 ]

@@ -80,7 +80,8 @@ brings_schemas() {
 brings_watch() {
 	rules=$home/share/evenkeel/prometheus/evenkeel.rules.yml
 	cmp "$rules" "$top/deploy/prometheus/evenkeel.rules.yml" &&
-		cmp "$home/share/evenkeel/grafana/evenkeel.json" "$top/deploy/grafana/evenkeel.json" || return 1
+		cmp "$home/share/evenkeel/grafana/evenkeel.json" "$top/deploy/grafana/evenkeel.json" &&
+		cmp "$home/share/evenkeel/grafana/evenkeel-internals.json" "$top/deploy/grafana/evenkeel-internals.json" || return 1
 	# Rules tests are no rules: a Prometheus with all files of the folder would not start.
 	[ "$(ls "$home/share/evenkeel/prometheus")" = evenkeel.rules.yml ] || return 1
 	command -v promtool >/dev/null || return 0

@@ -71,6 +71,7 @@ must "the new program finds them sound" as_user evenkeel check /etc/evenkeel/hot
 must "its rules" evenkeel check /usr/share/evenkeel/rules/travel.yaml
 must "rules of Prometheus" grep -q "alert: Evenkeel" /usr/share/evenkeel/prometheus/evenkeel.rules.yml
 must "the dashboard of Grafana" grep -q '"uid": "evenkeel"' /usr/share/evenkeel/grafana/evenkeel.json
+must "the other dashboard" grep -q '"uid": "evenkeel-internals"' /usr/share/evenkeel/grafana/evenkeel-internals.json
 must "the shared library is found" links
 must "nothing is enabled" gone /etc/systemd/system/multi-user.target.wants/evenkeel@hotels.service
 enabled=/etc/systemd/system/multi-user.target.wants/evenkeel@hotels.service

@@ -1,12 +1,12 @@
-"""Check the dashboard's JSON against Grafana's own types, with the TypeScript compiler, and its units against
-Grafana's list. Its appearance is not tested."""
+"""Check the JSON of the dashboards against Grafana's own types, with the TypeScript compiler, and their units against
+Grafana's list. Their appearance is not tested."""
 import json
 import os
 import re
 import shutil
 import subprocess
 
-from panels import DASHBOARD
+from panels import DASHBOARDS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 UNITS = "package/dist/esm/valueFormats/categories.js"
@@ -64,6 +64,9 @@ def unit_faults(board, tools):
 
 
 def faults(tools):
-    with open(DASHBOARD, encoding="utf-8") as file:
-        board = json.load(file)
-    return "\n".join([*type_faults(board, tools), *unit_faults(board, tools)])
+    found = []
+    for path in DASHBOARDS:
+        with open(path, encoding="utf-8") as file:
+            board = json.load(file)
+        found += [f"{os.path.basename(path)}: {fault}" for fault in (*type_faults(board, tools), *unit_faults(board, tools))]
+    return "\n".join(found)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Check deploy/prometheus and deploy/grafana with the tools of Prometheus and Grafana: rules, their tests, the
-dashboard's expressions and its JSON. Skipped with a message without promtool, node or Grafana's types."""
+expressions of the dashboards and their JSON. Skipped with a message without promtool, node or Grafana's types."""
 import functools
 import json
 import os
@@ -35,8 +35,8 @@ def main():
     untold = "" if shutil.which("promtool") else "no promtool (deploy/deps.sh watch)"
     checks = [("the rules", untold, functools.partial(promtool, "check", "rules", "evenkeel.rules.yml")),
               ("the tests of the rules", untold, functools.partial(promtool, "test", "rules", "evenkeel.test.yml")),
-              ("the expressions of the dashboard", untold, check_dashboard),
-              ("the dashboard, by Grafana's types", board.missing(tools), functools.partial(board.faults, tools))]
+              ("the expressions of the dashboards", untold, check_dashboard),
+              ("the dashboards, by Grafana's types", board.missing(tools), functools.partial(board.faults, tools))]
     failed = skipped = 0
     for what, missing, check in checks:
         fault = "" if missing else check()

@@ -8,6 +8,6 @@ $(B)/watch-tools.stamp: tests/watch/watch.mk
 	  tar -xzf "$$(timeout 60 npm pack --silent @grafana/data@$(GRAFANA))" package/dist/esm/valueFormats; \
 	  then touch $(abspath $@); else rm -rf $(abspath $(WATCH_TOOLS)); fi > $(abspath $(B))/watch-tools.log 2>&1
 
-check-watch: $(B)/watch-tools.stamp ## rules, their tests and the dashboard, with promtool and Grafana's types
+check-watch: $(B)/watch-tools.stamp ## rules, their tests and the dashboards, with promtool and Grafana's types
 	@TOOLS='$(WATCH_TOOLS)' $(PYTHON) tests/watch/run.py
 .PHONY: check-watch
