@@ -535,8 +535,10 @@ static int read_features(struct ek_decode *d)
     return ek_decode_values(d, &d->c->item_names, row_of(d->q, d->item), d->q->item_features);
 }
 
-/* Read the field of an item, or the element of a column. */
-static int read_item_field(struct ek_decode *d, enum ek_field_id id, int number)
+/* Read the field of an item, or the element of a column. Inline like read_field: the calls of both
+ * took 6% of the instructions for an item of 136 values. */
+static inline __attribute__((always_inline)) int read_item_field(struct ek_decode *d,
+                                                                 enum ek_field_id id, int number)
 {
     switch (id) {
     case EK_FIELD_ITEM_ID:
@@ -659,7 +661,8 @@ static int read_group(struct ek_decode *d, const struct ek_field *field)
     return read_map(d, h.count, group);
 }
 
-static int read_field(struct ek_decode *d, const struct ek_field *field)
+static inline __attribute__((always_inline)) int read_field(struct ek_decode *d,
+                                                            const struct ek_field *field)
 {
     d->field = field;
     if (d->seen[field->tree] & field->bit)
