@@ -221,14 +221,18 @@ bool ek_kafka_conf_has_backoff(void)
     return rd_kafka_version() >= BACKOFF_VERSION;
 }
 
-/* Set the properties of the classic group protocol. */
-static int set_classic_group(rd_kafka_conf_t *conf, struct ek_error *e)
+/* Set the properties of the classic group protocol. With that of KIP-848 a member has no
+ * group.instance.id by default: the broker rejects a restarted instance until the session of a
+ * killed one ends, after 45 s by default, which only the broker can change. */
+static int set_classic_group(rd_kafka_conf_t *conf, const struct ek_config *c, struct ek_error *e)
 {
     int rc = ek_kafka_conf_set(
         conf, "partition.assignment.strategy",
         rd_kafka_version() >= EK_COOPERATIVE_VERSION ? "cooperative-sticky" : "range", e);
     if (!rc)
         rc = set_number(conf, "session.timeout.ms", SESSION_MS, e);
+    if (!rc && c->instance)
+        rc = ek_kafka_conf_set(conf, "group.instance.id", c->instance, e);
     return rc ? rc : set_number(conf, "heartbeat.interval.ms", HEARTBEAT_MS, e);
 }
 
@@ -244,9 +248,7 @@ static int set_consumer(rd_kafka_conf_t *conf, const struct ek_config *c, struct
     if (!rc)
         rc = ek_kafka_conf_set(conf, "enable.auto.offset.store", "false", e);
     if (!rc && !has_consumer_protocol(c))
-        rc = set_classic_group(conf, e);
-    if (!rc && c->instance)
-        rc = ek_kafka_conf_set(conf, "group.instance.id", c->instance, e);
+        rc = set_classic_group(conf, c, e);
     if (!rc)
         rc = set_number(conf, "topic.metadata.refresh.interval.ms", METADATA_MS, e);
     if (!rc)

@@ -21,6 +21,7 @@ EVENKEEL = os.path.abspath(os.environ.get("EVENKEEL", "build/evenkeel"))
 EKTOOL = os.path.abspath(os.environ.get("EKTOOL", "build/tests/kafka/ektool"))
 SLOW = os.path.join(os.path.dirname(EKTOOL), "slow.so")
 KAFKA_LIBS = os.environ.get("KAFKA_LIBS", "build/kafka/libs")
+PROTOCOL = os.environ.get("GROUP_PROTOCOL", "classic")  # of all groups
 SLOWER = 8 if os.environ.get("SANITIZED") else 1  # timeout factor of a build with sanitizers
 # Timeouts in seconds, generous for a slow machine, because only a failing test waits for them. `promised` returns the
 # documented times.
@@ -303,6 +304,13 @@ def decoded(raw):
     return message
 
 
+def group_settings(session, more):
+    """Return properties with the protocol of groups. With that of KIP-848 the broker decides about sessions and assignments."""
+    if PROTOCOL == "classic" or "group.protocol" in more:
+        return (f"session.timeout.ms: {session}, " if session else "") + more
+    return f"group.protocol: {PROTOCOL}, " + re.sub(r"(heartbeat\.interval\.ms|partition\.assignment\.strategy): [\w-]+,? ?", "", more)
+
+
 class Daemon:
     """`evenkeel run` with its configuration, as a context manager. Unlike by default, messages that cannot be read are
     only dead-lettered unless `undecodable` is "forward"; target=None: without an output topic; dead: the dead-letter
@@ -328,7 +336,7 @@ class Daemon:
             out.write(f"service: {{name: kafka-test{named}, {service}}}\n"
                       f"input: {{brokers: \"{brokers or broker.address}\", topics: [{source}], "
                       f"group: {self.group}, delivery: {delivery}, {input}{', ' if input else ''}"
-                      f"librdkafka: {{{f'session.timeout.ms: {session}, ' if session else ''}{more}}}}}\n"
+                      f"librdkafka: {{{group_settings(session, more)}}}}}\n"
                       f"output: {{{f'topic: {target}, ' if target else ''}undecodable: {undecodable}, writes: {writes}, wide_columns: {wide}, {letters}"
                       f"librdkafka: {{{output}}}}}\n"
                       f"assets: {{manifest: {assets}/features.yaml, "

@@ -36,7 +36,7 @@ ifneq ($(SANITIZE),)
 KAFKA_SEES = SANITIZED=1 TSAN_OPTIONS=$(SEES)
 endif
 
-check-kafka: $(KAFKA_NEEDS) ## against a real broker (TESTS=Class, KAFKA_VERSION=4.1.0, SANITIZE=thread)
+check-kafka: $(KAFKA_NEEDS) ## against a real broker (TESTS=Class, KAFKA_VERSION=4.1.0, GROUP_PROTOCOL=consumer, SANITIZE=thread)
 	@$(KAFKA) tests/kafka/run.py $(TESTS)
 check-workers: ## that each test against a broker is told of, whatever becomes of who runs it
 	@$(PYTHON) tests/kafka/check_workers.py
