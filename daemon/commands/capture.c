@@ -271,7 +271,7 @@ static int copy_records(struct ek_merged_consumer *tap, struct ek_capture_writer
 /* Make a configuration from a stage's file and the options. */
 static int make_config(struct ek_config **out, const struct capture_args *a, struct ek_error *e)
 {
-    static const char *const uses[] = {"input.", NULL};
+    const char *const uses[] = {"input.", a->brokers ? NULL : "input.brokers", NULL};
     struct ek_config *c;
     int rc = a->config ? ek_config_load(&c, a->config, uses, e) : ek_config_new(&c, e);
     if (rc)

@@ -6,6 +6,7 @@
 #include "daemon/commands/detection_delay.h"
 #include "daemon/commands/message_store.h"
 #include "daemon/commands/profile_halves.h"
+#include "detect/evalue_tests.h"
 #include "detect/detector.h"
 #include "lists/codec_draft.h"
 #include "lists/codec_shape.h"
@@ -673,13 +674,36 @@ static int add_delay(const struct ek_learned_baseline *b, float factor,
     return rc;
 }
 
+/* Append the features in which x2 is not found: their level moves too much in healthy lists. */
+static void add_blind(const struct ek_learned_baseline *b, char text[EK_LEARNED_TEXT_BYTES / 2])
+{
+    const struct ek_profile *p = b->profile;
+    const char *separator = "; x2 not found in: ";
+    for (int f = 0; f < p->features; f++) {
+        size_t length = strlen(text), room = EK_LEARNED_TEXT_BYTES / 2 - length;
+        if (p->category[f].strata || ek_item_levels_has(p->item_levels, f) ||
+            ek_bet_delay(&p->baseline[f], 2))
+            continue;
+        if (strlen(separator) + strlen(p->name[f]) + sizeof ", ..." > room) {
+            snprintf(text + length, room, ", ...");
+            return;
+        }
+        snprintf(text + length, room, "%s%s", separator, p->name[f]);
+        separator = ", ";
+    }
+}
+
 int ek_learned_measure(struct ek_learned_baseline *b, struct ek_error *e)
 {
     *b->sharpness = 0;
     int rc = add_delay(b, 10, b->sharpness, e);
     if (!rc)
         rc = add_delay(b, 2, b->sharpness, e);
-    return rc ? rc : add_delay(b, 1.2F, b->sharpness, e);
+    if (!rc)
+        rc = add_delay(b, 1.2F, b->sharpness, e);
+    if (!rc)
+        add_blind(b, b->sharpness);
+    return rc;
 }
 
 void ek_learned_sharpness(const struct ek_learned_baseline *b, char text[EK_LEARNED_TEXT_BYTES])

@@ -64,10 +64,11 @@ struct watch {
     char folder[PATH_BYTES]; /* temporary; "": none */
     struct ek_merged_consumer *consumer;
     struct ek_learned_baseline *baseline;
-    struct ek_watch_instance *instance;     /* NULL while learning the first profile */
-    bool past;                              /* messages from before the start are read */
-    bool stale;                             /* the instance does not use the last profile yet */
-    bool live;                              /* the last line of a terminal is overwritten */
+    struct ek_watch_instance *instance; /* NULL while learning the first profile */
+    bool replaced_brokers;              /* --brokers differs from --config, or only it has them */
+    bool past;                          /* messages from before the start are read */
+    bool stale;                         /* the instance does not use the last profile yet */
+    bool live;                          /* the last line of a terminal is overwritten */
     int64_t line_ms, message_ms, silent_ms; /* last line, last message, last note without one */
     uint64_t shown_lists;                   /* lists and their time in the last line */
     int64_t shown_ms;
@@ -113,7 +114,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         a->since_ms = ek_capture_parse_since(state, arg);
         return 0;
     case KEY_LEARN:
-        a->learn = ek_cli_parse_integer(state, "--learn", arg, EK_LEARNED_FIRST_LEAST, LEARN_MAX);
+        a->learn = ek_cli_parse_integer(state, "learn", arg, EK_LEARNED_FIRST_LEAST, LEARN_MAX);
         return 0;
     case ARGP_KEY_ARG:
         argp_error(state, "unexpected '%s', did you mean '--topic %s'?", arg, arg);
@@ -133,6 +134,9 @@ static int load_access(struct watch *w)
         a->config ? ek_config_load(&w->access, a->config, uses, e) : ek_config_new(&w->access, e);
     if (rc)
         return a->config ? ek_cli_config_fault(e) : rc;
+    w->replaced_brokers =
+        a->config &&
+        (!w->access->brokers || (a->brokers && strcmp(a->brokers, w->access->brokers) != 0));
     if (a->brokers || !w->access->brokers)
         rc = ek_config_set(w->access, "input.brokers", a->brokers ? a->brokers : "localhost:9092",
                            e);
@@ -143,10 +147,24 @@ static int load_access(struct watch *w)
     return rc ? rc : ek_field_mapping_load(&w->given, a->config, e);
 }
 
+/* Return whether an option replaces a value of --config, which --save copies. */
+static bool names_other(const struct watch *w)
+{
+    const struct watch_args *a = &w->args;
+    const struct ek_text_list *topics = &w->access->topics;
+    bool topic = a->topic && (topics->count != 1 || strcmp(a->topic, topics->items[0]) != 0);
+    return topic || w->replaced_brokers;
+}
+
 static int find_topic(struct watch *w)
 {
     const struct ek_config *c = w->access;
     const struct ek_brokers brokers = {c->brokers, &c->librdkafka};
+    if (w->args.save && w->args.config && names_other(w))
+        return ek_fail(&w->e, EK_EUSAGE,
+                       "--save copies '%s': set input.brokers and input.topics there to what you "
+                       "watch",
+                       w->args.config);
     const char *named = w->args.topic          ? w->args.topic
                         : c->topics.count == 1 ? c->topics.items[0]
                                                : NULL;
@@ -598,14 +616,14 @@ static const struct argp_option OPTIONS[] = {
     {"brokers", 'b', "HOST:PORT,...", 0, "Bootstrap servers (localhost:9092)", 0},
     {"topic", 't', "TOPIC", 0, "Topic to watch; default: the only one with lists", 0},
     {"config", 'c', "FILE", 0,
-     "Configuration of `run`; uses its sections input, message and limits", 0},
+     "Configuration of `run`; uses its sections input, message and limits; no key is required", 0},
     {"property", 'X', "NAME=VALUE", 0,
      "librdkafka property; ${NAME} and ${file:PATH} are expanded as in a configuration", 0},
     {"since", KEY_SINCE, "TIME", 0,
      "Learn from the messages since this time first: an age (6h, 2d), or UTC (2027-01-31, "
      "2027-01-31T12:00:00Z); default: from new messages",
      0},
-    {"learn", KEY_LEARN, "N", 0, "Messages of the first baseline (500)", 0},
+    {"learn", KEY_LEARN, "N", 0, "Messages of the first baseline, 420 to 20000 (500)", 0},
     {"save", KEY_SAVE, "DIR", 0,
      "Write evenkeel.yaml, features.yaml, rules.yaml and profile.ekp to a folder", 0},
     {0},

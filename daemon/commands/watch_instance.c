@@ -12,6 +12,7 @@
 #include "serve/assets.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -21,10 +22,13 @@
 
 enum { NEWS_MAX = 64, OPEN_MAX = 1024, PORTS = 20, ADDRESS_BYTES = 100 };
 
-/* Open finding. */
+/* A change of the factor or of the fraction of lists that is printed again. */
+static const double OTHER_RATIO = 1.5;
+
 struct open_finding {
     uint32_t number;
     bool confirmed;
+    struct ek_watch_shown shown;
 };
 
 struct ek_watch_instance {
@@ -45,7 +49,26 @@ struct ek_watch_instance {
     int open_count;
 };
 
-static void note_open(struct ek_watch_instance *w, const struct ek_event_finding *f)
+/* Return whether two values differ by OTHER_RATIO; NaN: unknown. */
+static bool is_other(double shown, double now)
+{
+    double ratio = fabs(shown / now);
+    return (isnan(shown) != isnan(now)) || ratio > OTHER_RATIO || ratio < 1 / OTHER_RATIO;
+}
+
+bool ek_watch_is_news(struct ek_watch_shown *shown, const struct ek_event_finding *f)
+{
+    bool changed =
+        f->state == EK_UPDATED && (f->class != shown->class || is_other(shown->factor, f->factor) ||
+                                   is_other(shown->fraction, f->fraction));
+    bool news = f->state == EK_CONFIRMED || f->state == EK_RECOVERED || changed;
+    if (news)
+        *shown = (struct ek_watch_shown){f->class, f->factor, f->fraction};
+    return news;
+}
+
+/* Follow the open findings. Return whether the finding is to be printed. */
+static bool note_open(struct ek_watch_instance *w, const struct ek_event_finding *f)
 {
     int i = 0;
     while (i < w->open_count && w->open[i].number != f->number)
@@ -53,12 +76,14 @@ static void note_open(struct ek_watch_instance *w, const struct ek_event_finding
     if (ek_finding_is_over(f->state)) {
         if (i < w->open_count)
             w->open[i] = w->open[--w->open_count];
-        return;
+        return f->state == EK_RECOVERED;
     }
     if (i == OPEN_MAX)
-        return;
-    w->open_count += i == w->open_count;
-    w->open[i] = (struct open_finding){f->number, f->state != EK_SUSPECTED};
+        return f->state == EK_CONFIRMED;
+    if (i == w->open_count)
+        w->open[w->open_count++] = (struct open_finding){.number = f->number};
+    w->open[i].confirmed = f->state != EK_SUSPECTED;
+    return ek_watch_is_news(&w->open[i].shown, f);
 }
 
 /* Called on a thread of the stage. */
@@ -68,9 +93,8 @@ static void receive(void *context, const struct ek_event *v)
     if (v->kind != EK_EVENT_FINDING)
         return;
     const struct ek_event_finding *f = &v->finding;
-    bool news = f->state == EK_CONFIRMED || f->state == EK_RECOVERED;
     pthread_mutex_lock(&w->lock);
-    note_open(w, f);
+    bool news = note_open(w, f);
     char *text = news && w->news_in - w->news_out < NEWS_MAX ? ek_strdup(f->text) : NULL;
     if (text)
         w->news[w->news_in++ % NEWS_MAX] = text;

@@ -5,8 +5,19 @@
 
 #include "daemon/config/config.h"
 #include "daemon/stage/stage.h"
+#include "guard/event.h"
 
 struct ek_watch_instance;
+
+/* Class, factor and fraction of a finding when it was last printed. */
+struct ek_watch_shown {
+    enum ek_class class;
+    double factor, fraction; /* NaN: unknown */
+};
+
+/* Return whether a finding is to be printed, which updates *shown: it is confirmed, has recovered,
+ * or has another class, or another factor or fraction by half. */
+bool ek_watch_is_news(struct ek_watch_shown *shown, const struct ek_event_finding *f);
 
 /* Start an instance of a configuration and its assets, with the page at the first free port from
  * that of `http.listen` on. Takes the configuration, also on failure. Return 0, EK_ECONFIG, EK_EIO
@@ -25,8 +36,8 @@ void ek_watch_instance_stats(struct ek_watch_instance *w, struct ek_stage_stats 
 const char *ek_watch_instance_reason(struct ek_watch_instance *w);
 /* Set the numbers of open findings: suspected and confirmed ones. */
 void ek_watch_instance_open(struct ek_watch_instance *w, int *suspected, int *confirmed);
-/* Return the sentence of the next confirmed or recovered finding, which the caller frees, or
- * NULL. */
+/* Return the sentence of the next finding that is confirmed, has changed much or has recovered,
+ * which the caller frees, or NULL. */
 char *ek_watch_instance_news(struct ek_watch_instance *w);
 /* Stop the stage, end the page and free the instance. Return 0, or the error of a stage that had
  * ended. NULL is allowed. */

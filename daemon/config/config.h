@@ -93,6 +93,7 @@ struct ek_config {
     struct ek_key_place *places; /* of each row of the table, if the file has the key */
     struct ek_error_list notes;  /* warnings, with positions */
     bool part;                   /* unused values that could not be expanded are missing */
+    const char *const *uses;     /* while a file is read: as for ek_config_load */
     char *service_name;
     int64_t core_dumps; /* enum ek_core_dumps */
     char *instance;     /* NULL: generated */
@@ -202,8 +203,9 @@ bool ek_config_has_secret(const struct ek_config *c);
 struct ek_yaml;
 /* Read a file. uses [ends with NULL]: prefixes of the keys that are used; NULL: all. Other values
  * with a `${...}` that cannot be expanded, because it is unset or unreadable for this user, are
- * left out, with their alert sink. All other checks apply. Return 0, EK_EIO, EK_ENOMEM, or
- * EK_ECONFIG with a position; *out is then unchanged. The caller frees *out. */
+ * left out, with their alert sink. With `uses` a required key may be missing unless it is an
+ * element. All other checks apply. Return 0, EK_EIO, EK_ENOMEM, or EK_ECONFIG with a position; *out
+ * is then unchanged. The caller frees *out. */
 int ek_config_load(struct ek_config **out, const char *path, const char *const *uses,
                    struct ek_error *e);
 /* Read a configuration from a text in memory. `name` appears in errors, and its folder is the base

@@ -61,6 +61,16 @@ static bool is_missing(const struct ek_key_row *k, const struct ek_config *c)
     return k->type == EK_KEY_TEXT && !*(char *const *)member;
 }
 
+static bool is_required(const struct ek_key_row *k, const struct ek_config *c)
+{
+    if (k->base != EK_IN_CONFIG || !(k->flags & EK_KEY_REQUIRED))
+        return false;
+    for (size_t i = 0; c->uses && c->uses[i]; i++)
+        if (!strcmp(k->path, c->uses[i]))
+            return true;
+    return !c->uses;
+}
+
 /* A key with an invalid value is not also missing. */
 static int check_required(const struct finishing *f)
 {
@@ -68,8 +78,7 @@ static int check_required(const struct finishing *f)
     int rc = EK_OK;
     for (size_t i = 0; !rc && i < t->count; i++) {
         const struct ek_key_row *k = &t->keys[i];
-        if (k->base == EK_IN_CONFIG && k->flags & EK_KEY_REQUIRED && is_missing(k, f->c) &&
-            !f->c->places[i].line)
+        if (is_required(k, f->c) && is_missing(k, f->c) && !f->c->places[i].line)
             rc = add_fault(f, k->path,
                            ek_fail(f->e, EK_ECONFIG, "'%s' is missing; set it", k->path));
     }

@@ -324,7 +324,7 @@ static struct ek_key_place place_of(const struct ek_config *c, const char *path)
 static int check_named(struct ek_key_source *s, const char *key, const char *path)
 {
     const struct ek_config *c = s->base[EK_IN_CONFIG];
-    if (path || place_of(c, key).line)
+    if (path || c->uses || place_of(c, key).line)
         return EK_OK;
     return ek_keys_collect(
         s, ek_fail_at(s->e, EK_ECONFIG, c->path, 0, 0, "'%s' is missing; set it", key));
@@ -404,6 +404,7 @@ int ek_config_from_tree(struct ek_config **out, const struct ek_yaml *yaml, cons
     if (rc)
         return rc;
     struct reading r = {.config = c, .uses = uses};
+    c->uses = uses;
     struct ek_key_source s = ek_config_source(c, e);
     s.yaml = yaml;
     s.context = &r;
@@ -411,6 +412,7 @@ int ek_config_from_tree(struct ek_config **out, const struct ek_yaml *yaml, cons
     s.places = c->places;
     s.faults = faults;
     rc = read_named(&s, c);
+    c->uses = NULL;
     if (rc)
         ek_config_free(c);
     else

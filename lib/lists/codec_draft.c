@@ -317,6 +317,13 @@ static int fit_item_id(const struct node *n, const char *path)
                                                                                                 : 0;
 }
 
+/* Of columns: the ids of all items in an array. */
+static int fit_item_ids(const struct node *n, const char *path)
+{
+    bool texts = n->element_scalars && !n->element_numbers;
+    return !n->arrays ? 0 : fit_item_id(n, path) ? fit_item_id(n, path) : texts;
+}
+
 static int fit_score(const struct node *n, const char *path)
 {
     if (!is_number(n) && !is_numbers(n))
@@ -483,7 +490,7 @@ static int draft_item(struct ek_draft *d, int from, struct ek_mapping *m)
     bool columns = m->layout == EK_LAYOUT_COLUMNS;
     int taken[2] = {-1, -1}, within;
     d->values = find_features(d, from, taken, columns, &within);
-    taken[0] = best(d, from, fit_item_id);
+    taken[0] = best(d, from, columns ? fit_item_ids : fit_item_id);
     taken[1] = best(d, from, fit_score);
     int own = count_numbers(d, from, taken, columns);
     int features = find_features(d, from, taken, columns, &within);

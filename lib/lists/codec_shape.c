@@ -706,12 +706,20 @@ static void choose_name(const struct ek_shape *s, const struct seen *f, char nam
         snprintf(name, LINE_NAME_BYTES, "%.*s_%d", POSITION_LENGTH, f->name, i);
 }
 
+/* Return the unit of the name, or that of values from 0 to 1, or NULL. */
+static const char *unit_of(const struct seen *f)
+{
+    bool fraction = f->low >= 0 && f->high <= 1 && !f->whole;
+    const char *named = f->numbers ? unit_of_name(f->name) : NULL;
+    return named ? named : f->numbers && fraction ? "fraction" : NULL;
+}
+
 static int add_feature(const struct ek_shape *s, const struct seen *f, int index,
                        struct ek_buf *out)
 {
     char name[LINE_NAME_BYTES];
     bool routable = f->role == EK_ROLE_ITEM && f->numbers && !is_flag(f) && !is_identifier(f);
-    const char *unit = f->numbers ? unit_of_name(f->name) : NULL;
+    const char *unit = unit_of(f);
     ek_buf_text(out, "  - {name: ");
     choose_name(s, f, name);
     add_name(name, out);

@@ -45,6 +45,11 @@ grep -qF "segments        arm 1 value in 100% (B 100%); market 1 value in 100% (
 	"$EK" inspect -c layout2.yaml layout2.json | grep -qF 'arm 1 value in 100% (B 100%); market' ||
 	fail "segments next to the items: $("$EK" inspect -c layout2.yaml layout2.json)"
 
+# In columns, the ids of the items are an array, and the id of the list is none.
+echo '{"rid":"r-1","docs":["F1","F2"],"scores":[0.1,0.2],"feats":{"price":[1,2],"km":[3,4]}}' >columns.json
+"$EK" inspect --suggest-mapping columns.json >columns.yaml
+grep -qF 'query: "rid"' columns.yaml && grep -qF 'item_id: "docs"' columns.yaml || fail "ids of columns: $(cat columns.yaml)"
+
 # Messages without a number give an error, not an empty manifest.
 echo '{"items":[{"features":[{"title":"x"}]}]}' >words.json
 refused 1 "words.json:1: a message has no 'items' (or 'item') with 'features' that can be read" inspect --suggest-manifest words.json
@@ -55,3 +60,7 @@ refused 1 "" inspect --suggest-mapping words.json
 # A wrong mapping is an error at its key.
 sed 's/market: market/market: query.market/' layout2.yaml >wrong.yaml
 refused 78 "wrong.yaml:6:3: 'message.segments.market': path 'query.market' meets 'query' of 'message.query'; map one of them to another path" inspect --plot price -m layout2-features.yaml -c wrong.yaml layout2.json
+
+# A configuration with the fields alone is enough for commands that use nothing else.
+"$EK" inspect --suggest-manifest -c columns.yaml columns.json >columns-features.yaml
+grep -qF "{name: price," columns-features.yaml || fail "fields alone: $(cat columns-features.yaml)"

@@ -53,7 +53,7 @@ END_TEST
 static const char NAMED[] =
     "{\"query\":\"q\",\"items\":[{\"id\":\"a\",\"score\":1,\"features\":{\"price_eur\":%g,"
     "\"seller_id\":%d,\"ship_days\":%d,\"discount_pct\":%d,\"weight_kg\":1.5,\"is_prime\":1,"
-    "\"size_bytes\":%d,\"far_km\":2.5,\"took_ms\":7.5,\"eur\":1.5,\"fun_g\":1.5}}]}";
+    "\"size_bytes\":%d,\"far_km\":2.5,\"took_ms\":7.5,\"eur\":1.5,\"fun_g\":1.5,\"ctr\":0.25}}]}";
 
 START_TEST(units_come_from_names_and_ids_have_no_scale)
 {
@@ -68,7 +68,8 @@ START_TEST(units_come_from_names_and_ids_have_no_scale)
         "far_km, index: 8, role: item, routable: true, positive: true, unit: km}",
         "took_ms, index: 9, role: item, routable: true, positive: true, unit: ms}",
         "{name: eur, index: 10, role: item, routable: true, positive: true} #",
-        "fun_g, index: 11, role: item, routable: true, positive: true, unit: g}"};
+        "fun_g, index: 11, role: item, routable: true, positive: true, unit: g}",
+        "ctr, index: 12, role: item, routable: true, positive: true, unit: fraction}"};
     struct ek_shape *s;
     struct ek_manifest *m;
     struct ek_buf out;
