@@ -68,6 +68,8 @@ MEANINGS = {
     "model_profile_mismatched": "Model and profile are of different data",
     "model_routing_mismatched": "The rules route features that were not routed in training",
     "offsets_rewound": "A partition is read again from `offset`, after an aborted transaction",
+    "otlp_export_failed": "The metrics could not be exported to `otlp.endpoint`. Exports continue; a further failure is not logged",
+    "otlp_export_recovered": "Metrics are exported again after `otlp_export_failed`",
     "partitions_assigned": "A partition was assigned to this instance",
     "partitions_lost": "Partitions were lost without a revocation, so their offsets are not committed",
     "partitions_revoked": "A partition was revoked from this instance",

@@ -11,6 +11,7 @@
 #include "daemon/config/auth.h"
 #include "daemon/files/file_kind.h"
 #include "daemon/files/routing_warning.h"
+#include "daemon/http/otlp_export.h"
 #include "daemon/http/server.h"
 #include "daemon/kafka/kafka.h"
 #include "daemon/stage/reload.h"
@@ -48,6 +49,7 @@ struct run {
     struct ek_tokens *tokens; /* NULL: no changes over HTTP */
     struct ek_reload_service *reload_service;
     struct ek_http *http;
+    struct ek_otlp_export *otlp; /* NULL: no export */
 };
 
 /* Globals of the signal handlers, which have no parameter: the stage to stop, the time of the first
@@ -182,6 +184,7 @@ static const struct argp_option OPTIONS[] = {
 static void release(struct run *r)
 {
     ek_http_stop(r->http);
+    ek_otlp_export_stop(r->otlp);
     stop_reloads();
     ek_reload_service_free(r->reload_service);
     ek_tokens_free(r->tokens);
@@ -300,6 +303,8 @@ static int prepare(struct run *r, struct ek_error *e)
     if (!rc)
         rc = ek_reload_service_new(&r->reload_service, r->stage, c, r->tokens, r->log, e);
     const struct ek_api api = {r->stage, r->reload_service, r->tokens};
+    if (!rc)
+        rc = ek_otlp_export_start(&r->otlp, r->stage, c, r->log, e);
     return rc ? rc : listen_to(r, &api, e);
 }
 

@@ -138,8 +138,10 @@ struct ek_config {
     int64_t http_max_connections, http_max_connections_per_ip, http_max_event_streams,
         http_request_timeout_ms;
     struct ek_text_list http_allowed_hosts; /* empty: default of docs/config.md */
-    int64_t log_level;                      /* enum ek_log_level */
-    int64_t log_format;                     /* enum ek_log_format */
+    char *otlp_endpoint;                    /* NULL: no export */
+    int64_t otlp_export_interval_ms;
+    int64_t log_level;  /* enum ek_log_level */
+    int64_t log_format; /* enum ek_log_format */
     int64_t message_bytes, items_max, assembly_max_lists, assembly_max_bytes, max_segments,
         in_flight_messages, in_flight_bytes;
     int64_t commit_interval_ms; /* 0: auto */

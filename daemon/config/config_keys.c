@@ -353,6 +353,13 @@ static const struct ek_key_row KEYS[] = {
     NUMBER("metrics.max_feature_segments", INT, IN_CONFIG(max_feature_segments), "16", 0, 10000,
            "maximum number of segments with feature metrics, those with the most lists; 0: none"),
 
+    MAP("otlp", "export of metrics by OpenTelemetry"),
+    TEXT("otlp.endpoint", IN_CONFIG(otlp_endpoint), NULL, EK_KEY_URL,
+         "URL for OTLP over HTTP with JSON, such as `http://localhost:4318/v1/metrics`, which gets "
+         "the metrics of /metrics under the same names; default: none"),
+    NUMBER("otlp.export_interval", DURATION, IN_CONFIG(otlp_export_interval_ms), "60s", 100,
+           SECONDS(3600), "time between exports"),
+
     MAP("log", "log lines on standard error"),
     {.path = "log.level",
      .type = EK_KEY_CHOICE,

@@ -16,6 +16,7 @@
 #include "daemon/kafka/partition_offsets.h"
 #include "daemon/base/log.h"
 #include "daemon/base/metrics.h"
+#include "daemon/base/otlp_metrics.h"
 #include "daemon/guard/pause.h"
 #include "daemon/tools/data/list_writer.h"
 #include "daemon/state/checkpoint_internal.h"
@@ -109,6 +110,17 @@ START_TEST(alerts_without_memory_are_not_half_kept)
 }
 END_TEST
 
+static int otlp(struct ek_buf *text)
+{
+    static const struct ek_otlp_resource resource = {.service = "hotels", .version = "1"};
+    struct ek_buf request;
+    ek_buf_init(&request, 0);
+    const char *metrics = ek_buf_string(text);
+    int rc = metrics ? ek_otlp_metrics(metrics, &resource, &request) : EK_ENOMEM;
+    ek_buf_release(&request);
+    return rc;
+}
+
 static int metrics(struct ek_error *e)
 {
     static const struct ek_lag lags[] = {{"scored", 0, 3}, {"scored", 1, 4}};
@@ -134,6 +146,11 @@ static int metrics(struct ek_error *e)
         rc = ek_pause_json(p, &out);
     if (!rc)
         rc = ek_traffic_history_json(t, &out);
+    ek_buf_clear(&out);
+    if (!rc)
+        rc = ek_metrics_write(m, &out);
+    if (!rc)
+        rc = otlp(&out);
     ek_buf_release(&out);
     ek_traffic_history_free(t);
     ek_pause_free(p);

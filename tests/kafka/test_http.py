@@ -1,8 +1,11 @@
-"""Event stream and hostile clients: ranking continues, and every connection ends eventually."""
+"""Event stream, hostile clients and a collector of metrics: ranking continues, and every connection ends eventually."""
+import http.server
 import json
 import os
+import re
 import signal
 import socket
+import threading
 import unittest
 
 from fixtures import numbered
@@ -229,3 +232,92 @@ class Abuse(unittest.TestCase):
         eventually("its descriptors are back", lambda: descriptors(self.d) <= before + 2)
         self.assertLess(resident_kib(self.d), memory + 64 * 1024)
         self.assertEqual(self.d.stop(), 0, self.d.log())
+
+
+class Collector:
+    """OTLP endpoint that keeps the requests, and responds with a status that can change."""
+
+    def __init__(self):
+        self.status, self.got = 200, []
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                outer.got.append((self.path, self.headers["Content-Type"], body))
+                self.send_response(outer.status)
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+        self.server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}/v1/metrics"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+    def metrics(self):
+        """Return {name: metric} of the newest request."""
+        return {m["name"]: m for m in self.got[-1][2]["resourceMetrics"][0]["scopeMetrics"][0]["metrics"]}
+
+
+class OtlpExport(unittest.TestCase):
+    """otlp.endpoint."""
+
+    def daemon(self, source, target, endpoint):
+        d = Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, instance="one")
+        with open(d.config, "a", encoding="utf-8") as out:
+            out.write(f"otlp: {{endpoint: \"{endpoint}\", export_interval: 200ms}}\n")
+        return d
+
+    def test_metrics_have_their_names_labels_and_values(self):
+        source, target = WORLD.topics()
+        with Collector() as collector, self.daemon(source, target, collector.url) as d:
+            d.wait_ready()
+            WORLD.send(source, numbered(WORLD.hotel(50)))
+            eventually("the lists are exported", lambda: collector.got and collector.metrics()["evenkeel_observed_lists_total"]["sum"]["dataPoints"][0]["asDouble"] == 50)
+            path, kind, body = collector.got[-1]
+            self.assertEqual((path, kind), ("/v1/metrics", "application/json"))
+            resource = {a["key"]: a["value"]["stringValue"] for a in body["resourceMetrics"][0]["resource"]["attributes"]}
+            self.assertEqual((resource["service.name"], resource["service.instance.id"]), ("kafka-test", "one"))
+            text = d.get("/metrics")[1]
+            found = collector.metrics()
+            families = dict(re.findall(r"^# TYPE (\w+) (\w+)$", text, re.M))
+            sampled = {name for name in families if re.search(rf"^{name}(_count)?[ {{]", text, re.M)}
+            self.assertLessEqual(sampled, set(found))
+            for name, metric in found.items():
+                self.assertIn({"counter": "sum", "gauge": "gauge", "histogram": "histogram"}[families[name]], metric)
+            conditions = [[(a["key"], a["value"]["stringValue"]) for a in p["attributes"]] for p in found["evenkeel_input_condition"]["gauge"]["dataPoints"]]
+            self.assertEqual([[("condition", name)] for name in re.findall(r'^evenkeel_input_condition{condition="(\w+)"}', text, re.M)], conditions)
+            histogram, = found["evenkeel_processing_duration_seconds"]["histogram"]["dataPoints"]
+            self.assertEqual(sum(map(int, histogram["bucketCounts"])), int(histogram["count"]))
+            self.assertEqual(len(histogram["bucketCounts"]), len(histogram["explicitBounds"]) + 1)
+            self.assertEqual(d.stop(), 0, d.log())
+
+    def test_an_error_is_logged_once_and_blocks_nothing(self):
+        source, target = WORLD.topics()
+        with Collector() as collector, self.daemon(source, target, collector.url) as d:
+            collector.status = 503
+            d.wait_ready()
+            WORLD.send(source, numbered(WORLD.hotel(50)))
+            d.wait_handled(50)
+            eventually("several requests", lambda: len(collector.got) > 3)
+            collector.status = 200
+            eventually("it is over", lambda: "event=otlp_export_recovered" in d.log())
+            self.assertEqual(d.log().count("event=otlp_export_failed"), 1)
+            self.assertIn("HTTP status 503", d.log())
+            self.assertEqual(d.stop(), 0, d.log())
+
+    def test_without_a_collector_it_works_and_ends(self):
+        source, target = WORLD.topics()
+        with self.daemon(source, target, "http://127.0.0.1:1/v1/metrics") as d:
+            d.wait_ready()
+            eventually("the failure is logged", lambda: "event=otlp_export_failed" in d.log())
+            WORLD.send(source, numbered(WORLD.hotel(50)))
+            d.wait_handled(50)
+            self.assertEqual(d.stop(), 0, d.log())

@@ -1,0 +1,19 @@
+/* Export of the metrics of a stage to an OTLP/HTTP endpoint at an interval, on a thread of its own.
+ * A failure is logged when it begins and when it ends, and blocks nothing. */
+#ifndef EK_DAEMON_HTTP_OTLP_EXPORT_H
+#define EK_DAEMON_HTTP_OTLP_EXPORT_H
+
+#include "base/error.h"
+#include "daemon/config/config.h"
+#include "daemon/stage/stage.h"
+
+struct ek_otlp_export;
+
+/* Start the export to c->otlp_endpoint; without one, *out is NULL. Stage, log and configuration
+ * must outlive it. Return 0, EK_ENOMEM, or EK_EIO if the thread does not start. */
+int ek_otlp_export_start(struct ek_otlp_export **out, struct ek_stage *stage,
+                         const struct ek_config *c, struct ek_log *log, struct ek_error *e);
+/* Abandon a request in flight, stop the thread and free it. NULL is allowed. */
+void ek_otlp_export_stop(struct ek_otlp_export *x);
+
+#endif
