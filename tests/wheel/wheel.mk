@@ -14,6 +14,10 @@ $(TIME_OBSERVE): $(TIME_OBSERVE).o $(LIBRARIES)
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 bench-wheel: check-wheel $(TIME_OBSERVE) ## cost of the Python package, compared with a loop in C
 	@$(WHEEL_ENV)/bare/bin/python -B tests/wheel/time_observe.py $(B)
+bench-libraries: $(B)/evenkeel $(B)/wheel.stamp ## drift libraries of Python on the same frames, a table (SEEDS=5)
+	@python=$$(SYSTEM_PYTHON=$(WHEEL_PYTHON) sh tests/python_env.sh $(WHEEL_ENV)/peers tests/wheel/requirements-peers.txt) && \
+	  "$$python" -m pip install -q --disable-pip-version-check --no-index --no-deps --force-reinstall $(B)/wheel/*.whl && \
+	  BUILD=$(B) "$$python" -B tests/wheel/time_libraries.py $(SEEDS)
 TEST_BINARIES += $(TIME_OBSERVE)
 -include $(TIME_OBSERVE).d
-.PHONY: check-wheel bench-wheel notebooks
+.PHONY: check-wheel bench-wheel bench-libraries notebooks
