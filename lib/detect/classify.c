@@ -399,3 +399,19 @@ bool ek_is_small_offset(const struct ek_baseline *b, const struct ek_diagnosis *
     return d->class == EK_OFFSET && !sign_moved(b, d) &&
            fabs(d->level.shift_ln) - LEVEL_ERRORS * d->level.error_ln < 2 * least_ln;
 }
+
+bool ek_window_varies(const struct ek_baseline *b, const struct ek_window *w, double shift_ln)
+{
+    enum { LISTS_LEAST = 16, PARTS = 4 }; /* a quarter of the lists that moved */
+    static const double APART = 4;        /* standard deviations */
+    double far = APART * (double)b->sd;
+    int moved = 0, apart = 0;
+    for (int i = 0; i < w->count; i++) {
+        double r = (double)(w->record[i].r - w->mu);
+        if (!w->record[i].usable || !(fabs(r) > far))
+            continue;
+        moved++;
+        apart += fabs(r - shift_ln) > far;
+    }
+    return far > 0 && moved >= LISTS_LEAST && PARTS * apart > moved;
+}

@@ -67,6 +67,7 @@ struct ek_episode {
     double wider;        /* own spread before the change, beyond that of training (ln); -1: unknown,
                           * as the history has no list before the change */
     int gradual;         /* the level moved little by little, as no change of unit does */
+    int varies;          /* lists have factors of their own */
     struct ek_diagnosis diagnosis;
     struct ek_category_diagnosis category; /* for EK_NEW_CATEGORY */
     int query_feature;                     /* its value is the factor; -1: constant factor */

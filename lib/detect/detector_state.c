@@ -153,7 +153,10 @@ static void progress_serialize(struct ek_episode *e, struct ek_serialize *s)
     ek_serialize_f64(s, &e->level_error);
     ek_serialize_f64(s, &e->before_ln);
     ek_serialize_f64(s, &e->wider);
-    ek_serialize_int(s, &e->gradual, 0, 1);
+    int flags = e->gradual | e->varies << 1;
+    ek_serialize_int(s, &flags, 0, 3);
+    e->gradual = flags & 1;
+    e->varies = flags >> 1;
     ek_serialize_f64(s, &e->recovery);
     ek_serialize_f64(s, &e->recovery_ln);
     ek_serialize_u64(s, &e->recovery_row);

@@ -467,6 +467,7 @@ int ek_diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w
     w->own.sd = e->wider == BEFORE_LOST ? 0 : w->own.sd;
     classify(d, e, w);
     e->query_feature = -1;
+    e->varies = 0;
     if (e->diagnosis.class == EK_SCALE) {
         struct query_factor found = find_query_factor(d, e, &was, w);
         e->query_feature = found.feature;
@@ -474,6 +475,8 @@ int ek_diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w
         w->known = get_prior(d, e);
         fit_level(d, e, w, &before, &e->diagnosis.level);
         update_gradual(d, e, &before);
+        e->varies = found.feature < 0 && ek_window_varies(&d->profile->baseline[e->feature], w,
+                                                          e->diagnosis.level.shift_ln);
     }
     return compare_with_threshold(d, e);
 }

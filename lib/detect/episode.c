@@ -306,6 +306,7 @@ static void fill_diagnosis(const struct ek_detector *d, const struct ek_episode 
         is_few(d, e) || ek_is_small_offset(&d->profile->baseline[e->feature], g,
                                            log(ek_detector_rule(d, e->feature)->action_threshold));
     f->gradual = ek_episode_has_level(e) && e->query_feature < 0 && e->gradual;
+    f->varies = ek_episode_has_level(e) && e->query_feature < 0 && e->varies;
     f->spread_ratio = g->spread_ratio;
     f->exponent = g->exponent;
     if (!ek_episode_has_level(e))
@@ -315,7 +316,7 @@ static void fill_diagnosis(const struct ek_detector *d, const struct ek_episode 
     f->factor_low = exp(g->level.low_ln);
     f->factor_high = exp(g->level.high_ln);
     f->query_feature = e->query_feature;
-    if (e->query_feature < 0)
+    if (e->query_feature < 0 && !f->varies)
         f->unit_count = ek_units_match(d->rules, d->manifest, e->feature, g->level.shift_ln,
                                        g->level.low_ln, g->level.high_ln, f->unit);
 }
@@ -516,6 +517,7 @@ void ek_episode_inherit(struct ek_detector *d, struct ek_episode *e, const struc
         e->wider = from->wider;
     }
     e->gradual = from->gradual;
+    e->varies = from->varies;
     e->cause = from->cause;
     confirm_episode(d, e);
 }

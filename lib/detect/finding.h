@@ -16,7 +16,7 @@
 /* Fraction of moved lists from which the whole cell counts as moved. */
 #define EK_WHOLE_SHARE .9
 
-enum { EK_FINDING_FLAGS_ALL = 15 }; /* of ek_finding_get_flags */
+enum { EK_FINDING_FLAGS_ALL = 31 }; /* of ek_finding_get_flags */
 enum ek_finding_state { EK_SUSPECTED, EK_CONFIRMED, EK_UPDATED, EK_DISMISSED, EK_RECOVERED };
 
 struct ek_finding {
@@ -33,6 +33,7 @@ struct ek_finding {
     int weak;    /* the fraction of lists may be below action_min_fraction, or an offset is small:
                   * no automatic action */
     int gradual; /* the level moved little by little, as no change of unit does */
+    int varies;  /* of EK_SCALE: lists have factors of their own, as with a currency per list */
     double factor, factor_low, factor_high, error_ln, share, spread_ratio, exponent;
     double offset, offset_error; /* of EK_OFFSET, in the unit of the feature; 0: unknown */
     /* Of EK_MISSING, EK_ZERO and EK_SIGN: fraction of the values that are missing, zero or
@@ -46,11 +47,11 @@ struct ek_finding {
     const char *reason; /* of EK_DISMISSED */
 };
 
-/* Return fewer, passing, gradual and weak as the bits of a number, their form in files and
+/* Return fewer, passing, gradual, weak and varies as the bits of a number, their form in files and
  * records. */
 static inline int ek_finding_get_flags(const struct ek_finding *f)
 {
-    return f->fewer | f->passing << 1 | f->gradual << 2 | f->weak << 3;
+    return f->fewer | f->passing << 1 | f->gradual << 2 | f->weak << 3 | f->varies << 4;
 }
 
 /* Set these members from the bits. */
@@ -60,6 +61,7 @@ static inline void ek_finding_set_flags(struct ek_finding *f, int flags)
     f->passing = flags >> 1 & 1;
     f->gradual = flags >> 2 & 1;
     f->weak = flags >> 3 & 1;
+    f->varies = flags >> 4 & 1;
 }
 
 /* Return whether a class is a fraction of values: missing, zero or negative ones. */

@@ -44,6 +44,7 @@ struct ek_event_finding {
     int64_t since_ms;
     enum ek_class class; /* EK_CLASS_NONE while suspected */
     double factor, factor_low, factor_high, fraction, spread_ratio;
+    bool varies; /* lists have factors of their own */
     /* Fraction of the values that are missing, zero or negative, now and in training; NaN unless
      * the class is a fraction of values. */
     double value_fraction, trained_fraction;

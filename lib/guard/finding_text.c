@@ -22,8 +22,12 @@ static int add_scale(struct ek_buf *b, const struct ek_manifest *m, const struct
         return ek_buf_printf(b, "values are %s by %s, list by list,",
                              f->exponent < 0 ? "divided" : "multiplied",
                              m->query[f->query_feature]->name);
-    ek_buf_printf(b, "values are multiplied by %.4g (%.4g to %.4g)", f->factor, f->factor_low,
-                  f->factor_high);
+    if (f->varies)
+        ek_buf_printf(b, "values are multiplied by another factor in each list, often %.4g",
+                      f->factor);
+    else
+        ek_buf_printf(b, "values are multiplied by %.4g (%.4g to %.4g)", f->factor, f->factor_low,
+                      f->factor_high);
     return f->share < ALL_LISTS ? ek_buf_printf(b, " in %.2g%% of the lists", 100 * f->share)
                                 : b->rc;
 }
@@ -91,7 +95,7 @@ static int add_unit(struct ek_buf *b, const struct ek_manifest *m, const struct 
 {
     const struct ek_feature *feature = m->item[f->feature];
     const struct ek_unit_match *u = f->unit;
-    if (f->class != EK_SCALE || f->query_feature >= 0)
+    if (f->class != EK_SCALE || f->query_feature >= 0 || f->varies)
         return EK_OK;
     if (!f->unit_count && !feature->unit && !feature->is_money)
         return ek_buf_text(b, "; unknown unit: set 'unit' in the manifest");

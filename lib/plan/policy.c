@@ -69,7 +69,7 @@ static enum ek_action of_scores(enum ek_action action, const struct ek_finding *
         action = auto_of_scores(f->class);
     if (action == EK_ACT_FILL || (ek_action_treats(action) && !routable))
         return EK_ACT_ALERT;
-    bool factor = f->class == EK_SCALE && !isnan(f->factor) && f->query_feature < 0;
+    bool factor = f->class == EK_SCALE && !isnan(f->factor) && f->query_feature < 0 && !f->varies;
     return action == EK_ACT_REPAIR && !factor ? EK_ACT_ROUTE : action;
 }
 

@@ -72,6 +72,8 @@ static struct ek_plan_repair of_scale(const struct ek_finding *f, const struct e
         r.query_feature = f->query_feature;
         return r;
     }
+    if (f->varies)
+        return repair_by(EK_REPAIR_LEVEL, 1, false);
     double unit = exact_unit(f), number = isnan(unit) ? f->factor : unit;
     bool by_level = isnan(unit) && relative_error(f) > ESTIMATE_ERROR;
     double wrong = misjudged(f->factor, (double)b->sd);

@@ -34,7 +34,8 @@ FAULTS = [("price=x100,from=500", .9995), ("price=x100,from=500,arm=B", .9995), 
           ("price,taxes=x100,from=500,arm=B", .9995), ("price=x1.3,from=500", .95), ("price=^2,from=500", .9995),
           ("price=neg,from=500", .9995), ("price=*stay_nights,from=500", .9995), ("distance_center=x0.621371192237334,from=500", .9995),
           ("distance_center=x1.609344,from=500", .9995), ("room_size=x10.763910416709722,from=500", .9995), ("review_score=x0.5,from=500", .9995),
-          ("price=x0.01,from=500", .9995), ("stars=x2,from=500", .9995)]
+          ("price=x0.01,from=500", .9995), ("stars=x2,from=500", .9995),
+          ("price=currency,from=500", .9)]
 FEW = {"hotel": "stars", "swissmetro": "headway", "car": "range"}
 UNNOTICED = {"hotel": .98, "swissmetro": .96, "car": .92}
 FILLED = {"hotel": .80, "swissmetro": .84, "car": .92}

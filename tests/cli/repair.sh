@@ -75,6 +75,12 @@ hold bin 1 --fault room_size=x10.76391041670972,from=300
 hold map 1 --fault review_score=x0.5,from=300,to=900
 hold array 1 --fault stars=x2,from=300
 
+# A currency per list has no divisor: lists get the usual level.
+lists array faulty.msg --fault price=currency,from=300
+repair faulty.msg repaired.ekc
+grep -q '"class":"scale",.*"varies":true' events.jsonl || fail "no factors of their own"
+grep -q '"repair":{"by":"level"' events.jsonl || fail "lists are not put on the usual level"
+
 # In shadow nothing changes, and the values are counted.
 printf 'version: 1\nsegments: [arm]\ndefaults: {mode: shadow}\n' >rules.yaml
 lists array faulty.msg --fault price=x100,from=300,arm=B

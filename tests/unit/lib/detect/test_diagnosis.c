@@ -66,6 +66,32 @@ START_TEST(nothing_happened_is_no_class)
 }
 END_TEST
 
+/* Lists of one factor, also in a part of them, do not vary; lists of several factors do. */
+START_TEST(factors_of_their_own_are_not_one_factor)
+{
+    static const double one[] = {100}, two[] = {100, 1}, rates[] = {1, .8, 1.3, 7.2, 18, 110, 1400};
+    static const struct {
+        const double *factor;
+        size_t count;
+        bool varies;
+    } cases[] = {{one, 1, false}, {two, 2, false}, {rates, 7, true}};
+    for (size_t c = 0; c < 3; c++)
+        for (uint64_t seed = 1; seed <= 20; seed++) {
+            struct known k;
+            setup(&k, seed);
+            struct ek_window w = {k.lists, k.level, LISTS, 0, k.scratch, {0, 1, 0}, {0, 0}};
+            for (int i = 0; i < LISTS; i++)
+                k.lists[i].r += (float)log(
+                    cases[c].factor[ek_rng_uniform_int(&k.rng, (uint64_t)cases[c].count)]);
+            double shift = diagnose(&k).level.shift_ln;
+            ck_assert_int_eq(ek_window_varies(&k.baseline, &w, shift), cases[c].varies);
+            w.count = 16; /* too few lists that moved far */
+            if (c)
+                ck_assert(!ek_window_varies(&k.baseline, &w, shift));
+        }
+}
+END_TEST
+
 START_TEST(a_shift_of_a_share_is_measured_with_both)
 {
     static const double factor[] = {100, 2, .621371, .01};
@@ -172,7 +198,8 @@ END_TEST
 Suite *suite_diagnosis(void)
 {
     return ek_suite(
-        "diagnosis", nothing_happened_is_no_class, a_shift_of_a_share_is_measured_with_both,
+        "diagnosis", nothing_happened_is_no_class, factors_of_their_own_are_not_one_factor,
+        a_shift_of_a_share_is_measured_with_both,
         intervals_hold_the_factor_nineteen_times_in_twenty_when_lists_are_independent,
         lists_of_a_size_that_training_hardly_had_still_tell_a_scale, shares_come_before_levels,
         a_factor_known_per_list_beats_one_number, no_lists_are_no_shift);

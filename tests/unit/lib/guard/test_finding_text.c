@@ -72,6 +72,16 @@ START_TEST(a_factor_is_told_with_what_it_looks_like)
 }
 END_TEST
 
+START_TEST(factors_of_their_own_have_no_unit)
+{
+    struct ek_finding f = scale(0, 100);
+    f.varies = 1;
+    ck_assert_str_eq(say("version: 1", f, ROUTE),
+                     "price: values are multiplied by another factor in each list, often 100 since "
+                     "list 17; action: route");
+}
+END_TEST
+
 START_TEST(a_price_is_never_told_to_be_in_kilometers_unless_the_rules_say_so)
 {
     ck_assert_ptr_nonnull(strstr(say("version: 1", scale(0, 1.609), ROUTE),
@@ -149,9 +159,9 @@ END_TEST
 
 Suite *suite_finding_text(void)
 {
-    return ek_suite("sentence", a_factor_is_told_with_what_it_looks_like,
-                    a_price_is_never_told_to_be_in_kilometers_unless_the_rules_say_so,
-                    a_factor_that_is_a_query_feature_is_told_by_its_name,
-                    fractions_of_values_are_those_of_now_and_of_training,
-                    every_class_and_state_has_its_words);
+    return ek_suite(
+        "sentence", a_factor_is_told_with_what_it_looks_like, factors_of_their_own_have_no_unit,
+        a_price_is_never_told_to_be_in_kilometers_unless_the_rules_say_so,
+        a_factor_that_is_a_query_feature_is_told_by_its_name,
+        fractions_of_values_are_those_of_now_and_of_training, every_class_and_state_has_its_words);
 }

@@ -52,6 +52,28 @@ START_TEST(a_gradual_factor_is_not_acted_on)
 }
 END_TEST
 
+/* One factor repairs, many do not. */
+START_TEST(lists_with_factors_of_their_own_are_routed_by_a_network)
+{
+    static const struct ek_means means = {.model = true};
+    struct bench b;
+    setup(&b, "version: 1\ndefaults: {actions: {scale: repair}}\n");
+    for (int varies = 0; varies < 2; varies++) {
+        struct ek_finding f = {.state = EK_CONFIRMED,
+                               .class = EK_SCALE,
+                               .factor = 100,
+                               .factor_low = 95,
+                               .factor_high = 105,
+                               .share = 1,
+                               .varies = varies,
+                               .query_feature = -1};
+        ck_assert_int_eq(ek_decide(b.rules, b.manifest, &means, &f).treatment.action,
+                         varies ? EK_ACT_ROUTE : EK_ACT_REPAIR);
+    }
+    teardown(&b);
+}
+END_TEST
+
 START_TEST(a_weak_finding_of_any_class_is_not_acted_on)
 {
     static const struct ek_means means = {.model = true};
@@ -105,5 +127,6 @@ Suite *suite_policy(void)
     return ek_suite("policy", a_large_factor_of_many_lists_is_routed,
                     a_small_factor_without_a_listed_unit_is_told_only,
                     for_a_few_lists_all_are_not_routed, a_weak_finding_of_any_class_is_not_acted_on,
-                    a_gradual_factor_is_not_acted_on);
+                    a_gradual_factor_is_not_acted_on,
+                    lists_with_factors_of_their_own_are_routed_by_a_network);
 }

@@ -83,6 +83,17 @@ START_TEST(a_wide_interval_puts_lists_on_the_usual_level)
 }
 END_TEST
 
+START_TEST(lists_with_factors_of_their_own_get_the_usual_level)
+{
+    struct table t;
+    add_unit(start(&t, EK_SCALE, 100, .01), &CENTS, 1, EK_UNIT_SAME);
+    t.f.varies = 1;
+    check(&t, EK_REPAIR_LEVEL, 1, false);
+    t.f.share = .4; /* lists need not show the fault */
+    check(&t, EK_REPAIR_LEVEL, 1, false);
+}
+END_TEST
+
 START_TEST(a_query_feature_is_the_divisor)
 {
     struct table t;
@@ -196,7 +207,9 @@ Suite *suite_repair_policy(void)
 {
     return ek_suite("repair_policy", a_unit_of_the_feature_is_divided_out_exactly,
                     a_unit_by_chance_is_the_fault_only_alone_in_a_narrow_interval,
-                    a_wide_interval_puts_lists_on_the_usual_level, a_query_feature_is_the_divisor,
+                    a_wide_interval_puts_lists_on_the_usual_level,
+                    lists_with_factors_of_their_own_get_the_usual_level,
+                    a_query_feature_is_the_divisor,
                     some_lists_are_repaired_only_if_lists_show_the_fault,
                     items_are_repaired_only_if_items_show_the_fault,
                     powers_near_a_simple_one_are_inverted_exactly, an_offset_needs_an_amount,
