@@ -307,9 +307,11 @@ static void look_silent(struct ek_flow_monitor *m, int64_t now_ms)
                                                     : EK_FLOW_SILENCE_MIN_MS;
     int64_t age = m->message_ms < 0 ? -1 : now_ms - m->message_ms;
     bool usually = m->silence_ms || m->consumed >= EK_FLOW_USUAL_MESSAGES;
+    bool often = m->gap_ms > 0 && m->gap_ms < 1000;
     set_state(m, EK_FLOW_SILENT, usually && age > most && m->progress.partitions, now_ms,
-              "no message for %" PRId64 " s, usually one every %.3g s", age / 1000,
-              m->gap_ms / 1000);
+              often ? "no message for %" PRId64 " s, usually %.3g per second"
+                    : "no message for %" PRId64 " s, usually one every %.3g s",
+              age / 1000, often ? 1000 / m->gap_ms : m->gap_ms / 1000);
     if (m->state[EK_FLOW_SILENT].active)
         m->state[EK_FLOW_SILENT].since_ms = m->message_ms;
 }

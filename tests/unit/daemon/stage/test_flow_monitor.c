@@ -168,6 +168,7 @@ START_TEST(an_input_is_silent_after_many_times_the_usual_gap)
     ck_assert(is(&s, EK_FLOW_SILENT));
     ck_assert_int_eq(view(&s).condition[EK_FLOW_SILENT].since_ms, s.now - 61 * SECOND);
     assert_json(&s, "\"state\":\"silent\"");
+    assert_json(&s, "usually 10 per second");
     pass(&s, 1, 0);
     ck_assert(!is(&s, EK_FLOW_SILENT));
     ek_flow_monitor_free(s.flow);
