@@ -21,6 +21,7 @@ struct traffic {
     int64_t lists, per_day;
     double user[USERS][FEATURES], slow[FEATURES];
     int left[USERS], burst;
+    bool rare; /* the last feature is known of every third user only */
     char id[ITEMS][24];
 };
 
@@ -85,7 +86,9 @@ static struct ek_list *traffic_next(struct traffic *t)
         double level = level_of(t, user, f);
         for (int i = 0; i < ITEMS; i++)
             q->x[i * FEATURES + f] =
-                t->burst && f < 3 ? NAN : (float)exp(3 + level + .2 * ek_rng_normal(&t->rng));
+                (t->burst && f < 3) || (t->rare && f == FEATURES - 1 && user % 3)
+                    ? NAN
+                    : (float)exp(3 + level + .2 * ek_rng_normal(&t->rng));
     }
     for (int i = 0; i < ITEMS; i++) {
         int length = snprintf(t->id[i], sizeof t->id[i], "%lld-%d", (long long)t->lists, i);
@@ -107,18 +110,23 @@ struct scene {
     struct ek_detector *d;
 };
 
-static void scene_start(struct scene *s, enum dependence kind, uint64_t seed)
+static void scene_train(struct scene *s, int lists)
 {
     struct ek_profile_fit *fit;
-    traffic_start(&s->t, kind, seed);
     ck_assert_int_eq(ek_manifest_parse(&s->m, "m", MANIFEST, strlen(MANIFEST), NULL), EK_OK);
     ck_assert_int_eq(ek_profile_fit_new(&fit, s->m, NULL, NULL), EK_OK);
-    for (int i = 0; i < TRAINING; i++)
+    for (int i = 0; i < lists; i++)
         ck_assert_int_eq(ek_profile_fit_add(fit, traffic_next(&s->t), NULL), EK_OK);
     ck_assert_int_eq(ek_profile_fit_finish(fit, &s->p, NULL), EK_OK);
     ek_profile_fit_free(fit);
     ck_assert_int_eq(ek_rules_parse(&s->rules, s->m, "r", RULES, strlen(RULES), NULL), EK_OK);
     ck_assert_int_eq(ek_detector_new(&s->d, s->m, s->p, s->rules, NULL), EK_OK);
+}
+
+static void scene_start(struct scene *s, enum dependence kind, uint64_t seed)
+{
+    traffic_start(&s->t, kind, seed);
+    scene_train(s, TRAINING);
 }
 
 static void scene_end(struct scene *s)
@@ -182,6 +190,24 @@ START_TEST(the_design_effect_is_1_for_independent_lists_and_the_session_for_othe
 }
 END_TEST
 
+/* Few lists with a value do not show the sessions that the other features show. */
+START_TEST(a_feature_in_few_lists_has_the_design_effect_of_the_others)
+{
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        struct scene s;
+        double sum = 0;
+        traffic_start(&s.t, SESSIONS, seed);
+        s.t.rare = true;
+        scene_train(&s, 1400);
+        for (int f = 0; f < FEATURES - 1; f++)
+            sum += (double)s.p->baseline[f].deff[EK_RESPECT_LEVEL] / (FEATURES - 1);
+        ck_assert_double_gt(sum, 2);
+        ck_assert_double_ge((double)s.p->baseline[FEATURES - 1].deff[EK_RESPECT_LEVEL], .75 * sum);
+        scene_end(&s);
+    }
+}
+END_TEST
+
 /* From the first list on: nothing that follows the level may absorb it. */
 START_TEST(a_skew_from_the_first_list_on_is_found)
 {
@@ -211,5 +237,6 @@ Suite *suite_dependence(void)
     return ek_suite("dependence",
                     healthy_traffic_has_no_finding_however_its_lists_depend_on_each_other,
                     the_design_effect_is_1_for_independent_lists_and_the_session_for_others,
+                    a_feature_in_few_lists_has_the_design_effect_of_the_others,
                     a_skew_from_the_first_list_on_is_found);
 }

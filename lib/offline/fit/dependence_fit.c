@@ -18,6 +18,7 @@ enum {
     WANDER_LEAST = 128,
     WANDER_BLOCKS = 8, /* to know how far a level wanders */
     LISTS_LEAST = 512,
+    LISTS_KNOWN = 2048, /* whose longer blocks show the dependence between lists */
 };
 static const double CHANCE = 3, SURPRISING = 3.5; /* standard errors */
 static const double LARGE = .125;                 /* part of the lists */
@@ -227,13 +228,18 @@ static double effect_of(const struct ek_variance_ratio *r, const struct pooled *
     return 1 + fmax(excess, 0) / (1 + error); /* the largest of all lengths counts */
 }
 
-/* Features without a level (categories) have the upper quartile of the others' design effects. */
-static void common_effect(struct ek_baseline *b, int features, double *effect, int n)
+/* A feature without a level (a category), or with a level in few lists, which do not show how they
+ * depend on one another, has at least the upper quartile of the design effects of all. */
+static void apply_common_effect(struct ek_baseline *b, int features, int which, double *scratch)
 {
-    ek_sort_doubles(effect, (size_t)n);
+    int n = 0;
+    for (int f = 0; f < features; f++)
+        if (b[f].queries)
+            scratch[n++] = (double)b[f].deff[which];
+    ek_sort_doubles(scratch, (size_t)n);
     for (int f = 0; n && f < features; f++)
-        if (!b[f].queries)
-            b[f].deff[EK_RESPECT_LEVEL] = (float)effect[3 * (n - 1) / 4];
+        if (b[f].queries < LISTS_KNOWN)
+            b[f].deff[which] = fmaxf(b[f].deff[which], (float)scratch[3 * (n - 1) / 4]);
 }
 
 int ek_dependence_pool(const struct ek_dependence *of, int features, struct ek_baseline *b)
@@ -254,11 +260,8 @@ int ek_dependence_pool(const struct ek_dependence *of, int features, struct ek_b
                 }
             }
     }
-    int n = 0;
-    for (int f = 0; f < features; f++)
-        if (b[f].queries)
-            scratch[n++] = (double)b[f].deff[EK_RESPECT_LEVEL];
-    common_effect(b, features, scratch, n);
+    apply_common_effect(b, features, EK_RESPECT_LEVEL, scratch);
+    apply_common_effect(b, features, EK_RESPECT_SPREAD, scratch);
     ek_free(scratch);
     return EK_OK;
 }
