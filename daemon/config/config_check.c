@@ -61,14 +61,17 @@ static bool is_missing(const struct ek_key_row *k, const struct ek_config *c)
     return k->type == EK_KEY_TEXT && !*(char *const *)member;
 }
 
-static bool is_required(const struct ek_key_row *k, const struct ek_config *c)
+bool ek_config_needs(const struct ek_config *c, const char *key)
 {
-    if (k->base != EK_IN_CONFIG || !(k->flags & EK_KEY_REQUIRED))
-        return false;
     for (size_t i = 0; c->uses && c->uses[i]; i++)
-        if (!strcmp(k->path, c->uses[i]))
+        if (!strcmp(key, c->uses[i]))
             return true;
     return !c->uses;
+}
+
+static bool is_required(const struct ek_key_row *k, const struct ek_config *c)
+{
+    return k->base == EK_IN_CONFIG && k->flags & EK_KEY_REQUIRED && ek_config_needs(c, k->path);
 }
 
 /* A key with an invalid value is not also missing. */

@@ -28,6 +28,9 @@ void ek_config_paths_release(struct ek_config_paths *paths);
 ek_key_read ek_config_read_properties, ek_config_read_alerts, ek_config_read_kafka,
     ek_config_read_paths;
 
+/* Return whether a required key may not be missing: all keys are used, or c->uses names this one.
+ */
+bool ek_config_needs(const struct ek_config *c, const char *key);
 /* Reject properties that could lose acknowledged outputs; add warnings to `c` for those that weaken
  * a guarantee. Return 0, EK_ECONFIG or EK_ENOMEM. */
 int ek_config_warn_properties(struct ek_config *c, struct ek_error *e);

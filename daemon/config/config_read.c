@@ -324,7 +324,7 @@ static struct ek_key_place place_of(const struct ek_config *c, const char *path)
 static int check_named(struct ek_key_source *s, const char *key, const char *path)
 {
     const struct ek_config *c = s->base[EK_IN_CONFIG];
-    if (path || c->uses || place_of(c, key).line)
+    if (path || !ek_config_needs(c, key) || place_of(c, key).line)
         return EK_OK;
     return ek_keys_collect(
         s, ek_fail_at(s->e, EK_ECONFIG, c->path, 0, 0, "'%s' is missing; set it", key));

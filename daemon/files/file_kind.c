@@ -503,7 +503,8 @@ static int note_model_missing(struct ek_config *config, const struct ek_assets *
  * are still checked. */
 static int read_config(struct ek_checked *c, struct ek_config **config, struct ek_error *e)
 {
-    static const char *const uses[] = {"assets.", "message.", "limits.", NULL};
+    static const char *const uses[] = {"assets.",  "assets.manifest", "assets.profile",
+                                       "message.", "limits.",         NULL};
     struct ek_error own;
     int rc = ek_config_from_tree(config, c->tree, NULL, &c->faults, e);
     if (!rc)

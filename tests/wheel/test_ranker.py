@@ -149,6 +149,8 @@ class Ranker(Hotel):
         self.assertTrue(any("free_cancellation" in str(warning.message) for warning in caught))
 
     def test_an_interrupt_ends_training(self):
+        # A shell starts background processes without this handler.
+        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
         timer = threading.Timer(.3, os.kill, (os.getpid(), signal.SIGINT))
         timer.start()
         with self.assertRaises(KeyboardInterrupt):
