@@ -171,6 +171,11 @@ static void add_histogram(struct writer *w, double count)
     w->buckets = 0;
 }
 
+static bool is_text(struct slice s, const char *text)
+{
+    return s.length == strlen(text) && !memcmp(s.at, text, s.length);
+}
+
 static bool has_end(struct slice name, const char *end)
 {
     size_t length = strlen(end);
@@ -236,9 +241,10 @@ static void read_comment(struct writer *w, struct slice line)
     w->name = (struct slice){name, (size_t)(space - name)};
     w->buckets = 0;
     w->kind = HISTOGRAM;
-    while (w->kind && (strlen(kinds[w->kind]) != rest.length ||
-                       memcmp(kinds[w->kind], rest.at, rest.length) != 0))
+    while (w->kind && !is_text(rest, kinds[w->kind]))
         w->kind--;
+    if (is_text(rest, "summary"))
+        w->kind = GAUGE; /* its quantiles, without sum and count */
 }
 
 static void write_resource(struct writer *w, const struct ek_otlp_resource *r)

@@ -291,7 +291,7 @@ class OtlpExport(unittest.TestCase):
             sampled = {name for name in families if re.search(rf"^{name}(_count)?[ {{]", text, re.M)}
             self.assertLessEqual(sampled, set(found))
             for name, metric in found.items():
-                self.assertIn({"counter": "sum", "gauge": "gauge", "histogram": "histogram"}[families[name]], metric)
+                self.assertIn({"counter": "sum", "gauge": "gauge", "summary": "gauge", "histogram": "histogram"}[families[name]], metric)
             conditions = [[(a["key"], a["value"]["stringValue"]) for a in p["attributes"]] for p in found["evenkeel_input_condition"]["gauge"]["dataPoints"]]
             self.assertEqual([[("condition", name)] for name in re.findall(r'^evenkeel_input_condition{condition="(\w+)"}', text, re.M)], conditions)
             histogram, = found["evenkeel_processing_duration_seconds"]["histogram"]["dataPoints"]

@@ -56,7 +56,7 @@ class WithoutAnOutput(unittest.TestCase):
                     self.assertEqual(observed(d), self.STOP - 1, d.log())
                     self.assertEqual([f["feature"] for f in d.json("/api/v1/findings")], ["price"], d.log())
                     self.assertIsNone(d.status()["output"])
-                    self.assertIn("output             none", self.said("status", "--url", f"http://{d.http}"))
+                    self.assertIn("no output", " ".join(self.said("status", "--url", f"http://{d.http}").split()))
                     self.assertEqual(d.stop(), 0, d.log())
                 WORLD.send(source, frames[self.STOP:])
                 with daemon(source, delivery, **settings) as d:

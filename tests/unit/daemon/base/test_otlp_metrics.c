@@ -40,6 +40,10 @@ START_TEST(counters_are_sums_and_gauges_have_their_labels)
         "{\"key\":\"feature\",\"value\":{\"stringValue\":\"pri\\\"ce\\\\\"}},"
         "{\"key\":\"segment\",\"value\":{\"stringValue\":\"arm=B}\\u000a\"}}],"
         "\"timeUnixNano\":\"2000000000\",\"asDouble\":1.5}]}}");
+    assert_request("# HELP q Q.\n# TYPE q summary\nq{quantile=\"0.5\"} 2\n",
+                   "{\"name\":\"q\",\"description\":\"Q.\",\"gauge\":{\"dataPoints\":[{"
+                   "\"attributes\":[{\"key\":\"quantile\",\"value\":{\"stringValue\":\"0.5\"}}],"
+                   "\"timeUnixNano\":\"2000000000\",\"asDouble\":2}]}}");
 }
 END_TEST
 
@@ -63,7 +67,7 @@ START_TEST(another_text_is_an_error)
         "# HELP a A.\n# TYPE a gauge\na{b} 1\n",
         "# HELP a A.\n# TYPE a gauge\na{b=\"c} 1\n",
         "# HELP a A.\n# TYPE a gauge\na{b=\"c\\",
-        "# HELP a A.\n# TYPE a summary\na 1\n",
+        "# HELP a A.\n# TYPE a untyped\na 1\n",
         "# HELP a A.\n# TYPE a histogram\na_bucket{lo=\"1\"} 1\n",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
