@@ -1,0 +1,101 @@
+"""The FastAPI example: its order under a fault is that of the lists without the fault, with and without a plan to fetch."""
+import http.server
+import importlib.util
+import os
+import sys
+import threading
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import evenkeel  # noqa: E402
+import numpy as np  # noqa: E402
+from world import RULES, Arrays, Hotel  # noqa: E402
+
+TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
+EXAMPLE = os.path.join(TOP, "python", "examples", "fastapi_ranker.py")
+HAS_ALL = all(importlib.util.find_spec(name) for name in ("fastapi", "httpx", "lightgbm"))
+
+
+class PlanServer:
+    """HTTP server with one plan, or without any."""
+
+    def __init__(self):
+        self.plan = None
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                body = (outer.plan or "").encode()
+                known = self.headers.get("If-None-Match") == '"1"'
+                self.send_response(503 if not body else 304 if known else 200)
+                self.send_header("ETag", '"1"')
+                self.send_header("Content-Length", "0" if known else str(len(body)))
+                self.end_headers()
+                if not known:
+                    self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}/api/v1/plan"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+@unittest.skipUnless(HAS_ALL, "no fastapi, httpx or lightgbm")
+class FastApi(Hotel):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        import lightgbm
+        train = Arrays(cls.train, np.float64)
+        options = {"objective": "lambdarank", "num_leaves": 15, "min_data_in_leaf": 20, "verbosity": -1, "num_threads": 1, "seed": 1}
+        cls.model = os.path.join(cls.folder.name, "ranker.txt")
+        lightgbm.train(options, lightgbm.Dataset(train.X, train.labels, group=np.diff(train.starts)), 40).save_model(cls.model)
+
+    def setUp(self):
+        self.server = PlanServer()
+        self.addCleanup(self.server.close)
+        os.environ.update(MODEL=self.model, PLAN_URL=self.server.url)
+        spec = importlib.util.spec_from_file_location("fastapi_ranker", EXAMPLE)
+        self.example = importlib.util.module_from_spec(spec)
+        sys.modules["fastapi_ranker"] = self.example
+        spec.loader.exec_module(self.example)
+        self.example.RETRY_SECONDS = .05
+
+    @staticmethod
+    def body(message):
+        return {"id": message["query"], "time_ms": message["time_ms"], "segments": message["segments"],
+                "query_features": message["query_features"],
+                "items": [{"id": item["id"], "features": item["features"]} for item in message["items"]]}
+
+    def orders(self, client, lists):
+        answers = [client.post("/rank", json=self.body(message)).json() for message in lists]
+        return [[item["id"] for item in answer["items"]] for answer in answers], answers
+
+    def test_the_order_is_kept_under_a_fault(self):
+        from fastapi.testclient import TestClient
+        fault = Arrays(self.generate("fault.jsonl", 600, 8, "--fault", "price=x100,from=100"))
+        healthy = Arrays(self.generate("healthy.jsonl", 600, 8))
+        guard = evenkeel.Guard(self.manifest, self.profile, RULES)
+        guard.observe(**fault.part(0, 400))
+        with TestClient(self.example.app) as client:
+            expected, answers = self.orders(client, healthy.messages[400:450])
+            self.assertEqual({answer["plan_version"] for answer in answers}, {None})
+            wrong, _ = self.orders(client, fault.messages[400:450])
+            self.assertNotEqual(wrong, expected)
+            self.server.plan = guard.plan.json
+            end = time.monotonic() + 30
+            while not self.example.app.state.follower.plan and time.monotonic() < end:
+                time.sleep(.05)
+            repaired, answers = self.orders(client, fault.messages[400:450])
+            self.assertEqual(repaired, expected)
+            self.assertTrue(all(answer["values_changed"] for answer in answers))
+
+
+if __name__ == "__main__":
+    unittest.main()
