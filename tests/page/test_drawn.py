@@ -36,9 +36,9 @@ class Hour(unittest.TestCase):
         return self.browser.run("return [...document.querySelectorAll(arguments[0])].map((e) => arguments[1].map((n) => parseFloat(e.getAttribute(n))))", css, list(names))
 
     def test_bars_are_the_lists_of_each_minute(self):
-        traffic = heard.answer(self.browser, "api/v1/status")["traffic"]
-        lists = [n for n in traffic["lists"] if n]
-        self.assertEqual(sum(lists), self.scene.json("/api/v1/status")["observed_lists"])
+        status = heard.answer(self.browser, "api/v1/status")
+        lists = [n for n in status["traffic"]["lists"] if n]
+        self.assertEqual(sum(lists), status["observed_lists"])
         heights = [h for h, in self.drawn("#hour .bar", "height")]
         for height, count in zip(heights, lists, strict=True):
             self.assertAlmostEqual(height, max(heights) * count / max(lists), delta=2 * PIXEL)

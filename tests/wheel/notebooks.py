@@ -40,12 +40,11 @@ def executed(name):
 
 
 def texts(notebook):
-    """Return the text outputs of each cell, without addresses of objects."""
+    """Return the text output of each cell, without addresses of objects. How a cell's prints are cut into parts differs by run."""
     found = []
     for cell in notebook.cells:
-        for output in cell.get("outputs", ()):
-            text = output.get("text") or output.get("data", {}).get("text/plain", "")
-            found.append(re.sub(r" at 0x[0-9a-f]+", "", text))
+        parts = [output.get("text") or output.get("data", {}).get("text/plain", "") for output in cell.get("outputs", ())]
+        found.append(re.sub(r" at 0x[0-9a-f]+", "", "".join(parts)))
     return found
 
 
