@@ -1,7 +1,6 @@
 """Shared fixtures of a run, created on first use: one browser, the assets, and an instance with a confirmed fault."""
 import contextlib
 import functools
-import time
 
 import watch
 from browser import Browser
@@ -9,7 +8,6 @@ from scene import Assets, Scene, eventually
 
 ARM_B = {"arm": "B"}
 ESTIMATES = 4
-WAIT_LEVEL = 60  # seconds
 FLEET = {"fleet": "topic: plan, report_interval: 100ms, leader_timeout: 2s", "session": 12000}
 _OPEN = contextlib.ExitStack()
 
@@ -39,17 +37,9 @@ def _estimates(scene):
     return sum(factor is not None for factor in track["factor"])
 
 
-def _has_level(scene):
-    """Return whether the last hour has a level. It needs lists between two computations of the statistics."""
-    features = {f["feature"]: f for f in scene.json("/api/v1/features")["features"]}
-    price = features["price"]
-    levels = price.get("levels") or (price["most_shifted_segment"] or {}).get("levels")
-    return bool(levels) and any(levels["level"])
-
-
 @functools.cache
 def found():
-    """Return an instance whose price is found and routed in arm B, with several seconds of factor estimates, and a level."""
+    """Return an instance whose price is found and routed in arm B, with several seconds of factor estimates."""
     scene = _OPEN.enter_context(Scene(assets()))
     scene.calm()
     scene.suspected()
@@ -57,11 +47,6 @@ def found():
     while (before := _estimates(scene)) < ESTIMATES:
         scene.send(60)
         eventually("a sample of the track", lambda: _estimates(scene) > before)
-    for _ in range(WAIT_LEVEL):
-        if _has_level(scene):
-            break
-        scene.send(20)
-        time.sleep(1)
     eventually("lists before and after", lambda: scene.json("/api/v1/samples?feature=price")["lists"])
     return scene
 

@@ -38,7 +38,8 @@ class Hour(unittest.TestCase):
     def test_bars_are_the_lists_of_each_minute(self):
         status = heard.answer(self.browser, "api/v1/status")
         lists = [n for n in status["traffic"]["lists"] if n]
-        self.assertEqual(sum(lists), status["observed_lists"])
+        self.assertLessEqual(sum(lists), status["observed_lists"])  # counted once per second
+        self.assertGreater(sum(lists), .8 * status["observed_lists"])
         heights = [h for h, in self.drawn("#hour .bar", "height")]
         for height, count in zip(heights, lists, strict=True):
             self.assertAlmostEqual(height, max(heights) * count / max(lists), delta=2 * PIXEL)
@@ -61,10 +62,13 @@ class Hour(unittest.TestCase):
         self.assertIn("price in arm=B began at ", self.browser.run("return document.querySelector('#hour svg').getAttribute('aria-label')"))
 
     def test_a_level_is_drawn_with_its_band(self):
-        self.browser.until("a level", "return document.querySelector('#features .spark .line')")
         features = {f["feature"]: f for f in heard.answer(self.browser, "api/v1/features")["features"]}
         price = features["price"]
-        levels = [v for v in (price.get("levels") or price["most_shifted_segment"]["levels"])["level"] if v]
+        history = price.get("levels") or price["most_shifted_segment"]["levels"]
+        levels = [v for v in history["level"] if v] if history else []
+        if len(levels) < 2:  # a line needs two minutes
+            self.assertFalse(self.drawn("#features .spark .line", "d"))
+            return
         label = self.browser.run("return [...document.querySelectorAll('#features tbody tr')].find((r) => r.cells[0].innerText === 'price').querySelector('.spark').getAttribute('aria-label')")
         self.assertEqual(label, f"Level over the last hour: from \u00d7{three(min(levels))} to \u00d7{three(max(levels))}, last \u00d7{three(levels[-1])}; reported beyond \u00d7{three(price['report_threshold'])}")
 
