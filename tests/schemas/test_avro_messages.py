@@ -13,7 +13,7 @@ import unittest
 BUILD = os.environ.get("BUILD", "build")
 TOOL = os.path.join(BUILD, "tests", "schemas", "messages")
 HAS = {name: importlib.util.find_spec(name) is not None for name in ("fastavro", "avro")}
-SCHEMAS, MESSAGES = int(os.environ.get("SCHEMAS", "300")), int(os.environ.get("MESSAGES", "20"))
+SCHEMAS, MESSAGES = int(os.environ.get("RANDOM_SCHEMAS", "300")), int(os.environ.get("RANDOM_MESSAGES", "20"))
 NAMES = ["price", "rating", "stars"]
 MANIFEST = ("version: 1\nfeatures:\n" + "".join(f"  - {{name: {n}, index: {i + 1}, role: item}}\n"
                                                 for i, n in enumerate(NAMES)) +

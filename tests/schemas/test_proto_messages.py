@@ -10,7 +10,7 @@ import unittest
 from test_avro_messages import NAMES, Tool, float32, same
 
 HAS = importlib.util.find_spec("google") is not None and importlib.util.find_spec("google.protobuf") is not None
-SCHEMAS, MESSAGES = int(os.environ.get("SCHEMAS", "300")), int(os.environ.get("MESSAGES", "20"))
+SCHEMAS, MESSAGES = int(os.environ.get("RANDOM_SCHEMAS", "300")), int(os.environ.get("RANDOM_MESSAGES", "20"))
 PATHS = {"query": "inner.query", "time_ms": "inner.at_ms"}
 DOUBLE, FLOAT, INT64, UINT64, INT32, FIXED64, FIXED32, BOOL, STRING, GROUP, MESSAGE, BYTES, UINT32, ENUM, SFIXED32, \
     SFIXED64, SINT32, SINT64 = range(1, 19)
