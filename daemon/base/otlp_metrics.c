@@ -61,6 +61,11 @@ static struct slice slice_of(const char *text)
     return (struct slice){text, strlen(text)};
 }
 
+static bool is_text(struct slice s, const char *text)
+{
+    return s.length == strlen(text) && !memcmp(s.at, text, s.length);
+}
+
 /* Parse a value of the Prometheus text, which also writes NaN, +Inf and -Inf. Return 0 or
  * EK_EFORMAT. */
 static int parse_value(const char *text, size_t length, double *out)
@@ -68,7 +73,7 @@ static int parse_value(const char *text, size_t length, double *out)
     static const char *const words[] = {"NaN", "+Inf", "-Inf"};
     static const double values[] = {(double)NAN, (double)INFINITY, -(double)INFINITY};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (length == strlen(words[i]) && !memcmp(text, words[i], length)) {
+        if (is_text((struct slice){text, length}, words[i])) {
             *out = values[i];
             return EK_OK;
         }
@@ -145,23 +150,22 @@ static void open_point(struct writer *w, struct slice labels)
     ek_json_add_text(&w->json, "timeUnixNano", w->now);
 }
 
-static void add_number_text(struct writer *w, double count)
+/* Add a 64-bit integer, which OTLP writes as a string. */
+static void add_integer(struct writer *w, const char *key, double value)
 {
     char text[NANO_BYTES];
-    snprintf(text, sizeof text, "%.0f", count);
-    ek_json_add_text(&w->json, NULL, text);
+    snprintf(text, sizeof text, "%.0f", value);
+    ek_json_add_text(&w->json, key, text);
 }
 
 static void add_histogram(struct writer *w, double count)
 {
-    char text[NANO_BYTES];
-    snprintf(text, sizeof text, "%.0f", count);
     open_point(w, (struct slice){"", 0});
-    ek_json_add_text(&w->json, "count", text);
+    add_integer(w, "count", count);
     ek_json_add_rounded(&w->json, "sum", w->sum, DIGITS);
     ek_json_open(&w->json, "bucketCounts", '[');
     for (int i = 0; i < w->buckets; i++)
-        add_number_text(w, w->count[i] - (i ? w->count[i - 1] : 0));
+        add_integer(w, NULL, w->count[i] - (i ? w->count[i - 1] : 0));
     ek_json_close(&w->json, ']');
     ek_json_open(&w->json, "explicitBounds", '[');
     for (int i = 0; i + 1 < w->buckets; i++)
@@ -169,11 +173,6 @@ static void add_histogram(struct writer *w, double count)
     ek_json_close(&w->json, ']');
     ek_json_close(&w->json, '}');
     w->buckets = 0;
-}
-
-static bool is_text(struct slice s, const char *text)
-{
-    return s.length == strlen(text) && !memcmp(s.at, text, s.length);
 }
 
 static bool has_end(struct slice name, const char *end)

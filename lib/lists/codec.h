@@ -166,8 +166,7 @@ struct ek_feature_patch {
 
 /* Write the message decoded into `q` with patched feature values to `out`, which is cleared first;
  * it is empty if no value changed and no column was appended. Unchanged values and all other bytes
- * stay. Return 0, EK_ESTATE
- * if `bytes` are not the decoded message, or EK_ENOMEM. */
+ * stay. Return 0, EK_ESTATE if `bytes` are not the decoded message, or EK_ENOMEM. */
 int ek_codec_patch_features(const struct ek_codec *c, const struct ek_list *q, const void *bytes,
                             size_t length, struct ek_feature_patch *p, struct ek_buf *out,
                             struct ek_error *e);

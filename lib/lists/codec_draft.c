@@ -320,8 +320,8 @@ static int fit_item_id(const struct node *n, const char *path)
 /* Of columns: the ids of all items in an array. */
 static int fit_item_ids(const struct node *n, const char *path)
 {
-    bool texts = n->element_scalars && !n->element_numbers;
-    return !n->arrays ? 0 : fit_item_id(n, path) ? fit_item_id(n, path) : texts;
+    int fits = n->arrays ? fit_item_id(n, path) : 0;
+    return fits ? fits : n->arrays && n->element_scalars && !n->element_numbers;
 }
 
 static int fit_score(const struct node *n, const char *path)

@@ -68,10 +68,7 @@ class Stream:
         return self.messages(name)
 
     def messages(self, name):
-        data = read_capture.read(self.path(name))
-        if data[:1] == b"{":
-            return data.splitlines()
-        return [message.rstrip(b"\n") for *_, message in read_capture.records(data)]
+        return read_capture.messages(self.path(name))
 
     def replay(self, rules=RULES):
         """Return the output messages and the confirmed findings for the messages in faulty.msg."""

@@ -115,6 +115,14 @@ def read(path):
     return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
 
 
+def messages(path):
+    """Return the messages of a capture, or the lines of JSON."""
+    data = read(path)
+    if data[:1] == b"{":
+        return data.splitlines()
+    return [message.rstrip(b"\n") for *_, message in records(data)]
+
+
 def _plain(value):
     """Convert to JSON-compatible values."""
     if isinstance(value, list):

@@ -3,6 +3,7 @@
 Uses only the standard library. An independent msgpack decoder reads messages.
 """
 import contextlib
+import http.server
 import json
 import os
 import random
@@ -12,6 +13,7 @@ import socket
 import struct
 import subprocess
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -70,6 +72,37 @@ def evenkeel(*words, status=0):
 def promised(seconds):
     """Return the documented maximum time of an operation for this build."""
     return SLOWER * seconds
+
+
+class HttpSink:
+    """HTTP server that keeps the JSON documents posted to it, and responds with a status that can change."""
+
+    def __init__(self, path="/"):
+        self.status, self.got = 200, []  # got: path, content type and document of each request
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                document = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                outer.got.append((self.path, self.headers["Content-Type"], document))
+                self.send_response(outer.status)
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+        self.server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}{path}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+    def documents(self):
+        return [document for _, _, document in self.got]
 
 
 def eventually(what, condition, seconds=WAIT):

@@ -1,16 +1,14 @@
 """What is told of the input is true, and no helper stops the flow of messages."""
 import fcntl
-import http.server
 import json
 import os
 import signal
 import subprocess
-import threading
 import time
 import unittest
 
 from fixtures import numbered, numbers
-from harness import EVENKEEL, Daemon, eventually, evenkeel, promised
+from harness import EVENKEEL, Daemon, HttpSink, eventually, evenkeel, promised
 
 WORLD = None  # set by run.py
 MODES = ("at_least_once", "exactly_once")
@@ -20,33 +18,15 @@ def daemon(source, target, **more):
     return Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, **more)
 
 
-class Hook:
+class Hook(HttpSink):
     """A webhook that keeps what it gets."""
 
-    def __init__(self):
-        got = self.got = []
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_POST(self):
-                got.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-                self.send_response(200)
-                self.end_headers()
-
-            def log_message(self, *_):
-                pass
-        self.server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
-        self.sink = f"webhook: {{url: \"http://127.0.0.1:{self.server.server_port}/\"}}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.server.shutdown()
-        self.server.server_close()
+    @property
+    def sink(self):
+        return f"webhook: {{url: \"{self.url}\"}}"
 
     def firing(self, kind):
-        return [a for a in self.got if a["kind"] == kind and a["state"] == "firing"]
+        return [a for a in self.documents() if a["kind"] == kind and a["state"] == "firing"]
 
 
 class AMappingThatReadsNothing(unittest.TestCase):
@@ -111,7 +91,7 @@ class ATopicThatDoesNotExist(unittest.TestCase):
             self.assertEqual([c["condition"] for c in ready["conditions"]], ["topic_missing"])
             WORLD.broker.create(source + "-late")
             d.wait_ready()
-            eventually("the alert is resolved", lambda: [a for a in hook.got if a["kind"] == "topic-missing" and a["state"] == "resolved"], promised(40))
+            eventually("the alert is resolved", lambda: [a for a in hook.documents() if a["kind"] == "topic-missing" and a["state"] == "resolved"], promised(40))
             self.assertEqual(d.stop(), 0, d.log())
 
 

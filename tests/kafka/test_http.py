@@ -1,15 +1,13 @@
 """Event stream, hostile clients and a collector of metrics: ranking continues, and every connection ends eventually."""
-import http.server
 import json
 import os
 import re
 import signal
 import socket
-import threading
 import unittest
 
 from fixtures import numbered
-from harness import WAIT, Daemon, eventually
+from harness import WAIT, Daemon, HttpSink, eventually
 
 WORLD = None  # set by run.py
 MANY = 1000
@@ -234,36 +232,15 @@ class Abuse(unittest.TestCase):
         self.assertEqual(self.d.stop(), 0, self.d.log())
 
 
-class Collector:
-    """OTLP endpoint that keeps the requests, and responds with a status that can change."""
+class Collector(HttpSink):
+    """OTLP endpoint."""
 
     def __init__(self):
-        self.status, self.got = 200, []
-        outer = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_POST(self):
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                outer.got.append((self.path, self.headers["Content-Type"], body))
-                self.send_response(outer.status)
-                self.end_headers()
-
-            def log_message(self, *_):
-                pass
-        self.server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}/v1/metrics"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.server.shutdown()
-        self.server.server_close()
+        super().__init__("/v1/metrics")
 
     def metrics(self):
         """Return {name: metric} of the newest request."""
-        return {m["name"]: m for m in self.got[-1][2]["resourceMetrics"][0]["scopeMetrics"][0]["metrics"]}
+        return {m["name"]: m for m in self.documents()[-1]["resourceMetrics"][0]["scopeMetrics"][0]["metrics"]}
 
 
 class OtlpExport(unittest.TestCase):

@@ -66,10 +66,7 @@ class Ranker(Folder):
         return self.messages(name)
 
     def messages(self, name):
-        data = read_capture.read(self.path(name))
-        if data[:1] == b"{":
-            return data.splitlines()
-        return [message.rstrip(b"\n") for *_, message in read_capture.records(data)]
+        return read_capture.messages(self.path(name))
 
     def check_ranker(self, model, predict):
         healthy = self.convert("healthy.ekc", model)

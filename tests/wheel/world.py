@@ -59,6 +59,13 @@ class Arrays:
         return of_list | {name: self.X[:, i] for i, name in enumerate(manifest.item_features)}
 
 
+def train_lightgbm(X, labels, starts):
+    """Return a small LambdaMART of LightGBM."""
+    import lightgbm
+    options = {"objective": "lambdarank", "num_leaves": 15, "min_data_in_leaf": 20, "verbosity": -1, "num_threads": 1, "seed": 1}
+    return lightgbm.train(options, lightgbm.Dataset(X, labels, group=np.diff(starts)), 40)
+
+
 class Hotel(unittest.TestCase):
     """Folder with a manifest, a profile of 3,000 lists, and rules."""
 

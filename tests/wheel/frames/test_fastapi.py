@@ -10,7 +10,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import evenkeel  # noqa: E402
 import numpy as np  # noqa: E402
-from world import RULES, Arrays, Hotel  # noqa: E402
+from world import RULES, Arrays, Hotel, train_lightgbm  # noqa: E402
 
 TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
 EXAMPLE = os.path.join(TOP, "python", "examples", "fastapi_ranker.py")
@@ -51,11 +51,9 @@ class FastApi(Hotel):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        import lightgbm
         train = Arrays(cls.train, np.float64)
-        options = {"objective": "lambdarank", "num_leaves": 15, "min_data_in_leaf": 20, "verbosity": -1, "num_threads": 1, "seed": 1}
         cls.model = os.path.join(cls.folder.name, "ranker.txt")
-        lightgbm.train(options, lightgbm.Dataset(train.X, train.labels, group=np.diff(train.starts)), 40).save_model(cls.model)
+        train_lightgbm(train.X, train.labels, train.starts).save_model(cls.model)
 
     def setUp(self):
         self.server = PlanServer()

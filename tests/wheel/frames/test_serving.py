@@ -6,7 +6,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import evenkeel  # noqa: E402
 import numpy as np  # noqa: E402
-from world import HAS, RULES, Arrays, Hotel  # noqa: E402
+from world import HAS, RULES, Arrays, Hotel, train_lightgbm  # noqa: E402
 
 
 @unittest.skipUnless(HAS["lightgbm"], "no lightgbm")
@@ -14,11 +14,8 @@ class Serving(Hotel):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        import lightgbm
         train = Arrays(cls.train, np.float64)
-        options = {"objective": "lambdarank", "num_leaves": 15, "min_data_in_leaf": 20, "verbosity": -1, "num_threads": 1, "seed": 1}
-        cls.lightgbm, cls.options = lightgbm, options
-        cls.ranker = lightgbm.train(options, lightgbm.Dataset(train.X, train.labels, group=np.diff(train.starts)), 40)
+        cls.ranker = train_lightgbm(train.X, train.labels, train.starts)
 
     @staticmethod
     def tau(a, b, starts):
@@ -48,7 +45,7 @@ class Serving(Hotel):
         train, test = Arrays(self.train, np.float64), Arrays(self.generate("test.jsonl", 500, 9), np.float64)
         wide = evenkeel.WideColumns.of(train.X, [0, 1])
         A, starts = evenkeel.augment(train.X, train.starts, wide, seed=1)
-        hardened = self.lightgbm.train(self.options, self.lightgbm.Dataset(A, np.tile(train.labels, 2), group=np.diff(starts)), 40)
+        hardened = train_lightgbm(A, np.tile(train.labels, 2), starts)
 
         def scores(X):
             return hardened.predict(np.hstack([X, evenkeel.wide_columns(X, test.starts, wide)]))
