@@ -9,7 +9,12 @@
 
 struct ek_traffic_history {
     pthread_mutex_t lock;
-    struct ek_traffic_sample sample[EK_TRAFFIC_SAMPLES]; /* oldest first */
+    struct ek_traffic_sample last;
+    uint64_t counted; /* lists of this process */
+    struct {
+        uint64_t counted;
+        int64_t now_ms;
+    } sample[EK_TRAFFIC_SAMPLES]; /* oldest first */
     int samples;
     int64_t minute; /* newest one with lists; -1: none */
     double lists[EK_TRAFFIC_MINUTES];
@@ -22,6 +27,7 @@ struct ek_traffic_history *ek_traffic_history_new(void)
         return NULL;
     pthread_mutex_init(&h->lock, NULL);
     h->minute = -1;
+    h->last.event_ms = -1;
     return h;
 }
 
@@ -68,51 +74,51 @@ static void spread(struct ek_traffic_history *h, double lists, int64_t from, int
     }
 }
 
-/* Return the new lists. A restored state adds lists without messages. */
-static uint64_t count_new(const struct ek_traffic_sample *before, const struct ek_traffic_sample *s)
+/* Return the new lists. A restored state adds lists without messages, and a message counts some
+ * time before its list, so compare with all messages so far. */
+static uint64_t count_new(const struct ek_traffic_history *h, const struct ek_traffic_sample *s)
 {
-    uint64_t lists = s->lists > before->lists ? s->lists - before->lists : 0;
-    uint64_t messages = s->messages > before->messages ? s->messages - before->messages : 0;
+    uint64_t lists = s->lists > h->last.lists ? s->lists - h->last.lists : 0;
+    uint64_t messages = s->messages > h->counted ? s->messages - h->counted : 0;
     return lists < messages ? lists : messages;
 }
 
-/* Keep the sample; the oldest one goes. */
-static void keep(struct ek_traffic_history *h, const struct ek_traffic_sample *s)
+/* Keep the count; the oldest one goes. */
+static void keep_count(struct ek_traffic_history *h, int64_t now_ms)
 {
     if (h->samples == EK_TRAFFIC_SAMPLES) {
         for (int i = 1; i < h->samples; i++)
             h->sample[i - 1] = h->sample[i];
         h->samples--;
     }
-    h->sample[h->samples++] = *s;
+    h->sample[h->samples].counted = h->counted;
+    h->sample[h->samples++].now_ms = now_ms;
 }
 
 void ek_traffic_history_add(struct ek_traffic_history *h, const struct ek_traffic_sample *s)
 {
-    static const struct ek_traffic_sample start = {.event_ms = -1};
-    struct ek_traffic_sample own = *s;
     pthread_mutex_lock(&h->lock);
-    const struct ek_traffic_sample *before = h->samples ? &h->sample[h->samples - 1] : &start;
-    uint64_t lists = count_new(before, s);
-    if (own.event_ms > own.wall_ms)
-        own.event_ms = own.wall_ms;
-    if (lists && own.event_ms >= 0)
-        spread(h, (double)lists, before->event_ms, own.event_ms);
-    keep(h, &own);
+    int64_t event_ms = s->event_ms < s->wall_ms ? s->event_ms : s->wall_ms;
+    uint64_t lists = count_new(h, s);
+    if (lists && event_ms >= 0)
+        spread(h, (double)lists, h->last.event_ms, event_ms);
+    h->counted += lists;
+    h->last = *s;
+    h->last.event_ms = event_ms;
+    keep_count(h, s->now_ms);
     pthread_mutex_unlock(&h->lock);
 }
 
 double ek_traffic_history_rate(struct ek_traffic_history *h)
 {
-    uint64_t lists = 0;
-    double seconds = 0;
+    double lists = 0, seconds = 0;
     pthread_mutex_lock(&h->lock);
-    for (int i = 1; i < h->samples; i++)
-        lists += count_new(&h->sample[i - 1], &h->sample[i]);
-    if (h->samples > 1)
+    if (h->samples > 1) {
+        lists = (double)(h->sample[h->samples - 1].counted - h->sample[0].counted);
         seconds = (double)(h->sample[h->samples - 1].now_ms - h->sample[0].now_ms) / 1000;
+    }
     pthread_mutex_unlock(&h->lock);
-    return seconds > 0 ? (double)lists / seconds : 0;
+    return seconds > 0 ? lists / seconds : 0;
 }
 
 int ek_traffic_history_json(struct ek_traffic_history *h, struct ek_buf *out)

@@ -10,7 +10,8 @@ enum { EK_TRAFFIC_MINUTE_MS = 60000, EK_TRAFFIC_MINUTES = 60, EK_TRAFFIC_SAMPLES
 
 struct ek_traffic_history;
 
-/* Totals of a process; a restored state increases only the lists. */
+/* Totals of a process; a restored state increases only the lists, and a message counts when it is
+ * consumed, its list when it is observed. */
 struct ek_traffic_sample {
     uint64_t lists, messages;
     int64_t event_ms; /* of the last list; -1: none */

@@ -75,6 +75,18 @@ START_TEST(a_restored_state_is_no_traffic_and_the_future_is_now)
 }
 END_TEST
 
+START_TEST(a_list_counts_though_its_message_did_a_sample_before)
+{
+    struct ek_traffic_history *h = started();
+    add(h, 0, 500, -1, 0);
+    add(h, 300, 700, 70 * MINUTE, SECOND);
+    add(h, 700, 700, 70 * MINUTE, 2 * SECOND);
+    assert_minutes(h, "660000", 59, "700");
+    ck_assert_double_eq_tol(ek_traffic_history_rate(h), 350, 1e-9);
+    ek_traffic_history_free(h);
+}
+END_TEST
+
 START_TEST(the_rate_is_that_of_the_last_ten_seconds)
 {
     struct ek_traffic_history *h = started();
@@ -97,5 +109,6 @@ Suite *suite_traffic_history(void)
     return ek_suite("traffic_history", lists_count_evenly_in_the_minutes_since_the_previous_sample,
                     an_hour_later_the_minutes_before_are_gone_and_late_lists_count_in_their_minute,
                     a_restored_state_is_no_traffic_and_the_future_is_now,
+                    a_list_counts_though_its_message_did_a_sample_before,
                     the_rate_is_that_of_the_last_ten_seconds);
 }
