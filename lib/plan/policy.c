@@ -3,6 +3,10 @@
 #include <math.h>
 #include <string.h>
 
+/* Half width of the widest interval of a factor (ln) that is acted on: 20%, or a fraction of a
+ * large shift. */
+static const double ERROR_LN = .1823, ERROR_FRACTION = .25;
+
 /* Return whether a matching unit is in the rules of the feature. */
 static int listed_unit(const struct ek_feature_rule *rule, const struct ek_manifest *m,
                        const struct ek_finding *f)
@@ -19,9 +23,16 @@ static int listed_unit(const struct ek_feature_rule *rule, const struct ek_manif
     return 0;
 }
 
+/* Return whether the factor has no narrow interval: one factor does not explain the lists. */
+static int is_uncertain(const struct ek_finding *f)
+{
+    double half = log(f->factor_high / f->factor_low) / 2;
+    return !f->varies && !(half <= fmax(ERROR_LN, ERROR_FRACTION * fabs(log(f->factor))));
+}
+
 /* Return whether a change may be that of traffic. Traffic shifts by a tenth, or drifts further, but
- * units rarely do, so a small or gradual factor needs a known unit. A route affects all lists of
- * its segment, so a small fraction is not acted on either. */
+ * units rarely do, so a small, gradual or uncertain factor needs a known unit. A route affects all
+ * lists of its segment, so a small fraction is not acted on either. */
 static int is_unlikely_unit(const struct ek_feature_rule *rule, const struct ek_manifest *m,
                             const struct ek_finding *f)
 {
@@ -32,7 +43,8 @@ static int is_unlikely_unit(const struct ek_feature_rule *rule, const struct ek_
     if (f->share < rule->action_min_fraction)
         return 1;
     double nearer = f->factor > 1 ? f->factor_low : 1 / f->factor_high;
-    return (nearer < rule->action_threshold || f->gradual) && !listed_unit(rule, m, f);
+    return (nearer < rule->action_threshold || f->gradual || is_uncertain(f)) &&
+           !listed_unit(rule, m, f);
 }
 
 static struct ek_treatment treatment_of(enum ek_action action, const struct ek_finding *f,

@@ -52,6 +52,26 @@ START_TEST(a_gradual_factor_is_not_acted_on)
 }
 END_TEST
 
+START_TEST(a_factor_without_a_narrow_interval_is_not_acted_on)
+{
+    static const struct ek_means means = {.model = true};
+    struct bench b;
+    setup(&b, "version: 1\n");
+    for (int wide = 0; wide < 2; wide++) {
+        struct ek_finding f = {.state = EK_UPDATED,
+                               .class = EK_SCALE,
+                               .factor = .44,
+                               .factor_low = wide ? .2 : .4,
+                               .factor_high = wide ? .64 : .48,
+                               .share = .09,
+                               .query_feature = -1};
+        ck_assert_int_eq(ek_decide(b.rules, b.manifest, &means, &f).treatment.action,
+                         wide ? EK_ACT_ALERT : EK_ACT_ROUTE);
+    }
+    teardown(&b);
+}
+END_TEST
+
 /* One factor repairs, many do not. */
 START_TEST(lists_with_factors_of_their_own_are_routed_by_a_network)
 {
@@ -128,5 +148,6 @@ Suite *suite_policy(void)
                     a_small_factor_without_a_listed_unit_is_told_only,
                     for_a_few_lists_all_are_not_routed, a_weak_finding_of_any_class_is_not_acted_on,
                     a_gradual_factor_is_not_acted_on,
+                    a_factor_without_a_narrow_interval_is_not_acted_on,
                     lists_with_factors_of_their_own_are_routed_by_a_network);
 }
