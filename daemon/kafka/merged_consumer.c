@@ -270,19 +270,23 @@ static int fill(struct ek_merged_consumer *t, struct ek_error *e)
     return rc;
 }
 
-/* Return true while a partition without a buffered record may still deliver the oldest one. */
+/* Return true while no partition has a buffered record, or one without it may still deliver the
+ * oldest one. False if all have ended. */
 static bool is_blocked(const struct ek_merged_consumer *t)
 {
     int64_t now = ek_now_ms();
+    bool open = false, filled = false;
     for (int i = 0; i < t->count; i++) {
         const struct partition_queue *s = &t->partition_queues[i];
+        filled |= s->head != NULL;
         if (s->head || ended(t, s))
             continue;
+        open = true;
         int64_t patience = s->position < s->end ? BACKLOG_MS : SILENCE_MS;
         if (t->flags & EK_MERGED_CONSUMER_UNTIL_END || now - s->received_ms < patience)
             return true;
     }
-    return false;
+    return open && !filled;
 }
 
 static struct partition_queue *oldest(const struct ek_merged_consumer *t)

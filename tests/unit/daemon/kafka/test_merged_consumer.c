@@ -1,4 +1,5 @@
 /* The merged consumer of the tools: order over several partitions, and errors without input. */
+#include "daemon/base/clock.h"
 #include "daemon/kafka/mock_cluster.h"
 #include "daemon/kafka/tool_client.h"
 #include "tests/check.h"
@@ -90,6 +91,27 @@ START_TEST(a_partition_without_a_record_holds_nothing_up_for_good)
 }
 END_TEST
 
+START_TEST(a_silent_topic_is_waited_for)
+{
+    enum { SILENT_MS = 1500, POLL_MS = 200 };
+    struct ek_mock *mock;
+    struct ek_merged_consumer *t;
+    struct ek_error e;
+    struct ek_kafka_record r;
+    int got;
+    ck_assert_int_eq(ek_mock_start(&mock, &e), 0);
+    ck_assert_int_eq(ek_mock_topic(mock, "none", 2, &e), 0);
+    ck_assert_int_eq(ek_merged_consumer_new(&t, ek_mock_brokers(mock), "none", 0, WAIT_MS, &e), 0);
+    ck_assert_int_eq(ek_merged_consumer_next(t, &r, SILENT_MS, &got, &e), 0);
+    int64_t began = ek_now_ms();
+    ck_assert_int_eq(ek_merged_consumer_next(t, &r, POLL_MS, &got, &e), 0);
+    ck_assert_int_eq(got, 0);
+    ck_assert_int_ge(ek_now_ms() - began, POLL_MS);
+    ek_merged_consumer_free(t);
+    ek_mock_stop(mock);
+}
+END_TEST
+
 START_TEST(what_comes_behind_the_end_is_left_when_only_what_is_there_is_wanted)
 {
     struct ek_mock *mock;
@@ -170,6 +192,7 @@ Suite *suite_merged_consumer(void)
     return ek_suite("tap", partitions_are_merged_by_time_up_to_their_ends,
                     partitions_are_merged_by_time_while_the_stream_goes_on,
                     a_partition_without_a_record_holds_nothing_up_for_good,
+                    a_silent_topic_is_waited_for,
                     what_comes_behind_the_end_is_left_when_only_what_is_there_is_wanted,
                     what_is_sent_keeps_its_order_although_requests_are_refused,
                     brokers_that_do_not_answer_are_named);
