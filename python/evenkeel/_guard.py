@@ -10,8 +10,9 @@ from typing import Any, Iterable, Iterator, Mapping, NamedTuple, Optional, Union
 import numpy as np
 
 from . import _native
+from ._arguments import PathLike, array_from, path_of, sequence_of, text_from, whole_of
 from ._lists import Lists, is_frame, lists_from_frame, scores_of, starts_from_ids
-from ._manifest import Manifest, PathLike, manifest_of
+from ._manifest import Manifest, manifest_of
 
 Event = dict[str, Any]
 CLOSED = ("dismissed", "recovered")
@@ -32,21 +33,21 @@ def files(**contents: tuple[str, bytes]) -> Iterator[dict[str, str]]:
             text = str(why)
             for key, (shown, _) in contents.items():
                 text = text.replace(paths[key], shown)
-            raise type(why)(text) from None
+            raise (type(why) if isinstance(why, OSError) else ValueError)(text) from None
 
 
 class Profile:
     """Training statistics: the contents of a profile file, with the manifest if it is known."""
 
     def __init__(self, data: bytes, name: str = "profile", manifest: Optional[Manifest] = None) -> None:
+        if not isinstance(data, bytes):
+            raise ValueError(f"'data' is {type(data).__name__}, expected bytes")
         self._data, self.name, self.manifest = data, name, manifest
 
     @classmethod
     def load(cls, path: PathLike) -> "Profile":
         """Read a file of `evenkeel profile` or of `save`."""
-        if not isinstance(path, (str, os.PathLike)):
-            raise ValueError(f"'path' is {type(path).__name__}, expected a path")
-        name = os.fspath(path)
+        name = path_of(path)
         with open(name, "rb") as source:
             data = source.read()
         _native.check_profile(name, None)
@@ -72,16 +73,13 @@ class Profile:
         if isinstance(features, (Manifest, str, os.PathLike)):
             manifest = manifest_of(features, "features")
         else:
-            try:
-                manifest = Manifest.of(features)
-            except TypeError:
-                raise ValueError("'features' must be a manifest or names of features") from None
+            manifest = Manifest.of(features)
         if stratify_by is not None and not isinstance(stratify_by, str):
             raise ValueError("'stratify_by' must be the name of a segment dimension or query feature")
         if is_frame(data):
             if starts is not None or query_features is not None:
                 raise ValueError("'starts' and 'query_features' belong to arrays; a frame has 'query' and columns")
-            dimensions = [segments] if isinstance(segments, str) else list(segments or ())
+            dimensions = [segments] if isinstance(segments, str) else [] if segments is None else sequence_of(segments, "segments")
             if stratify_by is not None and stratify_by not in (*dimensions, *manifest.query_features):
                 dimensions.append(stratify_by)
             lists = lists_from_frame(data, manifest, query, dimensions, time, item_ids)
@@ -89,11 +87,13 @@ class Profile:
             if (starts is None) == (query is None):
                 raise ValueError("an array needs either 'starts' or 'query', the list id of each row")
             if starts is None:
-                ids = np.asarray(query)
-                if ids.shape != np.shape(data)[:1]:
+                ids = array_from(query, "query")
+                if ids.shape != array_from(data, "X").shape[:1]:
                     raise ValueError(f"'query' has shape {ids.shape}, expected one id per row of 'X'")
                 starts = starts_from_ids(ids, "query")
             lists = Lists.of(data, starts, segments, time, query_features, None, item_ids)
+            if stratify_by is not None and stratify_by not in (*lists.segments, *manifest.query_features):
+                raise ValueError(f"'stratify_by': no segment dimension or query feature {stratify_by!r}")
         with files(manifest=(manifest.name, manifest.text.encode()), profile=("profile", b"")) as paths:
             builder = _native.ProfileBuilder(paths["manifest"], stratify_by)
             builder.add(*lists.check(manifest).arguments())
@@ -103,10 +103,8 @@ class Profile:
 
     def save(self, path: PathLike) -> None:
         """Write the file that `evenkeel profile` makes of the same lists. It replaces a file as a whole."""
-        if not isinstance(path, (str, os.PathLike)):
-            raise ValueError(f"'path' is {type(path).__name__}, expected a path")
         import tempfile
-        name = os.path.abspath(os.fspath(path))
+        name = os.path.abspath(path_of(path))
         handle, part = tempfile.mkstemp(dir=os.path.dirname(name), prefix=".evenkeel-")
         try:
             with os.fdopen(handle, "wb") as out:
@@ -126,11 +124,13 @@ def _text(source: Union[PathLike, None], argument: str) -> Optional[tuple[str, b
     if source is None:
         return None
     if isinstance(source, str) and "\n" in source:
-        return argument, source.encode()
-    if isinstance(source, (str, os.PathLike)):
-        with open(source, "rb") as file:
-            return os.fspath(source), file.read()
-    raise ValueError(f"'{argument}' is {type(source).__name__}, expected a path or YAML text")
+        try:
+            return argument, source.encode()
+        except UnicodeEncodeError as why:
+            raise ValueError(f"'{argument}': {why}") from None
+    name = path_of(source, argument, "a path or YAML text")
+    with open(name, "rb") as file:
+        return name, file.read()
 
 
 class Guard:
@@ -144,7 +144,7 @@ class Guard:
                  rules: Optional[PathLike] = None) -> None:
         self.manifest = manifest_of(manifest)
         if isinstance(profile, (str, os.PathLike)):
-            profile = Profile.load(profile)
+            profile = Profile.load(path_of(profile, "profile"))
         if not isinstance(profile, Profile):
             raise ValueError(f"'profile' is {type(profile).__name__}, expected a Profile or a path")
         contents = {"manifest": (self.manifest.name, self.manifest.text.encode()), "profile": (profile.name, profile._data)}
@@ -209,6 +209,14 @@ class Guard:
         return self._native.list_count()
 
 
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse a key that two parsers would read differently."""
+    out = dict(pairs)
+    if len(out) != len(pairs):
+        raise ValueError("the plan has a duplicate key")
+    return out
+
+
 def _columns_needed(query_features: Iterable[dict[str, Any]]) -> int:
     return max((feature["index"] + 1 for feature in query_features if feature["index"] is not None), default=0)
 
@@ -218,41 +226,38 @@ class Plan:
 
     def __init__(self, text: str) -> None:
         #: The plan as JSON, as in the body of `/api/v1/plan`.
-        self.json = text
+        self.json = text_from(text, "text", "JSON")
         self._thread = threading.local()
         self._thread.applier = _native.Applier(text)
         try:
-            self._document = json.loads(text)
+            self._document = json.loads(text, object_pairs_hook=_unique)
         except RecursionError:
             raise ValueError("the plan is nested too deeply") from None
+        #: Number of the plan; 0 without one.
+        self.version = whole_of(self._document.get("version") or 0, "version")
         #: For each entry: feature, its column of X, and the number of columns of query features that it needs.
         self._needs = [(entry["feature"], entry["index"], _columns_needed(entry.get("query_features") or ())) for entry in self.entries]
 
     @classmethod
     def load(cls, source: Any) -> "Plan":
         """Read a plan: JSON text (str or bytes), a mapping with `entries`, a path, or an open file. Fetching is up to the caller."""
+        is_text = isinstance(source, (bytes, bytearray)) or hasattr(source, "read")
         if hasattr(source, "read"):
             source = source.read()
         if isinstance(source, Mapping):
             try:
                 source = json.dumps(source, allow_nan=False)
-            except (TypeError, ValueError) as why:
+            except (TypeError, ValueError, RecursionError) as why:
                 raise ValueError(f"'source': {why}") from None
         try:
             if isinstance(source, (bytes, bytearray)):
                 source = source.decode()
-            if isinstance(source, str) and source.lstrip().startswith("{"):
-                return cls(source)
-            if isinstance(source, (str, os.PathLike)):
-                with open(source, encoding="utf-8") as file:
-                    return cls(file.read())
+            if not is_text and not (isinstance(source, str) and source.lstrip().startswith("{")):
+                with open(path_of(source, "source", "JSON, a mapping, a path or a file"), encoding="utf-8") as file:
+                    source = file.read()
+            return cls(text_from(source, "source"))
         except UnicodeError as why:
             raise ValueError(f"'source': {why}") from None
-        raise ValueError(f"'source' is {type(source).__name__}, expected JSON, a mapping, a path or a file")
-
-    @property
-    def version(self) -> int:
-        return int(self._document.get("version") or 0)
 
     @property
     def entries(self) -> list[dict[str, Any]]:

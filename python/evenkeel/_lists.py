@@ -1,11 +1,13 @@
 """Lists in arrays and data frames, checked and converted for the native module."""
 from __future__ import annotations
 
+import collections
 import dataclasses
 from typing import Any, Iterable, Mapping, Optional, Sequence
 
 import numpy as np
 
+from ._arguments import array_from, is_whole, sequence_of, shown
 from ._manifest import Manifest
 
 ITEMS_MAX = 10_000  # per list, as in messages
@@ -17,21 +19,21 @@ def text_of(value: Any, argument: str) -> Optional[str]:
         return value
     if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
-    if isinstance(value, (int, np.integer)):
+    if is_whole(value) and abs(int(value)) < 10 ** 4000:
         return str(int(value))
     if isinstance(value, (float, np.floating)):
         if np.isnan(value):
             return None
-        if float(value).is_integer():
+        if np.isfinite(value) and float(value).is_integer():
             return str(int(value))
     elif type(value).__name__ in ("NAType", "NaTType"):
         return None
-    raise ValueError(f"'{argument}': {value!r} is not a string, integer or boolean")
+    raise ValueError(f"'{argument}': {shown(value)} is not a string, integer or boolean")
 
 
 def texts_of(values: Any, count: int, argument: str, of: str = "list") -> tuple[Optional[str], ...]:
     """Return one text per list or row; a single string or integer stands for all of them."""
-    if values is None or isinstance(values, (str, int, np.integer)):
+    if values is None or isinstance(values, (str, bool)) or is_whole(values):
         return (text_of(values, argument),) * count
     values = values.tolist() if hasattr(values, "tolist") else values
     try:
@@ -50,29 +52,29 @@ def segments_of(segments: Optional[Mapping[str, Any]], lists: int) -> dict[str, 
         raise ValueError("'segments' must map dimensions to values")
     for name in segments:
         if not isinstance(name, str):
-            raise ValueError(f"'segments': dimension {name!r} is not a string")
+            raise ValueError(f"'segments': dimension {shown(name)} is not a string")
     return {name: texts_of(values, lists, f"segments[{name}]") for name, values in segments.items()}
 
 
 def starts_of(starts: Any, rows: int) -> np.ndarray:
     """Return offsets of lists that cover the rows of X, as int64."""
-    array = np.asarray(starts)
-    if array.ndim != 1 or not (np.issubdtype(array.dtype, np.integer) and array.dtype.itemsize <= 8):
+    array = array_from(starts, "starts")
+    if array.ndim != 1 or array.dtype.kind not in "iu":
         raise ValueError("'starts' must be a sequence of integers: the first row of each list, and the number of rows")
     if not array.size or array[0] != 0 or array[-1] != rows or np.any(array[1:] < array[:-1]):
         raise ValueError(f"'starts' must rise from 0 to the number of rows of 'X', {rows}")
-    return np.ascontiguousarray(array, dtype=np.int64)
+    return np.require(array, np.int64, ["C", "A"])
 
 
 def times_of(time_ms: Any, lists: int) -> Optional[np.ndarray]:
     """Return milliseconds since 1970 per list; datetime64 is converted, NaT and None are unknown."""
     if time_ms is None:
         return None
-    array = np.asarray(time_ms)
-    if np.issubdtype(array.dtype, np.datetime64):
+    array = array_from(time_ms, "time_ms")
+    if array.dtype.kind == "M":
         unknown = np.isnat(array)
         array = np.where(unknown, 0, array.astype("datetime64[ms]").astype(np.int64))
-    if not np.issubdtype(array.dtype, np.integer):
+    if array.dtype.kind not in "iu":
         raise ValueError("'time_ms' must be integers (milliseconds since 1970) or datetime64")
     if array.ndim == 0:
         array = np.full(lists, array)
@@ -80,7 +82,7 @@ def times_of(time_ms: Any, lists: int) -> Optional[np.ndarray]:
         raise ValueError(f"'time_ms' has shape {array.shape}, expected one value per list, {lists}")
     if array.size and (int(array.min()) < 0 or int(array.max()) > 9_000_000_000_000_000):
         raise ValueError("'time_ms' must be milliseconds since 1970")
-    return np.ascontiguousarray(array, dtype=np.int64)
+    return np.require(array, np.int64, ["C", "A"])
 
 
 def array_of(values: Any, dtype: type, argument: str) -> np.ndarray:
@@ -136,6 +138,7 @@ class Lists:
             raise ValueError(f"'X' is {type(X).__name__}, not a NumPy array")
         if X.ndim != 2 or X.dtype not in (np.float32, np.float64) or not X.dtype.isnative:
             raise ValueError(f"'X' has shape {X.shape} and dtype {X.dtype}; expected rows x features of float32 or float64")
+        X = np.asarray(X)  # of a subclass the array
         starts, rows = starts_of(starts, len(X)), len(X)
         lists = len(starts) - 1
         return Lists(X, starts, segments_of(segments, lists), times_of(time_ms, lists), queries_of(query_features, lists),
@@ -162,7 +165,7 @@ def columns_of(frame: Any) -> list[str]:
     names = getattr(frame, "column_names", None)
     if names is None:
         names = frame.keys() if isinstance(frame, Mapping) else frame.columns
-    return [str(name) for name in names]
+    return [name for name in names if isinstance(name, str)]
 
 
 def is_frame(data: Any) -> bool:
@@ -188,25 +191,34 @@ def frame_of(data: Any) -> Any:
         raise ValueError(f"{type(data).__name__}: install pyarrow or polars to read Arrow streams") from None
 
 
-def column(frame: Any, name: str, argument: str) -> np.ndarray:
-    if name not in columns_of(frame):
-        raise ValueError(f"'{argument}': no column '{name}'")
-    values = frame[name]
-    if hasattr(values, "to_numpy"):
+def _values(column: Any, argument: str) -> np.ndarray:
+    if hasattr(column, "to_numpy"):
         try:
-            return np.asarray(values.to_numpy(zero_copy_only=False))  # pyarrow
+            return np.asarray(column.to_numpy(zero_copy_only=False))  # pyarrow
         except TypeError:
-            return np.asarray(values.to_numpy())
-    return np.asarray(values)
+            return np.asarray(column.to_numpy())
+    return array_from(column, argument)
+
+
+def column(frame: Any, name: str, argument: str, rows: Optional[int] = None) -> np.ndarray:
+    """Return a column as an array, of `rows` values if they are known."""
+    if not isinstance(name, str):
+        raise ValueError(f"'{argument}' is {shown(name)}, expected the name of a column")
+    if name not in columns_of(frame):
+        raise ValueError(f"'{argument}': no column {shown(name)}")
+    values = _values(frame[name], argument)
+    if values.ndim != 1 or rows is not None and len(values) != rows:
+        raise ValueError(f"'{argument}': column '{name}' has shape {values.shape}, expected a value per row")
+    return values
 
 
 def _number(value: Any) -> float:
     return float("nan") if value is None or type(value).__name__ == "NAType" else float(value)
 
 
-def numbers(frame: Any, name: str, argument: str) -> np.ndarray:
+def numbers(frame: Any, name: str, argument: str, rows: Optional[int] = None) -> np.ndarray:
     """Return a column as float32; a missing value is NaN."""
-    values = column(frame, name, argument)
+    values = column(frame, name, argument, rows)
     try:
         with np.errstate(over="ignore"):
             if values.dtype == object:
@@ -214,21 +226,25 @@ def numbers(frame: Any, name: str, argument: str) -> np.ndarray:
             if values.dtype.kind not in "fiub":
                 raise TypeError
             return values.astype(np.float32)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"'{argument}': column '{name}' has values that are not numbers") from None
 
 
 def starts_from_ids(ids: np.ndarray, argument: str) -> np.ndarray:
     """Return the offsets of runs of equal ids. Each id must have one run."""
+    if ids.ndim != 1:
+        raise ValueError(f"'{argument}' has shape {ids.shape}, expected one id per row")
     if not len(ids):
         return np.zeros(1, np.int64)
-    changed = np.asarray(ids[1:] != ids[:-1], dtype=bool)
-    first = np.concatenate([[0], np.flatnonzero(changed) + 1])
-    seen: set[Any] = set()
-    for value in ids[first].tolist():
-        if value in seen:
-            raise ValueError(f"'{argument}': the rows of list {value!r} are not adjacent; sort by it")
-        seen.add(value)
+    try:
+        changed = np.asarray(ids[1:] != ids[:-1], dtype=bool)
+        first = np.concatenate([[0], np.flatnonzero(changed) + 1])
+        counts = collections.Counter(ids[first].tolist())
+    except (TypeError, ValueError):
+        raise ValueError(f"'{argument}' must be strings or integers") from None
+    value, runs = counts.most_common(1)[0]
+    if runs > 1:
+        raise ValueError(f"'{argument}': the rows of list {shown(value)} are not adjacent; sort by it")
     return np.concatenate([first, [len(ids)]]).astype(np.int64)
 
 
@@ -239,13 +255,13 @@ def lists_from_frame(data: Any, manifest: Manifest, query: str, segments: Iterab
         raise ValueError("'query' must be the name of the column of list ids")
     frame = frame_of(data)
     ids = column(frame, query, "query")
-    starts = starts_from_ids(ids, "query")
+    starts, rows = starts_from_ids(ids, "query"), len(ids)
     first = starts[:-1]
-    items = [numbers(frame, name, "features") for name in manifest.item_features]
+    items = [numbers(frame, name, "features", rows) for name in manifest.item_features]
     X = np.stack(items, axis=1) if items else np.empty((len(ids), 0), np.float32)
-    queries = [numbers(frame, name, "features")[first] for name in manifest.query_features]
-    dimensions: Sequence[str] = (segments,) if isinstance(segments, str) else tuple(segments)
-    return Lists.of(X, starts, {name: column(frame, name, "segments")[first] for name in dimensions},
-                    None if time is None else column(frame, time, "time")[first],
-                    np.stack(queries, axis=1) if queries else None, ids[first],
-                    None if item_id is None else column(frame, item_id, "item_id"))
+    queries = [numbers(frame, name, "features", rows)[first] for name in manifest.query_features]
+    dimensions: Sequence[str] = (segments,) if isinstance(segments, str) else sequence_of(segments, "segments")
+    return Lists.of(X, starts, {name: column(frame, name, "segments", rows)[first] for name in dimensions},
+                    None if time is None else column(frame, time, "time", rows)[first],
+                    np.stack(queries, axis=1) if queries else None, texts_of(ids[first], len(first), "query"),
+                    None if item_id is None else column(frame, item_id, "item_id", rows))

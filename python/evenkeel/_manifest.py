@@ -6,8 +6,7 @@ import os
 from typing import Iterable, Union
 
 from . import _native
-
-PathLike = Union[str, "os.PathLike[str]"]
+from ._arguments import PathLike, names_of, path_of
 
 
 class Manifest:
@@ -19,15 +18,13 @@ class Manifest:
     def __init__(self, path_or_text: PathLike) -> None:
         if isinstance(path_or_text, str) and "\n" in path_or_text:
             self.text, name = path_or_text, "manifest"
-        elif isinstance(path_or_text, (str, os.PathLike)):
-            name = os.fspath(path_or_text)
+        else:
+            name = path_of(path_or_text, "path_or_text", "a path or YAML text")
             with open(name, encoding="utf-8") as source:
                 try:
                     self.text = source.read()
                 except UnicodeDecodeError as why:
                     raise ValueError(f"{name}: {why}") from None
-        else:
-            raise ValueError(f"'path_or_text' is {type(path_or_text).__name__}, expected a path or YAML text")
         self.name = name
         try:
             features = _native.read_manifest(self.text.encode(), name)
@@ -43,11 +40,11 @@ class Manifest:
     @classmethod
     def of(cls, features: Iterable[str], query_features: Iterable[str] = (), *, routable: Iterable[str] = ()) -> "Manifest":
         """Make a manifest from names of features, and of those item features that can be routed."""
-        item, routed = [str(name) for name in features], [str(name) for name in routable]
+        item, routed = names_of(features, "features"), names_of(routable, "routable")
         for name in routed:
             if name not in item:
                 raise ValueError(f"'routable': no item feature {name!r}")
-        names = [(name, "item") for name in item] + [(str(name), "query") for name in query_features]
+        names = [(name, "item") for name in item] + [(name, "query") for name in names_of(query_features, "query_features")]
         lines = [f"  - {{name: {json.dumps(name)}, index: {i}, role: {role}{', routable: true' if role == 'item' and name in routed else ''}}}"
                  for i, (name, role) in enumerate(names, 1)]
         return cls("features:\n" + "\n".join(lines) + "\n")
@@ -60,5 +57,5 @@ def manifest_of(value: Union[Manifest, PathLike], argument: str = "manifest") ->
     if isinstance(value, Manifest):
         return value
     if isinstance(value, (str, os.PathLike)):
-        return Manifest(value)
+        return Manifest(value if isinstance(value, str) and "\n" in value else path_of(value, argument))
     raise ValueError(f"'{argument}' is {type(value).__name__}, expected a Manifest, a path or YAML text")

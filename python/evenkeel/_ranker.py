@@ -1,7 +1,6 @@
 """Routable ranker."""
 from __future__ import annotations
 
-import os
 import threading
 import warnings
 from typing import Any, Iterable, Optional, Sequence, Union
@@ -9,9 +8,10 @@ from typing import Any, Iterable, Optional, Sequence, Union
 import numpy as np
 
 from . import _native
+from ._arguments import PathLike, array_from, number_of, path_of, sequence_of, shown, text_from, whole_of
 from ._guard import files
 from ._lists import Lists, array_of, column, frame_of, is_frame, numbers, starts_from_ids
-from ._manifest import Manifest, PathLike, manifest_of
+from ._manifest import Manifest, manifest_of
 
 
 class RoutableRanker:
@@ -66,13 +66,15 @@ class RoutableRanker:
             raise ValueError("'routing' must be random, none or names of features")
         if groups is None:
             raise ValueError("'groups' is needed: the list id of each row")
+        if not isinstance(self.list_free, bool):
+            raise ValueError(f"'list_free' is {shown(self.list_free)}, expected True or False")
         with files(manifest=(manifest.name, manifest.text.encode()), model=("model", b"")) as paths:
             data = _data(paths["manifest"], manifest, X, y, groups)
             other = None if eval_set is None else _data(paths["manifest"], manifest, *_three(eval_set))
             epochs, best, loss, ndcg, notes = _native.train(
-                data, other, self.loss, routing, routed, self.log_input, bool(self.list_free), _hidden(self.hidden),
+                data, other, _word(self.loss, "loss"), text_from(routing, "routing"), routed, _word(self.log_input, "log_input"), self.list_free, _hidden(self.hidden),
                 _whole(self.epochs, "epochs"), _whole(self.batch, "batch"), _rate(self.lr, "lr"), _rate(self.decay, "decay"),
-                _seed(self.seed), paths["model"])
+                whole_of(self.seed, "seed"), paths["model"])
             with open(paths["model"], "rb") as source:
                 self._set(source.read(), manifest)
         for note in notes:
@@ -96,19 +98,15 @@ class RoutableRanker:
     def save(self, path: PathLike) -> None:
         """Write the model (safetensors), for `evenkeel run`, `eval` and `export`."""
         self._fitted()
-        if not isinstance(path, (str, os.PathLike)):
-            raise ValueError(f"'path' is {type(path).__name__}, expected a path")
-        with open(path, "wb") as out:
+        with open(path_of(path), "wb") as out:
             out.write(self.model_)
 
     @classmethod
     def load(cls, path: PathLike, manifest: Union[Manifest, PathLike]) -> "RoutableRanker":
         """Read a model of `save`, of `evenkeel train` or of another tool (docs/format/model.md)."""
-        if not isinstance(path, (str, os.PathLike)):
-            raise ValueError(f"'path' is {type(path).__name__}, expected a path")
-        out = cls(manifest)
-        with open(path, "rb") as source:
-            out._set(source.read(), manifest_of(manifest), os.fspath(path))
+        out, name = cls(manifest), path_of(path)
+        with open(name, "rb") as source:
+            out._set(source.read(), manifest_of(manifest), name)
         out._scorer()
         return out
 
@@ -149,49 +147,36 @@ def _three(eval_set: Any) -> tuple[Any, Any, Any]:
 
 def _routable(manifest: Manifest, names: Iterable[str], argument: str) -> list[int]:
     """Return the numbers of features among the routable ones."""
-    names = [names] if isinstance(names, str) else list(names)
+    names = [names] if isinstance(names, str) else sequence_of(names, argument)
     for name in names:
-        if name not in manifest.routable:
-            raise ValueError(f"'{argument}': {name!r} is not a routable feature of the manifest")
+        if not isinstance(name, str) or name not in manifest.routable:
+            raise ValueError(f"'{argument}': {shown(name)} is not a routable feature of the manifest")
     if len(set(names)) != len(names):
         raise ValueError(f"'{argument}': duplicate features")
     return [manifest.routable.index(name) for name in names]
 
 
+def _word(value: Optional[str], argument: str) -> Optional[str]:
+    return None if value is None else text_from(value, argument)
+
+
 def _whole(value: Optional[int], argument: str) -> int:
     """Return a number above 0; None is 0."""
-    if value is None:
-        return 0
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 0 < value < 2 ** 31:
-        raise ValueError(f"'{argument}' is {value!r}, expected a whole number above 0")
-    return int(value)
+    return 0 if value is None else whole_of(value, argument, 1, 2 ** 31)
 
 
 def _rate(value: Optional[float], argument: str) -> float:
     """Return a number of at least 0; None is -1."""
-    if value is None:
-        return -1.0
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 <= value < np.inf:
-        raise ValueError(f"'{argument}' is {value!r}, expected a number of at least 0")
-    return float(value)
+    return -1.0 if value is None else number_of(value, argument)
 
 
 def _hidden(value: Optional[Sequence[int]]) -> list[int]:
     if value is None:
         return []
-    try:
-        units = [_whole(unit, "hidden") for unit in value]
-    except TypeError:
-        raise ValueError(f"'hidden' is {value!r}, expected numbers of units") from None
+    units = [_whole(unit, "hidden") for unit in sequence_of(value, "hidden", "numbers of units")]
     if not units or 0 in units:
-        raise ValueError(f"'hidden' is {value!r}, expected numbers of units")
+        raise ValueError(f"'hidden' is {shown(value)}, expected a sequence of numbers of units")
     return units
-
-
-def _seed(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 0 <= value < 2 ** 64:
-        raise ValueError(f"'seed' is {value!r}, expected a whole number of at least 0")
-    return int(value)
 
 
 def _matrix(manifest: Manifest, X: Any, names: Sequence[str]) -> np.ndarray:
@@ -212,7 +197,7 @@ def _lists(manifest: Manifest, X: Any, groups: Any) -> Lists:
     if groups is None:
         ids = np.zeros(len(rows), int)
     else:
-        ids = column(X, groups, "groups") if isinstance(groups, str) and is_frame(X) else np.asarray(groups)
+        ids = column(X, groups, "groups") if isinstance(groups, str) and is_frame(X) else array_from(groups, "groups")
     if ids.shape != (len(rows),):
         raise ValueError(f"'groups' has shape {ids.shape}, expected one list id per row of 'X', {len(rows)}")
     starts = starts_from_ids(ids, "groups")
@@ -220,7 +205,7 @@ def _lists(manifest: Manifest, X: Any, groups: Any) -> Lists:
     for j in range(count, len(names)):
         differs = (rows[:, j] != rows[own, j]) & ~(np.isnan(rows[:, j]) & np.isnan(rows[own, j]))
         if differs.any():
-            raise ValueError(f"'X': query feature {names[j]!r} differs within list {ids[differs.argmax()]!r}")
+            raise ValueError(f"'X': query feature {names[j]!r} differs within list {shown(ids[differs.argmax()])}")
     queries = rows[starts[:-1], count:] if len(names) > count else None
     return Lists.of(rows[:, :count], starts, query_features=queries, ids=ids[starts[:-1]]).check(manifest)
 

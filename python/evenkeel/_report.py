@@ -2,14 +2,14 @@
 from __future__ import annotations
 
 import html
-import os
 from typing import Any, Iterable, Iterator, Optional, Union
 
 import numpy as np
 
+from ._arguments import PathLike, path_of
 from ._guard import CLOSED, Event, Profile, observe_frame
 from ._lists import Lists
-from ._manifest import Manifest, PathLike
+from ._manifest import Manifest
 
 BINS, WIDTH, HEIGHT, FRAME_HEIGHT = 80, 480, 48, 640
 STYLE = """body { font: 14px/1.5 system-ui, sans-serif; margin: 1rem; color: #17202a; background: #fff; }
@@ -77,9 +77,7 @@ class Report:
 
     def save(self, path: PathLike) -> None:
         """Write the HTML document."""
-        if not isinstance(path, (str, os.PathLike)):
-            raise ValueError(f"'path' is {type(path).__name__}, expected a path")
-        with open(path, "w", encoding="utf-8") as out:
+        with open(path_of(path), "w", encoding="utf-8") as out:
             out.write(self.html)
 
     def _repr_html_(self) -> str:

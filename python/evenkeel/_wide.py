@@ -5,10 +5,12 @@ Arithmetic is double. A value is usable if it is finite and not zero.
 from __future__ import annotations
 
 import dataclasses
+import operator
 from typing import Any, Callable, Iterable, Optional, Union
 
 import numpy as np
 
+from ._arguments import names_of, number_of, shown, whole_of
 from ._lists import starts_of
 
 GRID = 2.0 ** -16  # z is a multiple, so that the rounding of a product crosses no threshold of a tree
@@ -24,7 +26,7 @@ class WideColumns:
     @classmethod
     def of(cls, X: np.ndarray, routable: Iterable[int]) -> "WideColumns":
         """Select z for all `routable` columns, and flags for those that training has zeros or negative values of, but not only."""
-        columns = _columns(X, routable)
+        X, columns = _matrix(X), _columns(X, routable, "routable")
 
         def some(test: Callable[[np.ndarray], np.ndarray]) -> tuple[int, ...]:
             return tuple(j for j in columns if len(X) and 0 < np.mean(test(X[:, j])) < 1)
@@ -33,6 +35,9 @@ class WideColumns:
 
     def names(self, features: Any) -> list[str]:
         """Return names of the columns, from the names of the features of X."""
+        features = names_of(features, "features")
+        if max((*self.routable, *self.zero, *self.negative), default=-1) >= len(features):
+            raise ValueError(f"'features' has {len(features)} names, too few for the columns")
         return [f"z:{features[j]}" for j in self.routable] + [f"zero:{features[j]}" for j in self.zero] + \
             [f"neg:{features[j]}" for j in self.negative]
 
@@ -40,25 +45,23 @@ class WideColumns:
 def _matrix(X: Any) -> np.ndarray:
     if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype not in (np.float32, np.float64):
         raise ValueError("'X' must be an array of rows x features, float32 or float64")
-    return X
+    return np.asarray(X)  # of a subclass the array
 
 
-def _columns(X: Any, features: Iterable[int]) -> tuple[int, ...]:
+def _columns(X: Any, features: Iterable[int], argument: str = "features") -> tuple[int, ...]:
     width = _matrix(X).shape[1]
     try:
-        columns = tuple(int(j) for j in features)
-    except (TypeError, ValueError):
-        raise ValueError("'features' must be column numbers or WideColumns") from None
+        columns = tuple(operator.index(j) for j in features)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"'{argument}' must be column numbers or WideColumns") from None
     if any(not 0 <= j < width for j in columns) or len(set(columns)) != len(columns):
-        raise ValueError(f"'features': {columns} are not different columns of {width}")
+        raise ValueError(f"'{argument}': {shown(columns)} are not different columns of {width}")
     return columns
 
 
 def _selection(X: Any, features: Union[WideColumns, Iterable[int]]) -> WideColumns:
     if isinstance(features, WideColumns):
-        for columns in (features.routable, features.zero, features.negative):
-            _columns(X, columns)
-        return features
+        return WideColumns(*(_columns(X, columns) for columns in (features.routable, features.zero, features.negative)))
     columns = _columns(X, features)
     return WideColumns(columns, columns, columns)
 
@@ -88,7 +91,7 @@ def wide_columns(X: np.ndarray, starts: Any, features: Union[WideColumns, Iterab
 
     All are NaN for a missing or infinite value. `features`: column numbers, each with all three columns, or `WideColumns`.
     """
-    select = _selection(X, features)
+    X, select = _matrix(X), _selection(X, features)
     array, owner = _list_of_row(X, starts)
     double = {j: X[:, j].astype(np.float64) for j in {*select.routable, *select.zero, *select.negative}}
 
@@ -109,11 +112,11 @@ def augment(X: np.ndarray, starts: Any, features: Union[WideColumns, Iterable[in
     p_any   probability that a list of a copy has faults
     p_each  probability of each routable column in such a list; None: drawn per list, uniform in 0 to 1
     """
-    if kind not in ("factor", "blank"):
-        raise ValueError(f"'kind' is {kind!r}, expected 'factor' or 'blank'")
-    if not isinstance(copies, int) or copies < 1:
-        raise ValueError("'copies' must be at least 1")
-    select = _selection(X, features)
+    if not isinstance(kind, str) or kind not in ("factor", "blank"):
+        raise ValueError(f"'kind' is {shown(kind)}, expected 'factor' or 'blank'")
+    copies, seed = whole_of(copies, "copies", 1), whole_of(seed, "seed")
+    p_any, p_each, sd = number_of(p_any, "p_any"), None if p_each is None else number_of(p_each, "p_each"), number_of(sd, "sd")
+    X, select = _matrix(X), _selection(X, features)
     array, owner = _list_of_row(X, starts)
     lists, routable = len(array) - 1, list(select.routable)
     base = np.hstack([X, wide_columns(X, array, select)])
