@@ -47,7 +47,37 @@ struct Error {
         }
         throw nb::value_error(text.c_str());
     }
+
+    void check(int code) const
+    {
+        if (code)
+            raise(code);
+    }
 };
+
+template <auto release> struct Release {
+    template <typename T> void operator()(T *object) const
+    {
+        release(object);
+    }
+};
+/* Owner of an object of C. */
+template <typename T, auto release> using Owned = std::unique_ptr<T, Release<release>>;
+
+/* Return the object that a function of C makes from the arguments. */
+template <typename Owner, typename New, typename... Arguments>
+Owner made(New make, Arguments... arguments)
+{
+    Error e;
+    typename Owner::pointer object = nullptr;
+    e.check(make(&object, arguments..., e.e));
+    return Owner(object);
+}
+
+const char *text_or_null(const std::optional<std::string> &text)
+{
+    return text ? text->c_str() : nullptr;
+}
 
 /* Exclusive use of an object for one call. */
 class Use
@@ -310,38 +340,16 @@ struct Outcome {
     }
 };
 
-struct AssetsFree {
-    void operator()(ek_assets *a) const
-    {
-        ek_assets_free(a);
-    }
-};
-struct GuardFree {
-    void operator()(ek_guard *g) const
-    {
-        ek_guard_free(g);
-    }
-};
-
 class Guard
 {
   public:
     Guard(const std::string &manifest, const std::string &profile,
           const std::optional<std::string> &rules)
+        : assets_(made<Assets>(ek_assets_load, manifest.c_str(), profile.c_str(),
+                               text_or_null(rules), nullptr))
     {
-        Error e;
-        ek_assets *assets = nullptr;
-        ek_guard *guard = nullptr;
-        int rc = ek_assets_load(&assets, manifest.c_str(), profile.c_str(),
-                                rules ? rules->c_str() : nullptr, nullptr, e.e);
-        if (rc)
-            e.raise(rc);
-        assets_.reset(assets);
-        ek_assets_write_features(assets);
-        rc = ek_guard_new(&guard, assets, e.e);
-        if (rc)
-            e.raise(rc);
-        guard_.reset(guard);
+        ek_assets_write_features(assets_.get());
+        guard_ = made<decltype(guard_)>(ek_guard_new, assets_.get());
     }
 
     /* Events that a failed call leaves are returned by the next one. */
@@ -370,8 +378,7 @@ class Guard
         int rc = ek_guard_advance(guard_.get(), now_ms, e.e);
         if (!rc)
             rc = fetch();
-        if (rc)
-            e.raise(rc);
+        e.check(rc);
         return std::exchange(events_, {});
     }
 
@@ -422,8 +429,9 @@ class Guard
         }
     }
 
-    std::unique_ptr<ek_assets, AssetsFree> assets_;
-    std::unique_ptr<ek_guard, GuardFree> guard_; /* freed before its assets */
+    using Assets = Owned<ek_assets, ek_assets_free>;
+    Assets assets_;
+    Owned<ek_guard, ek_guard_free> guard_; /* freed before its assets */
     std::vector<std::string> events_;
     std::atomic<bool> busy_{false};
 };
@@ -432,18 +440,9 @@ class Applier
 {
   public:
     explicit Applier(const std::string &json)
+        : applier_(made<decltype(applier_)>(ek_applier_new, json.data(), json.size()))
     {
-        Error e;
-        int rc = ek_applier_new(&applier_, json.data(), json.size(), e.e);
-        if (rc)
-            e.raise(rc);
     }
-    ~Applier()
-    {
-        ek_applier_free(applier_);
-    }
-    Applier(const Applier &) = delete;
-    Applier &operator=(const Applier &) = delete;
 
     size_t apply(nb::handle x, const Integers &starts, const nb::dict &segments,
                  const std::optional<Integers> &time_ms, const std::optional<Floats> &query,
@@ -461,7 +460,7 @@ class Applier
                 size_t more = 0;
                 batch.get(i, list);
                 out.list = i;
-                out.rc = ek_plan_apply(applier_, &list, &more, e.e);
+                out.rc = ek_plan_apply(applier_.get(), &list, &more, e.e);
                 changed += more;
                 if (more)
                     batch.put(i, list);
@@ -472,7 +471,7 @@ class Applier
     }
 
   private:
-    ek_applier *applier_ = nullptr;
+    Owned<ek_applier, ek_applier_free> applier_;
     std::atomic<bool> busy_{false};
 };
 
@@ -480,19 +479,10 @@ class ProfileBuilder
 {
   public:
     ProfileBuilder(const std::string &manifest, const std::optional<std::string> &stratify_by)
+        : builder_(made<decltype(builder_)>(ek_profile_builder_new, manifest.c_str(),
+                                            text_or_null(stratify_by)))
     {
-        Error e;
-        int rc = ek_profile_builder_new(&builder_, manifest.c_str(),
-                                        stratify_by ? stratify_by->c_str() : nullptr, e.e);
-        if (rc)
-            e.raise(rc);
     }
-    ~ProfileBuilder()
-    {
-        ek_profile_builder_free(builder_);
-    }
-    ProfileBuilder(const ProfileBuilder &) = delete;
-    ProfileBuilder &operator=(const ProfileBuilder &) = delete;
 
     void add(nb::handle x, const Integers &starts, const nb::dict &segments,
              const std::optional<Integers> &time_ms, const std::optional<Floats> &query,
@@ -508,7 +498,7 @@ class ProfileBuilder
             for (size_t i = 0; !out.rc && i < batch.lists(); i++) {
                 batch.get(i, list);
                 out.list = i;
-                out.rc = ek_profile_builder_add(builder_, &list, e.e);
+                out.rc = ek_profile_builder_add(builder_.get(), &list, e.e);
             }
         }
         out.check(e);
@@ -521,14 +511,13 @@ class ProfileBuilder
         int rc;
         {
             nb::gil_scoped_release release;
-            rc = ek_profile_builder_save(builder_, path.c_str(), e.e);
+            rc = ek_profile_builder_save(builder_.get(), path.c_str(), e.e);
         }
-        if (rc)
-            e.raise(rc);
+        e.check(rc);
     }
 
   private:
-    ek_profile_builder *builder_ = nullptr;
+    Owned<ek_profile_builder, ek_profile_builder_free> builder_;
     std::atomic<bool> busy_{false};
 };
 
@@ -540,18 +529,9 @@ class RankerData
 {
   public:
     explicit RankerData(const std::string &manifest)
+        : data_(made<decltype(data_)>(ranker_data_new, manifest.c_str()))
     {
-        Error e;
-        int rc = ranker_data_new(&data_, manifest.c_str(), e.e);
-        if (rc)
-            e.raise(rc);
     }
-    ~RankerData()
-    {
-        ranker_data_free(data_);
-    }
-    RankerData(const RankerData &) = delete;
-    RankerData &operator=(const RankerData &) = delete;
 
     void add(nb::handle x, const Integers &starts, const std::optional<Floats> &query,
              const nb::object &ids, const Labels &labels)
@@ -566,18 +546,18 @@ class RankerData
         for (size_t i = 0; !out.rc && i < batch.lists(); i++) {
             batch.get(i, list);
             out.list = i;
-            out.rc = ranker_data_add(data_, &list, labels.data() + starts.data()[i], e.e);
+            out.rc = ranker_data_add(data_.get(), &list, labels.data() + starts.data()[i], e.e);
         }
         out.check(e);
     }
 
     ranker_data *get()
     {
-        return data_;
+        return data_.get();
     }
 
   private:
-    ranker_data *data_ = nullptr;
+    Owned<ranker_data, ranker_data_free> data_;
 };
 
 /* Callbacks of a training run, which has released the interpreter lock. */
@@ -610,11 +590,11 @@ nb::tuple train(RankerData &lists, RankerData *vali, const std::optional<std::st
     Training run;
     ranker_options o = {};
     ranker_result result;
-    o.loss = loss ? loss->c_str() : nullptr;
+    o.loss = text_or_null(loss);
     o.routing = routing.c_str();
     o.routed = routed.data();
     o.routed_count = static_cast<int>(routed.size());
-    o.log_input = log_input ? log_input->c_str() : nullptr;
+    o.log_input = text_or_null(log_input);
     o.list_free = list_free;
     o.hidden = hidden.data();
     o.hidden_count = static_cast<int>(hidden.size());
@@ -634,8 +614,7 @@ nb::tuple train(RankerData &lists, RankerData *vali, const std::optional<std::st
     }
     if (run.interrupted)
         throw nb::python_error();
-    if (rc)
-        e.raise(rc);
+    e.check(rc);
     return nb::make_tuple(result.epochs, result.best_epoch, result.loss, result.ndcg10,
                           run.warnings);
 }
@@ -644,18 +623,9 @@ class Ranker
 {
   public:
     Ranker(const std::string &manifest, const std::string &model)
+        : ranker_(made<decltype(ranker_)>(ranker_new, manifest.c_str(), model.c_str()))
     {
-        Error e;
-        int rc = ranker_new(&ranker_, manifest.c_str(), model.c_str(), e.e);
-        if (rc)
-            e.raise(rc);
     }
-    ~Ranker()
-    {
-        ranker_free(ranker_);
-    }
-    Ranker(const Ranker &) = delete;
-    Ranker &operator=(const Ranker &) = delete;
 
     void score(nb::handle x, const Integers &starts, const std::optional<Floats> &query,
                const nb::object &ids, const std::optional<std::vector<int>> &routed, Scores &scores)
@@ -673,7 +643,7 @@ class Ranker
             for (size_t i = 0; !out.rc && i < batch.lists(); i++) {
                 batch.get(i, list);
                 out.list = i;
-                out.rc = ranker_score(ranker_, &list, routed ? routed->data() : nullptr,
+                out.rc = ranker_score(ranker_.get(), &list, routed ? routed->data() : nullptr,
                                       routed ? static_cast<int>(routed->size()) : -1,
                                       scores.data() + starts.data()[i], e.e);
             }
@@ -682,19 +652,15 @@ class Ranker
     }
 
   private:
-    ranker *ranker_ = nullptr;
+    Owned<ranker, ranker_free> ranker_;
     std::atomic<bool> busy_{false};
 };
 
 /* Return (name, "item" or "query", routable) for each feature of messages, in their order. */
 nb::list read_manifest(const nb::bytes &text, const std::string &name)
 {
-    Error e;
-    manifest_info *info = nullptr;
-    int rc = manifest_info_read(&info, name.c_str(), text.c_str(), text.size(), e.e);
-    if (rc)
-        e.raise(rc);
-    std::unique_ptr<manifest_info, void (*)(manifest_info *)> owner(info, manifest_info_free);
+    auto info = made<Owned<manifest_info, manifest_info_free>>(manifest_info_read, name.c_str(),
+                                                               text.c_str(), text.size());
     nb::list out;
     for (size_t i = 0; i < info->count; i++)
         out.append(nb::make_tuple(info->feature[i].name,
@@ -714,10 +680,8 @@ NB_MODULE(_native, m)
         "check_profile",
         [](const std::string &path, const std::optional<nb::bytes> &manifest) {
             Error e;
-            int rc = profile_check(path.c_str(), manifest ? manifest->c_str() : nullptr,
-                                   manifest ? manifest->size() : 0, e.e);
-            if (rc)
-                e.raise(rc);
+            e.check(profile_check(path.c_str(), manifest ? manifest->c_str() : nullptr,
+                                  manifest ? manifest->size() : 0, e.e));
         },
         "path"_a, "manifest"_a.none());
     nb::class_<Guard>(m, "Guard")
