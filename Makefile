@@ -233,7 +233,7 @@ check-binaries: $(TEST_BINARIES)
 # `make check` runs these, in this order, and then every other target check-NAME. Lanes, whose parts mostly wait
 # or use one core, run in the background, and are printed at the end.
 FIRST_PARTS := gates selftest unit prop alloc cli formats fuzz install docs
-LANES       := kafka page,wheel,java,rankers,exchange,schemas,targets
+LANES       := kafka page,wheel,caller,java,rankers,exchange,schemas,targets
 FOUND_PARTS := $(shell sed -nE 's/^check-([a-z0-9]+):.*/\1/p' $(MAKEFILE_LIST) | sort -u)
 # Those that take minutes are for a release.
 NO_PARTS    := parts binaries reproducible anyranker

@@ -32,6 +32,7 @@ $(B)/wheel.stamp: $(LIBRARIES) $(B)/wheel-python.stamp $(WHEEL_SRC) LICENSE depl
 	  --config-settings=cmake.define.EK_SOURCE=$(CURDIR) \
 	  "--config-settings=cmake.define.EK_LIBRARY=$(abspath $(LIBRARIES))" \
 	  "--config-settings=cmake.define.EK_LIBRARIES=$(WHEEL_LIBS)" \
+	  "--config-settings=cmake.define.EK_FLAGS=$(SAN_FLAGS)" $(if $(SANITIZE),--config-settings=cmake.build-type=RelWithDebInfo) \
 	  --config-settings=cmake.define.EK_EXTRA=$(WHEEL_WORK) ./python
 	$(Q)touch $@
 wheel: $(B)/wheel.stamp ## the Python package, into build/wheel; WHEEL_PYTHON=python3.12: for 3.12 and later
