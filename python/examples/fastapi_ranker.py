@@ -1,4 +1,4 @@
-"""A service that scores lists with LightGBM, and repairs their features by the plan of evenkeel before.
+"""A service that scores lists with LightGBM or an ONNX model, and repairs their features by the plan of evenkeel before.
 
     MODEL=ranker.txt PLAN_URL=http://127.0.0.1:9464/api/v1/plan uvicorn fastapi_ranker:app
 
@@ -12,9 +12,8 @@ import time
 import urllib.error
 import urllib.request
 from contextlib import asynccontextmanager
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
-import lightgbm
 import numpy as np
 from evenkeel import Plan
 from fastapi import FastAPI
@@ -72,13 +71,24 @@ class RankedList(BaseModel):
     items: list[Item]
 
 
+def load_ranker(path: str) -> Callable[[np.ndarray], np.ndarray]:
+    """Return a function that gives rows of features their scores."""
+    if path.endswith(".onnx"):
+        import onnxruntime
+        session = onnxruntime.InferenceSession(path)
+        name = session.get_inputs()[0].name
+        return lambda X: session.run(None, {name: X.astype(np.float32)})[0][:, 0]
+    import lightgbm
+    return lightgbm.Booster(model_file=path).predict
+
+
 def to_array(rows: list[list[Optional[float]]]) -> np.ndarray:
     return np.array(rows, dtype=np.float64)  # None becomes NaN, a missing value
 
 
 @asynccontextmanager
 async def lifespan(service: FastAPI) -> Any:
-    service.state.ranker = lightgbm.Booster(model_file=os.environ["MODEL"])
+    service.state.ranker = load_ranker(os.environ["MODEL"])
     service.state.follower = PlanFollower(os.environ["PLAN_URL"])
     yield
     service.state.follower.close()
@@ -93,7 +103,7 @@ def rank(query: RankedList) -> dict[str, Any]:
     if plan:
         changed = plan.apply(X, [0, len(X)], segments={name: [value] for name, value in query.segments.items()}, time_ms=[query.time_ms],
                              query_features=to_array([query.query_features]), ids=[query.id], item_ids=[item.id for item in query.items])
-    scores = app.state.ranker.predict(X)
+    scores = app.state.ranker(X)
     order = np.argsort(-scores, kind="stable")
     return {"items": [{"id": query.items[i].id, "score": float(scores[i])} for i in order],
             "plan_version": plan.version if plan else None, "values_changed": int(changed)}

@@ -14,6 +14,7 @@ from world import RULES, Arrays, Hotel, train_lightgbm  # noqa: E402
 
 TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
 EXAMPLE = os.path.join(TOP, "python", "examples", "fastapi_ranker.py")
+HAS_ONNX = all(importlib.util.find_spec(name) for name in ("onnxmltools", "onnxruntime"))
 HAS_ALL = all(importlib.util.find_spec(name) for name in ("fastapi", "httpx", "lightgbm"))
 
 
@@ -52,13 +53,12 @@ class FastApi(Hotel):
     def setUpClass(cls):
         super().setUpClass()
         train = Arrays(cls.train, np.float64)
-        cls.model = os.path.join(cls.folder.name, "ranker.txt")
-        train_lightgbm(train.X, train.labels, train.starts).save_model(cls.model)
+        cls.ranker = train_lightgbm(train.X, train.labels, train.starts)
 
-    def setUp(self):
+    def start(self, model):
         self.server = PlanServer()
         self.addCleanup(self.server.close)
-        os.environ.update(MODEL=self.model, PLAN_URL=self.server.url)
+        os.environ.update(MODEL=model, PLAN_URL=self.server.url)
         spec = importlib.util.spec_from_file_location("fastapi_ranker", EXAMPLE)
         self.example = importlib.util.module_from_spec(spec)
         sys.modules["fastapi_ranker"] = self.example
@@ -76,6 +76,21 @@ class FastApi(Hotel):
         return [[item["id"] for item in answer["items"]] for answer in answers], answers
 
     def test_the_order_is_kept_under_a_fault(self):
+        self.ranker.save_model(self.path("ranker.txt"))
+        self.start(self.path("ranker.txt"))
+        self.check_order()
+
+    @unittest.skipUnless(HAS_ONNX, "no onnxmltools or onnxruntime")
+    def test_the_order_of_an_onnx_model_is_kept_under_a_fault(self):
+        import onnxmltools
+        from onnxmltools.convert.common.data_types import FloatTensorType
+        model = onnxmltools.convert_lightgbm(self.ranker, initial_types=[("features", FloatTensorType([None, 13]))])
+        with open(self.path("ranker.onnx"), "wb") as out:
+            out.write(model.SerializeToString())
+        self.start(self.path("ranker.onnx"))
+        self.check_order()
+
+    def check_order(self):
         from fastapi.testclient import TestClient
         fault = Arrays(self.generate("fault.jsonl", 600, 8, "--fault", "price=x100,from=100"))
         healthy = Arrays(self.generate("healthy.jsonl", 600, 8))
