@@ -10,6 +10,10 @@ WHEEL_WORK = $(abspath $(B))/wheel-work
 # Debian has no static simdjson, so the wheel contains the shared one.
 WHEEL_SHARED := simdjson
 WHEEL_LIBS = $(foreach word,$(filter -l%,$(LIB_LIBS)),$(if $(filter $(WHEEL_SHARED:%=-l%) -lstdc++ -lm,$(word)),$(word),$(word:-l%=-l:lib%.a)))
+# The tag says which C libraries the wheel can use: auditwheel reads that from its symbols. With sanitizers it has none.
+WHEEL_MADE := $(B)/wheel-made
+WHEEL_TAG = $(if $(SANITIZE),mv $(WHEEL_MADE) $(B)/wheel,SOURCE_DATE_EPOCH=$(DIST_EPOCH) PATH="$$(dirname "$$python"):$$PATH" \
+  "$$python" -m auditwheel repair --plat auto --wheel-dir $(B)/wheel $(WHEEL_MADE)/*.whl)
 # Copy the shared libraries, and the licenses of all, into a folder.
 copy_shared = for name in $(WHEEL_SHARED); do file=$$($(CC) -print-file-name=lib$$name.so) && \
   cp -L $$file $(1)/$$(readelf -d $$file | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p') || exit 1; done
@@ -23,17 +27,17 @@ $(B)/wheel-python.stamp: FORCE
 $(B)/wheel.stamp: $(LIBRARIES) $(B)/wheel-python.stamp $(WHEEL_SRC) LICENSE deploy/wheel.mk tests/python_env.sh
 	@SYSTEM_PYTHON=$(WHEEL_PYTHON) deploy/deps.sh wheel
 	$(call say,WHEEL)
-	$(Q)rm -rf $(B)/wheel $(WHEEL_WORK)/shared $(WHEEL_WORK)/licenses && mkdir -p $(WHEEL_WORK)/shared $(WHEEL_WORK)/licenses
+	$(Q)rm -rf $(B)/wheel $(WHEEL_WORK)/shared $(WHEEL_WORK)/licenses $(WHEEL_MADE) && mkdir -p $(WHEEL_WORK)/shared $(WHEEL_WORK)/licenses
 	$(Q)$(call copy_licenses,$(WHEEL_WORK)/licenses) && $(call copy_shared,$(WHEEL_WORK)/shared)
 	$(Q)$(WHEEL_ENV_PYTHON) && \
 	  SOURCE_DATE_EPOCH=$(DIST_EPOCH) PATH="$$(dirname "$$python"):$$PATH" "$$python" -m pip wheel -q --no-deps --no-build-isolation \
-	  --disable-pip-version-check --no-cache-dir --wheel-dir $(B)/wheel \
+	  --disable-pip-version-check --no-cache-dir --wheel-dir $(WHEEL_MADE) \
 	  '--config-settings=build-dir=$(WHEEL_WORK)/{wheel_tag}' \
 	  --config-settings=cmake.define.EK_SOURCE=$(CURDIR) \
 	  "--config-settings=cmake.define.EK_LIBRARY=$(abspath $(LIBRARIES))" \
 	  "--config-settings=cmake.define.EK_LIBRARIES=$(WHEEL_LIBS)" \
 	  "--config-settings=cmake.define.EK_FLAGS=$(SAN_FLAGS)" $(if $(SANITIZE),--config-settings=cmake.build-type=RelWithDebInfo) \
-	  --config-settings=cmake.define.EK_EXTRA=$(WHEEL_WORK) ./python
+	  --config-settings=cmake.define.EK_EXTRA=$(WHEEL_WORK) ./python && $(WHEEL_TAG)
 	$(Q)touch $@
 wheel: $(B)/wheel.stamp ## the Python package, into build/wheel; WHEEL_PYTHON=python3.12: for 3.12 and later
 	@ls -l $(B)/wheel

@@ -1,6 +1,8 @@
 """The wheel is small, needs NumPy alone, and has types and licenses."""
 import importlib.metadata
 import os
+import platform
+import re
 import subprocess
 import sys
 import unittest
@@ -18,6 +20,11 @@ class Package(unittest.TestCase):
             names = archive.namelist()
         self.assertLessEqual({"evenkeel/py.typed", "evenkeel/_native.pyi"}, set(names))
         self.assertTrue(any(name.endswith("licenses/LICENSE") for name in names))
+
+    def test_the_tag_is_that_of_the_portable_programs(self):
+        oldest = int(re.search(r"-manylinux_2_(\d+)_", self.wheel).group(1))
+        running = int(platform.libc_ver()[1].split(".")[1])
+        self.assertLessEqual(oldest, 34 if running == 36 else running)
 
     def test_numpy_is_the_only_dependency(self):
         self.assertEqual([line.split(">")[0] for line in importlib.metadata.requires("evenkeel")], ["numpy"])
