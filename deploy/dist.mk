@@ -37,7 +37,7 @@ ARM64_MAKE  = $(MAKE) --no-print-directory B=$(B)/arm64 TABLES_B=$(B) SYSROOT=$(
 $(ARM64_ROOT).stamp: deploy/deps.sh
 	@deploy/deps.sh arm64
 	$(Q)rm -rf $(ARM64_ROOT) && mmdebstrap --quiet --variant=extract --architectures=arm64 \
-	  --include=$$(deploy/deps.sh --libraries) $$(. /etc/os-release && echo $$VERSION_CODENAME) $(ARM64_ROOT)
+	  --include=$$(deploy/deps.sh --libraries),libpython3-dev $$(. /etc/os-release && echo $$VERSION_CODENAME) $(ARM64_ROOT)
 	$(Q)find $(ARM64_ROOT) -type l -lname '/*' | while read -r link; do ln -snf "$(ARM64_ROOT)$$(readlink "$$link")" "$$link" || exit 1; done
 	$(Q)touch $@
 $(B)/arm64/portable.stamp: $(ARM64_ROOT).stamp $(B)/unit-table $(B)/page-table FORCE
