@@ -72,6 +72,7 @@ static const struct series COUNTERS[] = {
     {"evenkeel_kafka_errors_total", "{class=\"credentials\"}", EK_COUNT_KAFKA_CREDENTIALS},
     {"evenkeel_kafka_errors_total", "{class=\"tls\"}", EK_COUNT_KAFKA_TLS},
     {"evenkeel_kafka_errors_total", "{class=\"authorization\"}", EK_COUNT_KAFKA_AUTHORIZATION},
+    {"evenkeel_unobserved_lists_total", "", EK_COUNT_UNOBSERVED},
     {"evenkeel_rebalances_total", "", EK_COUNT_REBALANCES},
     {"evenkeel_commits_total", "", EK_COUNT_COMMITS},
     {"evenkeel_transactions_total", "{result=\"committed\"}", EK_COUNT_TXN_COMMITTED},

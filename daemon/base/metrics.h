@@ -38,7 +38,8 @@ enum ek_counter {
     EK_COUNT_HEADERS_OMITTED,       /* forwarded without our headers, which did not fit */
     EK_COUNT_UNREADABLE_TIME,       /* lists whose time, or a segment, counts as absent */
     EK_COUNT_UNREADABLE_SEGMENTS,
-    EK_COUNT_TRUNCATED, /* acknowledged without a part of the message */
+    EK_COUNT_UNOBSERVED, /* lists that no segment observed */
+    EK_COUNT_TRUNCATED,  /* acknowledged without a part of the message */
     EK_COUNT_EVENTS,
     EK_COUNT_DETECTED,
     EK_COUNT_ENFORCED,

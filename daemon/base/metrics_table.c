@@ -62,6 +62,9 @@ static const struct ek_family FAMILIES[] = {
      "Bytes of message values read from the input topics.", "", NULL},
     {"evenkeel_produced_bytes_total", COUNTER, "",
      "Bytes of message values acknowledged by the brokers.", "", NULL},
+    {"evenkeel_unobserved_lists_total", COUNTER, "",
+     "Lists that are no evidence in any segment, because the traffic is dense.",
+     "with `pipeline.observe: auto`; they are in `evenkeel_observed_lists_total`", NULL},
     {"evenkeel_observed_lists_total", COUNTER, "", "Lists observed by the guard.",
      "restored with the state, so not reset by a restart. A list of item messages counts with its "
      "first item",

@@ -43,6 +43,7 @@ enum ek_encoding {
 enum ek_framing { EK_FRAMING_CONFLUENT, EK_FRAMING_NONE };
 enum ek_undecodable { EK_UNDECODABLE_FORWARD, EK_UNDECODABLE_DEAD_LETTER };
 enum ek_delivery { EK_AT_LEAST_ONCE, EK_EXACTLY_ONCE };
+enum ek_observe { EK_OBSERVE_ALL, EK_OBSERVE_AUTO };
 enum ek_output_writes { EK_WRITES_SCORES, EK_WRITES_FEATURES };
 
 struct ek_property {
@@ -148,6 +149,7 @@ struct ek_config {
     int64_t shutdown_timeout_ms, transaction_bytes, transaction_ms;
     int64_t workers; /* 0: auto */
     int64_t batch_size, linger_ms, shadow_scoring_cpu_percent;
+    int64_t observe; /* enum ek_observe */
     int64_t event_history, max_feature_segments;
 };
 

@@ -317,6 +317,11 @@ static const struct ek_key_row KEYS[] = {
            0, 100,
            "share of each worker's time for shadow scoring, on which canaries and guardrails "
            "depend; with 0 no canary grows"),
+    CHOICE(
+        "pipeline.observe", IN_CONFIG(observe), "all", "all auto",
+        "lists that are evidence of faults: all, or with `auto` at least 2,000 per second of each "
+        "segment with a higher rate. All lists are scored, repaired and counted; lists of items "
+        "are all observed"),
 
     MAP("http", "metrics, web page and API"),
     TEXT("http.listen", IN_CONFIG(listen), "127.0.0.1:9464", 0,

@@ -1,6 +1,7 @@
 #include "daemon/guard/guard_service.h"
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "daemon/alerts/alerts.h"
 #include "daemon/base/clock.h"
 #include "daemon/guard/event_line.h"
@@ -15,6 +16,7 @@
 #include "guard/guard_fleet.h"
 #include "guard/guard_items.h"
 #include "guard/guard_trials.h"
+#include "guard/list_sample.h"
 #include "guard/live_sketches.h"
 #include "guard/operator_commands.h"
 #include "guard/operator_json.h"
@@ -354,7 +356,26 @@ static void update_one(struct ek_guard_service *s, struct ek_guard_service_list 
     l->rc = ek_guard_update(s->guard, l->context, now_ms, &l->why);
     if (!l->rc)
         t->assignment->seen = t->offset + 1;
+    ek_metrics_count(s->metrics, EK_COUNT_UNOBSERVED, !l->rc && !l->context->observed);
     ek_metrics_count(s->metrics, EK_COUNT_STATE_ONLY, t->no_output);
+}
+
+/* Return a hash of the place of a message, which is the same when it is read again. */
+static uint64_t key_of(const struct ek_inflight *t)
+{
+    const struct ek_partition *p = t->assignment;
+    int64_t place[] = {p->partition, t->offset};
+    return ek_hash(place, sizeof place, ek_hash(p->topic, strlen(p->topic), 0));
+}
+
+void ek_guard_service_choose(struct ek_guard_service *s, struct ek_guard_service_list *lists,
+                             size_t count)
+{
+    pthread_mutex_lock(&s->lock);
+    for (size_t i = 0; i < count; i++)
+        if (!lists[i].rc)
+            ek_guard_choose(s->guard, lists[i].context, key_of(lists[i].inflight));
+    pthread_mutex_unlock(&s->lock);
 }
 
 static bool has_same_assets(const struct ek_guard_service *s,

@@ -90,6 +90,10 @@ void ek_guard_service_unlock(struct ek_guard_service *s);
 /* Return the alert service that ek_guard_service_set_outputs set, not owned by the service; NULL:
  * none. */
 struct ek_alerts *ek_guard_service_alerts(const struct ek_guard_service *s);
+/* Choose the cells that observe each valid list, by its place in its topic. Call between
+ * ek_context_read_message and ek_context_add_statistics. */
+void ek_guard_service_choose(struct ek_guard_service *s, struct ek_guard_service_list *lists,
+                             size_t count);
 /* Call ek_guard_update for each valid list, in order and without other lists in between; for a list
  * that was already counted, or of a revoked partition, ek_guard_peek. Pending results of shadow
  * scoring are added first. All contexts must have the same assets. Return false, without effect, if

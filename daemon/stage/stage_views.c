@@ -237,11 +237,12 @@ int ek_stage_status(struct ek_stage *s, struct ek_buf *out)
     return ek_buf_printf(
         out,
         ",\"version\":\"%s\",\"librdkafka\":\"%s\""
-        ",\"plan_version\":%" PRIu64 ",\"observed_lists\":%" PRIu64
+        ",\"plan_version\":%" PRIu64 ",\"observed_lists\":%" PRIu64 ",\"unobserved_lists\":%" PRIu64
         ",\"lists_per_second\":%.3g,\"consumed\":%" PRIu64 ",\"forwarded\":%" PRIu64
         ",\"routed\":%" PRIu64 ",\"dead_letters\":%" PRIu64 ",\"score_failures\":%" PRIu64
         ",\"in_flight\":%" PRIu64 ",\"open_findings\":%zu,\"lag\":%" PRId64 "}\n",
-        ek_version(), ek_kafka_version(), t.plan_version, t.queries, t.lists_per_second, t.consumed,
+        ek_version(), ek_kafka_version(), t.plan_version, t.queries,
+        ek_metrics_counter(s->metrics, EK_COUNT_UNOBSERVED), t.lists_per_second, t.consumed,
         t.passed, t.routed, t.dead, ek_metrics_counter(s->metrics, EK_COUNT_SCORE_FAILED),
         t.in_flight, ek_event_log_open(s->event_log), t.lag);
 }

@@ -334,6 +334,11 @@ static void fail(struct ek_worker_pool *c, const struct ek_error *e)
     atomic_store(&c->failed, true);
 }
 
+static bool chooses(const struct worker *w)
+{
+    return w->worker_pool->tools.config->observe == EK_OBSERVE_AUTO;
+}
+
 static int prepare(const struct worker *w, const struct ek_inflight *t, struct ek_context *c,
                    bool *has_time, struct ek_error *e)
 {
@@ -341,10 +346,10 @@ static int prepare(const struct worker *w, const struct ek_inflight *t, struct e
     if (t->length > (size_t)most)
         return ek_fail(e, EK_ELIMIT, "the message has %zu bytes, limits.message_bytes allows %lld",
                        t->length, most);
-    int rc = ek_context_decode(c, t->bytes ? t->bytes : "", t->length, e);
+    const void *bytes = t->bytes ? t->bytes : "";
+    int rc = chooses(w) ? ek_context_read_message(c, bytes, t->length, e)
+                        : ek_context_decode(c, bytes, t->length, e);
     *has_time = !rc && c->query.time_ms >= 0;
-    if (!rc && !*has_time)
-        c->query.time_ms = t->stamp_ms; /* reproducible, unlike a wall clock */
     return rc;
 }
 
@@ -563,9 +568,27 @@ static void pop_staged(struct worker *w)
     ek_route_stats_clear(&w->tries.acts);
 }
 
+/* Choose the lists to observe before the work on their statistics. */
+static void choose_observed(struct worker *w, size_t count)
+{
+    ek_guard_service_choose(w->worker_pool->tools.guard, w->list, count);
+    for (size_t i = 0; i < count; i++) {
+        struct ek_guard_service_list *l = &w->list[i];
+        if (!l->rc && l->context->observed)
+            l->rc = ek_context_add_statistics(l->context, &l->why);
+    }
+}
+
 static size_t read_some(struct worker *w, struct ek_inflight *const *inflights, size_t count)
 {
-    return ek_decode_batch_read(w->list, inflights, count, read_one, w);
+    size_t some = ek_decode_batch_read(w->list, inflights, count, read_one, w);
+    if (chooses(w))
+        choose_observed(w, some);
+    for (size_t i = 0; i < some; i++)
+        if (!w->list[i].rc && !w->has_time[i])
+            w->list[i].context->query.time_ms =
+                inflights[i]->stamp_ms; /* reproducible, unlike a wall clock */
+    return some;
 }
 
 /* Process up to w->together messages. Return how many remain at the end of the array. */

@@ -26,6 +26,10 @@ enum {
     EK_CELLS_ENTRY_RATIO = 2
 };
 
+/* All cells of a list, as bits. */
+#define EK_CELLS_ALL UINT32_MAX
+_Static_assert(EK_CELLS_PER_LIST <= 32, "a bit for each");
+
 struct ek_cells;
 
 /* Statistics of one dimension. */

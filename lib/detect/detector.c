@@ -438,11 +438,17 @@ static void update_evidence(struct ek_detector *d, int cell,
         ek_episode_open(d, d->alarm[i].feature, cell, d->alarm[i].bet);
 }
 
+/* Return whether cell i of the list observes it. */
+static bool is_observed(const struct ek_detector *d, int i)
+{
+    return d->cell_of[i] >= 0 && d->observed >> i & 1;
+}
+
 static void add_evidence(struct ek_detector *d, const struct ek_list_stats_builder *read,
                          const float *query)
 {
     for (int i = 0; i <= ek_cells_dimensions(d->cells); i++)
-        if (d->cell_of[i] >= 0)
+        if (is_observed(d, i))
             update_evidence(d, d->cell_of[i], read, query);
 }
 
@@ -462,7 +468,7 @@ static void update_categories(struct ek_detector *d, int cell)
 static void add_category_evidence(struct ek_detector *d)
 {
     for (int i = 0; i <= ek_cells_dimensions(d->cells); i++)
-        if (d->cell_of[i] >= 0)
+        if (is_observed(d, i))
             update_categories(d, d->cell_of[i]);
 }
 
@@ -477,6 +483,9 @@ static const float *add_history(struct ek_detector *d, const struct ek_list *q,
     row->time_ms = time_ms;
     row->stratum = read->stratum;
     memcpy(row->cell, d->cell_of, sizeof row->cell);
+    for (int i = 0; i <= ek_cells_dimensions(d->cells); i++)
+        if (row->cell[i] >= 0 && !is_observed(d, i))
+            row->cell[i] = ek_row_skipped(row->cell[i]);
     memcpy(query, q->query, (size_t)d->query_features * sizeof *query);
     memcpy(records, read->record, (size_t)d->features * sizeof *records);
     d->track_lists = ek_profile_has_days(d->profile)
@@ -561,11 +570,9 @@ static void update_list(struct ek_detector *d, const struct ek_list *q,
         ek_episodes_remove_expired(d);
 }
 
-int ek_detector_update(struct ek_detector *d, const struct ek_list *q,
-                       struct ek_list_stats_builder *read, int64_t time_ms, struct ek_error *e)
+static int observe_list(struct ek_detector *d, const struct ek_list *q,
+                        struct ek_list_stats_builder *read, int64_t time_ms, struct ek_error *e)
 {
-    if (ek_categories_read(d->categories, q) || find_cells(d, q))
-        return out_of_memory(e);
     /* Threads that read lists in parallel know the levels of training alone. */
     if (read->lacks_levels && !read->learned && ek_learned_levels_has_items(d->learned)) {
         if (ek_list_stats_builder_read(d->reader, q, e))
@@ -577,15 +584,27 @@ int ek_detector_update(struct ek_detector *d, const struct ek_list *q,
         count_unused(d, EK_UNUSED_REPEAT, repeat);
     if (!repeat && q->items > 0)
         update_list(d, q, read, time_ms);
-    d->queries++;
     return EK_OK;
+}
+
+int ek_detector_update(struct ek_detector *d, const struct ek_list *q,
+                       struct ek_list_stats_builder *read, int64_t time_ms, uint32_t observed,
+                       struct ek_error *e)
+{
+    d->observed = observed;
+    if ((observed && ek_categories_read(d->categories, q)) || find_cells(d, q))
+        return out_of_memory(e);
+    int rc = observed ? observe_list(d, q, read, time_ms, e) : EK_OK;
+    if (!rc)
+        d->queries++;
+    return rc;
 }
 
 int ek_detector_observe(struct ek_detector *d, const struct ek_list *q, int64_t time_ms,
                         struct ek_error *e)
 {
     int rc = ek_list_stats_builder_read(d->reader, q, e);
-    return rc ? rc : ek_detector_update(d, q, d->reader, time_ms, e);
+    return rc ? rc : ek_detector_update(d, q, d->reader, time_ms, EK_CELLS_ALL, e);
 }
 
 struct ek_list_stats_builder *ek_detector_reader(struct ek_detector *d)

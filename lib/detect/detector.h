@@ -47,9 +47,13 @@ void ek_detector_free(struct ek_detector *d);
 int ek_detector_observe(struct ek_detector *d, const struct ek_list *q, int64_t time_ms,
                         struct ek_error *e);
 /* Update the state with a list already read by `read`, a builder for the same manifest, profile and
- * rules. Subtracts the accepted shifts from its residuals. Return 0 or EK_ENOMEM. */
+ * rules. Subtracts the accepted shifts from its residuals. observed: bit i is set if the list is
+ * evidence in cell i of ek_detector_cells. A cell that observes a list must not choose it by its
+ * values, and all traffic may observe only lists that all their cells observe. With 0 the list only
+ * counts, and `read` is not read. Return 0 or EK_ENOMEM. */
 int ek_detector_update(struct ek_detector *d, const struct ek_list *q,
-                       struct ek_list_stats_builder *read, int64_t time_ms, struct ek_error *e);
+                       struct ek_list_stats_builder *read, int64_t time_ms, uint32_t observed,
+                       struct ek_error *e);
 /* Return the list reader of ek_detector_observe, which the detector owns. */
 struct ek_list_stats_builder *ek_detector_reader(struct ek_detector *d);
 /* Set *out to the next queued finding, oldest first. Return 1, or 0 with *out unchanged if there is
@@ -84,7 +88,7 @@ const struct ek_cells *ek_detector_registry(const struct ek_detector *d);
 struct ek_limit_counters ek_detector_limit_counters(const struct ek_detector *d);
 /* Return the last query feature that was outside its range in training, or -1. */
 int ek_detector_get_outside_query(const struct ek_detector *d);
-/* Return the number of lists observed, including repeats. */
+/* Return the number of lists, including repeats and lists that no cell observed. */
 uint64_t ek_detector_list_count(const struct ek_detector *d);
 /* Return the number of findings diagnosed with the list last observed, which dominates its cost: at
  * most one, or four while many are suspected. */

@@ -187,6 +187,7 @@ struct ek_detector {
     struct ek_limit_counters exceeded; /* without EK_BOUND_CELLS, which `cells` counts */
     uint64_t queries;
     int16_t cell_of[EK_CELLS_PER_LIST]; /* of the last list */
+    uint32_t observed; /* those of cell_of that observe it, as bits; only during an update */
     /* Scratch for a diagnosis, [EK_HISTORY] each. */
     struct ek_list_stats *window;
     float *window_level; /* of the list's stratum */

@@ -11,13 +11,14 @@ bool ek_detector_is_explained(const struct ek_detector *d, const int16_t *cells,
     if (d->open[feature] == claims)
         return false;
     for (int i = 0; i <= ek_cells_dimensions(d->cells); i++) {
-        if (cells[i] < 0 || cells[i] == cell)
+        int other = ek_row_cell(cells[i]);
+        if (other < 0 || other == cell)
             continue;
-        const struct ek_episode *e = ek_episode_at(d, cells[i], feature);
-        bool foreign = ek_detector_is_foreign(d, cells[i], feature);
+        const struct ek_episode *e = ek_episode_at(d, other, feature);
+        bool foreign = ek_detector_is_foreign(d, other, feature);
         if (!foreign && !(e && e->claimed))
             continue;
-        if (!claims || cell == 0 || (cells[i] != 0 && (foreign || e->number < own->number)))
+        if (!claims || cell == 0 || (other != 0 && (foreign || e->number < own->number)))
             return true;
     }
     return false;
@@ -97,7 +98,7 @@ static bool is_in_last_list(const struct ek_detector *d, const struct ek_episode
 {
     for (int i = 0; i <= ek_cells_dimensions(d->cells); i++)
         if (d->cell_of[i] == e->cell)
-            return true;
+            return d->observed >> i & 1;
     return false;
 }
 

@@ -94,7 +94,8 @@ struct ek_pooled_row {
     int64_t time_ms;
     int stratum;                 /* index in the profile */
     struct ek_list_stats record; /* residual relative to the stratum's level */
-    const int16_t *cell;         /* [1 + dimensions], -1: none */
+    const int16_t *cell;         /* [1 + dimensions], as in history.h; the first is negative if not
+                                  * all cells observed the list */
     const float *query;          /* [query features] */
 };
 /* Return the end (exclusive) of the row numbers in the history, and set *first to the oldest. */

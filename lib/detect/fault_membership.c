@@ -141,7 +141,7 @@ static double membership(const struct ek_detector *d, const struct ek_episode *e
 static bool is_list_of(const struct ek_detector *d, const struct ek_episode *e, uint64_t row)
 {
     const int16_t *cells = ek_history_row(d->history, row)->cell;
-    return ek_history_row_in_cell(d->history, row, e->cell) &&
+    return ek_history_is_observed(d->history, row, e->cell) &&
            !(d->open[e->feature] && ek_detector_is_explained(d, cells, e->feature, e->cell));
 }
 
@@ -179,7 +179,8 @@ bool ek_detector_has_counted(const struct ek_detector *d)
 {
     uint64_t rows = ek_history_count(d->history);
     return rows > ek_history_first(d->history) &&
-           ek_history_row(d->history, rows - 1)->query + 1 == d->queries;
+           ek_history_row(d->history, rows - 1)->query + 1 == d->queries &&
+           ek_history_is_observed(d->history, rows - 1, 0);
 }
 
 double ek_detector_membership(const struct ek_detector *d, int feature, int cell, uint32_t *episode)

@@ -31,7 +31,7 @@ double ek_share_bound(const float *density, double sd, double share, double shif
  * `action_min_fraction`, as much as it costs. Lists explained by another finding do not count.
  * Computed from the history, which keeps EK_HISTORY lists. Not thread-safe.
  */
-/* Return whether the list last observed was counted: not a repeat, and not empty. */
+/* Return whether the last list was observed in all its cells, and is neither a repeat nor empty. */
 bool ek_detector_has_counted(const struct ek_detector *d);
 /* Return the number of the confirmed finding of a feature in a cell, or 0. */
 uint32_t ek_detector_finding_number(const struct ek_detector *d, int feature, int cell);

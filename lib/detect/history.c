@@ -144,7 +144,7 @@ double ek_history_lists_per_day(const struct ek_history *h)
     return to > from ? DAY_MS * (double)(last - first) / ((double)to - (double)from) : 0;
 }
 
-int ek_history_row_in_cell(const struct ek_history *h, uint64_t i, int cell)
+int ek_history_is_observed(const struct ek_history *h, uint64_t i, int cell)
 {
     const struct ek_history_row *row = ek_history_row(h, i);
     for (int c = 0; c < h->cells; c++)
@@ -153,11 +153,17 @@ int ek_history_row_in_cell(const struct ek_history *h, uint64_t i, int cell)
     return 0;
 }
 
+int ek_history_row_in_cell(const struct ek_history *h, uint64_t i, int cell)
+{
+    return ek_history_is_observed(h, i, cell) ||
+           ek_history_is_observed(h, i, ek_row_skipped((int16_t)cell));
+}
+
 void ek_history_reset_cell(struct ek_history *h, int cell)
 {
     for (uint64_t i = ek_history_first(h); i < h->count; i++)
         for (int c = 0; c < h->cells; c++)
-            if (h->row[i % EK_HISTORY].cell[c] == cell)
+            if (ek_row_cell(h->row[i % EK_HISTORY].cell[c]) == cell)
                 h->row[i % EK_HISTORY].cell[c] = -1;
 }
 
@@ -171,8 +177,10 @@ static void row_serialize(struct ek_history *h, struct ek_serialize *s, uint64_t
     ek_serialize_i64(s, &row->time_ms);
     ek_serialize_int(s, &row->stratum, 0, strata - 1);
     ek_serialize_raw(s, row->cell, (size_t)h->cells * sizeof *row->cell);
-    for (int c = 0; c < h->cells; c++)
-        ek_serialize_require(s, row->cell[c] < cells && row->cell[c] >= (c ? -1 : 0));
+    for (int c = 0; c < h->cells; c++) {
+        int cell = ek_row_cell(row->cell[c]);
+        ek_serialize_require(s, cell < cells && cell >= (c ? -1 : 0));
+    }
     struct ek_list_stats *record = h->record + i % EK_HISTORY * (size_t)h->features;
     for (int f = 0; f < h->features; f++)
         ek_serialize_raw(s, &record[f], sizeof record[f]);
@@ -207,9 +215,10 @@ static void rename_row(struct ek_history *h, uint64_t i, uint64_t query, const i
 {
     struct ek_history_row *row = &h->row[i % EK_HISTORY];
     row->query = query;
-    for (int c = 0; c < h->cells; c++)
-        if (row->cell[c] >= 0)
-            row->cell[c] = to[row->cell[c]];
+    for (int c = 0; c < h->cells; c++) {
+        int16_t cell = ek_row_cell(row->cell[c]), renamed = cell < 0 ? -1 : to[cell];
+        row->cell[c] = row->cell[c] < -1 && renamed >= 0 ? ek_row_skipped(renamed) : renamed;
+    }
 }
 
 int ek_history_merge(struct ek_history *h, const struct ek_history *there,

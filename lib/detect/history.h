@@ -3,6 +3,9 @@
  *
  * Shared by all cells. Row numbers increase forever; the oldest rows are overwritten. Residual r is
  * relative to the stratum's level. Memory: 16 bytes per row and item feature, 4 per query feature.
+ *
+ * A list may be observed in some of its cells only (detector.h). A row has the number of a cell
+ * that did not observe it as ek_row_skipped, so that it is no list of that cell to a diagnosis.
  */
 #ifndef EK_DETECT_HISTORY_H
 #define EK_DETECT_HISTORY_H
@@ -19,6 +22,18 @@ struct ek_history_row {
     int stratum; /* index in the profile */
     int16_t cell[EK_CELLS_PER_LIST];
 };
+
+/* Return the number of a cell in a row that the cell did not observe. */
+static inline int16_t ek_row_skipped(int16_t cell)
+{
+    return (int16_t)(-2 - cell);
+}
+
+/* Return the cell of a number in a row, whether or not it observed the row; -1: none. */
+static inline int16_t ek_row_cell(int16_t number)
+{
+    return number < -1 ? ek_row_skipped(number) : number;
+}
 
 struct ek_history;
 
@@ -53,6 +68,8 @@ void ek_history_reset_cell(struct ek_history *h, int cell);
 void ek_history_subtract_shift(struct ek_history *h, uint64_t i, int feature, double shift_ln);
 /* Return 1 if row i, which must be readable, belongs to a cell, else 0. */
 int ek_history_row_in_cell(const struct ek_history *h, uint64_t i, int cell);
+/* Return 1 if row i, which must be readable, was observed in a cell, else 0. */
+int ek_history_is_observed(const struct ek_history *h, uint64_t i, int cell);
 struct ek_row_order;
 /* Merge the rows of `there` in the given order; `to` maps its cells. A merged row gets the list
  * number of the row before it. Return 0, or EK_ENOMEM, which changes nothing. */

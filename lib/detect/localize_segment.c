@@ -165,7 +165,8 @@ static void number_values(const struct ek_detector *d, const struct ek_window *w
     s->count = 0;
     s->gain = 0;
     for (int i = 0; i < w->count; i++) {
-        int cell = ek_history_row(d->history, d->window_row[i])->cell[1 + dimension], at = 0;
+        const struct ek_history_row *row = ek_history_row(d->history, d->window_row[i]);
+        int cell = ek_row_cell(row->cell[1 + dimension]), at = 0;
         while (at < s->count && s->value[at].cell != cell)
             at++;
         if (at == EK_SPLIT_VALUES)
@@ -297,7 +298,7 @@ static uint32_t count_lists_since_alarm(const struct ek_detector *d, const struc
     uint64_t first = ek_history_first(d->history);
     uint64_t from = e->alarm_row + 1 > first ? e->alarm_row + 1 : first;
     for (uint64_t i = from; i < ek_history_count(d->history); i++)
-        lists += (uint32_t)ek_history_row_in_cell(d->history, i, cell);
+        lists += (uint32_t)ek_history_is_observed(d->history, i, cell);
     return lists;
 }
 
@@ -471,12 +472,16 @@ static int has_same(struct ek_detector *d, const struct ek_episode *e, uint64_t 
 
 void ek_localize_joined(struct ek_detector *d, struct ek_episode *e)
 {
-    uint64_t count = ek_history_count(d->history), same = 0;
-    uint64_t rows = count < JOINED_ROWS ? count : JOINED_ROWS;
+    uint64_t count = ek_history_count(d->history), same = 0, rows = 0;
+    uint64_t recent = count < JOINED_ROWS ? count : JOINED_ROWS;
     if (e->cell == 0 || !ek_episodes_available(d) || ek_episode_at(d, 0, e->feature))
         return;
-    for (uint64_t i = count - rows; i < count; i++)
+    for (uint64_t i = count - recent; i < count; i++) {
+        if (!ek_history_is_observed(d->history, i, 0))
+            continue;
+        rows++;
         same += (uint64_t)has_same(d, e, i);
-    if ((double)same > JOINED * (double)rows)
+    }
+    if (rows && (double)same > JOINED * (double)rows)
         hand_over(d, e, 0);
 }

@@ -205,7 +205,7 @@ static int add_row(struct ek_fleet_diagnosis *c, const struct ek_fleet_pool *poo
     read->stratum = row->stratum;
     read->repeat_key = row->key; /* the instance has removed duplicates */
     ek_bet_list_update(read->list_bets, read->record);
-    int rc = ek_detector_update(c->detector, q, read, row->time_ms, NULL);
+    int rc = ek_detector_update(c->detector, q, read, row->time_ms, EK_CELLS_ALL, NULL);
     while (ek_detector_next(c->detector, &found))
         ;
     return rc;

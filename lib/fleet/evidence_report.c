@@ -195,7 +195,7 @@ static void write_traffic(struct ek_serialize *w, const struct ek_detector *d,
     for (uint64_t row = h->row > first ? h->row : first; row < end; row++) {
         struct ek_pooled_row r;
         ek_detector_row(d, row, 0, &r);
-        for (int i = 0; i <= h->dimensions.count; i++)
+        for (int i = 0; i <= h->dimensions.count && r.cell[0] >= 0; i++)
             if (r.cell[i] >= 0)
                 lists[r.cell[i]]++;
     }

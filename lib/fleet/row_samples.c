@@ -55,6 +55,14 @@ static void write_row(struct ek_serialize *w, const struct ek_detector *d,
     }
 }
 
+/* Return whether all cells observed a row: only these are a sample of each of them. */
+static bool is_complete(const struct ek_detector *d, int feature, uint64_t number)
+{
+    struct ek_pooled_row row;
+    ek_detector_row(d, number, feature, &row);
+    return row.cell[0] >= 0;
+}
+
 bool ek_fleet_rows_due(const struct ek_detector *d, const struct ek_fleet_row_reply *answer)
 {
     uint64_t first;
@@ -65,7 +73,7 @@ int ek_fleet_rows_write(const struct ek_detector *d, const struct ek_fleet_head 
                         struct ek_fleet_row_reply *answer, struct ek_buf *out)
 {
     struct ek_fleet_head h = *head;
-    uint64_t first, end = ek_detector_rows(d, &first), rows = (uint64_t)answer->rows;
+    uint64_t first, end = ek_detector_rows(d, &first), rows = (uint64_t)answer->rows, count = 0;
     struct ek_serialize w;
     first = answer->next > first ? answer->next : first;
     if (end - first > rows)
@@ -76,9 +84,12 @@ int ek_fleet_rows_write(const struct ek_detector *d, const struct ek_fleet_head 
     struct ek_text feature = ek_text_from(ek_detector_manifest(d)->item[answer->feature]->name);
     ek_wire_text(&w, &feature, EK_FLEET_NAME_MAX);
     ek_wire_u32(&w, &answer->number);
-    ek_record_write(&w, end - first);
     for (uint64_t i = first; i < end; i++)
-        write_row(&w, d, &h.dimensions, answer, i);
+        count += is_complete(d, answer->feature, i);
+    ek_record_write(&w, count);
+    for (uint64_t i = first; i < end; i++)
+        if (is_complete(d, answer->feature, i))
+            write_row(&w, d, &h.dimensions, answer, i);
     int rc = ek_record_writer_finish(&w);
     if (!rc) {
         answer->next = end;

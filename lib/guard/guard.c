@@ -11,6 +11,7 @@
 #include "guard/guard_incidents.h"
 #include "guard/guard_items.h"
 #include "guard/incident_log.h"
+#include "guard/list_sample.h"
 #include "guard/operator_commands.h"
 #include "plan/limit_counters.h"
 #include "serve/comparison_sums.h"
@@ -33,6 +34,8 @@ int ek_guard_make(struct ek_guard *g, const struct ek_assets *assets, struct ek_
                                   ek_detector_registry(g->detector), e);
     if (!rc)
         rc = ek_guard_control_new(g, e);
+    if (!rc && ek_list_sample_new(&g->sample, ek_cells_max(ek_detector_registry(g->detector))))
+        rc = out_of_memory(e);
     if (!rc)
         ek_live_sketches_add_offset(g->sketches, ek_detector_offsets(g->detector));
     if (!rc)
@@ -77,6 +80,7 @@ void ek_guard_release(struct ek_guard *g)
     ek_open_findings_release(&g->open);
     ek_controller_free(g->control);
     ek_live_sketches_free(g->sketches);
+    ek_list_sample_free(g->sample);
     ek_fleet_instance_free(g->member);
     ek_finding_diff_free(g->finding_diff);
     ek_detector_free(g->detector);
@@ -265,6 +269,7 @@ void ek_guard_reset_reused(struct ek_guard *g)
             ek_live_sketches_reset_cell(g->sketches, cell);
             ek_plan_history_reset_cell(&g->plan_history, cell);
             ek_controller_reset_cell(g->control, cell);
+            ek_list_sample_reset_cell(g->sample, cell);
         }
     g->reuses = ever;
 }
@@ -272,7 +277,7 @@ void ek_guard_reset_reused(struct ek_guard *g)
 int ek_guard_process_list(struct ek_guard *g, struct ek_context *c, int64_t time_ms,
                           struct ek_error *e)
 {
-    int rc = ek_detector_update(g->detector, &c->query, c->reader, time_ms, e);
+    int rc = ek_detector_update(g->detector, &c->query, c->reader, time_ms, EK_CELLS_ALL, e);
     if (rc)
         return rc;
     ek_guard_reset_reused(g);
@@ -285,7 +290,7 @@ static int process_message(struct ek_guard *g, struct ek_context *c, int64_t now
     int64_t time_ms = c->query.time_ms >= 0 ? c->query.time_ms : now_ms;
     if (g->assembly)
         return ek_guard_process_item(g, c, time_ms, now_ms, e);
-    int rc = ek_detector_update(g->detector, &c->query, c->reader, time_ms, e);
+    int rc = ek_detector_update(g->detector, &c->query, c->reader, time_ms, c->observed, e);
     if (rc)
         return rc;
     ek_guard_update_clock(g, time_ms, now_ms);

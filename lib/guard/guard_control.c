@@ -66,7 +66,7 @@ static void retain_cells(void *context, const uint8_t *held, int cells)
     ek_detector_retain_cells(((struct ek_guard *)context)->detector, held, cells);
 }
 
-/* Pass all lists of the history. */
+/* Pass the lists of the history that are a sample of all traffic. */
 static void each_list(void *context, struct ek_route_coverage *reach)
 {
     const struct ek_detector *d = ((struct ek_guard *)context)->detector;
@@ -75,7 +75,8 @@ static void each_list(void *context, struct ek_route_coverage *reach)
     for (uint64_t row = first; row < end; row++) {
         struct ek_pooled_row r;
         ek_detector_row(d, row, 0, &r);
-        ek_route_coverage_list(reach, r.cell, per_list);
+        if (r.cell[0] >= 0)
+            ek_route_coverage_list(reach, r.cell, per_list);
     }
 }
 

@@ -28,6 +28,7 @@ struct ek_fleet_instance;
 struct ek_finding_diff;
 struct ek_comparisons;
 struct ek_incident_log;
+struct ek_list_sample;
 
 struct ek_guard {
     const struct ek_assets *assets;
@@ -44,6 +45,7 @@ struct ek_guard {
     struct ek_assembly *assembly;         /* NULL: messages are lists */
     struct ek_plan_history plan_history;  /* plans of pending lists */
     struct ek_context *list_context;      /* for emitted lists */
+    struct ek_list_sample *sample;        /* of ek_guard_choose */
     struct ek_event_clock stream_clock;
     int64_t time_ms, clock_ms;              /* current event time and clock of the caller */
     struct ek_buf json;                     /* of the last event */

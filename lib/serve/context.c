@@ -132,6 +132,7 @@ void ek_context_note_entries(struct ek_context *c, const struct ek_plan *plan)
 static void start_list(struct ek_context *c)
 {
     c->prepared = c->taken = c->counted = c->scored = c->failed = false;
+    c->observed = EK_CELLS_ALL;
     c->routing = (struct ek_plan_routing){.acts = c->routing.acts, .would = c->routing.would};
     c->outcome = EK_LIST_PASSED;
     c->changed = c->would_change = 0;
@@ -154,18 +155,32 @@ int ek_context_read_values(struct ek_context *c, const struct ek_array_list *lis
     return EK_OK;
 }
 
-int ek_context_decode(struct ek_context *c, const void *message, size_t length, struct ek_error *e)
+int ek_context_read_message(struct ek_context *c, const void *message, size_t length,
+                            struct ek_error *e)
 {
     start_list(c);
     int rc = ek_codec_decode(c->assets->codec, message, length, &c->query, e);
-    if (!rc && ek_codec_layout(c->assets->codec) != EK_LAYOUT_ITEM)
-        rc = ek_list_stats_builder_read(c->reader, &c->query, e);
     if (rc)
         return rc;
     c->message = message;
     c->length = length;
     c->prepared = true;
     return EK_OK;
+}
+
+int ek_context_add_statistics(struct ek_context *c, struct ek_error *e)
+{
+    if (ek_codec_layout(c->assets->codec) == EK_LAYOUT_ITEM)
+        return EK_OK;
+    int rc = ek_list_stats_builder_read(c->reader, &c->query, e);
+    c->prepared = !rc;
+    return rc;
+}
+
+int ek_context_decode(struct ek_context *c, const void *message, size_t length, struct ek_error *e)
+{
+    int rc = ek_context_read_message(c, message, length, e);
+    return rc ? rc : ek_context_add_statistics(c, e);
 }
 
 int ek_context_reserve_scores(struct ek_context *c, struct ek_error *e)
@@ -217,7 +232,7 @@ static int score(struct ek_context *c, struct ek_error *e)
 static int stratum_of(const struct ek_context *c)
 {
     char scratch[EK_STRATUM_TEXT];
-    if (ek_codec_layout(c->assets->codec) != EK_LAYOUT_ITEM)
+    if (c->observed && ek_codec_layout(c->assets->codec) != EK_LAYOUT_ITEM)
         return c->reader->stratum;
     struct ek_text name = ek_stratum_name(&c->reader->field, &c->query, scratch);
     return name.text ? ek_profile_stratum(c->assets->profile, name.text, name.length) : 0;

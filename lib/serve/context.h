@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "lists/list.h"
+#include "detect/cells.h"
 #include "detect/list_stats_builder.h"
 #include "plan/plan.h"
 #include "evenkeel.h"
@@ -26,6 +27,7 @@ struct ek_context {
     bool prepared, taken;     /* decoded and unused; used by a guard */
     bool counted, scored;     /* used by ek_guard_update, not ek_guard_peek; scored by the model */
     bool failed;              /* the model or the plan could not score it */
+    uint32_t observed;        /* cells that observe it, as of ek_detector_update */
     struct ek_scorer *scorer; /* NULL without a model */
     struct ek_list_stats_builder *own_reader; /* owned objects; NULL if shared */
     struct ek_scorer *own_scorer;
@@ -50,6 +52,13 @@ struct ek_context {
     double *planned; /* [n] scores of trees under routing.would */
 };
 
+/* As ek_context_decode, without the statistics that ek_guard_update needs for a list that a cell
+ * observes: call ek_context_add_statistics before it, unless guard/list_sample.h chose no cell. */
+int ek_context_read_message(struct ek_context *c, const void *message, size_t length,
+                            struct ek_error *e);
+/* Compute the statistics of the list that was read. Return 0, EK_ENOMEM, or EK_ESTATE for a list of
+ * another manifest; on error the context has no message. */
+int ek_context_add_statistics(struct ek_context *c, struct ek_error *e);
 /* Create a context with a shared reader of the same assets. Reader and assets must outlive it.
  * Return 0 or EK_ENOMEM. */
 int ek_context_new_with(struct ek_context **out, const struct ek_assets *assets,

@@ -182,6 +182,36 @@ START_TEST(several_workers_keep_the_order_of_each_partition)
 }
 END_TEST
 
+enum { DENSE = 16000, DENSE_EACH_MS = 12 };
+
+static void make_dense(struct ek_list *q, uint64_t i)
+{
+    q->items = 1; /* the mock cluster retains all of them */
+    q->time_ms = 1790000000000 + (int64_t)i / DENSE_EACH_MS;
+}
+
+/* The first second has 12,000 lists, so at most half of the lists after it are observed. */
+START_TEST(lists_of_dense_traffic_that_are_not_observed_come_out_too)
+{
+    enum { VALID = DENSE - DENSE / 10 };
+    struct scene s;
+    begin(&s);
+    s.change = make_dense;
+    set(&s, "pipeline.observe", "auto");
+    set(&s, "pipeline.workers", "2");
+    feed(&s, 0, DENSE);
+    start(&s);
+    struct ek_stage_stats t = wait_for(&s, DENSE);
+    uint64_t unobserved = ek_metrics_counter(ek_stage_parts(s.stage).metrics, EK_COUNT_UNOBSERVED);
+    ck_assert_uint_eq(t.passed, VALID);
+    ck_assert_uint_eq(t.queries, VALID);
+    ck_assert_uint_gt(unobserved, 0);
+    ck_assert_uint_lt(unobserved, VALID - 1000 * DENSE_EACH_MS * 9 / 10);
+    finish(&s);
+    end(&s);
+}
+END_TEST
+
 enum { DISTURBED = 30, ANSWER_MS = 10 };
 
 /* Small requests, so that others of the same partition are queued after a refused one; with
@@ -362,6 +392,7 @@ Suite *suite_stage(void)
                     without_an_output_lists_are_observed_and_their_offsets_committed,
                     few_in_flight_hold_the_input_back_and_nothing_is_lost,
                     several_workers_keep_the_order_of_each_partition,
+                    lists_of_dense_traffic_that_are_not_observed_come_out_too,
                     the_order_of_each_partition_holds_while_requests_are_tried_again,
                     a_client_that_had_enough_fetches_again_when_that_is_used_up,
                     a_stop_with_messages_in_rings_sends_and_commits_exactly_what_was_read,
