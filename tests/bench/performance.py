@@ -86,6 +86,8 @@ def budgets(rows):
         ["the same, float32 array", "0.90", forwarder("float32 array, nothing routed")],
         ["`run` against the forwarder, 5 features routed, `bin`", "0.80", forwarder("bin, 5 features routed")],
         ["the same, float32 array", "0.80", forwarder("float32 array, 5 features routed")],
+        ["the same, `bin`, 30,000 lists/s, `observe: auto`, nothing routed", "1.00", forwarder("bin, nothing routed, observe: auto")],
+        ["the same, 5 features routed", "0.80", forwarder("bin, 5 features routed, observe: auto")],
         ["guard, `bin`, AVX-512", "4 ns/value", guarded(rows, "bin")],
         ["guard, float32 array, AVX-512", "5 ns/value", guarded(rows, "float32 array")],
         ["guard, `bin`, portable", "8 ns/value", guarded(rows.portable, "bin")],

@@ -1,10 +1,11 @@
 /* load: lists of 20 items and 136 features for the benchmarks on a broker.
  *
  *     load assets FOLDER      features.yaml, profile.ekp, model.safetensors
- *     load send BROKERS TOPIC COUNT bin|array PARTITIONS FAULTY_FROM
+ *     load send BROKERS TOPIC COUNT bin|array PARTITIONS FAULTY_FROM PER_SECOND
  *
- * Lists from number FAULTY_FROM on have five features multiplied by 100. Partitions are used in
- * round robin; each message has a key and its send time.
+ * Lists from number FAULTY_FROM on have five features multiplied by 100, and the times of
+ * PER_SECOND lists per second. Partitions are used in round robin; each message has a key and its
+ * send time.
  */
 #include "base/buf.h"
 #include "lists/codec.h"
@@ -19,6 +20,7 @@
 #include <string.h>
 
 enum { FEATURES = 136, ITEMS = 20, TRAINING = 10000, WAIT_MS = 60000, PATH_BYTES = 4096 };
+static const int64_t began_ms = 1790000000000;
 
 static int told(const struct ek_error *e)
 {
@@ -65,7 +67,7 @@ static int assets(const char *folder)
 }
 
 struct sending {
-    int64_t count, faulty_from;
+    int64_t count, faulty_from, per_second;
     int partitions;
     enum ek_feature_encoding encoding;
 };
@@ -80,6 +82,7 @@ static int send_lists(struct ek_tool_producer *s, const struct sending *w, struc
     ek_buf_init(&bytes, 0);
     for (int64_t i = 0; !rc && i < w->count; i++) {
         ek_bench_list_next(&list, FEATURES, ITEMS);
+        list.q.time_ms = began_ms + 1000 * i / w->per_second;
         if (i >= w->faulty_from)
             ek_bench_fault(&list.q);
         ek_buf_clear(&bytes);
@@ -105,7 +108,8 @@ static int do_send(char **word)
                               .encoding =
                                   strcmp(word[3], "bin") ? EK_FEATURES_ARRAY : EK_FEATURES_BIN,
                               .partitions = (int)ek_bench_number(word[4]),
-                              .faulty_from = ek_bench_number(word[5])};
+                              .faulty_from = ek_bench_number(word[5]),
+                              .per_second = ek_bench_number(word[6])};
     struct ek_error e = {0};
     struct ek_tool_producer *s;
     if (ek_tool_producer_new(&s, word[0], word[1], EK_TOOL_PRODUCER_ORDERED, &e))
@@ -119,9 +123,11 @@ int main(int argc, char **argv)
 {
     if (argc == 3 && !strcmp(argv[1], "assets"))
         return assets(argv[2]);
-    if (argc == 8 && !strcmp(argv[1], "send") && ek_bench_number(argv[6]) > 0)
+    if (argc == 9 && !strcmp(argv[1], "send") && ek_bench_number(argv[6]) > 0 &&
+        ek_bench_number(argv[8]) > 0)
         return do_send(argv + 2);
-    fputs("usage: load assets FOLDER | send BROKERS TOPIC COUNT bin|array PARTITIONS FAULTY_FROM\n",
+    fputs("usage: load assets FOLDER | send BROKERS TOPIC COUNT bin|array PARTITIONS FAULTY_FROM "
+          "PER_SECOND\n",
           stderr);
     return 2;
 }

@@ -16,6 +16,7 @@ import harness  # noqa: E402
 
 PARTITIONS, SECONDS, MEMORY = 4, 90, 8 << 30
 RULES = "version: 1\nsegments: [arm]\ndefaults: {mode: enforce}\n"
+DENSE_RULES = RULES + "windows: {length: 1s}\n"  # live sketches are a sample from the second window on
 # Topics keep messages regardless of their times, deleted ones are removed at once; Java options as in Kafka's own
 # scripts.
 PROPERTIES = "log.segment.delete.delay.ms=500\nfile.delete.delay.ms=500"
@@ -72,8 +73,9 @@ class Place:
         with open(os.path.join(self.folder, "broker", "node-1", "pid"), encoding="ascii") as stream:
             self.broker_pid = int(stream.read())
         subprocess.run([self.tool("load"), "assets", self.folder], check=True)
-        with open(os.path.join(self.folder, "rules.yaml"), "w", encoding="ascii") as out:
-            out.write(RULES)
+        for name, rules in (("rules.yaml", RULES), ("dense.yaml", DENSE_RULES)):
+            with open(os.path.join(self.folder, name), "w", encoding="ascii") as out:
+                out.write(rules)
         return self
 
     def __exit__(self, *_):
@@ -90,15 +92,16 @@ class Place:
     def delete(self, topic):
         subprocess.run([self.tool("meter"), "delete", self.broker.address, topic], check=True)
 
-    def stream(self, messages, encoding, faulty_from=None, partitions=PARTITIONS):
-        """Return a topic of lists with five features multiplied by 100 from a given list on."""
+    def stream(self, messages, encoding, faulty_from=None, partitions=PARTITIONS, per_second=50):
+        """Return a topic of lists with five features multiplied by 100 from a given list on, and times of so many lists
+        per second."""
         topic = self.topic(partitions)
         start = messages if faulty_from is None else faulty_from
         subprocess.run([self.tool("load"), "send", self.broker.address, topic, str(messages), encoding, str(partitions),
-                        str(start)], check=True, timeout=300)
+                        str(start), str(per_second)], check=True, timeout=300)
         return topic
 
-    def config(self, source, target, producer="", group=None, http_more="", more=""):
+    def config(self, source, target, producer="", group=None, http_more="", more="", rules="rules.yaml"):
         """Write a configuration for `evenkeel run` and the forwarder. Return (path, address of the endpoints, group)."""
         self.count += 1
         group = group or f"group-{self.count}"
@@ -109,7 +112,7 @@ class Place:
                       f"offset_reset: earliest}}\n"
                       f"output: {{topic: {target}, dead_letter_topic: {self.broker.create('dead')}, "
                       f"librdkafka: {{{producer}}}}}\n"
-                      f"assets: {{manifest: features.yaml, profile: profile.ekp, rules: rules.yaml, "
+                      f"assets: {{manifest: features.yaml, profile: profile.ekp, rules: {rules}, "
                       f"model: model.safetensors}}\n"
                       f"http: {{listen: \"{http}\", {http_more}}}\n{more}")
         return path, http, group

@@ -15,6 +15,8 @@ from record import Bench, words
 
 FORWARDER, QUICK = "librdkafka forwarder, same settings", "librdkafka forwarder, free to reorder"
 FLAT_OUT = 1000000  # messages/s, above any rate here
+DENSE = 30000  # lists per second of event time
+AUTO = {"rules": "dense.yaml", "more": "pipeline: {observe: auto}\n"}
 UNSAFE = "enable.idempotence: \"false\", acks: all, linger.ms: \"1\", max.in.flight.requests.per.connection: \"1000000\""
 UNITS = (("messages/s", ""), ("us/message", ", processor time of the client"), ("broker", ", processor time of the broker"))
 
@@ -27,15 +29,17 @@ class Run:
         self.contenders = {None: (run, ""), FORWARDER: (forward, ""), QUICK: (forward, UNSAFE)}
         self.bench = Bench("kafka", args.results)
 
-    def once(self, name, source, cores):
-        """Run one pass over the topic; for this project also return the fraction of routed lists."""
+    def once(self, name, source, cores, **settings):
+        """Run one pass over the topic; for this project also return the fractions of routed lists and of lists that are
+        no evidence. `settings`: of Place.config."""
         command, producer = self.contenders[name]
         target, n = self.place.topic(), self.args.messages
-        with Stage(self.place, command, source, target, producer, cores) as stage:
+        with Stage(self.place, command, source, target, producer, cores, **settings) as stage:
             found = throughput(self.place, stage, n * 3 // 10, n * 95 // 100)
             if name is None:
                 status = stage.status()
                 found["routed"] = 100 * status["routed"] / (status["routed"] + status["forwarded"])
+                found["unobserved"] = 100 * status["unobserved_lists"] / status["observed_lists"]
         self.place.delete(target)
         return found
 
@@ -44,22 +48,23 @@ class Run:
         for name in self.contenders:
             self.once(name, source, None)
 
-    def turns(self, source, cores):
+    def turns(self, source, cores, settings):
         """Return [{contender: results} per round]; the starting contender rotates."""
         names, rounds = list(self.contenders), []
         for i in range(self.args.rounds):
             order = names[i % len(names):] + names[:i % len(names)]
-            rounds.append({name: self.once(name, source, cores) for name in order})
+            rounds.append({name: self.once(name, source, cores, **settings) for name in order})
         return rounds
 
-    def case(self, title, source, cores=None):
-        rounds = self.turns(source, cores)
+    def case(self, title, source, cores=None, **settings):
+        rounds = self.turns(source, cores, settings)
         for key, what in UNITS:
             unit = "messages/s" if key == "messages/s" else "us/message"
             self.bench.rounds(title + what, unit, [r[None][key] for r in rounds],
                               {name: [r[name][key] for r in rounds] for name in (FORWARDER, QUICK)})
-        self.bench.line(title + ", lists that were routed", "%", statistics.median(r[None]["routed"] for r in rounds), None,
-                        None)
+        for key in ("routed", "unobserved"):
+            self.bench.line(f"{title}, lists that were {key}", "%", statistics.median(r[None][key] for r in rounds), None,
+                            None)
 
     def throughput_cases(self):
         n, warm = self.args.messages, False
@@ -73,6 +78,14 @@ class Run:
                 self.case(title, source)
                 self.apart(title, source) if encoding == "bin" else None
                 self.place.delete(source)
+
+    def dense_cases(self):
+        """Dense traffic, of which a sample of the lists is observed."""
+        n = self.args.messages
+        for faulty, what in ((None, "nothing routed"), (n // 10, "5 features routed")):
+            source = self.place.stream(n, "bin", faulty, per_second=DENSE)
+            self.case(f"136 features, 20 items, bin, {what}, observe: auto", source, **AUTO)
+            self.place.delete(source)
 
     def apart(self, title, source):
         """Run the same with the broker on one half of the processors and the client on the other."""
@@ -114,6 +127,7 @@ def main():
     with Place(args.build) as place:
         run = Run(place, args.build, args)
         run.throughput_cases()
+        run.dense_cases()
         for faulty, what in ((False, "nothing routed"), (True, "5 features routed")):
             run.latency_case(f"136 features, 20 items, bin, {what}, half of the highest rate", faulty)
 
