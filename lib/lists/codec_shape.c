@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 enum { FEW = 12, LINE_NAME_BYTES = EK_NAME_BYTES_MAX + 2, KEYS_BYTES = 160, WHERE_BYTES = 240 };
 enum { POSITION_LENGTH = 20 }; /* maximum of the name of a position, such as query_17 */
@@ -572,23 +573,34 @@ static bool is_plain(const char *name)
     return *name && strchr(letters, *name) && !name[strspn(name, others)];
 }
 
-/* Return the last word of a name such as price_eur, and the whole name if it has one word. */
-static const char *last_word(const char *name)
+static bool is_capital(char c)
 {
-    const char *at = strrchr(name, '_');
-    return at ? at + 1 : name;
+    return c >= 'A' && c <= 'Z';
 }
 
-static bool is_word_of(const char *word, const char *const *words)
+/* Return the last word of a name such as price_eur, priceEur or priceEUR; the whole name if it has
+ * one word. */
+static const char *last_word(const char *name)
 {
-    while (*words && strcmp(*words, word) != 0)
+    const char *at = name + strlen(name);
+    bool capitals = at > name && is_capital(at[-1]);
+    while (at > name && at[-1] != '_' && is_capital(at[-1]) == capitals)
+        at--;
+    return at > name && is_capital(at[-1]) && !capitals ? at - 1 : at;
+}
+
+/* Return the entry of a NULL-terminated list that equals the word in any case, or NULL. */
+static const char *find_word(const char *word, const char *const *words)
+{
+    while (*words && strcasecmp(*words, word) != 0)
         words++;
-    return *words != NULL;
+    return *words;
 }
 
 /* Return the unit that the name ends with, a word of rules/units.yaml, or NULL. */
 static const char *unit_of_name(const char *name)
 {
+    static const char *const alone[] = {"days", "nights", NULL};
     static const char *const units[] = {
         "eur", "usd", "gbp",     "chf",     "cad",   "aud",      "sek", "nok", "dkk",
         "pln", "czk", "brl",     "mxn",     "inr",   "cny",      "kg",  "g",   "lb",
@@ -596,16 +608,14 @@ static const char *unit_of_name(const char *name)
         "sec", "min", "minutes", "hours",   "days",  "nights",   "pct", "kb",  "mb",
         "gb",  "kmh", "mph",     "percent", "bytes", "permille", NULL};
     const char *word = last_word(name);
-    return strcmp(word, name) != 0 && is_word_of(word, units) ? word
-           : !strcmp(name, "days") || !strcmp(name, "nights") ? name
-                                                              : NULL;
+    return find_word(word, word > name ? units : alone);
 }
 
 /* Identifiers have no scale that could change. */
 static bool is_identifier(const struct seen *f)
 {
     static const char *const words[] = {"id", "ids", "uid", "code", "key", "zip", "hash", NULL};
-    return f->whole && is_word_of(last_word(f->name), words);
+    return f->whole && find_word(last_word(f->name), words);
 }
 
 static bool has_few_values(const struct seen *f)

@@ -50,6 +50,13 @@ START_TEST(names_signs_and_flags_are_told)
 }
 END_TEST
 
+static void expect_lines(struct ek_buf *manifest, const char *const *wanted, size_t count)
+{
+    const char *text = ek_buf_string(manifest);
+    for (size_t i = 0; i < count; i++)
+        ck_assert_msg(strstr(text, wanted[i]) != NULL, "no %s in %s", wanted[i], text);
+}
+
 static const char NAMED[] =
     "{\"query\":\"q\",\"items\":[{\"id\":\"a\",\"score\":1,\"features\":{\"price_eur\":%g,"
     "\"seller_id\":%d,\"ship_days\":%d,\"discount_pct\":%d,\"weight_kg\":1.5,\"is_prime\":1,"
@@ -81,14 +88,41 @@ START_TEST(units_come_from_names_and_ids_have_no_scale)
     }
     ek_buf_init(&out, 0);
     must(ek_shape_manifest(s, &out, NULL));
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
-        ck_assert_msg(strstr(ek_buf_string(&out), wanted[i]) != NULL, "no %s in %s", wanted[i],
-                      ek_buf_string(&out));
+    expect_lines(&out, wanted, sizeof wanted / sizeof *wanted);
     must(ek_manifest_parse(&m, "made", ek_buf_string(&out), out.length, NULL));
     for (int i = 0; i < m->item_count; i++) /* the catalog knows each proposed unit */
         if (m->item[i]->unit)
             ck_assert_ptr_nonnull(ek_units_measure(NULL, m->item[i]->unit).quantity);
     ek_manifest_free(m);
+    ek_buf_release(&out);
+    ek_shape_free(s);
+}
+END_TEST
+
+static const char CAMEL_CASE[] =
+    "{\"query\":\"q\",\"items\":[{\"id\":\"a\",\"score\":1,\"features\":{\"priceEUR\":%g,"
+    "\"sellerId\":%d,\"durationMin\":%d.5,\"Co2Kg\":1.5,\"PRICE_USD\":2.5,\"Days\":1.5}}]}";
+
+START_TEST(words_of_names_also_begin_with_capitals)
+{
+    static const char *const wanted[] = {
+        "priceEUR, index: 1, role: item, routable: true, positive: true, unit: eur}",
+        "sellerId, index: 2, role: item} # an id? 0 to 39\n",
+        "durationMin, index: 3, role: item, routable: true, positive: true, unit: min}",
+        "Co2Kg, index: 4, role: item, routable: true, positive: true, unit: kg}",
+        "PRICE_USD, index: 5, role: item, routable: true, positive: true, unit: usd}",
+        "Days, index: 6, role: item, routable: true, positive: true, unit: days}"};
+    struct ek_shape *s;
+    struct ek_buf out;
+    char text[300];
+    must(ek_shape_new(&s, NULL, NULL));
+    for (int i = 0; i < 40; i++) {
+        int n = snprintf(text, sizeof text, CAMEL_CASE, 7.5 + i, i, i);
+        must(ek_shape_add(s, text, (size_t)n, NULL));
+    }
+    ek_buf_init(&out, 0);
+    must(ek_shape_manifest(s, &out, NULL));
+    expect_lines(&out, wanted, sizeof wanted / sizeof *wanted);
     ek_buf_release(&out);
     ek_shape_free(s);
 }
@@ -275,6 +309,7 @@ Suite *suite_shape(void)
 {
     return ek_suite(
         "shape", names_signs_and_flags_are_told, units_come_from_names_and_ids_have_no_scale,
+        words_of_names_also_begin_with_capitals,
         values_without_names_are_numbered_and_the_manifest_is_valid,
         what_is_cut_or_no_list_is_refused, fields_are_where_the_mapping_has_them,
         what_is_no_number_stays_out_where_it_has_a_name, what_no_feature_may_be_called_stays_out,
