@@ -338,6 +338,13 @@ bool ek_client_print_resumed(yyjson_val *o, struct ek_row_limit *room, FILE *to)
                                         : ek_client_print_paused(o, room, to);
 }
 
+/* Return what was done: the mitigation of a route, such as "repair", else the type. */
+static const char *verb_of(yyjson_val *d)
+{
+    const char *type = get_text(d, "type", "?");
+    return strcmp(type, "route") != 0 ? type : get_text(d, "mitigation", type);
+}
+
 /* Format a decision without its actor and place, such as "route, 25%; scale x100; it looks odd;
  * plan 7". */
 static void details_text(yyjson_val *d, char *text, size_t size)
@@ -350,7 +357,7 @@ static void details_text(yyjson_val *d, char *text, size_t size)
     const char *action = get_text(d, "mitigation", none), *class = get_text(d, "class", NULL);
     const char *rail = get_text(d, "guardrail", NULL), *why = get_text(d, "reason", NULL);
     *text = 0;
-    if (action && strcmp(action, get_text(d, "type", "")) != 0)
+    if (action && strcmp(action, verb_of(d)) != 0)
         put(text, size, "%s; ", action);
     if (yyjson_is_num(percent))
         put(text, size, "%.4g%%; ", yyjson_get_num(percent));
@@ -380,7 +387,7 @@ static int add_decision(struct ek_text_table *c, yyjson_val *d)
     format_time(d, "time_ms", when);
     place_text(d, place, sizeof place);
     details_text(d, details, sizeof details);
-    return ek_text_table_add(c, (const char *const[]){number, when, get_text(d, "type", "?"), place,
+    return ek_text_table_add(c, (const char *const[]){number, when, verb_of(d), place,
                                                       get_text(d, "actor", "-"), details});
 }
 
@@ -395,9 +402,11 @@ bool ek_client_print_history_details(yyjson_val *o, struct ek_row_limit *room, F
     return yyjson_is_arr(o);
 }
 
-/* Print a decision in one line, such as "12  2026-09-21 14:30  ana: pause; it looks odd". */
+/* Print a decision in one line, such as "12  2026-09-21 14:30  ana: pause; it looks odd". A
+ * terminal gets the part that fits. */
 static void print_entry(yyjson_val *d, FILE *to)
 {
+    int columns, rows;
     char when[EK_DATE_TEXT], place[WORDS_BYTES], details[2 * WORDS_BYTES], text[4 * WORDS_BYTES];
     place_text(d, place, sizeof place);
     details_text(d, details, sizeof details);
@@ -405,12 +414,18 @@ static void print_entry(yyjson_val *d, FILE *to)
     *text = 0;
     put(text, sizeof text, "%4" PRId64 "  %s  %s: %s",
         yyjson_get_sint(yyjson_obj_get(d, "sequence")), when, get_text(d, "actor", "-"),
-        get_text(d, "type", "?"));
+        verb_of(d));
     if (get_text(d, "feature", NULL))
         put(text, sizeof text, " %s", place);
     if (*details)
         put(text, sizeof text, "; %s", details);
-    ek_print_cut(text, LINE_COLUMNS, to);
+    if (ek_terminal_live(to)) {
+        ek_terminal_size(to, &columns, &rows);
+        ek_print_cut(text, columns - 1, to);
+    } else {
+        ek_print_safe(text, to);
+        fputc('\n', to);
+    }
 }
 
 bool ek_client_print_history(yyjson_val *o, struct ek_row_limit *room, FILE *to)
@@ -427,12 +442,13 @@ bool ek_client_print_history(yyjson_val *o, struct ek_row_limit *room, FILE *to)
     return true;
 }
 
-/* Append the action of an incident, such as "repair, enforce", or "observe". */
+/* Append the action of an incident, such as "repair, enforce, 12 lists treated". */
 static void put_action(yyjson_val *i, char *text, size_t size)
 {
     yyjson_val *rail = yyjson_obj_get(i, "rolled_back");
     if (yyjson_is_int(yyjson_obj_get(i, "mitigated_ms")))
-        put(text, size, "; %s, %s", get_text(i, "mitigation", "?"), get_text(i, "mode", "?"));
+        put(text, size, "; %s, %s, %" PRId64 " lists treated", get_text(i, "mitigation", "?"),
+            get_text(i, "mode", "?"), yyjson_get_sint(yyjson_obj_get(i, "treated_lists")));
     else
         put(text, size, "; no action (%s)", get_text(i, "mode", "?"));
     if (yyjson_is_obj(rail))
@@ -486,7 +502,8 @@ static int add_incident(struct ek_text_table *c, yyjson_val *i)
 
 bool ek_client_print_incidents(yyjson_val *o, struct ek_row_limit *room, FILE *to)
 {
-    static const char *const titles[] = {"FEATURE", "SEGMENT", "FROM (UTC)", "TO", "LISTS", "WHAT"};
+    static const char *const titles[] = {"FEATURE", "SEGMENT",   "FROM (UTC)",
+                                         "TO",      "ALL LISTS", "WHAT"};
     if (yyjson_arr_size(o))
         return print_table(o, titles, sizeof titles / sizeof *titles, add_incident, room, to);
     if (yyjson_is_arr(o))
@@ -494,7 +511,8 @@ bool ek_client_print_incidents(yyjson_val *o, struct ek_row_limit *room, FILE *t
     return yyjson_is_arr(o);
 }
 
-/* Add a row that compares an order of the lists with the upstream order. */
+/* Add a row that compares an order of the lists with the upstream order. The first row of a route
+ * is also there if no list was compared. */
 static int add_order(struct ek_text_table *c, yyjson_val *route, const char *key, const char *order,
                      bool first)
 {
@@ -502,7 +520,7 @@ static int add_order(struct ek_text_table *c, yyjson_val *route, const char *key
     char lists[NUMBER_BYTES], figure[4][NUMBER_BYTES];
     static const char *const figures[] = {"tau", "top10_overlap", "places", "change_p95"};
     yyjson_val *sums = yyjson_obj_get(route, key), *percent = yyjson_obj_get(route, "percent");
-    if (!yyjson_is_obj(sums))
+    if (!yyjson_is_obj(sums) && !first)
         return EK_OK;
     if (first) {
         format_segment(route, segment, sizeof segment);
@@ -542,6 +560,18 @@ static void print_guardrail(yyjson_val *route, const char *key, const char *text
             yyjson_get_num(yyjson_obj_get(rail, "limit")));
 }
 
+static bool is_compared(yyjson_val *routes)
+{
+    size_t i, max;
+    yyjson_val *route;
+    yyjson_arr_foreach(routes, i, max, route)
+    {
+        if (yyjson_is_obj(yyjson_obj_get(route, "plan_vs_upstream")))
+            return true;
+    }
+    return false;
+}
+
 static void print_guardrails(yyjson_val *routes, FILE *to)
 {
     size_t i, max;
@@ -564,6 +594,8 @@ bool ek_client_print_impact(yyjson_val *o, struct ek_row_limit *room, FILE *to)
         fputs("no routes, active or in shadow\n", to);
     else if (!print_table(routes, titles, sizeof titles / sizeof *titles, add_route, room, to))
         return false;
+    else if (!is_compared(routes))
+        fputs("no list was shadow scored; without 'assets.model' none is\n", to);
     print_guardrails(routes, to);
     return true;
 }

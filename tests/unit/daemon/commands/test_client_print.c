@@ -249,7 +249,8 @@ START_TEST(incidents_are_a_table_with_start_end_and_action)
         "[{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"state\":\"recovered\","
         "\"class\":\"scale\",\"factor\":100.3,\"unit\":\"cents\",\"ratio\":100,\"times\":1,"
         "\"mitigation\":\"repair\",\"mode\":\"enforce\",\"mitigated_ms\":1790001059000,"
-        "\"rolled_back\":null,\"from_ms\":1790001058400,\"to_ms\":1790003058400,\"lists\":812},"
+        "\"rolled_back\":null,\"from_ms\":1790001058400,\"to_ms\":1790003058400,\"lists\":812,"
+        "\"treated_lists\":391},"
         "{\"feature\":\"tax\",\"segment\":null,\"state\":\"confirmed\",\"class\":\"missing\","
         "\"factor\":null,\"unit\":null,\"ratio\":null,\"times\":3,\"mitigation\":\"alert\","
         "\"mode\":\"observe\",\"mitigated_ms\":null,\"from_ms\":1790001058400,"
@@ -259,18 +260,20 @@ START_TEST(incidents_are_a_table_with_start_end_and_action)
         "\"mitigation\":\"route\",\"mode\":\"canary\",\"mitigated_ms\":1,"
         "\"rolled_back\":{\"guardrail\":\"error_rate\",\"observed\":1,\"limit\":0.1},"
         "\"from_ms\":1790001058400,\"to_ms\":1790101058400,\"lists\":9}]",
-        "FEATURE  SEGMENT  FROM (UTC)        TO                LISTS  WHAT\n"
-        "price    arm=B    2026-09-21 14:30  15:04             812    scale x100 (cents),\n"
-        "                                                             estimate x100.3;\n"
-        "                                                             repair, enforce\n"
-        "tax      all      2026-09-21 14:30  open              9      missing, began 3\n"
-        "                                                             times; no action\n"
-        "                                                             (observe)\n"
-        "tax      all      2026-09-21 14:30  2026-09-22 18:17  9      scale x2,\n"
-        "                                                             query_feature:nights;\n"
-        "                                                             route, canary,\n"
-        "                                                             rolled back by\n"
-        "                                                             error_rate; accepted\n");
+        "FEATURE  SEGMENT  FROM (UTC)        TO                ALL LISTS  WHAT\n"
+        "price    arm=B    2026-09-21 14:30  15:04             812        scale x100 (cents),\n"
+        "                                                                 estimate x100.3;\n"
+        "                                                                 repair, enforce, 391\n"
+        "                                                                 lists treated\n"
+        "tax      all      2026-09-21 14:30  open              9          missing, began 3\n"
+        "                                                                 times; no action\n"
+        "                                                                 (observe)\n"
+        "tax      all      2026-09-21 14:30  2026-09-22 18:17  9          scale x2,\n"
+        "                                                                 query_feature:nights;\n"
+        "                                                                 route, canary, 0\n"
+        "                                                                 lists treated,\n"
+        "                                                                 rolled back by\n"
+        "                                                                 error_rate; accepted\n");
     assert_printed(ek_client_print_incidents, "[]", "no incidents\n");
 }
 END_TEST
@@ -302,6 +305,15 @@ START_TEST(a_history_has_a_line_per_decision_and_all_details_as_a_table)
         "  NO  STREAM TIME, UTC\n"
         "   1  2026-09-21 14:30  evenkeel: route price, arm=B; 5%; scale x99.48; plan 1\n"
         "   2  2026-09-21 14:32  ana: pause; the ranking looks odd and nobody knows why\n");
+    assert_printed(
+        ek_client_print_history,
+        "[{\"sequence\":3,\"time_ms\":1790001058400,\"type\":\"route\",\"actor\":\"system\","
+        "\"plan\":{\"before\":0,\"after\":1},\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},"
+        "\"mitigation\":\"repair\",\"class\":\"scale\",\"factor\":105.6,"
+        "\"reason\":\"a finding requests repair: it is enforced\"}]",
+        "  NO  STREAM TIME, UTC\n"
+        "   3  2026-09-21 14:30  system: repair price, arm=B; scale x105.6; a finding requests "
+        "repair: it is enforced; plan 1\n");
     char *text = printed(ek_client_print_history,
                          "[{\"sequence\":1,\"type\":\"pause\",\"actor\":\"ana\",\"reason\":"
                          "\"the ranking of the start page looks odd \u00e9\u00e9\u00e9\"}]",
@@ -336,7 +348,9 @@ START_TEST(ranks_are_a_table_of_orders)
                    "\"plan_vs_upstream\":null,"
                    "\"rolled_back\":{\"guardrail\":\"error_rate\",\"observed\":0.2,\"limit\":0.01},"
                    "\"would_roll_back\":null}]}",
-                   "FEATURE  SEGMENT  MODE  ORDER  LISTS  TAU  TOP10  PLACES  P95\n"
+                   "FEATURE  SEGMENT  MODE     ORDER   LISTS  TAU  TOP10  PLACES  P95\n"
+                   "price    all      observe  wanted  0      -    -      -       -\n"
+                   "no list was shadow scored; without 'assets.model' none is\n"
                    "price: rolled back by the guardrail error_rate, 0.2 of at most 0.01\n");
     assert_printed(ek_client_print_impact, "{\"routes\":[]}", "no routes, active or in shadow\n");
 }
