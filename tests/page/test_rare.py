@@ -1,4 +1,6 @@
 """Rare states: real responses of the instance with a replaced part."""
+import datetime
+
 import heard
 import kept
 import opened
@@ -119,6 +121,42 @@ class Rare(opened.Opened):
         self.assertIn("The input is silent. No message for 78 s.", self.browser.text("#headline"))
         heard.say(self.browser)
         self.browser.until("it goes on", "return !document.querySelector('#headline').innerText.includes('silent')")
+
+    def test_without_output_and_model_nothing_is_enforced_or_measured(self):
+        self.open("")
+        price = {**heard.answer(self.browser, "api/v1/findings")[0], "mode": "observe"}
+        observed = {"findings": [price], "plan": {"entries": []}, "impact": {"routes": []}}
+        heard.say(self.browser, **observed)
+        self.browser.until_text("Not measured yet: no list was shadow scored.", "#problems")
+        self.assertIn("Enforce", self.browser.texts("#problems button"))
+        self.assertRegex(self.browser.text("#problems .counts"), r"[\d,]+ changed")
+        heard.say(self.browser, status={"output": None, "model": None}, **observed)
+        self.browser.until_text("Not measured: shadow scoring needs a model.", "#problems")
+        self.assertEqual(self.browser.texts("#problems button"), ["Accept as normal", "Pin"])
+
+    def test_the_lists_of_an_incident_that_returned_begin_with_it(self):
+        self.open("")
+        one, = heard.answer(self.browser, "api/v1/incidents")
+        heard.say(self.browser, incidents=[{**one, "times": 3}])
+        self.browser.until_text("; began 3 times since ", "#problems .since")
+        self.browser.until_text(f", {one['lists']:,} lists of all traffic so far", "#problems .since")
+        began, since = self.browser.run("return [...document.querySelectorAll('#problems .since time')].map((e) => e.title)")[::-1]
+        self.assertEqual(began, datetime.datetime.fromtimestamp(one["from_ms"] / 1000, datetime.timezone.utc).strftime("%Y-%m-%d %H:%M:%S UTC"))
+        self.assertLessEqual(began, since)
+
+    def test_the_hour_is_as_wide_as_the_page_at_once_and_has_each_word_once(self):
+        self.open("")
+        one, = heard.answer(self.browser, "api/v1/incidents")
+        self.browser.run("const hour = document.querySelector('#hour'); window.widths = [];"
+                         "new MutationObserver(() => { const svg = hour.querySelector('svg'); if (svg) widths.push(Number(svg.getAttribute('width'))); })"
+                         ".observe(hour, {childList: true}); hour.replaceChildren();")
+        heard.say(self.browser, incidents=[one, {**one, "sequence": 2}, {**one, "sequence": 3}])
+        self.browser.until("drawn again", "return widths.length")
+        first, wide = self.browser.run("return [widths[0], document.querySelector('#headline').clientWidth]")
+        self.assertEqual(first, wide)
+        self.browser.until("three incidents", "return document.querySelectorAll('#hour .span').length === 3")
+        words = ", ".join(self.browser.run("return [...document.querySelectorAll('#hour text')].map((e) => e.textContent).filter((t) => /[a-z]{3}/.test(t))"))
+        self.assertEqual((words.count("began"), words.count("mitigated")), (1, 1), words)
 
     def test_each_feature_of_an_incident_has_its_own_effect(self):
         self.open("")

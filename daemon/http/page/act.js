@@ -187,13 +187,14 @@ export function actsOnFeature(feature, segment, finding, entry, possible) {
     entry && entry.source === "operator" ? button("act pin", `Unpin ${inPlace(segment)}`, () => unpin(entry)) : button("act pin", `Pin ${inPlace(segment)}`, () => pin(feature, segment, possible || ["none", "alert"])));
 }
 
-// Commands of a card: that of a rolled back route, or the mitigation before the rules apply it fully.
-export function actsOnIncident(p) {
+// Commands of a card: that of a rolled back route, or the mitigation before the rules apply it fully. An instance
+// without an output has nothing to enforce.
+export function actsOnIncident(known, p) {
   if (report || p.state === "suspected") return null;
-  const name = `${p.feature} ${JSON.stringify(p.segment)}`, byHand = p.doing.source === "operator";
+  const name = `${p.feature} ${JSON.stringify(p.segment)}`, byHand = p.doing.source === "operator", writes = !known.status || known.status.output !== null;
   return h("p", { class: "buttons start" },
     p.doing.rolled_back ? button(`card resume ${name}`, "Resume the route", () => resumeRoute(p), "main") : null,
-    ROUTES.includes(p.doing.mitigation) && p.doing.mode !== "enforce" && !p.doing.rolled_back && !byHand ? button(`card enforce ${name}`, "Enforce", () => enforce(p), "main") : null,
+    writes && ROUTES.includes(p.doing.mitigation) && p.doing.mode !== "enforce" && !p.doing.rolled_back && !byHand ? button(`card enforce ${name}`, "Enforce", () => enforce(p), "main") : null,
     canAccept(p) ? button(`card accept ${name}`, "Accept as normal", () => accept(p)) : null,
     byHand ? button(`card pin ${name}`, "Unpin", () => unpin(p)) : button(`card pin ${name}`, "Pin", async () => pin(p.feature, p.segment, await possibleFor(p.feature))));
 }

@@ -31,12 +31,12 @@ function bands(incidents, first, end, x) {
   });
 }
 
-// A word for each mark; those that would overlap share a place.
+// A word for each mark; those that would overlap share a place, and there each word is written once.
 function flags(all, x, width) {
   const words = [];
   for (const m of all.sort((a, b) => a.ms - b.ms)) {
     const last = words[words.length - 1];
-    if (last && x(m.ms) < last.x + LETTER * last.text.length + 12) last.text += `, ${m.word}`;
+    if (last && x(m.ms) < last.x + LETTER * last.text.length + 12) last.text += last.text.split(", ").includes(m.word) ? "" : `, ${m.word}`;
     else words.push({ x: x(m.ms), text: m.word });
   }
   return [...all.map((m) => s("line", { x1: at(x(m.ms)), y1: TOP - 8, x2: at(x(m.ms)), y2: BOTTOM, class: `mark ${m.kind}` })),

@@ -123,26 +123,29 @@ function surely(p) {
   return `Confirmed.${interval(p) ? ` Estimate ${times(p.factor)}, 95% interval ${interval(p)}.` : ""}`;
 }
 
-function effectOf(p) {
+function effectOf(known, p) {
   if (p.without && p.without.text) return p.without.text;
   if (p.state === "suspected") return "Unknown: no list is changed until it is confirmed.";
+  if (known.status && known.status.model === null) return "Not measured: shadow scoring needs a model.";
   return ROUTES.includes(p.doing.mitigation) ? "Not measured yet: no list was shadow scored." : "Not measured: no route is planned.";
 }
 
 export const featurePage = (name) => `#feature/${encodeURIComponent(name)}`;
 const line = (name, ...value) => h("div", null, h("dt", null, name), h("dd", null, ...value));
 
-// "; all lists of arm=B; 1,204 lists so far in all traffic".
+// "; all lists of arm=B; 1,204 lists of all traffic so far". The count of an incident that returned begins with the incident.
 function extent(p, incident) {
   const known = p.fraction !== null && p.fraction !== undefined && p.state !== "suspected";
   const part = known ? `; ${p.fraction === 1 ? "all lists" : `${percent(p.fraction)} of the lists`} ${p.segment ? `of ${place(p.segment)}` : "of all traffic"}` : "";
-  return part + (incident ? `; ${whole(incident.lists)} lists${p.segment ? " of all traffic" : ""} so far` : "");
+  if (!incident) return [part];
+  const again = incident.times > 1 ? [`; began ${incident.times} times since `, when(incident.from_ms), ", "] : ["; "];
+  return [part, ...again, `${whole(incident.lists)} lists${p.segment ? " of all traffic" : ""} so far`];
 }
 
 // Start, duration in minutes, so that an idle page is not redrawn each second, and extent.
 function since(known, p) {
   const incident = p.incident_id && known.incidents.find((i) => i.incident_id === p.incident_id && i.to_ms === null);
-  return h("p", { class: "since" }, "Since ", when(p.since_ms), `, ${lasted(p.since_ms)}${extent(p, incident)}`);
+  return h("p", { class: "since" }, "Since ", when(p.since_ms), `, ${lasted(p.since_ms)}`, ...extent(p, incident));
 }
 
 const effectName = (p) => (ROUTES.includes(p.doing.mitigation) && !acts(p) && p.state !== "suspected" ? "If routed" : "Effect");
@@ -152,7 +155,7 @@ function answers(known, p) {
   return [since(known, p),
     h("dl", { class: "answers" },
       line("Mitigation", p.doing.text),
-      line(effectName(p), effectOf(p)),
+      line(effectName(p), effectOf(known, p)),
       line("What", whatHappened(p) + "."),
       others.length ? line("With it", items(others) + ".") : null,
       line("Certainty", surely(p), " ", h("a", { href: featurePage(p.feature), "data-key": `card ${p.feature} ${place(p.segment)}` }, p.state === "suspected" ? `Evidence for ${p.feature}` : `Why we are sure of ${p.feature}`)))];
@@ -162,7 +165,7 @@ function answers(known, p) {
 export function card(known, p, first) {
   const title = first ? [] : [h("h2", null, ...titleOf(p), " ", h("span", { class: `chip ${levelOf(p)}` }, wordOf(p)))];
   return h("article", { class: `card ${levelOf(p)}`, "data-feature": p.feature, "aria-label": `${p.feature} ${inPlace(p.segment)}` },
-    ...title, ...answers(known, p), actsOnIncident(p));
+    ...title, ...answers(known, p), actsOnIncident(known, p));
 }
 
 // A route that ended because its level was accepted is no recovery.
@@ -212,7 +215,7 @@ function counts(known) {
   const t = known.status;
   if (!t) return "";
   const features = known.features ? `${known.features.features.length} features, ` : "";
-  const written = t.output === null ? "only observed, without an output" : `${whole(t.routed)} rescored`;
+  const written = t.output === null ? "only observed, without an output" : `${whole(t.routed)} changed`;
   return `${features}${whole(t.observed_lists)} lists seen, ${written}, ${whole(t.dead_letters)} dead letters, lag ${whole(t.lag)}, plan ${t.plan_version}`;
 }
 
@@ -255,7 +258,7 @@ export function showVerdict(known, whole_page) {
   show(byId("problems"), ...all.slice(0, CARDS),
     more > 0 ? h("details", { "data-key": "more" }, h("summary", null, `${more} more`), ...all.slice(CARDS)) : null,
     h("p", { class: "counts" }, counts(known)));
-  const strip = hourStrip(known, Math.max(260, byId("hour").clientWidth));
+  const strip = hourStrip(known, Math.max(260, byId("headline").clientWidth)); // #hour has no width while it is empty
   show(byId("hour"), ...(strip ? [h("h2", { class: "small" }, "Last hour"), strip] : []));
 }
 
