@@ -423,14 +423,23 @@ static int check_units(struct ek_checked *c, struct ek_error *e)
     return rc;
 }
 
+/* Remark on a model whose columns have no names: another order gives other scores, and no error. */
+static const char IN_ORDER[] =
+    "features without names, taken in the order of the manifest; test it "
+    "with 'evenkeel eval --teacher upstream'";
+
+static bool lacks_names(const struct ek_model *model)
+{
+    const struct ek_columns *columns = ek_model_columns(model);
+    return columns && !columns->name;
+}
+
 static void note_model(struct ek_checked *c, const struct ek_model *model, bool held)
 {
     char advice[300] = "";
     bool any = ek_model_routing_warning(model, NULL, advice, sizeof advice);
-    const struct ek_columns *columns = ek_model_columns(model);
-    if (columns && !columns->name && held)
-        snprintf(c->note, sizeof c->note,
-                 "features without names, taken in the order of the manifest");
+    if (lacks_names(model) && held)
+        snprintf(c->note, sizeof c->note, "%s", IN_ORDER);
     else
         snprintf(c->note, sizeof c->note, "%s%s%s", advice, any && !held ? "; " : "",
                  held ? "" : NOT_HELD);
@@ -528,6 +537,8 @@ static int check_config(struct ek_checked *c, struct ek_error *e)
         char advice[300];
         if (ek_model_routing_warning(assets->model, NULL, advice, sizeof advice))
             add_note(c, "'assets.model': %s", advice);
+        if (lacks_names(assets->model))
+            add_note(c, "'assets.model': %s", IN_ORDER);
     }
     if (!rc && (note_comparisons(c, config, assets) || note_model_missing(config, assets)))
         rc = ek_fail(e, EK_ENOMEM, "out of memory");

@@ -285,18 +285,21 @@ struct ek_event *ek_event_from_limit(enum ek_bound bound, int64_t most,
 static int write_drift(struct ek_buf *b, const struct ek_agreement_view *v)
 {
     const double *now = v->now, *trained = v->trained;
-    int rc = ek_buf_printf(
-        b,
-        "model and upstream %s: over %d lists since list %" PRIu64
-        " Kendall tau is %.3f (when the model was made %.3f), NDCG@10 under the upstream order "
-        "%.3f "
-        "(%.3f), the first item the same in %.0f%% (%.0f%%)",
-        v->state == EK_AGREEMENT_DRIFTED ? "have drifted apart" : "rank alike again", v->recent,
-        v->since_query, now[EK_AGREEMENT_TAU], trained[EK_AGREEMENT_TAU], now[EK_AGREEMENT_NDCG10],
-        trained[EK_AGREEMENT_NDCG10], 100 * now[EK_AGREEMENT_TOP1],
-        100 * trained[EK_AGREEMENT_TOP1]);
+    int rc =
+        ek_buf_printf(b,
+                      "model and upstream %s: over %d lists since list %" PRIu64
+                      " Kendall tau is %.3f (reference %.3f), NDCG@10 under the upstream order "
+                      "%.3f (%.3f), the first item the same in %.0f%% (%.0f%%)",
+                      v->state == EK_AGREEMENT_DRIFTED ? "have drifted apart" : "rank alike again",
+                      v->recent, v->since_query, now[EK_AGREEMENT_TAU], trained[EK_AGREEMENT_TAU],
+                      now[EK_AGREEMENT_NDCG10], trained[EK_AGREEMENT_NDCG10],
+                      100 * now[EK_AGREEMENT_TOP1], 100 * trained[EK_AGREEMENT_TOP1]);
     if (rc || v->state != EK_AGREEMENT_DRIFTED)
         return rc;
+    if (v->is_upstream)
+        return ek_buf_text(b, "; the model is another ranker than that of these lists, or reads "
+                              "its features in another order: compare both with 'evenkeel eval "
+                              "--teacher upstream'");
     return ek_buf_text(b,
                        "; a list that is routed now gets the order of the model, not that of the "
                        "upstream scorer: if that was changed on purpose, capture healthy "

@@ -85,6 +85,7 @@ struct ek_agreement_watch {
     double alarm;                  /* evidence */
     struct ek_mean_evalues bets[EK_AGREEMENT_STATISTICS];
     bool tested[EK_AGREEMENT_STATISTICS];
+    bool is_upstream; /* the model is the upstream scorer */
     bool drifted;
     uint64_t lists, from; /* number of compared lists; first of them for `now` */
     struct compared ring[EK_AGREEMENT_WINDOW];
@@ -167,7 +168,8 @@ int ek_agreement_watch_new(struct ek_agreement_watch **out, const struct ek_mode
     ek_rng_seed(&w->rng, SEED);
     w->every = is_diverging(m);
     w->alarm = fmax(ALARM_MIN, (double)false_alarms / (double)w->every);
-    if (ek_model_library(m)) /* it is the upstream scorer */
+    w->is_upstream = ek_model_library(m);
+    if (w->is_upstream)
         w->trained =
             (struct ek_model_agreement){.lists = EK_AGREEMENT_REFERENCE_MIN, .mean = {1, 1, 1}};
     else if (m->agreement.lists >= EK_AGREEMENT_REFERENCE_MIN)
@@ -280,7 +282,8 @@ static double figure_at(int figure, double distance)
 void ek_agreement_watch_view(const struct ek_agreement_watch *w, struct ek_agreement_view *out)
 {
     bool known = w->trained.lists > 0;
-    *out = (struct ek_agreement_view){.every = (int)w->every, .lists = w->lists};
+    *out = (struct ek_agreement_view){
+        .every = (int)w->every, .lists = w->lists, .is_upstream = w->is_upstream};
     out->state = !known       ? EK_AGREEMENT_UNKNOWN
                  : w->drifted ? EK_AGREEMENT_DRIFTED
                               : EK_AGREEMENT_HOLDS;

@@ -82,6 +82,7 @@ struct ek_agreement_view {
     double now[EK_AGREEMENT_STATISTICS];     /* current statistics; NaN before the first list */
     double trained[EK_AGREEMENT_STATISTICS]; /* reference in the model; NaN: none */
     double least[EK_AGREEMENT_STATISTICS];   /* threshold; NaN: not tested */
+    bool is_upstream;                        /* the model is the user's own ranker */
 };
 
 /* Create a watch. `false_alarms`: minimum mean number of lists per false alarm. The model must

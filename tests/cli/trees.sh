@@ -43,6 +43,11 @@ assets: {manifest: hotel.yaml, profile: p.ekp, model: ranker.txt, rules: rules.y
 END
 printf 'version: 1\nsegments: [arm]\ndefaults: {mode: enforce}\n' >rules.yaml
 quiet "$EK" check run.yaml
+sed "s/max_feature_idx=1/max_feature_idx=$(($(grep -c 'role: item' hotel.yaml) - 1))/; /^feature_names/d" ranker.txt >nameless.txt
+sed 's/ranker.txt/nameless.txt/' run.yaml >nameless.yaml
+quiet "$EK" check nameless.yaml
+grep -qF "nameless.yaml: configuration, ok ('assets.model': features without names, taken in the order of the manifest; test it with 'evenkeel eval --teacher upstream')" said ||
+	fail "a model without names: $(cat said)"
 sed 's/rules.yaml/route.yaml/' run.yaml >bad.yaml
 status=0
 "$EK" check bad.yaml >said 2>chatter || status=$?

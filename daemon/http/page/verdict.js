@@ -47,7 +47,7 @@ function drifted(model) {
     .map(([words, as, f]) => `${words} ${as(f.current)} (reference ${as(f.reference)})`);
   return { level: "confirmed", word: "model drift", title: "Model and upstream no longer agree",
     text: [figures.length ? `Over the last lists ${items(figures)}. ` : "", "Routed lists get the order of the model, which differs from that of the upstream scorer. ",
-      "If the scorer was changed on purpose, capture healthy traffic and train with --teacher upstream; if not, one of its inputs changed without a finding."] };
+      "If the scorer was changed on purpose, put its model in place, or capture healthy traffic and train with --teacher upstream; if not, one of its inputs changed without a finding, or the model reads them in another order."] };
 }
 
 const INPUT = {

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "guard/event.h"
 #include "guard/guard_internal.h"
 #include "guard/guard_trials.h"
 #include "score/scorer.h"
@@ -323,6 +324,11 @@ START_TEST(a_ranker_with_other_trees_than_the_model_is_reported)
         ek_agreement_watch_view(ek_guard_agreement(s.guard), &v);
     }
     ck_assert_int_eq(v.state, EK_AGREEMENT_DRIFTED);
+    struct ek_event *event = ek_event_from_model_drift(&v, 0, 0);
+    ck_assert_ptr_nonnull(strstr(event->model_drift.text, " (reference 1.000), "));
+    ck_assert_ptr_nonnull(strstr(event->model_drift.text, "reads its features in another order"));
+    ck_assert_ptr_null(strstr(event->model_drift.text, "--teacher upstream and put"));
+    ek_free(event);
     teardown(&s);
 }
 END_TEST
