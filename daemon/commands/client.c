@@ -446,8 +446,9 @@ static const struct command COMMANDS[] = {
     {.name = "status",
      .options = WATCH_OPTIONS,
      .run = run_status,
-     .doc = "Show the status, open findings and active routes of an instance.\v  evenkeel status "
-            "-c run.yaml --watch"},
+     .doc =
+         "Show the status, open findings and active mitigations of an instance.\v  evenkeel status "
+         "-c run.yaml --watch"},
     {.name = "incidents",
      .options = INCIDENTS_OPTIONS,
      .run = run_history,

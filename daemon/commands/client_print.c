@@ -226,7 +226,7 @@ bool ek_client_print_plan(yyjson_val *o, struct ek_row_limit *room, FILE *to)
     yyjson_val *cells = yyjson_obj_get(o, "entries");
     if (!yyjson_is_arr(cells))
         return false;
-    fputs(yyjson_arr_size(cells) ? "\nactive routes\n" : "\nno active routes\n", to);
+    fputs(yyjson_arr_size(cells) ? "\nactive mitigations\n" : "\nno active mitigations\n", to);
     if (room)
         room->lines -= TITLE_LINES;
     if (yyjson_arr_size(cells) &&
@@ -826,7 +826,7 @@ bool ek_client_summary(yyjson_val *o, char *text, size_t size)
         const char *label, *key;
     } counts[] = {{"lag", "lag"},
                   {"consumed", "consumed"},
-                  {"routed", "routed"},
+                  {"mitigated", "routed"},
                   {"dead letters", "dead_letters"},
                   {"score failures", "score_failures"},
                   {"open findings", "open_findings"},

@@ -18,7 +18,7 @@
  * are marked. Exposed for tests. */
 void ek_live_view_draw(const char *text, int columns, int rows, bool color, FILE *to);
 
-/* View of `evenkeel status --watch`: health, open findings and active routes. */
+/* View of `evenkeel status --watch`: health, open findings and active mitigations. */
 struct ek_live_view {
     const char *url; /* shown in the title */
     bool json;       /* print responses unchanged */

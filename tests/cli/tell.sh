@@ -31,7 +31,7 @@ for i in $(seq 150); do # the reason that it is not ready, as soon as it is know
 done
 grep -q '^ready  *no: no_broker, .' said || fail "$(cat said)"
 grep -qx 'no open findings' said || fail "$(cat said)"
-grep -qx 'no active routes' said || fail "$(cat said)"
+grep -qx 'no active mitigations' said || fail "$(cat said)"
 "$EK" status -c run.yaml --json | python3 -c 'import json, sys; json.load(sys.stdin)["plan_version"]'
 
 refused 1 "no item feature 'prise', did you mean 'price'?" accept prise -c run.yaml

@@ -56,7 +56,7 @@ def look(url, count, columns, rows):
     assert f"open findings {count}, plan 12" in " ".join(lines), lines
     findings = told_of(lines, "open findings", count)
     assert "scale x100.3, cents" in findings and "2026-09-21 14:13" in findings, findings
-    told_of(lines, "active routes", count)
+    told_of(lines, "active mitigations", count)
 
 
 def main():

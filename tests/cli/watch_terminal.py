@@ -61,7 +61,7 @@ def main():
     pid, fd = begin(100, 30, where, TERM="xterm")
     told = read_until(fd, b"\x1b[J")
     lines = first_screen(told)
-    assert lines[0].startswith("evenkeel  http://127.0.0.1:") and "no active routes" in lines, lines
+    assert lines[0].startswith("evenkeel  http://127.0.0.1:") and "no active mitigations" in lines, lines
     assert b"\x1b[1m" in told and b"\x1b[?1049h" in told, told
     told = read_until(fd, b"\x1b[J", told.split(b"\x1b[J", 1)[1])  # the periodic redraw
     os.write(fd, b"q")
@@ -75,7 +75,7 @@ def main():
     assert re.fullmatch(r"\.\.\. \d more lines", lines[-1]), lines
     assert b"\x1b[1m" not in told, told
     fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 20, 90, 0, 0))
-    read_until(fd, b"no active routes", told.split(b"\x1b[J", 1)[1])
+    read_until(fd, b"no active mitigations", told.split(b"\x1b[J", 1)[1])
     # Without this flag the kernel discards output on Ctrl-C, in a few of 10,000 runs the restored screen.
     assert termios.tcgetattr(fd)[3] & termios.NOFLSH
     os.write(fd, b"\x03")

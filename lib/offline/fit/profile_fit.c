@@ -139,7 +139,8 @@ int ek_profile_fit_stratum(struct ek_profile_fit *fit, struct ek_text name, int 
         }
     if (fit->names == EK_STRATA_MAX)
         return ek_fail(e, EK_ELIMIT,
-                       "the baseline field '%s' has more than %d values; choose a coarser one",
+                       "the field '%s' to stratify by has more than %d values; choose a coarser "
+                       "one, or none: levels by query features are learned without it",
                        fit->field.name, EK_STRATA_MAX - 1);
     if (!(fit->name[fit->names] = ek_strndup(name.text, name.length)))
         return out_of_memory(e);

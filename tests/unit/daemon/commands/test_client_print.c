@@ -74,11 +74,11 @@ END_TEST
 START_TEST(nothing_open_and_nothing_in_force_are_said)
 {
     assert_printed(ek_client_print_findings, "[]", "\nno open findings\n");
-    assert_printed(ek_client_print_plan, "{\"entries\":[]}", "\nno active routes\n");
+    assert_printed(ek_client_print_plan, "{\"entries\":[]}", "\nno active mitigations\n");
     assert_printed(ek_client_print_plan,
                    "{\"entries\":[{\"feature\":\"price\",\"segment\":null,\"mitigation\":\"route\","
                    "\"mode\":\"canary\",\"percent\":12.5,\"source\":\"finding\"}]}",
-                   "\nactive routes\nFEATURE  SEGMENT  ACTION  MODE    OF LISTS  BY\n"
+                   "\nactive mitigations\nFEATURE  SEGMENT  ACTION  MODE    OF LISTS  BY\n"
                    "price    all      route   canary  12.5%     finding\n");
 }
 END_TEST
@@ -158,7 +158,7 @@ START_TEST(what_waits_for_a_person_and_what_one_has_pinned_is_shown)
         ek_client_print_plan,
         "{\"entries\":[{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"mitigation\":\"route\","
         "\"mode\":\"enforce\",\"percent\":100,\"source\":\"finding\",\"fault_cleared\":true}]}",
-        "\nactive routes\nFEATURE  SEGMENT  ACTION  MODE     OF LISTS  BY\n"
+        "\nactive mitigations\nFEATURE  SEGMENT  ACTION  MODE     OF LISTS  BY\n"
         "price    arm=B    route   enforce  100%      finding\n"
         "the fault of price has cleared; end its route with 'evenkeel resume --feature price "
         "--segment arm=B'\n");
@@ -411,7 +411,8 @@ START_TEST(one_line_says_how_it_is_doing)
         "\"observed_lists\":990,\"lists_per_second\":49.7,\"output\":null,"
         "\"input\":{\"last_message_age_ms\":230},"
         "\"dead_letters\":0,\"open_findings\":1,\"plan_version\":7,\"paused\":null}",
-        "hotels ready, lists 990 (49.7/s), last message 0.2 s ago, lag 12, consumed 1000, routed "
+        "hotels ready, lists 990 (49.7/s), last message 0.2 s ago, lag 12, consumed 1000, "
+        "mitigated "
         "3, dead letters 0, open findings 1, plan 7, no output");
     assert_summary("{\"ready\":true,\"fleet\":{\"instance\":\"one\",\"leader\":\"two\"},"
                    "\"input\":{\"last_message_age_ms\":61000}}",
