@@ -281,11 +281,12 @@ static void show_learning(struct watch *w)
     if (!is_line_due(w))
         return;
     if (lists)
-        snprintf(text, sizeof text, "learning from the past: a baseline of %" PRIu64 " lists",
+        snprintf(text, sizeof text,
+                 "topic '%s': learning from the past, a baseline of %" PRIu64 " lists", w->topic,
                  lists);
     else
-        snprintf(text, sizeof text, "learning: %" PRIu64 " of %" PRIu64 " messages",
-                 ek_learned_collected(w->baseline), w->args.learn);
+        snprintf(text, sizeof text, "topic '%s': learning from %smessages, %" PRIu64 " of %" PRIu64,
+                 w->topic, w->past ? "" : "new ", ek_learned_collected(w->baseline), w->args.learn);
     show_line(w, text);
 }
 

@@ -144,6 +144,7 @@ class WatchBaseline(unittest.TestCase):
         source, _ = WORLD.names()
         WORLD.broker.create(source, 2)
         with Watch("-t", source, "--learn", LEARNED) as w:
+            w.wait_for(rf"topic '{source}': learning from new messages, 0 of {LEARNED}")
             w.wait_for(rf"no message on topic '{source}' for 10 s")
             WORLD.send(source, numbered(healthy[:LEARNED // 2] + faulty[LEARNED // 2:LEARNED], 2))
             w.wait_for(r"look like two populations: 'price' changes \(scale x\S+\).*; they are discarded")
