@@ -183,6 +183,7 @@ static void open_clients(struct forwarder *f, const char *path)
     if (ek_config_load(&f->config, path, NULL, &e) ||
         ek_kafka_conf_consumer(&consumer, f->config, &e) ||
         ek_kafka_conf_set(consumer, "queued.max.messages.kbytes", QUEUE_KBYTES, &e) ||
+        ek_kafka_conf_set(consumer, "auto.offset.reset", "earliest", &e) ||
         ek_kafka_conf_producer(&producer, f->config, &e))
         die(path, ek_error_text(&e, text, sizeof text));
     rd_kafka_conf_set_opaque(producer, f);
@@ -208,8 +209,9 @@ static void run(struct forwarder *f)
     while (!stopping) {
         ssize_t count = rd_kafka_consume_batch_queue(queue, BATCH_WAIT_MS, m, BATCH);
         for (ssize_t i = 0; i < count; i++) {
-            if (!m[i]->err)
-                forward(f, m[i]);
+            if (m[i]->err)
+                die("input", rd_kafka_message_errstr(m[i]));
+            forward(f, m[i]);
             rd_kafka_message_destroy(m[i]);
         }
         rd_kafka_poll(f->producer, 0);
