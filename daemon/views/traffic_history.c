@@ -9,8 +9,9 @@
 
 struct ek_traffic_history {
     pthread_mutex_t lock;
-    struct ek_traffic_sample last;
     uint64_t counted; /* lists of this process */
+    uint64_t last_lists;
+    int64_t last_event_ms; /* -1: none yet */
     struct {
         uint64_t counted;
         int64_t now_ms;
@@ -27,7 +28,7 @@ struct ek_traffic_history *ek_traffic_history_new(void)
         return NULL;
     pthread_mutex_init(&h->lock, NULL);
     h->minute = -1;
-    h->last.event_ms = -1;
+    h->last_event_ms = -1;
     return h;
 }
 
@@ -78,7 +79,7 @@ static void spread(struct ek_traffic_history *h, double lists, int64_t from, int
  * time before its list, so compare with all messages so far. */
 static uint64_t count_new(const struct ek_traffic_history *h, const struct ek_traffic_sample *s)
 {
-    uint64_t lists = s->lists > h->last.lists ? s->lists - h->last.lists : 0;
+    uint64_t lists = s->lists > h->last_lists ? s->lists - h->last_lists : 0;
     uint64_t messages = s->messages > h->counted ? s->messages - h->counted : 0;
     return lists < messages ? lists : messages;
 }
@@ -101,10 +102,10 @@ void ek_traffic_history_add(struct ek_traffic_history *h, const struct ek_traffi
     int64_t event_ms = s->event_ms < s->wall_ms ? s->event_ms : s->wall_ms;
     uint64_t lists = count_new(h, s);
     if (lists && event_ms >= 0)
-        spread(h, (double)lists, h->last.event_ms, event_ms);
+        spread(h, (double)lists, h->last_event_ms, event_ms);
     h->counted += lists;
-    h->last = *s;
-    h->last.event_ms = event_ms;
+    h->last_lists = s->lists;
+    h->last_event_ms = event_ms;
     keep_count(h, s->now_ms);
     pthread_mutex_unlock(&h->lock);
 }

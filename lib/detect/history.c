@@ -155,8 +155,11 @@ int ek_history_is_observed(const struct ek_history *h, uint64_t i, int cell)
 
 int ek_history_row_in_cell(const struct ek_history *h, uint64_t i, int cell)
 {
-    return ek_history_is_observed(h, i, cell) ||
-           ek_history_is_observed(h, i, ek_row_skipped((int16_t)cell));
+    const struct ek_history_row *row = ek_history_row(h, i);
+    for (int c = 0; c < h->cells; c++)
+        if (ek_row_cell(row->cell[c]) == cell)
+            return 1;
+    return 0;
 }
 
 void ek_history_reset_cell(struct ek_history *h, int cell)

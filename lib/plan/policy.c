@@ -26,8 +26,8 @@ static int listed_unit(const struct ek_feature_rule *rule, const struct ek_manif
 /* Return whether the factor has no narrow interval: one factor does not explain the lists. */
 static int is_uncertain(const struct ek_finding *f)
 {
-    double half = log(f->factor_high / f->factor_low) / 2;
-    return !f->varies && !(half <= fmax(ERROR_LN, ERROR_FRACTION * fabs(log(f->factor))));
+    double error_ln = log1p(ek_factor_relative_error(f));
+    return !f->varies && !(error_ln <= fmax(ERROR_LN, ERROR_FRACTION * fabs(log(f->factor))));
 }
 
 /* Return whether a change may be that of traffic. Traffic shifts by a tenth, or drifts further, but

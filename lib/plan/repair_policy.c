@@ -22,8 +22,7 @@ static struct ek_plan_repair repair_by(enum ek_repair_by by, double number, bool
     return r;
 }
 
-/* Return half the width of the interval of the factor, relative; infinite if unknown. */
-static double relative_error(const struct ek_finding *f)
+double ek_factor_relative_error(const struct ek_finding *f)
 {
     bool known = f->factor_low > 0 && f->factor_high >= f->factor_low && isfinite(f->factor_high);
     return known ? sqrt(f->factor_high / f->factor_low) - 1 : INFINITY;
@@ -59,7 +58,7 @@ static double exact_unit(const struct ek_finding *f)
         several |= !isnan(alone) && alone != factor;
         alone = factor;
     }
-    return several || relative_error(f) > ALONE ? (double)NAN : alone;
+    return several || ek_factor_relative_error(f) > ALONE ? (double)NAN : alone;
 }
 
 static struct ek_plan_repair of_scale(const struct ek_finding *f, const struct ek_baseline *b)
@@ -75,7 +74,7 @@ static struct ek_plan_repair of_scale(const struct ek_finding *f, const struct e
     if (f->varies)
         return repair_by(EK_REPAIR_LEVEL, 1, false);
     double unit = exact_unit(f), number = isnan(unit) ? f->factor : unit;
-    bool by_level = isnan(unit) && relative_error(f) > ESTIMATE_ERROR;
+    bool by_level = isnan(unit) && ek_factor_relative_error(f) > ESTIMATE_ERROR;
     double wrong = misjudged(f->factor, (double)b->sd);
     bool part = f->share < ALL_LISTS;
     if (wrong <= SAFE || (part && wrong <= LISTS))
