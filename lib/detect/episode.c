@@ -231,6 +231,7 @@ enum {
     UNCERTAIN_LISTS = 128,
     LONG_LISTS = 1024,     /* a longer episode makes the tracked level outdated */
     INTERVAL_MOST = 16384, /* maximum number of lists between two full diagnoses */
+    SILENT_LISTS = 64,     /* expected lists of a segment without one, after which it has ended */
     WAITS = 2 /* delays, each of confirmation_lists / 2, while a segment may explain a change */
 };
 static const double FEW_LISTS = .5;    /* fraction of lists */
@@ -691,9 +692,10 @@ static void restart_segments(struct ek_detector *d, int feature)
             ek_evidence_restart(d->evidence, cell, feature);
 }
 
-static void recover(struct ek_detector *d, struct ek_episode *e)
+/* End a confirmed episode; reason: NULL if its lists look like training. */
+static void recover(struct ek_detector *d, struct ek_episode *e, const char *reason)
 {
-    report_finding(d, e, EK_RECOVERED, NULL);
+    report_finding(d, e, EK_RECOVERED, reason);
     ek_incident_remember(d, e);
     d->recovered_row[e->feature] = ek_history_count(d->history);
     restart_segments(d, e->feature);
@@ -709,7 +711,7 @@ void ek_episode_list(struct ek_detector *d, struct ek_episode *e,
     if (e->phase == EK_PHASE_CONFIRMED)
         over = check_recovery(d, e, record, r, query);
     if (over == EK_RECOVERY_FULL)
-        recover(d, e);
+        recover(d, e, NULL);
     else if (over == EK_RECOVERY_PARTIAL)
         ek_episode_dismiss(d, e, EK_REASON_CONTINUES);
     if (over != EK_RECOVERY_NONE)
@@ -724,19 +726,29 @@ void ek_episode_list(struct ek_detector *d, struct ek_episode *e,
         update_suspected(d, e);
 }
 
-static int has_lists(const struct ek_detector *d, const struct ek_episode *e)
+/* Return whether lists of the cell have stopped: none is in the history, or a confirmed episode has
+ * missed SILENT_LISTS at the rate since its alarm. */
+static bool is_silent(const struct ek_detector *d, const struct ek_episode *e)
 {
-    for (uint64_t i = ek_history_count(d->history); i > ek_history_first(d->history); i--)
-        if (ek_history_row_in_cell(d->history, i - 1, e->cell))
-            return 1;
-    return 0;
+    uint64_t end = ek_history_count(d->history), row = end;
+    while (row > ek_history_first(d->history) &&
+           !ek_history_row_in_cell(d->history, row - 1, e->cell))
+        row--;
+    if (row == ek_history_first(d->history))
+        return true;
+    double rate = e->lists / (double)(row > e->alarm_row ? row - e->alarm_row : 1);
+    return e->phase == EK_PHASE_CONFIRMED && (double)(end - row) * rate >= SILENT_LISTS;
 }
 
 void ek_episodes_remove_expired(struct ek_detector *d)
 {
     for (int i = 0; i < d->episodes; i++) {
         struct ek_episode *e = &d->episode[i];
-        if (e->phase != EK_PHASE_NONE && e->cell && !has_lists(d, e))
+        if (e->phase == EK_PHASE_NONE || !e->cell || !is_silent(d, e))
+            continue;
+        if (e->phase == EK_PHASE_CONFIRMED)
+            recover(d, e, ek_reason_text(EK_REASON_NO_LISTS));
+        else
             ek_episode_dismiss(d, e, EK_REASON_NO_LISTS);
     }
 }

@@ -120,11 +120,14 @@ static int add_action(struct ek_buf *b, const struct ek_decision *decision)
                          ek_action_treats(decision->treatment.action) ? limits : "");
 }
 
-/* Append the recovery, and the command that ends a waiting route. */
+/* Append the recovery with its reason, and the command that ends a waiting route. */
 static int add_recovery(struct ek_buf *b, const struct ek_manifest *m, const struct ek_finding *f,
                         const struct ek_decision *decision)
 {
-    ek_buf_text(b, "back to normal");
+    if (f->reason)
+        ek_buf_printf(b, "over, %s", f->reason);
+    else
+        ek_buf_text(b, "back to normal");
     if (!decision->stays)
         return b->rc;
     ek_buf_printf(b, "; its route stays until 'evenkeel resume --feature %s",

@@ -153,6 +153,9 @@ START_TEST(every_class_and_state_has_its_words)
     f.reason = ek_finding_accepted();
     ck_assert_str_eq(say("version: 1", f, ROUTE), "price: accepted as normal by an operator");
     f.state = EK_RECOVERED;
+    f.reason = "no such lists any more";
+    ck_assert_str_eq(say("version: 1", f, ROUTE), "price: over, no such lists any more");
+    f.reason = NULL;
     ck_assert_str_eq(say("version: 1", f, ROUTE), "price: back to normal");
 }
 END_TEST
