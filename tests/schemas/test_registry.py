@@ -1,7 +1,9 @@
 """A real registry and a real broker: the official serializers write messages, evenkeel reads and repairs them, and the official
 deserializers read these."""
+import base64
 import copy
 import importlib.util
+import io
 import json
 import os
 import shutil
@@ -21,6 +23,8 @@ from harness import KAFKA_LIBS, Broker, Daemon, evenkeel, eventually, free_port 
 
 BUILD = os.environ.get("BUILD", "build")
 REGISTRY = os.environ.get("REGISTRY", "")
+SERDES = os.environ.get("SERDES", "")
+JAVA_LINES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "java", "AvroLines.java")
 LISTS, FAULT_FROM = 1200, 500
 MISSING = ("confluent-kafka is not installed" if importlib.util.find_spec("confluent_kafka") is None
            else f"no registry in '{REGISTRY}', which Maven downloads" if not os.path.exists(REGISTRY)
@@ -32,7 +36,8 @@ class Apicurio:
 
     def __init__(self, folder):
         port = free_port()
-        self.url = f"http://127.0.0.1:{port}/apis/ccompat/v7"
+        self.address = f"http://127.0.0.1:{port}"
+        self.url = f"{self.address}/apis/ccompat/v7"
         with open(os.path.join(folder, "registry.log"), "wb") as log:
             self.process = subprocess.Popen(
                 ["java", "-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", f"-Dquarkus.http.port={port}",
@@ -73,6 +78,46 @@ class Avro:
         message = self.deserializer(data, context(topic))
         message.pop("note", None)
         return {**message, "time_ms": round(message["time_ms"].timestamp() * 1000)}
+
+
+class JavaAvro:
+    """The serializer of Apicurio for Java, which writes the wire format of Confluent, and its deserializer."""
+    ENCODING, TOPIC = "avro", "avro-java"
+
+    def __init__(self, registry, folder):
+        files = []
+        for version in (1, 2):
+            files.append(os.path.join(folder, f"java-{version}.avsc"))
+            with open(files[-1], "wb") as out:
+                out.write(avro_hotel.file(version))
+        with open(os.path.join(folder, "java.log"), "wb") as log:
+            self.process = subprocess.Popen(
+                ["java", "-Xmx256m", "-XX:TieredStopAtLevel=1", "-cp", os.path.join(SERDES, "*"), JAVA_LINES,
+                 f"{registry.address}/apis/registry/v2", *files], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.communicate()
+
+    def ask(self, *words):
+        self.process.stdin.write(" ".join(words) + "\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline().split()
+        if not answer:
+            raise AssertionError(f"the serializer ended with {self.process.wait()}")
+        return answer
+
+    def write(self, message, version, topic):
+        datum = avro_hotel.encode(message, version, framed=False)
+        return base64.b64decode(self.ask("write", topic, str(version), base64.b64encode(datum).decode())[0])
+
+    def read(self, data, topic):
+        import fastavro
+        version, datum = self.ask("read", topic, base64.b64encode(data).decode())
+        schema = fastavro.parse_schema(avro_hotel.schema(int(version)))
+        return fastavro.schemaless_reader(io.BytesIO(base64.b64decode(datum)), schema)
 
 
 class Protobuf:
@@ -166,7 +211,8 @@ class RealRegistry(unittest.TestCase):
 
     def check_form(self, form):
         from confluent_kafka import Producer
-        source, target = self.broker.create(form.ENCODING), self.broker.create(form.ENCODING + "-ranked")
+        name = getattr(form, "TOPIC", form.ENCODING)
+        source, target = self.broker.create(name), self.broker.create(name + "-ranked")
         self.broker.create(target + ".dead")
         sent = [form.write(m, 1 + (i >= LISTS // 2), source) for i, m in enumerate(self.lists)]
         producer = Producer({"bootstrap.servers": self.broker.address})
@@ -219,11 +265,16 @@ class RealRegistry(unittest.TestCase):
                 self.assertAlmostEqual(a["features"][0] / 100, b["features"][0], delta=1e-6 * abs(a["features"][0]))
                 a["features"][0] = b["features"][0]
             self.assertEqual(got, wanted)
-        print(f"\n    {form.ENCODING}: {LISTS} messages, repaired {repaired[0]} with the first schema, {repaired[1]} with the second")
+        print(f"\n    {source}: {LISTS} messages, repaired {repaired[0]} with the first schema, {repaired[1]} with the second")
         self.assertGreater(min(repaired), 20)
 
     def test_avro(self):
         self.check(Avro)
+
+    @unittest.skipIf(not os.path.exists(SERDES), f"no serializers in '{SERDES}', which Maven downloads")
+    def test_avro_of_java(self):
+        with JavaAvro(self.registry, self.folder) as form:
+            self.check_form(form)
 
     def test_protobuf(self):
         self.check(Protobuf)
