@@ -25,14 +25,17 @@ static int spreads_alike(const struct ek_diagnosis *then, const struct ek_diagno
            is_near(then->incoherent, now->incoherent, sqrt(p * (1 - p) * both), SHARE);
 }
 
-/* ln of a normal density has variance 1/2, so the gains of equally good fits differ by about
+/* Compare levels by shift, share and gain per list: the square of a standard error has 1 / lists.
+ * ln of a normal density has variance 1/2, so the gains of equally good fits differ by about
  * sqrt(measured). */
-static int levels_alike(const struct ek_alignment *then, const struct ek_alignment *now,
+static int levels_alike(const struct ek_diagnosis *then, const struct ek_diagnosis *now,
                         int measured)
 {
-    return is_near(then->shift_ln, now->shift_ln, hypot(then->error_ln, now->error_ln), LEVEL) &&
-           is_near(then->share, now->share, 0, PART) &&
-           is_near(then->gain_ln, now->gain_ln, sqrt(measured), 0);
+    const struct ek_alignment *a = &then->level, *b = &now->level;
+    double part = pow(then->mean_error_ln / now->mean_error_ln, 2); /* lists now, per list then */
+    return is_near(a->shift_ln, b->shift_ln, hypot(a->error_ln, b->error_ln), LEVEL) &&
+           is_near(a->share, b->share, 0, PART) &&
+           is_near(a->gain_ln * part, b->gain_ln, sqrt(measured * (1 + part)), 0);
 }
 
 int ek_diagnosis_is_same(const struct ek_diagnosis *then, const struct ek_diagnosis *now,
@@ -45,7 +48,7 @@ int ek_diagnosis_is_same(const struct ek_diagnosis *then, const struct ek_diagno
     for (int i = 0; alike && i < EK_SHARES; i++)
         alike = is_near(then->share[i], now->share[i],
                         hypot(then->share_error[i], now->share_error[i]), SHARE);
-    return alike && (then->class != EK_SCALE || levels_alike(&then->level, &now->level, measured));
+    return alike && (then->class != EK_SCALE || levels_alike(then, now, measured));
 }
 
 enum { LISTS_FOR_MIX = 16 };

@@ -75,6 +75,7 @@ struct ek_episode {
                          * number of consecutive normal lists */
     double recovery_ln; /* CUSUM of the recovery bets (ln) */
     uint64_t recovery_row;  /* row at which recovery_ln last started from 0 */
+    int reported_lasting;   /* the last update was reported with a lasting change */
     int recovering;         /* `recovery` reached its threshold; segment values are still checked */
     uint32_t recovering_at; /* `lists` at that time */
 };

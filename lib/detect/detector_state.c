@@ -153,10 +153,11 @@ static void progress_serialize(struct ek_episode *e, struct ek_serialize *s)
     ek_serialize_f64(s, &e->level_error);
     ek_serialize_f64(s, &e->before_ln);
     ek_serialize_f64(s, &e->wider);
-    int flags = e->gradual | e->varies << 1;
-    ek_serialize_int(s, &flags, 0, 3);
+    int flags = e->gradual | e->varies << 1 | e->reported_lasting << 2;
+    ek_serialize_int(s, &flags, 0, 7);
     e->gradual = flags & 1;
-    e->varies = flags >> 1;
+    e->varies = flags >> 1 & 1;
+    e->reported_lasting = flags >> 2;
     ek_serialize_f64(s, &e->recovery);
     ek_serialize_f64(s, &e->recovery_ln);
     ek_serialize_u64(s, &e->recovery_row);

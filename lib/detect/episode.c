@@ -666,21 +666,30 @@ static int is_full_diagnosis_due(const struct ek_episode *e)
     return e->lists / step != before / step;
 }
 
+/* Report a confirmed episode if its diagnosis was repeated, or if it became lasting. */
+static void report_update(struct ek_detector *d, struct ek_episode *e, bool repeated)
+{
+    int lasting = ek_episode_is_lasting(d, e);
+    if (repeated || !lasting || !e->reported_lasting)
+        report_finding(d, e, EK_UPDATED, NULL);
+    e->reported_lasting = lasting;
+}
+
 /* Only the last EK_UPDATE_LISTS lists are localized: they reveal a change that ended in part of the
  * traffic. */
 static void update_confirmed(struct ek_detector *d, struct ek_episode *e)
 {
     struct ek_window w;
     ek_episode_bound_level(d, e);
-    int same =
-        (!is_full_diagnosis_due(e) && ek_diagnosis_is_current(d, e)) || repeat_diagnosis(d, e);
+    bool current = !is_full_diagnosis_due(e) && ek_diagnosis_is_current(d, e);
+    int same = current || repeat_diagnosis(d, e);
     if (same && ek_detector_window_for(d, e->feature, e->cell, e->since_row, EK_UPDATE_LISTS, &w) &&
         ek_localize(d, e, d->window_row[0]) == EK_LOCALIZE_MOVED) {
         ek_episode_dismiss(d, e, EK_REASON_SEGMENT);
         return;
     }
     e->due = next_check(d, e);
-    report_finding(d, e, EK_UPDATED, NULL);
+    report_update(d, e, !current);
 }
 
 /* Drop the evidence that segments collected before the recovery. The change explains it, and the

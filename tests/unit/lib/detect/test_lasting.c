@@ -135,6 +135,20 @@ START_TEST(another_class_after_long_is_told_with_the_second_update)
 }
 END_TEST
 
+START_TEST(a_steady_change_is_updated_ever_less_often)
+{
+    struct bench b;
+    setup(&b, 69);
+    run(&b, BEFORE, NULL);
+    run(&b, LONG, cents);
+    int until_then = b.count[EK_UPDATED];
+    run(&b, LONG, cents);
+    ck_assert_int_ge(until_then, 2);
+    ck_assert_int_le(b.count[EK_UPDATED] - until_then, 8);
+    teardown(&b);
+}
+END_TEST
+
 /* One list in fifty is of arm C. */
 static void a_rare_arm(struct bench *b, struct ek_list *q)
 {
@@ -173,6 +187,7 @@ Suite *suite_lasting(void)
                     another_class_is_told_when_two_diagnoses_in_a_row_say_so,
                     a_second_fault_of_one_arm_does_not_take_the_scale_of_the_others_away,
                     evidence_of_a_fault_that_has_ended_is_dropped_in_its_segments,
+                    a_steady_change_is_updated_ever_less_often,
                     a_change_whose_lists_stop_recovers_and_returns_in_its_incident,
                     a_factor_that_changes_after_long_is_told_as_soon_as_ever,
                     another_class_after_long_is_told_with_the_second_update);
