@@ -105,8 +105,11 @@ static int add_unit(struct ek_buf *b, const struct ek_manifest *m, const struct 
     return ek_buf_printf(b, "; %s %s", sure ? "looks like" : "could be", u->unit->text);
 }
 
+/* Append the action. Without means of mitigation, observe mode has none to mention. */
 static int add_action(struct ek_buf *b, const struct ek_decision *decision)
 {
+    if (decision->no_model && decision->mode == EK_MODE_OBSERVE)
+        return b->rc;
     if (decision->no_model && ek_action_treats(decision->treatment.action))
         return ek_buf_printf(b, "; action: alert, since there is no model for %s",
                              ek_action_name(decision->treatment.action));

@@ -69,6 +69,8 @@ START_TEST(a_factor_is_told_with_what_it_looks_like)
                      "; action: alert, since there is no model for route");
     observed.treatment.action = EK_ACT_ALERT;
     ck_assert_str_eq(strstr(say("version: 1", f, observed), "; action"), "; action: alert");
+    observed.mode = EK_MODE_OBSERVE;
+    ck_assert_ptr_null(strstr(say("version: 1", f, observed), "; action"));
 }
 END_TEST
 
