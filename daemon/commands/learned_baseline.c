@@ -1,8 +1,10 @@
 #include "daemon/commands/learned_baseline.h"
 
 #include "base/alloc.h"
+#include "base/date.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "daemon/commands/daily_changes.h"
 #include "daemon/commands/detection_delay.h"
 #include "daemon/commands/message_store.h"
 #include "daemon/commands/profile_halves.h"
@@ -24,7 +26,9 @@ enum {
     STATS_BYTES = 16, /* of a list and feature in a fit */
     RULES_BYTES = 4096,
     YOUNG = 2000, /* lists; fewer report only large factors */
-    LARGE = 3 /* factor that no healthy level wanders */,
+    LARGE = 3,    /* factor that no healthy level wanders */
+    MARGIN = 32,  /* lists before the estimated start of a change that may show it */
+    PATIENCE = 4, /* batches that a change within the first one may last */
 };
 
 /* Difference of the fraction of missing or zero values that is no fluctuation. */
@@ -46,9 +50,17 @@ struct ek_learned_baseline {
     struct ek_codec *codec;
     struct ek_profile *profile;
     struct ek_detector *detector;
-    int open; /* findings of the detector */
+    int open;               /* findings of the detector */
+    uint64_t read;          /* lists that the detector has read */
+    uint64_t resumed, kept; /* `read` and `pending` when the last change ended */
+    uint64_t open_since;    /* first list of the open findings, as in `read` */
+    bool daily;             /* the open findings return daily */
+    struct ek_daily_changes past;
+    uint64_t lost; /* messages of the first batch that were discarded for one change */
     struct ek_list list;
     struct ek_learned_fields fields;
+    char change[EK_LEARNED_TEXT_BYTES / 2]; /* the last one, and its start, -1: unknown */
+    int64_t change_ms;
     char reason[EK_LEARNED_TEXT_BYTES], sharpness[EK_LEARNED_TEXT_BYTES / 2];
 };
 
@@ -393,33 +405,55 @@ static bool is_large(enum ek_class class, double factor)
     return class != EK_SCALE || !(fabs(log(factor)) < log(LARGE));
 }
 
-static void append_change(struct ek_learned_baseline *b, const char *feature, enum ek_class class,
-                          double factor)
+/* Append a change to those of `b->change`. segment: name and value, NULL for all traffic. */
+static void append_change(struct ek_learned_baseline *b, int feature, enum ek_class class,
+                          double factor, const char *dimension, const char *value)
 {
-    size_t length = strlen(b->reason), room = sizeof b->reason - length;
-    char by[40] = "";
+    size_t length = strlen(b->change), room = sizeof b->change - length;
+    char by[40] = "", in[EK_LEARNED_NAME_BYTES] = "";
     if (!isnan(factor))
         snprintf(by, sizeof by, " x%.3g", factor);
-    snprintf(b->reason + length, room, "%s'%s' changes (%s%s)", length ? ", " : "", feature,
-             ek_class_name(class), by);
+    if (dimension)
+        snprintf(in, sizeof in, " in %s=%s", dimension, value ? value : "(other)");
+    snprintf(b->change + length, room, "%s'%s' changes (%s%s)%s", length ? ", " : "",
+             b->manifest->item[feature]->name, ek_class_name(class), by, in);
 }
 
-/* Set *same to whether the halves of the first batch have no change; b->reason has the others. */
-static int compare_halves(struct ek_learned_baseline *b, bool *same, struct ek_error *e)
+/* Set the reason to the change and its times; until_ms -1: it is open. */
+static void set_reason(struct ek_learned_baseline *b, int64_t until_ms)
+{
+    char from[EK_DATE_TEXT], to[EK_DATE_TEXT];
+    ek_date_text(b->change_ms, from);
+    ek_date_text(until_ms, to);
+    if (b->change_ms < 0)
+        snprintf(b->reason, sizeof b->reason, "%s", b->change);
+    else if (until_ms < 0)
+        snprintf(b->reason, sizeof b->reason, "%s since %s", b->change, from);
+    else
+        snprintf(b->reason, sizeof b->reason, "%s from %s to %s", b->change, from, to);
+}
+
+/* Set *calm to the lists of the first batch before its halves differ, or all of them; b->reason has
+ * the changes. */
+static int compare_halves(struct ek_learned_baseline *b, uint64_t *calm, struct ek_error *e)
 {
     struct ek_profile_halves *halves;
     int rc = ek_profile_halves_new(&halves, b->manifest, NULL, b->fields.lists, e);
+    *calm = b->fields.lists;
     if (rc)
         return rc;
     rc = each_stored(b, add_to_halves, halves, e);
-    *b->reason = 0;
+    *b->change = 0;
     for (int f = 0; !rc && f < b->manifest->item_count; f++) {
-        enum ek_class class;
-        double factor;
-        if (ek_profile_halves_get_change(halves, f, &class, &factor) && is_large(class, factor))
-            append_change(b, b->manifest->item[f]->name, class, factor);
+        const struct ek_halves_change *c = ek_profile_halves_change(halves, f);
+        if (!c || !is_large(c->class, c->factor))
+            continue;
+        append_change(b, f, c->class, c->factor, NULL, NULL);
+        if (c->since < *calm)
+            b->change_ms = c->since_ms;
+        *calm = c->since < *calm ? c->since : *calm;
     }
-    *same = !*b->reason;
+    set_reason(b, -1);
     ek_profile_halves_free(halves);
     return rc;
 }
@@ -463,8 +497,10 @@ static void take_profile(struct ek_learned_baseline *b, struct ek_profile *profi
     b->detector = detector;
     b->accepted = profile->queries;
     b->accepted_bytes = ek_message_store_bytes(b->store);
-    b->pending = 0;
+    b->pending = b->read = b->resumed = b->kept = 0;
     b->open = 0;
+    b->open_since = UINT64_MAX;
+    b->discarding = b->daily = false;
     b->complete = b->complete || b->accepted >= lists_max(b);
 }
 
@@ -509,29 +545,69 @@ static int accept(struct ek_learned_baseline *b, struct ek_error *e)
     return rc;
 }
 
+/* Discard the messages of the batch after the first `lists` ones. */
+static int remove_after(struct ek_learned_baseline *b, uint64_t lists, struct ek_error *e)
+{
+    if (lists >= b->pending)
+        return EK_OK;
+    b->pending = lists;
+    return ek_message_store_remove_after(b->store, b->accepted_bytes, lists, e);
+}
+
+static uint64_t before_change(uint64_t list)
+{
+    return list > MARGIN ? list - MARGIN : 0;
+}
+
+/* Discard the lists of the first batch since a change, the first of which is `calm`. If the change
+ * lasts, the lists before it are discarded instead, as the baseline is that of the present. */
+static int refuse_first(struct ek_learned_baseline *b, uint64_t calm, enum ek_learned_step *step,
+                        struct ek_error *e)
+{
+    bool again = b->lost > 0;
+    b->lost += b->pending - before_change(calm);
+    if (b->lost > PATIENCE * b->limits.first) {
+        b->lost = 0;
+        discard(b);
+    } else if (remove_after(b, before_change(calm), e)) {
+        return (int)e->code;
+    }
+    *step = again && b->lost ? EK_LEARNED_MORE : EK_LEARNED_REFUSED;
+    return EK_OK;
+}
+
 /* End the first batch. */
 static int end_first(struct ek_learned_baseline *b, enum ek_learned_step *step, struct ek_error *e)
 {
-    bool same = true;
+    uint64_t calm = 0;
     int rc = b->mapped ? EK_OK : find_mapping(b, e);
     if (!rc)
         rc = describe(b, e);
     if (!rc)
-        rc = compare_halves(b, &same, e);
-    if (!rc && same)
-        rc = accept(b, e);
-    if (!rc && !same)
-        discard(b);
-    *step = same ? EK_LEARNED_PROFILED : EK_LEARNED_REFUSED;
-    return rc;
+        rc = compare_halves(b, &calm, e);
+    if (!rc && calm < b->fields.lists)
+        return refuse_first(b, calm, step, e);
+    *step = EK_LEARNED_PROFILED;
+    return rc ? rc : accept(b, e);
 }
 
-/* Discard the batch because of an open finding, and the lists until its end. */
-static void refuse(struct ek_learned_baseline *b, enum ek_learned_step *step)
+/* Return the number of pending lists before one that the detector has read. */
+static uint64_t pending_before(const struct ek_learned_baseline *b, uint64_t list)
 {
+    return list < b->resumed ? b->kept : list - b->resumed + b->kept;
+}
+
+/* Discard the lists since the open findings began, and those until their end. */
+static int refuse(struct ek_learned_baseline *b, enum ek_learned_step *step, struct ek_error *e)
+{
+    if (!*b->change) {
+        snprintf(b->change, sizeof b->change, "a change is suspected");
+        b->change_ms = -1;
+    }
     b->discarding = true;
-    discard(b);
+    set_reason(b, -1);
     *step = EK_LEARNED_REFUSED;
+    return remove_after(b, before_change(pending_before(b, b->open_since)), e);
 }
 
 /* Return whether a finding is no fluctuation, which the profile must learn. */
@@ -542,21 +618,62 @@ static bool is_fault(const struct ek_finding *f)
     return is_large(f->class, f->factor);
 }
 
-/* Count open findings, and refuse the batch at a fault. */
-static void read_findings(struct ek_learned_baseline *b, enum ek_learned_step *step)
+/* Take a confirmed finding: remember a fault, and discard its lists unless it returns daily. */
+static int take_confirmed(struct ek_learned_baseline *b, const struct ek_finding *f,
+                          enum ek_learned_step *step, struct ek_error *e)
+{
+    bool fault = is_fault(f),
+         daily = fault && ek_daily_changes_has(&b->past, f->feature, f->class, f->since_ms);
+    if (fault)
+        ek_daily_changes_add(&b->past, f->feature, f->class, f->since_ms);
+    if (b->discarding)
+        return remove_after(b, before_change(pending_before(b, b->open_since)), e);
+    *b->change = 0;
+    append_change(b, f->feature, f->class, f->factor, f->dimension, f->value);
+    b->change_ms = f->since_ms;
+    if (fault && !daily)
+        return refuse(b, step, e);
+    if (daily && !b->daily) {
+        b->daily = true;
+        set_reason(b, -1);
+        *step = EK_LEARNED_DAILY;
+    }
+    return EK_OK;
+}
+
+static void end_change(struct ek_learned_baseline *b, enum ek_learned_step *step)
+{
+    if (b->discarding) {
+        set_reason(b, b->list.time_ms);
+        b->resumed = b->read;
+        b->kept = b->pending;
+        *step = EK_LEARNED_RESUMED;
+    }
+    *b->change = 0;
+    b->discarding = b->daily = false;
+    b->open_since = UINT64_MAX;
+}
+
+/* Follow the findings of the detector. */
+static int read_findings(struct ek_learned_baseline *b, enum ek_learned_step *step,
+                         struct ek_error *e)
 {
     struct ek_finding f;
-    while (ek_detector_next(b->detector, &f)) {
+    int rc = EK_OK;
+    while (!rc && ek_detector_next(b->detector, &f)) {
+        bool over = ek_finding_is_over(f.state);
         b->open += f.state == EK_SUSPECTED;
-        b->open -= ek_finding_is_over(f.state) && b->open > 0;
-        if (f.state != EK_CONFIRMED || b->discarding)
-            continue;
-        *b->reason = 0;
-        append_change(b, b->manifest->item[f.feature]->name, f.class, f.factor);
-        if (is_fault(&f))
-            refuse(b, step);
+        b->open -= over && b->open > 0;
+        if (over)
+            ek_daily_changes_end(&b->past, f.feature, b->list.time_ms);
+        else if (f.since_query < b->open_since)
+            b->open_since = f.since_query;
+        if (f.state == EK_CONFIRMED)
+            rc = take_confirmed(b, &f, step, e);
     }
-    b->discarding = b->discarding && b->open;
+    if (!b->open)
+        end_change(b, step);
+    return rc;
 }
 
 static int end_batch(struct ek_learned_baseline *b, enum ek_learned_step *step, struct ek_error *e)
@@ -574,17 +691,18 @@ static int extend(struct ek_learned_baseline *b, const void *bytes, size_t lengt
     if (rc || !is_list)
         return rc;
     rc = ek_detector_observe(b->detector, &b->list, b->list.time_ms, e);
-    if (rc)
+    if (!rc)
+        rc = read_findings(b, step, e);
+    b->read++;
+    if (rc || b->discarding)
         return rc;
-    read_findings(b, step);
-    if (b->discarding)
-        return EK_OK;
     rc = store(b, bytes, length, time_ms, e);
     bool full = ek_message_store_bytes(b->store) >= b->limits.bytes ||
                 b->accepted + b->pending >= lists_max(b);
-    if (!rc && b->open && (full || b->pending >= 2 * b->accepted)) {
-        refuse(b, step);
-    } else if (!rc && !b->open && (full || b->pending >= b->accepted)) {
+    bool changed = b->open && !b->daily;
+    if (!rc && changed && (full || b->pending >= 2 * b->accepted)) {
+        rc = refuse(b, step, e);
+    } else if (!rc && !changed && (full || b->pending >= b->accepted)) {
         b->complete = full;
         rc = end_batch(b, step, e);
     }
@@ -611,7 +729,8 @@ int ek_learned_end_batch(struct ek_learned_baseline *b, enum ek_learned_step *st
     *step = EK_LEARNED_MORE;
     if (!b->profile && b->pending >= EK_LEARNED_FIRST_LEAST)
         return end_first(b, step, e);
-    return b->profile && b->pending && !b->open ? end_batch(b, step, e) : EK_OK;
+    bool calm = !b->open || b->discarding;
+    return b->profile && b->pending && calm ? end_batch(b, step, e) : EK_OK;
 }
 
 bool ek_learned_is_complete(const struct ek_learned_baseline *b)

@@ -2,10 +2,11 @@
  *
  * The first batch of messages gives mapping, manifest and first profile, unless its second half
  * differs by a large factor from the first one. Each later batch has as many lists as the baseline,
- * which it doubles if a detector with the current profile has no open finding. A fault (a factor of
- * 3 or more, or another class) discards the batch, and the next one begins after it. A smaller
- * change that ends within the batch is a fluctuation, which the profile must know; one that lasts
- * discards the batch, too. A baseline of fewer than 2,000 lists reports only factors of 3 or more.
+ * which it doubles if a detector with the current profile has no open finding. The lists of a fault
+ * (a factor of 3 or more, or another class) are discarded, and the batch goes on after it. A
+ * smaller change that ends within the batch is a fluctuation, which the profile must know; one that
+ * lasts is discarded, too. A fault that returns at the same hours of another day is learned. A
+ * baseline of fewer than 2,000 lists reports only factors of 3 or more.
  * Messages are kept in an unnamed temporary file of limited size. One thread.
  */
 #ifndef EK_DAEMON_COMMANDS_LEARNED_BASELINE_H
@@ -44,7 +45,9 @@ enum ek_learned_step {
     EK_LEARNED_MORE,     /* none yet */
     EK_LEARNED_MAPPED,   /* the mapping is known */
     EK_LEARNED_PROFILED, /* profile.ekp is new: first profile, or one of more lists */
-    EK_LEARNED_REFUSED   /* a batch is discarded, ek_learned_reason */
+    EK_LEARNED_REFUSED,  /* lists are discarded, ek_learned_reason */
+    EK_LEARNED_RESUMED,  /* the change has ended, ek_learned_reason */
+    EK_LEARNED_DAILY     /* the change returns daily and is learned, ek_learned_reason */
 };
 
 /* Files of a baseline, in its folder. */
@@ -96,7 +99,8 @@ bool ek_learned_is_waiting(const struct ek_learned_baseline *b);
 uint64_t ek_learned_lists(const struct ek_learned_baseline *b);
 /* Return the messages of the first batch so far. */
 uint64_t ek_learned_collected(const struct ek_learned_baseline *b);
-/* Return the reason of the last refusal, owned by the baseline; "" without one. */
+/* Return the change of the last step with a reason, with its times, owned by the baseline; ""
+ * before the first one. */
 const char *ek_learned_reason(const struct ek_learned_baseline *b);
 /* Return the mapping, valid as long as the baseline, from EK_LEARNED_MAPPED on. */
 const struct ek_mapping *ek_learned_mapping(const struct ek_learned_baseline *b);

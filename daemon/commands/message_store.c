@@ -76,6 +76,20 @@ void ek_message_store_truncate(struct ek_message_store *s, long bytes)
     s->bytes = bytes;
 }
 
+int ek_message_store_remove_after(struct ek_message_store *s, long position, uint64_t count,
+                                  struct ek_error *e)
+{
+    struct head head;
+    long at = position;
+    for (uint64_t i = 0; i < count && at < s->bytes; i++) {
+        if (fseek(s->file, at, SEEK_SET) || fread(&head, sizeof head, 1, s->file) != 1)
+            return fault(e);
+        at += (long)(sizeof head + head.length);
+    }
+    s->bytes = at;
+    return EK_OK;
+}
+
 int ek_message_store_each(struct ek_message_store *s, ek_stored_fn *process, void *context,
                           struct ek_error *e)
 {

@@ -20,6 +20,9 @@ int ek_message_store_add(struct ek_message_store *s, const void *bytes, size_t l
 long ek_message_store_bytes(const struct ek_message_store *s);
 /* Remove the messages after a position. */
 void ek_message_store_truncate(struct ek_message_store *s, long bytes);
+/* Remove the messages after the first `count` ones behind a position. Return 0 or EK_EIO. */
+int ek_message_store_remove_after(struct ek_message_store *s, long position, uint64_t count,
+                                  struct ek_error *e);
 
 enum { EK_MESSAGE_STORE_STOP = -1 }; /* result that ends an iteration */
 /* Process a stored message, which is valid during the call. */

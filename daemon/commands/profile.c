@@ -244,7 +244,7 @@ static int print_result(const struct arguments *a, const struct ek_profile *p,
     if (halves) {
         ek_json_open(&s, "changed", '[');
         for (int f = 0; f < p->features; f++)
-            if (ek_profile_halves_has_change(halves, f))
+            if (ek_profile_halves_change(halves, f))
                 ek_json_add_text(&s, NULL, p->name[f]);
         ek_json_close(&s, ']');
     }

@@ -14,9 +14,7 @@ enum { PRINTED_MAX = 10 };
 /* First confirmed change of a feature. */
 struct change {
     bool found;
-    enum ek_class class;
-    double factor;
-    uint64_t since; /* list of the second half, from 0 */
+    struct ek_halves_change of;
 };
 
 struct ek_profile_halves {
@@ -74,7 +72,8 @@ static void note_findings(struct ek_profile_halves *h)
     while (ek_detector_next(h->detector, &f)) {
         struct change *c = &h->change[f.feature];
         if (f.state == EK_CONFIRMED && !c->found)
-            *c = (struct change){true, f.class, f.factor, f.since_query};
+            *c = (struct change){true,
+                                 {f.class, f.factor, h->lists / 2 + f.since_query, f.since_ms}};
     }
 }
 
@@ -90,34 +89,24 @@ int ek_profile_halves_add(struct ek_profile_halves *h, const struct ek_list *q, 
     return rc;
 }
 
-bool ek_profile_halves_get_change(const struct ek_profile_halves *h, int feature,
-                                  enum ek_class *class, double *factor)
+const struct ek_halves_change *ek_profile_halves_change(const struct ek_profile_halves *h,
+                                                        int feature)
 {
-    const struct change *c = &h->change[feature];
-    if (!c->found)
-        return false;
-    *class = c->class;
-    *factor = c->factor;
-    return true;
-}
-
-bool ek_profile_halves_has_change(const struct ek_profile_halves *h, int feature)
-{
-    return h->change[feature].found;
+    return h->change[feature].found ? &h->change[feature].of : NULL;
 }
 
 void ek_profile_halves_print(const struct ek_profile_halves *h, FILE *to)
 {
     int count = 0;
     for (int f = 0; f < h->manifest->item_count; f++) {
-        const struct change *c = &h->change[f];
-        if (!c->found || ++count > PRINTED_MAX)
+        const struct ek_halves_change *c = ek_profile_halves_change(h, f);
+        if (!c || ++count > PRINTED_MAX)
             continue;
         fprintf(to, "%s  %s: %s", count > 1 ? "" : "evenkeel: changes within the training lists:\n",
                 h->manifest->item[f]->name, ek_class_name(c->class));
         if (!isnan(c->factor))
             fprintf(to, " x%.3g", c->factor);
-        fprintf(to, " since list %" PRIu64 "\n", h->lists / 2 + c->since);
+        fprintf(to, " since list %" PRIu64 "\n", c->since);
     }
     if (count > PRINTED_MAX)
         fprintf(to, "  and %d more features\n", count - PRINTED_MAX);

@@ -24,12 +24,16 @@ void ek_profile_halves_free(struct ek_profile_halves *h);
 /* Add the next list, which is not kept. Return 0, EK_ESTATE for a list of another manifest, or if
  * the first half has no list with the field of strata; EK_ELIMIT or EK_ENOMEM. */
 int ek_profile_halves_add(struct ek_profile_halves *h, const struct ek_list *q, struct ek_error *e);
-/* Set class and factor (NaN: none) of the change of an item feature within the second half. Return
- * false, with both unchanged, without a change. */
-bool ek_profile_halves_get_change(const struct ek_profile_halves *h, int feature,
-                                  enum ek_class *class, double *factor);
-/* Return whether an item feature changed within the second half. */
-bool ek_profile_halves_has_change(const struct ek_profile_halves *h, int feature);
+/* Change of an item feature within the second half. */
+struct ek_halves_change {
+    enum ek_class class;
+    double factor;    /* NaN: none */
+    uint64_t since;   /* list, from 0 */
+    int64_t since_ms; /* -1: unknown */
+};
+/* Return the first confirmed change of an item feature, which the comparison owns; NULL: none. */
+const struct ek_halves_change *ek_profile_halves_change(const struct ek_profile_halves *h,
+                                                        int feature);
 /* Print the features that changed, with class, factor and list; nothing if there are none. */
 void ek_profile_halves_print(const struct ek_profile_halves *h, FILE *to);
 

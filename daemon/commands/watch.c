@@ -467,20 +467,33 @@ static int reload(struct watch *w)
     return rc;
 }
 
+/* Note a change within the lists to learn. */
+static void note_change(struct watch *w, enum ek_learned_step step)
+{
+    const char *before = "", *after = ", as on an earlier day; these lists are learned";
+    char text[LINE_BYTES];
+    if (step == EK_LEARNED_RESUMED) {
+        before = "these lists were not learned: ";
+        after = "; learning continues";
+    } else if (step == EK_LEARNED_REFUSED && ek_learned_lists(w->baseline)) {
+        before = "these lists are not learned: ";
+        after = "; learning continues after the change, and learns it if it returns at these "
+                "hours of another day";
+    } else if (step == EK_LEARNED_REFUSED) {
+        before = "the lists look like two populations: ";
+        after = ek_learned_collected(w->baseline)
+                    ? "; those since then are discarded, and learning continues after the change"
+                    : "; the change lasts, and learning starts again with the next lists";
+    }
+    snprintf(text, sizeof text, "%s%s%s", before, ek_learned_reason(w->baseline), after);
+    note(w, text);
+}
+
 static int take_step(struct watch *w, enum ek_learned_step step)
 {
-    char text[LINE_BYTES];
     bool first = step == EK_LEARNED_PROFILED && !w->stale && !w->instance;
-    if (step == EK_LEARNED_REFUSED) {
-        snprintf(text, sizeof text, "%s: %s; %s",
-                 ek_learned_lists(w->baseline) ? "these lists are not learned"
-                                               : "the lists look like two populations",
-                 ek_learned_reason(w->baseline),
-                 ek_learned_lists(w->baseline) ? "learning continues after the change"
-                                               : "they are discarded, and learning starts again");
-        note(w, text);
-        return EK_OK;
-    }
+    if (step == EK_LEARNED_REFUSED || step == EK_LEARNED_RESUMED || step == EK_LEARNED_DAILY)
+        note_change(w, step);
     if (step != EK_LEARNED_PROFILED)
         return EK_OK;
     w->stale = true;

@@ -147,9 +147,23 @@ class WatchBaseline(unittest.TestCase):
             w.wait_for(rf"topic '{source}': learning from new messages, 0 of {LEARNED}")
             w.wait_for(rf"no message on topic '{source}' for 10 s")
             WORLD.send(source, numbered(healthy[:LEARNED // 2] + faulty[LEARNED // 2:LEARNED], 2))
-            w.wait_for(r"look like two populations: 'price' changes \(scale x\S+\).*; they are discarded")
+            w.wait_for(r"look like two populations: 'price' changes \(scale x\S+\) since 20\S+Z; those since then are discarded")
             WORLD.send(source, numbered(healthy[:LEARNED], 2))
             w.wait_for(rf"baseline of {LEARNED} lists: x10 ")
+            w.stop(self)
+
+    def test_a_fault_in_the_past_is_named_with_its_times_and_the_calm_lists_are_learned(self):
+        healthy, faulty = hotel(count=1900), hotel("--fault=price=x100,arm=B", count=1900)
+        source, _ = WORLD.names()
+        WORLD.broker.create(source)
+        WORLD.send(source, numbered(healthy[:1300] + faulty[1300:1600] + healthy[1600:]))
+        with Watch("-t", source, "--since", SINCE, "--learn", LEARNED) as w:
+            change = r"'price' changes \(scale x\S+\) in arm=B"
+            w.wait_for(rf"Z these lists are not learned: {change} since 20\S+Z; learning continues after")
+            w.wait_for(rf"Z these lists were not learned: {change} from 20\S+Z to 20\S+Z; learning continues")
+            learned = int(w.wait_for(r"baseline of (\d+) lists: x10 ")[1])
+            self.assertTrue(1400 < learned <= 1600, w.said())
+            w.wait_ready()
             w.stop(self)
 
     def test_x100_is_found_in_ten_lists_and_x2_in_thirty_after_five_thousand_and_no_healthy_list_is_one(self):

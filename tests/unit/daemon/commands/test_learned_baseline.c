@@ -24,9 +24,10 @@ struct fed {
     struct ek_list list;
     struct ek_learned_baseline *baseline;
     uint64_t next;
-    double factor; /* of the price */
+    double factor;      /* of the price */
+    int64_t at_ms, gap; /* time of the next list, and between two; gap 0: as generated */
     enum ek_feature_encoding encoding;
-    int profiles, refusals;
+    int profiles, refusals, resumed, daily;
 };
 
 static void feed_new(struct fed *f, const struct ek_learned_limits *limits)
@@ -63,12 +64,16 @@ static void feed(struct fed *f, int lists)
         ck_assert_int_eq(ek_hotel_list(f->hotel, f->next++, &f->list, &e), 0);
         for (int k = 0; k < f->list.items; k++)
             f->list.x[k * f->list.item_features + price] *= (float)f->factor;
+        if (f->gap)
+            f->list.time_ms = f->at_ms += f->gap;
         ek_buf_clear(&message);
         ck_assert_int_eq(ek_codec_encode(f->manifest, &f->list, f->encoding, &message, &e), 0);
         ck_assert_int_eq(ek_learned_add(f->baseline, message.data, message.length, -1, &step, &e),
                          0);
         f->profiles += step == EK_LEARNED_PROFILED;
         f->refusals += step == EK_LEARNED_REFUSED;
+        f->resumed += step == EK_LEARNED_RESUMED;
+        f->daily += step == EK_LEARNED_DAILY;
     }
     ek_buf_release(&message);
 }
@@ -105,7 +110,7 @@ START_TEST(the_first_batch_gives_manifest_rules_and_profile_and_later_ones_doubl
 }
 END_TEST
 
-START_TEST(a_first_batch_of_two_populations_is_refused_and_the_next_one_is_learned)
+START_TEST(of_a_first_batch_of_two_populations_the_lists_before_the_change_are_kept)
 {
     struct fed f;
     feed_new(&f, &USUAL);
@@ -115,11 +120,29 @@ START_TEST(a_first_batch_of_two_populations_is_refused_and_the_next_one_is_learn
     ck_assert_int_eq(f.profiles, 0);
     ck_assert_int_eq(f.refusals, 1);
     ck_assert(strstr(ek_learned_reason(f.baseline), "'price' changes (scale x"));
+    ck_assert(strstr(ek_learned_reason(f.baseline), ") since 20"));
     ck_assert_uint_eq(ek_learned_lists(f.baseline), 0);
-    ck_assert_uint_eq(ek_learned_collected(f.baseline), 0);
+    uint64_t kept = ek_learned_collected(f.baseline);
+    ck_assert_uint_gt(kept, FIRST / 2 - 60);
+    ck_assert_uint_le(kept, FIRST / 2);
+    feed(&f, FIRST);
+    ck_assert_int_eq(f.refusals, 1); /* noted once */
     f.factor = 1;
     feed(&f, FIRST);
     ck_assert_int_eq(f.profiles, 1);
+    feed_free(&f);
+}
+END_TEST
+
+START_TEST(a_change_within_the_first_batch_that_lasts_becomes_the_baseline)
+{
+    struct fed f;
+    feed_new(&f, &USUAL);
+    feed(&f, FIRST / 2);
+    f.factor = 100;
+    feed(&f, 6 * FIRST);
+    ck_assert_int_eq(f.refusals, 2);
+    ck_assert_int_ge(f.profiles, 1);
     feed_free(&f);
 }
 END_TEST
@@ -140,6 +163,56 @@ START_TEST(a_baseline_does_not_learn_a_change_and_goes_on_after_it)
     ck_assert_int_eq(f.refusals, 1);
     ck_assert(!ek_learned_is_waiting(f.baseline));
     ck_assert_uint_ge(ek_learned_lists(f.baseline), 4 * FIRST);
+    feed_free(&f);
+}
+END_TEST
+
+START_TEST(only_the_lists_of_a_change_are_discarded_and_its_times_are_known)
+{
+    enum ek_learned_step step;
+    struct fed f;
+    struct ek_error e;
+    feed_new(&f, &USUAL);
+    feed(&f, 2 * FIRST + 900);
+    ck_assert_uint_eq(ek_learned_lists(f.baseline), 2 * FIRST);
+    f.factor = 100;
+    feed(&f, 300);
+    f.factor = 1;
+    feed(&f, 200);
+    ck_assert_int_eq(f.refusals, 1);
+    ck_assert_int_eq(f.resumed, 1);
+    ck_assert(strstr(ek_learned_reason(f.baseline), "'price' changes (scale x"));
+    ck_assert(strstr(ek_learned_reason(f.baseline), " from 20"));
+    ck_assert(strstr(ek_learned_reason(f.baseline), " to 20"));
+    ck_assert_uint_ge(ek_learned_lists(f.baseline), 4 * FIRST);
+    ck_assert_uint_lt(ek_learned_lists(f.baseline), 4 * FIRST + 100);
+    f.factor = 100;
+    feed(&f, 100);
+    ck_assert(ek_learned_is_waiting(f.baseline));
+    uint64_t before = ek_learned_lists(f.baseline), calm = ek_learned_collected(f.baseline);
+    ck_assert_uint_lt(calm, 200);
+    ck_assert_int_eq(ek_learned_end_batch(f.baseline, &step, &e), 0);
+    ck_assert_uint_eq(ek_learned_lists(f.baseline), before + calm);
+    feed_free(&f);
+}
+END_TEST
+
+START_TEST(a_change_that_returns_at_the_hours_of_another_day_is_learned)
+{
+    enum { DAY = 1200, CALM = 700 }; /* lists */
+    struct fed f;
+    feed_new(&f, &USUAL);
+    f.at_ms = INT64_C(1790000000000);
+    f.gap = 86400000 / DAY;
+    for (int day = 0; day < 3; day++) {
+        f.factor = 1;
+        feed(&f, CALM);
+        f.factor = 10;
+        feed(&f, DAY - CALM);
+        ck_assert_int_eq(f.refusals, 1);
+        ck_assert_int_eq(f.daily > 0, day > 0);
+    }
+    ck_assert_uint_ge(ek_learned_lists(f.baseline), 2000);
     feed_free(&f);
 }
 END_TEST
@@ -261,8 +334,11 @@ Suite *suite_learned_baseline(void)
 {
     return ek_suite("learned_baseline",
                     the_first_batch_gives_manifest_rules_and_profile_and_later_ones_double_it,
-                    a_first_batch_of_two_populations_is_refused_and_the_next_one_is_learned,
+                    of_a_first_batch_of_two_populations_the_lists_before_the_change_are_kept,
+                    a_change_within_the_first_batch_that_lasts_becomes_the_baseline,
                     a_baseline_does_not_learn_a_change_and_goes_on_after_it,
+                    only_the_lists_of_a_change_are_discarded_and_its_times_are_known,
+                    a_change_that_returns_at_the_hours_of_another_day_is_learned,
                     a_small_change_that_ends_is_learned_and_one_that_lasts_is_not,
                     after_the_past_a_batch_ends_early_unless_it_is_too_small,
                     a_baseline_grows_to_its_lists_its_bytes_and_the_memory_of_a_fit,
