@@ -295,6 +295,17 @@ static int draft_manifest(const char *path, const struct ek_mapping *mapping, st
     return rc;
 }
 
+/* Append a mapping as the section `message`, with the encoding if it needs schemas. */
+static int print_mapping(const struct ek_mapping *m, const char *prefix, struct ek_buf *out,
+                         struct ek_error *e)
+{
+    int rc = ek_draft_print(m, prefix, out, e);
+    if (!rc && ek_encoding_has_schemas(m->encoding))
+        ek_buf_printf(out, "%s  encoding: %s   # needs 'schema: FILE', or 'registry: {url: URL}'\n",
+                      prefix, m->encoding == EK_MESSAGES_AVRO ? "avro" : "protobuf");
+    return rc ? rc : out->rc ? ek_fail(e, EK_ENOMEM, "out of memory") : EK_OK;
+}
+
 int ek_inspect_mapping(const char *path, const struct ek_field_mapping *own, FILE *to,
                        struct ek_error *e)
 {
@@ -307,7 +318,7 @@ int ek_inspect_mapping(const char *path, const struct ek_field_mapping *own, FIL
     if (!rc && strcmp(path, "-") != 0)
         rc = draft_manifest(path, &mapping, &manifest, e);
     if (!rc)
-        rc = ek_draft_print(&mapping, "", &out, e);
+        rc = print_mapping(&mapping, "", &out, e);
     if (!rc)
         fwrite(out.data, 1, out.length, to);
     ek_buf_release(&out);
@@ -328,7 +339,7 @@ static int draft_both(const char *path, const struct ek_mapping *like, struct ek
     if (!rc)
         ek_buf_text(out, "# Use this mapping in the configuration:\n");
     if (!rc)
-        rc = ek_draft_print(&mapping, "# ", out, &unwanted);
+        rc = print_mapping(&mapping, "# ", out, &unwanted);
     if (!rc)
         rc = draft_manifest(path, &mapping, out, &unwanted);
     ek_draft_free(draft);

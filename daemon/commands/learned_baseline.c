@@ -172,23 +172,29 @@ static int decode(struct ek_learned_baseline *b, const void *bytes, size_t lengt
     return EK_OK;
 }
 
-static int no_lists(const struct ek_learned_baseline *b, const char *why, struct ek_error *e)
+static const char NAME_FIELDS[] = "name the fields in a configuration, and use --config";
+static const char SCHEMA_NEEDED[] =
+    "for Avro or Protobuf, use --config with 'message: {encoding: avro, schema: lists.avsc}', or "
+    "'registry: {url: \"http://localhost:8081\"}' for the schema, and the fields that 'evenkeel "
+    "inspect CAPTURE --suggest-mapping --schema lists.avsc' prints";
+
+static int no_lists(const struct ek_learned_baseline *b, const char *why, const char *remedy,
+                    struct ek_error *e)
 {
     return ek_fail(e, EK_EFORMAT, "the messages are no lists that can be read: %s; %s", why,
-                   b->given ? "correct the section 'message' of the configuration"
-                            : "name the fields in a configuration, and use --config");
+                   b->given ? "correct the section 'message' of the configuration" : remedy);
 }
 
 /* Set the mapping to that of the messages so far. */
 static int find_mapping(struct ek_learned_baseline *b, struct ek_error *e)
 {
     if (2 * b->undecodable > b->offered)
-        return no_lists(b, "most are neither JSON nor a MessagePack map", e);
+        return no_lists(b, "most are neither JSON nor a MessagePack map", SCHEMA_NEEDED, e);
     int rc = ek_draft_mapping(b->draft, &b->mapping, e);
     if (rc)
         return rc;
     if (b->mapping.layout == EK_LAYOUT_ITEM)
-        return no_lists(b, "each message is one item", e);
+        return no_lists(b, "each message is one item", NAME_FIELDS, e);
     b->mapped = true;
     return EK_OK;
 }
@@ -242,7 +248,8 @@ static int make_manifest(struct ek_learned_baseline *b, struct ek_error *e)
         return rc;
     rc = each_stored(b, add_to_shape, shape, e);
     if (!rc && ek_shape_manifest(shape, &text, &why))
-        rc = no_lists(b, *b->fields.first_fault ? b->fields.first_fault : why.message, e);
+        rc = no_lists(b, *b->fields.first_fault ? b->fields.first_fault : why.message, NAME_FIELDS,
+                      e);
     if (!rc)
         rc = ek_file_write_bytes(path, text.data, text.length, e);
     if (!rc)
@@ -382,7 +389,7 @@ static int describe(struct ek_learned_baseline *b, struct ek_error *e)
     if (!rc)
         rc = each_stored(b, add_fields, &b->fields, e);
     if (!rc && 2 * b->fields.lists < b->fields.messages)
-        rc = no_lists(b, b->fields.first_fault, e);
+        rc = no_lists(b, b->fields.first_fault, NAME_FIELDS, e);
     if (!rc)
         choose_dimensions(&b->fields);
     b->young = b->fields.lists < YOUNG;

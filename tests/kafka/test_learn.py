@@ -227,7 +227,7 @@ class WatchBaseline(unittest.TestCase):
         evenkeel("watch", "-b", WORLD.broker.address, "-t", source, "--save", folder, status=2)
 
 
-    def test_avro_messages_need_a_configuration_with_their_registry(self):
+    def test_avro_messages_need_a_configuration_with_their_schema(self):
         values = [avro.encode(json.loads(v)) for v in hotel(encoding="json")[:BEFORE + 40]]
         source, _ = WORLD.names()
         WORLD.broker.create(source)
@@ -242,6 +242,25 @@ class WatchBaseline(unittest.TestCase):
         with Watch("-t", source, "--since", SINCE) as w:
             self.assertEqual(w.process.wait(timeout=WAIT), 1)
             self.assertIn("the messages are no lists that can be read: most are neither JSON nor a MessagePack map", w.said())
+            needed = re.search(r"use --config with '(message: \{encoding: avro, schema: lists.avsc\})', or 'registry: ", w.said())[1]
+            self.assertIn("the fields that 'evenkeel inspect CAPTURE --suggest-mapping --schema lists.avsc' prints", w.said())
+        # The remedy of the message works.
+        folder = tempfile.mkdtemp(dir=WORLD.folder)
+        schema, capture, config = (os.path.join(folder, name) for name in ("lists.avsc", "lists.ekc", "avro.yaml"))
+        with open(schema, "wb") as file:
+            file.write(avro.file(1))
+        evenkeel("capture", "-b", WORLD.broker.address, "-t", source, "--until-end", "-o", capture)
+        fields, _ = evenkeel("inspect", capture, "--suggest-mapping", "--schema", schema)
+        with open(config, "w") as file:
+            file.write(re.sub("encoding: avro.*", "encoding: avro\n  schema: lists.avsc", fields))
+        with Watch("-c", config, "-b", WORLD.broker.address, "-t", source, "--since", SINCE, "--learn", LEARNED, broker="") as w:
+            w.wait_ready()
+            w.stop(self)
+        with open(config, "w") as file:  # the fields have their default names
+            file.write(needed + "\n")
+        with Watch("-c", config, "-b", WORLD.broker.address, "-t", source, "--since", SINCE, "--learn", LEARNED, broker="") as w:
+            w.wait_ready()
+            w.stop(self)
 
 
 class WatchTopics(unittest.TestCase):

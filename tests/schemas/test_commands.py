@@ -125,7 +125,7 @@ class Commands:
 
     def test_inspect_proposes_a_mapping_by_the_schema(self):
         said = self.run_ok("inspect", "--suggest-mapping", "--schema", self.at(self.hotel.FILE), self.at("train.ekc"))
-        self.assertIn("message:", said)
+        self.assertIn(f"\n  encoding: {self.hotel.ENCODING}   # needs 'schema: FILE', or 'registry: ", said)
 
     def test_check_names_the_key_of_a_wrong_schema(self):
         self.write("bad.schema", self.hotel.NO_ITEMS)
