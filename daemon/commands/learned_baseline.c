@@ -25,10 +25,11 @@ enum {
     SAMPLE = 100,     /* messages that give the mapping */
     STATS_BYTES = 16, /* of a list and feature in a fit */
     RULES_BYTES = 4096,
-    YOUNG = 2000, /* lists; fewer report only large factors */
-    LARGE = 3,    /* factor that no healthy level wanders */
-    MARGIN = 32,  /* lists before the estimated start of a change that may show it */
-    PATIENCE = 4, /* batches that a change within the first one may last */
+    YOUNG = 2000,    /* lists; fewer report only large factors */
+    FEW_VALUES = 20, /* of a dimension that is monitored without levels */
+    LARGE = 3,       /* factor that no healthy level wanders */
+    MARGIN = 32,     /* lists before the estimated start of a change that may show it */
+    PATIENCE = 4,    /* batches that a change within the first one may last */
 };
 
 /* Difference of the fraction of missing or zero values that is no fluctuation. */
@@ -309,38 +310,31 @@ static int add_fields(void *context, const struct ek_buf *message, int64_t time_
     return EK_OK;
 }
 
-/* Monitor dimensions with few values in most lists. */
-static void choose_dimensions(struct ek_learned_fields *c)
+/* Monitor dimensions with few values in most lists, such as an arm, and those whose values have
+ * levels in the profile, such as markets: relative to these, smaller factors are evidence. A young
+ * baseline does not know the levels of rare values. p NULL: none yet. Return whether the choice has
+ * changed. */
+static bool choose_dimensions(struct ek_learned_baseline *b, const struct ek_profile *p)
 {
+    struct ek_learned_fields *c = &b->fields;
+    bool changed = false;
     int count = 0;
     for (int i = 0; i < c->dimensions; i++) {
         struct ek_learned_dimension *d = &c->dimension[i];
-        d->in_rules = d->values > 1 && d->values <= EK_LEARNED_VALUES && 2 * d->lists > c->lists &&
-                      count < EK_DIMENSIONS_MAX;
+        bool before = d->in_rules, few = d->values <= FEW_VALUES;
+        bool differ = p && ek_segment_levels_differ(p->segment_levels, d->name);
+        bool usable = d->values > 1 && d->values <= EK_LEARNED_VALUES && 2 * d->lists > c->lists;
+        d->in_rules =
+            usable && count < EK_DIMENSIONS_MAX && (b->young ? few && !differ : few || differ);
         count += d->in_rules;
+        changed = changed || d->in_rules != before;
     }
-}
-
-/* Drop dimensions whose values have different levels, such as markets. Their values also differ in
- * spread and mixture, which would cause false findings; the values of an arm do not. Return whether
- * there were any. */
-static bool drop_different(struct ek_learned_fields *c, const struct ek_profile *p)
-{
-    const struct ek_segment_levels *t = p->segment_levels;
-    bool any = false;
-    for (int i = 0; t && i < c->dimensions; i++) {
-        struct ek_learned_dimension *d = &c->dimension[i];
-        bool differs = d->in_rules && ek_segment_levels_differ(t, d->name);
-        d->in_rules = d->in_rules && !differs;
-        any = any || differs;
-    }
-    return any;
+    return changed;
 }
 
 /* Write rules that report faults of the monitored dimensions, and read them. A young baseline does
  * not know yet how far the levels wander. */
-static int make_rules(struct ek_learned_baseline *b, bool young, struct ek_rules **out,
-                      struct ek_error *e)
+static int make_rules(struct ek_learned_baseline *b, struct ek_rules **out, struct ek_error *e)
 {
     const char *path = b->path[EK_LEARNED_RULES];
     const struct ek_learned_fields *c = &b->fields;
@@ -349,7 +343,7 @@ static int make_rules(struct ek_learned_baseline *b, bool young, struct ek_rules
     ek_buf_init(&text, RULES_BYTES);
     ek_buf_text(&text, "# Rules of `evenkeel watch` (docs/rules.md).\nversion: 1\n"
                        "# observe: report findings, change no list.\n");
-    if (young)
+    if (b->young)
         ek_buf_printf(&text,
                       "# Remove the thresholds when the profile has %d lists.\n"
                       "defaults: {mode: observe, report_threshold: %d, action_threshold: %d}\n",
@@ -390,10 +384,10 @@ static int describe(struct ek_learned_baseline *b, struct ek_error *e)
         rc = each_stored(b, add_fields, &b->fields, e);
     if (!rc && 2 * b->fields.lists < b->fields.messages)
         rc = no_lists(b, b->fields.first_fault, NAME_FIELDS, e);
-    if (!rc)
-        choose_dimensions(&b->fields);
     b->young = b->fields.lists < YOUNG;
-    return rc ? rc : make_rules(b, b->young, &b->rules, e);
+    if (!rc)
+        choose_dimensions(b, NULL);
+    return rc ? rc : make_rules(b, &b->rules, e);
 }
 
 static int add_to_halves(void *context, const struct ek_buf *message, int64_t time_ms,
@@ -517,13 +511,13 @@ static int renew_rules(struct ek_learned_baseline *b, const struct ek_profile *p
                        struct ek_error *e)
 {
     struct ek_rules *rules;
-    bool young = p->queries < YOUNG, differ = drop_different(&b->fields, p);
-    if (!differ && young == b->young)
+    bool was_young = b->young;
+    b->young = p->queries < YOUNG;
+    if (!choose_dimensions(b, p) && b->young == was_young)
         return EK_OK;
-    int rc = make_rules(b, young, &rules, e);
+    int rc = make_rules(b, &rules, e);
     if (rc)
         return rc;
-    b->young = young;
     ek_detector_free(b->detector);
     b->detector = NULL;
     ek_rules_free(b->rules);

@@ -57,7 +57,7 @@ enum { EK_LEARNED_FILES = EK_LEARNED_PROFILE + 1 };
 const char *ek_learned_file_name(enum ek_learned_file file);
 
 /* Segment dimension of the first batch. */
-enum { EK_LEARNED_VALUES = 20, EK_LEARNED_NAME_BYTES = 100 };
+enum { EK_LEARNED_VALUES = 64, EK_LEARNED_NAME_BYTES = 100 };
 struct ek_learned_dimension {
     char name[EK_LEARNED_NAME_BYTES];
     uint64_t lists; /* with a value */

@@ -26,6 +26,8 @@ struct fed {
     uint64_t next;
     double factor;      /* of the price */
     int64_t at_ms, gap; /* time of the next list, and between two; gap 0: as generated */
+    int values;         /* of the second segment dimension, 0: as generated */
+    bool differ;        /* the prices of these values do */
     enum ek_feature_encoding encoding;
     int profiles, refusals, resumed, daily;
 };
@@ -53,19 +55,31 @@ static void feed_free(struct fed *f)
     ek_manifest_free(f->manifest);
 }
 
-static void feed(struct fed *f, int lists)
+/* Change the next list as the test wants it. value [20]: text of its segment, which it keeps. */
+static void change_list(struct fed *f, char *value)
 {
     int price = ek_manifest_item(f->manifest, "price");
+    int number = f->values ? (int)f->next % f->values : 0;
+    double factor = f->differ ? f->factor * exp(number / 20.) : f->factor;
+    for (int k = 0; k < f->list.items; k++)
+        f->list.x[k * f->list.item_features + price] *= (float)factor;
+    if (f->values)
+        f->list.segments[1].value =
+            (struct ek_text){value, (size_t)snprintf(value, 20, "v%d", number)};
+    if (f->gap)
+        f->list.time_ms = f->at_ms += f->gap;
+}
+
+static void feed(struct fed *f, int lists)
+{
     struct ek_buf message;
     struct ek_error e;
     ek_buf_init(&message, 0);
     for (int i = 0; i < lists; i++) {
         enum ek_learned_step step;
+        char value[20];
         ck_assert_int_eq(ek_hotel_list(f->hotel, f->next++, &f->list, &e), 0);
-        for (int k = 0; k < f->list.items; k++)
-            f->list.x[k * f->list.item_features + price] *= (float)f->factor;
-        if (f->gap)
-            f->list.time_ms = f->at_ms += f->gap;
+        change_list(f, value);
         ek_buf_clear(&message);
         ck_assert_int_eq(ek_codec_encode(f->manifest, &f->list, f->encoding, &message, &e), 0);
         ck_assert_int_eq(ek_learned_add(f->baseline, message.data, message.length, -1, &step, &e),
@@ -94,19 +108,46 @@ START_TEST(the_first_batch_gives_manifest_rules_and_profile_and_later_ones_doubl
     ck_assert_uint_eq(c->lists, FIRST);
     ck_assert_uint_eq(c->ids, FIRST);
     ck_assert_int_eq(c->dimensions, 2);
-    /* 24 markets have other prices; the arms are alike. */
+    /* 24 markets have other prices, the levels of which are unknown; the arms are alike. */
     ck_assert_str_eq(c->dimension[0].name, "arm");
     ck_assert(c->dimension[0].in_rules);
     ck_assert(!c->dimension[1].in_rules);
     ck_assert_int_ge(ek_manifest_item(ek_learned_manifest(f.baseline), "price"), 0);
     feed(&f, 3500);
     ck_assert_int_eq(f.profiles, 4); /* 500, 1000, 2000, 4000 lists */
+    ck_assert(c->dimension[0].in_rules);
+    ck_assert(c->dimension[1].in_rules);
     ck_assert_uint_eq(ek_learned_lists(f.baseline), 4000);
     ck_assert_int_eq(ek_profile_load(&saved, ek_learned_path(f.baseline, EK_LEARNED_PROFILE), &e),
                      0);
     ck_assert_uint_eq(saved->queries, 4000);
     ek_profile_free(saved);
     feed_free(&f);
+}
+END_TEST
+
+START_TEST(a_dimension_of_many_values_is_monitored_if_its_levels_are_known)
+{
+    static const struct {
+        int values;
+        bool differ, monitored;
+    } cases[] = {{20, false, true},
+                 {21, false, false},
+                 {EK_LEARNED_VALUES, true, true},
+                 {EK_LEARNED_VALUES + 1, true, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fed f;
+        feed_new(&f, &USUAL);
+        f.values = cases[i].values;
+        f.differ = cases[i].differ;
+        feed(&f, 8 * FIRST);
+        const struct ek_learned_fields *c = ek_learned_fields(f.baseline);
+        ck_assert_uint_eq(ek_learned_lists(f.baseline), 8 * FIRST);
+        ck_assert(c->dimension[0].in_rules);
+        ck_assert_int_eq(c->dimension[1].values, cases[i].values);
+        ck_assert_int_eq(c->dimension[1].in_rules, cases[i].monitored);
+        feed_free(&f);
+    }
 }
 END_TEST
 
@@ -334,6 +375,7 @@ Suite *suite_learned_baseline(void)
 {
     return ek_suite("learned_baseline",
                     the_first_batch_gives_manifest_rules_and_profile_and_later_ones_double_it,
+                    a_dimension_of_many_values_is_monitored_if_its_levels_are_known,
                     of_a_first_batch_of_two_populations_the_lists_before_the_change_are_kept,
                     a_change_within_the_first_batch_that_lasts_becomes_the_baseline,
                     a_baseline_does_not_learn_a_change_and_goes_on_after_it,
