@@ -477,8 +477,7 @@ static void note_change(struct watch *w, enum ek_learned_step step)
         after = "; learning continues";
     } else if (step == EK_LEARNED_REFUSED && ek_learned_lists(w->baseline)) {
         before = "these lists are not learned: ";
-        after = "; learning continues after the change, and learns it if it returns at these "
-                "hours of another day";
+        after = "; learning continues after the change, or learns it if it returns daily";
     } else if (step == EK_LEARNED_REFUSED) {
         before = "the lists look like two populations: ";
         after = ek_learned_collected(w->baseline)

@@ -90,7 +90,9 @@ static void note_segments(struct row *r, const struct ek_learned_fields *c)
         bool many = d->values > EK_LEARNED_VALUES;
         snprintf(name, sizeof name, "%s (%s%d value%s%s)", d->name, many ? "more than " : "",
                  many ? EK_LEARNED_VALUES : d->values, d->values == 1 ? "" : "s",
-                 d->in_rules ? "" : ", not monitored");
+                 d->in_rules              ? ""
+                 : many || d->values == 1 ? ", not monitored"
+                                          : ", not monitored yet");
         add_name(names, name);
     }
     r->found = c->dimensions > 0;

@@ -258,10 +258,12 @@ static void add_text(struct ek_json_writer *w, const struct ek_overview_sources 
     else if (!s->confirmed)
         snprintf(text, sizeof text, "%zu suspected, none confirmed", s->suspected);
     else {
-        action_text(&s->problem[0], action);
-        snprintf(text, sizeof text, "%s%s. Action: %s",
-                 s->confirmed > 1 ? "several findings; first: " : "",
-                 s->problem[0].event->finding.text, action);
+        const struct problem *first = &s->problem[0];
+        bool only_observes = first->event->finding.no_model && first->mode == EK_MODE_OBSERVE;
+        action_text(first, action);
+        snprintf(text, sizeof text, "%s%s%s%s", s->confirmed > 1 ? "several findings; first: " : "",
+                 first->event->finding.text,
+                 only_observes ? "" : ". Action: ", only_observes ? "" : action);
     }
     ek_json_add_text(w, "text", text);
 }
