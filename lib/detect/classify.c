@@ -282,11 +282,13 @@ static void classify_spread(const struct ek_baseline *b, const struct ek_fit_tar
     d->exponent = d->class == EK_POWER ? power.value : 0;
 }
 
-/* A factor on some items shifts a list by its number of affected items. EK_CLASS_NONE:
- * undecided. */
-static enum ek_class classify_level(const struct ek_fit_target *t, const struct ek_diagnosis *d)
+/* A factor on some items shifts a list by its number of affected items, and a large one would widen
+ * the lists with a known spread. EK_CLASS_NONE: undecided. */
+static enum ek_class classify_level(const struct ek_fit_target *t, const struct ek_window *w,
+                                    const struct ek_diagnosis *d)
 {
-    if (d->spread_ratio < 1)
+    bool would_show = fabs(d->level.shift_ln) > FAR_LN && d->lists > w->count / 2;
+    if (d->spread_ratio < 1 || would_show)
         return EK_SCALE;
     double scale = ek_explain_scale(t, d->level.shift_ln).worth;
     double over = ek_explain_items(t).worth - scale;
@@ -384,7 +386,8 @@ void ek_classify(const struct ek_baseline *b, const float *density, const struct
     if (spread_moved(d))
         classify_spread(b, &target, d);
     else
-        d->class = items_moved_apart(w, d->level.shift_ln) ? EK_ITEMS : classify_level(&target, d);
+        d->class =
+            items_moved_apart(w, d->level.shift_ln) ? EK_ITEMS : classify_level(&target, w, d);
 }
 
 int ek_window_is_normal(const struct ek_baseline *b, const float *density,

@@ -124,6 +124,37 @@ START_TEST(every_class_is_told_from_the_others)
 }
 END_TEST
 
+/* Set the density of the residual to a normal one with this sd, as with levels by item. */
+static void set_density(struct windows *w, double sd)
+{
+    for (int i = 0; i < EK_DENSITY_BINS; i++) {
+        double z = ((i + .5) * EK_RESIDUAL_BIN - EK_RESIDUAL_RANGE / 2) / sd;
+        w->density[i] = (float)((1 - EK_DENSITY_FLOOR) * exp(-z * z / 2) / (sd * sqrt(2 * M_PI)) +
+                                EK_DENSITY_FLOOR / EK_RESIDUAL_RANGE);
+    }
+    w->baseline.sd = (float)sd;
+}
+
+/* Prices in cents and per stay of 1, 2, ... nights: the spread of a list is as usual. */
+START_TEST(a_factor_of_each_list_is_no_factor_of_some_items)
+{
+    static const double SD = .12;
+    static struct windows w;
+    windows_train(&w, 7);
+    set_density(&w, SD);
+    for (int i = 0; i < WINDOWS; i++) {
+        struct ek_window window = windows_next(&w, 300, WINDOW_ITEMS, NULL, 0, 1);
+        for (int k = 0; k < window.count; k++) {
+            int nights = 1;
+            while (ek_rng_uniform(&w.rng) < .6)
+                nights++;
+            w.record[k].r = (float)(log(100 * nights) + SD * ek_rng_normal(&w.rng));
+        }
+        ck_assert_int_eq(diagnose(&w, &window).class, EK_SCALE);
+    }
+}
+END_TEST
+
 START_TEST(an_offset_is_small_up_to_twice_the_threshold_of_a_factor)
 {
     static const struct {
@@ -220,7 +251,8 @@ END_TEST
 
 Suite *suite_classes(void)
 {
-    return ek_suite("classes", an_offset_is_small_up_to_twice_the_threshold_of_a_factor,
+    return ek_suite("classes", a_factor_of_each_list_is_no_factor_of_some_items,
+                    an_offset_is_small_up_to_twice_the_threshold_of_a_factor,
                     every_class_is_told_from_the_others,
                     lower_and_narrower_lists_are_no_offset_whatever_their_level,
                     the_class_does_not_depend_on_the_order_of_the_lists,
