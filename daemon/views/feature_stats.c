@@ -508,13 +508,16 @@ static int add_view(const char *name, const struct ek_feature_view *v, struct ek
     return ek_feature_view_json(out, v);
 }
 
-/* Return the segment in which a feature is furthest from training; NULL: no segments. */
-static const struct ek_feature_stats_cell *most_shifted(const struct ek_feature_stats_cell *cells,
+/* Return the segment in which a feature is furthest from training, of those that training does not
+ * expect to differ; NULL: none. */
+static const struct ek_feature_stats_cell *most_shifted(const struct ek_feature_stats *b,
+                                                        const struct ek_feature_stats_cell *cells,
                                                         int count, int feature)
 {
     const struct ek_feature_stats_cell *shifted = NULL;
     for (int i = 1; i < count; i++)
         if (cells[i].complete && cells[i].views[feature][EK_SPAN_RECENT].lists &&
+            !ek_live_sketches_differ(b->traffic, cells[i].dimension) &&
             (!shifted || ek_feature_view_moved(&cells[i].views[feature][EK_SPAN_RECENT]) >
                              ek_feature_view_moved(&shifted->views[feature][EK_SPAN_RECENT])))
             shifted = &cells[i];
@@ -544,7 +547,7 @@ static double report_threshold(const struct ek_feature_stats *b, int feature)
 static int add_feature(const struct ek_feature_stats *b, const struct ek_feature_stats_cell *cells,
                        int count, int feature, struct ek_buf *out)
 {
-    const struct ek_feature_stats_cell *shifted = most_shifted(cells, count, feature);
+    const struct ek_feature_stats_cell *shifted = most_shifted(b, cells, count, feature);
     bool all = count && cells[0].complete;
     bool in_segment =
         shifted && (!all || ek_feature_view_moved(&shifted->views[feature][EK_SPAN_RECENT]) >

@@ -396,6 +396,11 @@ int ek_live_sketches_histogram(struct ek_live_sketches *t, int cell, int feature
     return 1;
 }
 
+bool ek_live_sketches_differ(const struct ek_live_sketches *t, const char *dimension)
+{
+    return ek_segment_levels_differ(ek_profile_segment_levels(t->profile), dimension);
+}
+
 const struct ek_values *ek_live_sketches_training(const struct ek_live_sketches *t)
 {
     return t->training;

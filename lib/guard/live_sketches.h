@@ -131,6 +131,9 @@ int ek_live_sketches_view(struct ek_live_sketches *t, int cell, int feature,
  * if the cell has no sketches; *out is then unchanged. Takes about 50 microseconds. */
 int ek_live_sketches_histogram(struct ek_live_sketches *t, int cell, int feature,
                                struct ek_histogram *out);
+/* Return whether the values of a segment dimension have levels of their own in training, so that
+ * their difference from all of training is no shift. The profile decides; any thread. */
+bool ek_live_sketches_differ(const struct ek_live_sketches *t, const char *dimension);
 /* Return the training statistics [features]; valid as long as the sketches, for any thread. */
 const struct ek_values *ek_live_sketches_training(const struct ek_live_sketches *t);
 

@@ -1,4 +1,5 @@
 /* Feature statistics of the pages while the guard runs. */
+#include "base/alloc.h"
 #include "base/buf.h"
 #include "daemon/views/feature_stats.h"
 #include "tests/event_from.h"
@@ -143,6 +144,34 @@ START_TEST(a_list_of_features_names_the_segment_that_moved_most)
     ck_assert_double_eq_tol(number(json_object_get(most, "current"), "scale_ratio"), 100, 8);
     ck_assert(number(json_object_get(price, "current"), "psi") > 1);
     ck_assert_double_eq_tol(number(json_object_get(price, "current"), "lists"), LISTS, .5);
+    json_decref(all);
+    teardown(&b);
+}
+END_TEST
+
+/* The levels of arms in training, as those of markets. */
+static void set_levels(struct ek_profile *p)
+{
+    struct ek_segment_levels *t;
+    ck_assert_int_eq(ek_segment_levels_new(&t, 1, 1, 1), EK_OK);
+    ck_assert_ptr_nonnull(t->dimension[0] = ek_strdup("arm"));
+    ck_assert_ptr_nonnull(t->value[0] = ek_strdup("B"));
+    ek_segment_levels_index(t);
+    ek_segment_levels_free(p->segment_levels);
+    p->segment_levels = t;
+}
+
+START_TEST(segments_that_differ_in_training_are_no_shift)
+{
+    struct bench b;
+    setup(&b, "version: 1\nsegments: [arm]\n");
+    set_levels(b.world.profile);
+    run(&b, LISTS, "B");
+    sweep(&b);
+    json_t *all = page(&b, NULL, EK_OK);
+    json_t *price = json_array_get(json_object_get(all, "features"), 0);
+    ck_assert(json_is_null(json_object_get(price, "most_shifted_segment")));
+    ck_assert_ptr_nonnull(json_object_get(price, "levels"));
     json_decref(all);
     teardown(&b);
 }
@@ -356,6 +385,7 @@ Suite *suite_feature_stats(void)
     return ek_suite(
         "feature board", before_the_first_figures_a_feature_has_those_of_training,
         a_list_of_features_names_the_segment_that_moved_most,
+        segments_that_differ_in_training_are_no_shift,
         a_list_of_features_has_the_level_of_each_minute_where_it_moved_most,
         a_feature_has_its_cells_and_spans, a_feature_that_is_not_there_is_named_with_the_nearest,
         metrics_have_one_series_per_feature_and_cell,
