@@ -130,8 +130,10 @@ class Rare(opened.Opened):
         self.browser.until_text("Not measured yet: no list was shadow scored.", "#problems")
         self.assertIn("Enforce", self.browser.texts("#problems button"))
         self.assertRegex(self.browser.text("#problems .counts"), r"[\d,]+ changed")
-        heard.say(self.browser, status={"output": None, "model": None}, **observed)
+        heard.say(self.browser, status={"model": None}, **observed)
         self.browser.until_text("Not measured: shadow scoring needs a model.", "#problems")
+        heard.say(self.browser, status={"output": None, "model": None}, **observed)
+        self.browser.until("it has no effect", "return !document.querySelector('#problems').innerText.includes('If routed')")
         self.assertEqual(self.browser.texts("#problems button"), ["Accept as normal", "Pin"])
 
     def test_the_lists_of_an_incident_that_returned_begin_with_it(self):

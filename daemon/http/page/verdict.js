@@ -123,10 +123,11 @@ function surely(p) {
   return `Confirmed.${interval(p) ? ` Estimate ${times(p.factor)}, 95% interval ${interval(p)}.` : ""}`;
 }
 
+// Null for an instance without output and model, which has no effect.
 function effectOf(known, p) {
   if (p.without && p.without.text) return p.without.text;
   if (p.state === "suspected") return "Unknown: no list is changed until it is confirmed.";
-  if (known.status && known.status.model === null) return "Not measured: shadow scoring needs a model.";
+  if (known.status && known.status.model === null) return known.status.output === null ? null : "Not measured: shadow scoring needs a model.";
   return ROUTES.includes(p.doing.mitigation) ? "Not measured yet: no list was shadow scored." : "Not measured: no route is planned.";
 }
 
@@ -151,11 +152,11 @@ function since(known, p) {
 const effectName = (p) => (ROUTES.includes(p.doing.mitigation) && !acts(p) && p.state !== "suspected" ? "If routed" : "Effect");
 
 function answers(known, p) {
-  const others = othersOf(p);
+  const others = othersOf(p), effect = effectOf(known, p);
   return [since(known, p),
     h("dl", { class: "answers" },
       line("Mitigation", p.doing.text),
-      line(effectName(p), effectOf(known, p)),
+      effect ? line(effectName(p), effect) : null,
       line("What", whatHappened(p) + "."),
       others.length ? line("With it", items(others) + ".") : null,
       line("Certainty", surely(p), " ", h("a", { href: featurePage(p.feature), "data-key": `card ${p.feature} ${place(p.segment)}` }, p.state === "suspected" ? `Evidence for ${p.feature}` : `Why we are sure of ${p.feature}`)))];
