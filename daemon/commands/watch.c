@@ -499,6 +499,24 @@ static int take_step(struct watch *w, enum ek_learned_step step)
     return first ? show_fields(w) : w->instance ? save(w, NULL, false) : EK_OK;
 }
 
+/* End the batch with the past. The calm messages of a first batch that is refused may suffice. */
+static int end_past(struct watch *w)
+{
+    uint64_t collected;
+    int rc;
+    w->past = false;
+    do {
+        enum ek_learned_step step;
+        collected = ek_learned_collected(w->baseline);
+        rc = ek_learned_end_batch(w->baseline, &step, &w->e);
+        if (!rc)
+            rc = take_step(w, step);
+    } while (!rc && !ek_learned_lists(w->baseline) &&
+             ek_learned_collected(w->baseline) >= EK_LEARNED_FIRST_LEAST &&
+             ek_learned_collected(w->baseline) < collected);
+    return rc;
+}
+
 /* Read the messages of one poll into the baseline. */
 static int learn(struct watch *w)
 {
@@ -518,14 +536,7 @@ static int learn(struct watch *w)
             rc = take_step(w, step);
         w->message_ms = ek_now_ms(); /* a new profile takes time */
     }
-    if (!rc && w->past && ek_merged_consumer_at_end(w->consumer)) {
-        enum ek_learned_step step;
-        w->past = false;
-        rc = ek_learned_end_batch(w->baseline, &step, &w->e);
-        if (!rc)
-            rc = take_step(w, step);
-    }
-    return rc;
+    return !rc && w->past && ek_merged_consumer_at_end(w->consumer) ? end_past(w) : rc;
 }
 
 static void rest(void)

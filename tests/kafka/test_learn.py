@@ -165,6 +165,15 @@ class WatchBaseline(unittest.TestCase):
             self.assertTrue(1400 < learned <= 1600, w.said())
             w.wait_ready()
             w.stop(self)
+        # Of a first batch that ends with a fault, the calm lists suffice.
+        faulty, (source, _) = hotel("--fault=price=x100", count=1900), WORLD.names()
+        WORLD.broker.create(source)
+        WORLD.send(source, numbered(healthy[:700] + faulty[700:850]))
+        with Watch("-t", source, "--since", SINCE, "--learn", 2000) as w:
+            w.wait_for(r"two populations: 'price' changes .* since 20\S+Z; those since then are discarded")
+            self.assertTrue(LEARNED <= int(w.wait_for(r"baseline of (\d+) lists: x10 ")[1]) <= 700, w.said())
+            w.wait_ready()
+            w.stop(self)
 
     def test_x100_is_found_in_ten_lists_and_x2_in_thirty_after_five_thousand_and_no_healthy_list_is_one(self):
         count, more = 5200, 4000
