@@ -152,7 +152,11 @@ static inline struct ek_window windows_next(struct windows *w, int lists, int mo
         window_fault *here = ek_rng_uniform(&w->rng) < share ? fault : NULL;
         w->record[i] = window_list(w, most, here, by, &w->level[i]);
     }
-    return (struct ek_window){w->record, w->level, lists, 0, w->scratch, {0, 1, 0}, {0, 0}};
+    return (struct ek_window){.record = w->record,
+                              .level = w->level,
+                              .count = lists,
+                              .scratch = w->scratch,
+                              .known = {0, 1, 0}};
 }
 
 #endif

@@ -215,7 +215,7 @@ static void add_effect(struct line *l, const struct ek_event_finding *f)
     else if (f->class == EK_POWER && isfinite(f->exponent))
         add(l, " raised to the power %.3g", f->exponent);
     else if (f->class == EK_SHAPE && isfinite(f->spread_ratio))
-        add(l, ": spread within lists x%.3g", f->spread_ratio);
+        add(l, ": spread x%.3g", f->spread_ratio);
     else if (ek_class_counts_values(f->class)) {
         ek_finding_values_text(f->class, f->value_fraction, f->trained_fraction, values);
         add(l, ": %s,", values);

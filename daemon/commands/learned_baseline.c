@@ -445,7 +445,7 @@ static int compare_halves(struct ek_learned_baseline *b, uint64_t *calm, struct 
         return rc;
     rc = each_stored(b, add_to_halves, halves, e);
     *b->change = 0;
-    for (int f = 0; !rc && f < b->manifest->item_count; f++) {
+    for (int f = 0; !rc && f < b->manifest->watched_count; f++) {
         const struct ek_halves_change *c = ek_profile_halves_change(halves, f);
         if (!c || !is_large(c->class, c->factor))
             continue;
@@ -484,7 +484,7 @@ static int fit(struct ek_learned_baseline *b, struct ek_profile **out, struct ek
 
 static uint64_t lists_max(const struct ek_learned_baseline *b)
 {
-    uint64_t most = b->limits.fit_bytes / (STATS_BYTES * (uint64_t)b->manifest->item_count + 1);
+    uint64_t most = b->limits.fit_bytes / (STATS_BYTES * (uint64_t)b->manifest->watched_count + 1);
     return most < b->limits.lists ? most : b->limits.lists;
 }
 

@@ -35,7 +35,7 @@ int ek_profile_halves_new(struct ek_profile_halves **out, const struct ek_manife
         return ek_fail(e, EK_ENOMEM, "out of memory");
     h->manifest = m;
     h->lists = lists;
-    h->change = ek_calloc((size_t)m->item_count + 1, sizeof *h->change);
+    h->change = ek_calloc((size_t)m->watched_count + 1, sizeof *h->change);
     int rc = h->change ? ek_rules_default(&h->rules, m, e) : ek_fail(e, EK_ENOMEM, "out of memory");
     if (!rc)
         rc = ek_profile_fit_new(&h->fit, m, field, e);
@@ -98,7 +98,7 @@ const struct ek_halves_change *ek_profile_halves_change(const struct ek_profile_
 void ek_profile_halves_print(const struct ek_profile_halves *h, FILE *to)
 {
     int count = 0;
-    for (int f = 0; f < h->manifest->item_count; f++) {
+    for (int f = 0; f < h->manifest->watched_count; f++) {
         const struct ek_halves_change *c = ek_profile_halves_change(h, f);
         if (!c || ++count > PRINTED_MAX)
             continue;

@@ -610,7 +610,7 @@ int ek_feature_stats_find(struct ek_feature_stats *b, const char *name, struct e
 {
     int count;
     (void)ek_feature_stats_lock(b, &count); /* a reload may replace the manifest */
-    int feature = ek_manifest_item(b->manifest, name);
+    int feature = ek_manifest_watched(b->manifest, name);
     if (feature < 0)
         add_unknown_feature(b, name, out);
     ek_feature_stats_unlock(b);
@@ -718,7 +718,7 @@ static int add_states(const struct selection *s, struct ek_buf *out)
 
 static void add_state(struct selection *s, const struct ek_event_finding *f)
 {
-    int feature = ek_manifest_item(s->b->manifest, f->at.feature);
+    int feature = ek_manifest_watched(s->b->manifest, f->at.feature);
     for (int c = 0; c < s->count && feature >= 0; c++) {
         const struct ek_event_place at = {f->at.feature, s->cell[c]->dimension, s->cell[c]->value};
         uint8_t *state = &s->state[c * s->b->features + feature];

@@ -119,10 +119,17 @@ static struct place *rank(const double *scores, int n)
     return places;
 }
 
+static double value_at(const struct ek_context *c, int row, int feature)
+{
+    int query = ek_manifest_query_of(c->assets->manifest, feature);
+    size_t at = (size_t)row * (size_t)c->query.item_features + (size_t)feature;
+    return (double)(query < 0 ? c->query.x[at] : c->query.query[query]);
+}
+
 static int copy_routes(struct ek_rank_sample *one, const struct ek_context *c)
 {
     const struct ek_manifest *m = c->assets->manifest;
-    for (int f = 0; f < m->item_count && one->routes < EK_SAMPLE_ROUTES; f++) {
+    for (int f = 0; f < m->watched_count && one->routes < EK_SAMPLE_ROUTES; f++) {
         int k = c->slot_of_item[f];
         enum ek_action action = k < 0 ? EK_ACT_NONE : c->routing.would[k].action;
         if (action == EK_ACT_NONE)
@@ -132,10 +139,8 @@ static int copy_routes(struct ek_rank_sample *one, const struct ek_context *c)
         r->feature = ek_strdup(m->item[f]->name);
         if (!r->feature)
             return EK_ENOMEM;
-        const float *x = c->query.x + f;
         for (int i = 0; i < one->items; i++)
-            one->item[i].value[one->routes] =
-                (double)x[(size_t)one->item[i].row * (size_t)c->query.item_features];
+            one->item[i].value[one->routes] = value_at(c, one->item[i].row, f);
         one->routes++;
     }
     return EK_OK;

@@ -146,7 +146,7 @@ int ek_profile_new(struct ek_profile **out, const struct ek_manifest *m, int str
     struct ek_profile *p = ek_calloc(1, sizeof *p);
     if (!p)
         return ek_fail(e, EK_ENOMEM, "out of memory");
-    p->features = m->item_count;
+    p->features = m->watched_count;
     p->strata = strata;
     p->manifest_hash = m->hash;
     if (allocate(p) || copy_names(p, m) || !(p->stratum[0] = ek_strdup("")) ||
@@ -875,13 +875,30 @@ static bool has_foreign_queries(const struct ek_profile *p, const struct ek_mani
            (r->count && r->query[r->count - 1] >= m->query_count);
 }
 
+/* Check the query features. The manifest hash does not cover which of them are watched. */
+static int check_watched(const struct ek_profile *p, const struct ek_manifest *m,
+                         struct ek_error *e)
+{
+    if (has_foreign_queries(p, m))
+        return ek_fail(e, EK_EFORMAT, "the profile has query features that the manifest lacks");
+    for (int f = m->item_count; f < m->watched_count || f < p->features; f++) {
+        const char *here = f < m->watched_count ? m->item[f]->name : "none";
+        const char *there = f < p->features ? p->name[f] : "none";
+        if (strcmp(here, there) != 0)
+            return ek_fail(e, EK_ESTATE,
+                           "other query features are watched: '%s' in the manifest, '%s' in the "
+                           "profile; make the profile again with this manifest",
+                           here, there);
+    }
+    return EK_OK;
+}
+
 int ek_profile_check(const struct ek_profile *p, const struct ek_manifest *m, struct ek_error *e)
 {
-    if (p->manifest_hash == m->hash && p->features == m->item_count)
-        return has_foreign_queries(p, m)
-                   ? ek_fail(e, EK_EFORMAT,
-                             "the profile has query features that the manifest lacks")
-                   : check_types(p, m, e);
+    if (p->manifest_hash == m->hash && p->features >= m->item_count) {
+        int rc = check_watched(p, m, e);
+        return rc ? rc : check_types(p, m, e);
+    }
     for (int f = 0; f < p->features && f < m->item_count; f++)
         if (strcmp(p->name[f], m->item[f]->name) != 0)
             return ek_fail(e, EK_ESTATE,

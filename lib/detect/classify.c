@@ -68,6 +68,8 @@ static const double SPREAD_TEST = 4, SPREAD_MOVE = .04;
 /* Spread around the levels of the items: move (ln), standard errors, and fraction of the items that
  * moved if not all did. */
 static const double OWN_SPREAD_MOVE = .2, APART_ERRORS = 2.5, APART_ITEMS = .8;
+/* Scatter between lists of one value: smallest move (ln), and smallest sum of squares. */
+static const double SCATTER_MOVE = .1, SCATTER_MIN = 1e-6;
 static const double MIX_INCOHERENT = .04, MIX_MOVE = .05, MIX_SHARE = .97;
 static const double SCALE_GAIN = 6, SCALE_SHIFT = .04;
 /* A shift that no bound explains: ln, and standard deviations of the level of a list. */
@@ -133,6 +135,51 @@ static void spreads(const struct ek_baseline *b, const struct ek_window *w, stru
     d->spread_ratio = exp(whole / d->lists);
     d->spread_test = score / sqrt(d->lists);
     d->incoherent = incoherent / d->lists;
+}
+
+/* Return the mean of a residual in training. */
+static double density_mean(const float *density)
+{
+    double sum = 0, mass = 0;
+    for (int i = 0; i < EK_DENSITY_BINS; i++) {
+        sum += (double)density[i] * (i + .5);
+        mass += (double)density[i];
+    }
+    return (sum / mass - EK_DENSITY_BINS / 2.) * EK_RESIDUAL_BIN;
+}
+
+/* Return the ln likelihood of residuals r [n] that scatter `ratio` times as much as in training,
+ * against no change. */
+static double scatter_gain(const float *density, const float *r, int n, double mean, double ratio)
+{
+    double usual = density_mean(density), gain = 0;
+    for (int i = 0; i < n; i++) {
+        double back = (r[i] - mean) / ratio + usual;
+        gain += log((double)density[ek_residual_bin((float)back)] / ratio /
+                    (double)density[ek_residual_bin(r[i])]);
+    }
+    return gain;
+}
+
+/* Measure the scatter between lists of one value each, r [n], which a power or an offset changes
+ * and a factor does not. It has changed if that explains the lists better than the fitted level. */
+static void scatter(const struct ek_baseline *b, const float *density, const struct ek_window *w,
+                    int n, struct ek_diagnosis *d)
+{
+    double squares = 0;
+    d->spread_ratio = 1;
+    for (int i = 0; i < n; i++)
+        squares += (w->scratch[i] - d->mean_ln) * (w->scratch[i] - d->mean_ln);
+    double move = log(fmax(squares, SCATTER_MIN) / fmax(n, 1)) / 2 - log((double)b->sd);
+    if (n < LISTS_FOR_MIX)
+        return;
+    d->lists = n;
+    if (fabs(move) < SCATTER_MOVE)
+        return;
+    double ahead = scatter_gain(density, w->scratch, n, d->mean_ln, exp(move)) - d->level.gain_ln;
+    d->spread_test = copysign(sqrt(2 * fmax(ahead / w->known.repetition, 0)), move);
+    if (ahead > 0)
+        d->spread_ratio = exp(move);
 }
 
 /* Return whether the spread moved, or the lists are a mixture. */
@@ -304,7 +351,10 @@ void ek_describe(const struct ek_baseline *b, const float *density, const struct
     d->mean_error_ln = b->sd / sqrt(n ? n : 1);
     ek_residuals_get(&h, w->scratch, n);
     d->level = ek_align(density, &h, &w->known);
-    spreads(b, w, d);
+    if (w->single)
+        scatter(b, density, w, n, d);
+    else
+        spreads(b, w, d);
     for (int i = 0; i < EK_SHARES; i++)
         d->share[i] = mean_share(w, i, &d->share_error[i]);
     d->class = by_shares(b, d);
@@ -382,6 +432,10 @@ void ek_classify(const struct ek_baseline *b, const float *density, const struct
         d->class = classify_fewer(b, d);
     if (d->class != EK_CLASS_NONE || (!spread_moved(d) && !level_moved(d)))
         return;
+    if (w->single) {
+        d->class = spread_moved(d) ? EK_SHAPE : EK_SCALE;
+        return;
+    }
     make_target(b, density, w, &target);
     if (spread_moved(d))
         classify_spread(b, &target, d);

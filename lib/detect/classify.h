@@ -19,13 +19,15 @@ struct ek_window {
     float *scratch; /* [count] */
     struct ek_align_known known;
     struct ek_own_spread own; /* usual spread around the levels of the items; sd 0: unknown */
+    bool single;              /* one value per list, of a query feature */
 };
 
 struct ek_diagnosis {
     enum ek_class class;
     struct ek_alignment level;
     double mean_ln, mean_error_ln; /* of the residual */
-    double spread_ratio;           /* spread relative to training; 1 if unknown */
+    double spread_ratio;           /* spread within lists relative to training, between lists if
+                                    * they have one value each; 1 if unknown */
     double spread_test;            /* change of the spread in standard errors */
     double incoherent; /* fraction of lists with a spread above training's 99.5% quantile */
     double share[EK_SHARES], share_error[EK_SHARES]; /* missing, zero, negative, tied */

@@ -267,7 +267,7 @@ int ek_detector_new_with(struct ek_detector **out, const struct ek_manifest *m,
     d->profile = p;
     d->profile_hash = ek_profile_hash(p);
     d->rules = rules;
-    d->features = m->item_count;
+    d->features = m->watched_count;
     d->query_features = m->query_count;
     d->baseline = find_segment(rules, p->field);
     d->walk.cell = d->outside_query = -1;
@@ -536,7 +536,7 @@ static void learn_levels(struct ek_detector *d, const struct ek_list *q,
     const struct ek_item_levels *t = d->profile->item_levels;
     compute_common(d, q, read);
     for (int i = 0; q->item_id && i < q->items; i++) {
-        const float *x = q->x + (size_t)i * (size_t)d->features;
+        const float *x = q->x + (size_t)i * (size_t)q->item_features;
         if (ek_item_levels_find(t, q->item_id[i]))
             continue;
         for (int a = 0; a < t->features; a++) {

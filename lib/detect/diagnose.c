@@ -128,8 +128,8 @@ static double factor_gain(const struct ek_detector *d, const struct line *l, dou
 }
 
 /* Return the factor of each list, given that of the last diagnosis, which remains while it explains
- * the lists and no list before the change is known any more. *w is the window of the episode, also
- * afterwards. */
+ * the lists and no list before the change is known any more. A query feature has none: it would
+ * explain itself. *w is the window of the episode, also afterwards. */
 static struct query_factor find_query_factor(struct ek_detector *d, const struct ek_episode *e,
                                              const struct query_factor *was, struct ek_window *w)
 {
@@ -137,7 +137,7 @@ static struct query_factor find_query_factor(struct ek_detector *d, const struct
     const struct ek_alignment *level = &e->diagnosis.level;
     struct query_factor found = {-1, 1, 0};
     double best = GAIN;
-    for (int m = 0; m < d->query_features; m++) {
+    for (int m = 0; m < d->query_features && !w->single; m++) {
         struct line line;
         int moving;
         if (d->manifest->query[m]->type == EK_TYPE_CATEGORY)
@@ -177,7 +177,7 @@ static bool is_one_number(struct ek_detector *d, const struct ek_episode *e,
 {
     const float *density = ek_profile_density(d->profile, e->feature);
     int moving;
-    for (int m = 0; m < d->query_features; m++) {
+    for (int m = 0; m < d->query_features && !w->single; m++) {
         if (d->manifest->query[m]->type == EK_TYPE_CATEGORY)
             continue;
         int n = collect_offsets(d, w, m, &moving);
@@ -197,6 +197,8 @@ bool ek_diagnosis_is_plain_scale(struct ek_detector *d, const struct ek_episode 
     double error = fmax(SURE_ERROR_LN, SURE_FRACTION * fabs(g->level.shift_ln));
     double act = log(ek_detector_rule(d, e->feature)->action_threshold);
     if (fabs(g->level.shift_ln) > act && !ek_window_shows_items(w, g->level.shift_ln))
+        return false;
+    if (w->single && !g->lists) /* their scatter is not known yet */
         return false;
     return g->class == EK_SCALE && e->query_feature < 0 && g->level.error_ln < error &&
            fabs(g->spread_test) < SURE_SPREAD && is_one_number(d, e, w);

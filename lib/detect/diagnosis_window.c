@@ -79,10 +79,13 @@ int ek_detector_window_for(struct ek_detector *d, int feature, int cell, uint64_
         count = most;
     }
     d->window_row = d->rows + at;
-    *w = (struct ek_window){d->window + at, d->window_level + at,
-                            count,          ek_detector_level(d, cell, feature),
-                            d->residual,    {0, 1, 0},
-                            {0, 0}};
+    *w = (struct ek_window){.record = d->window + at,
+                            .level = d->window_level + at,
+                            .count = count,
+                            .mu = ek_detector_level(d, cell, feature),
+                            .scratch = d->residual,
+                            .known = {0, 1, 0},
+                            .single = d->manifest->item[feature]->role == EK_ROLE_QUERY};
     return count;
 }
 

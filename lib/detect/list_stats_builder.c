@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "detect/dedup.h"
 
 #include <math.h>
@@ -138,7 +139,7 @@ static int out_of_memory(struct ek_error *e)
 static int allocate(struct ek_list_stats_builder *r)
 {
     size_t features = (size_t)r->features;
-    if (ek_list_moments_new(&r->sums, r->features))
+    if (ek_list_moments_new(&r->sums, r->item_features))
         return EK_ENOMEM;
     r->tables = ek_calloc(1, sizeof *r->tables);
     r->pivot = ek_calloc_aligned((size_t)r->sums->padded, sizeof *r->pivot);
@@ -186,8 +187,9 @@ static int load_profile(struct ek_list_stats_builder *r)
 {
     const struct ek_profile *p = r->profile;
     ek_bet_tables_fill(r->tables);
-    for (int f = 0; f < r->features; f++) {
+    for (int f = 0; f < r->item_features; f++)
         r->pivot[f] = p->baseline[f].log_mean;
+    for (int f = 0; f < r->features; f++) {
         ek_feature_bets_fill(&r->bets[f], r->tables, &p->baseline[f]);
         for (int s = 0; s < p->strata; s++)
             r->level[s * r->features + f] = p->level[f * p->strata + s];
@@ -208,7 +210,9 @@ int ek_list_stats_builder_new(struct ek_list_stats_builder **out, const struct e
     struct ek_list_stats_builder *r = ek_calloc(1, sizeof *r);
     if (!r)
         return out_of_memory(e);
-    r->features = m->item_count;
+    r->features = m->watched_count;
+    r->item_features = m->item_count;
+    r->watched_query = m->watched_query;
     r->query_features = m->query_count;
     r->profile = p;
     r->same = rules->dedup_key;
@@ -310,6 +314,27 @@ static int apply_item_levels(struct ek_list_stats_builder *r, const struct ek_li
     return rc;
 }
 
+float ek_query_level_noise(const struct ek_baseline *b, uint64_t key, int feature)
+{
+    static const float PART = .25F;
+    double uniform = (double)(ek_hash(&feature, sizeof feature, key) >> 11) * 0x1p-53;
+    return PART * b->log_sd * (float)(2 * uniform - 1);
+}
+
+/* Read the watched query features, each as a list of one item. */
+static void read_queries(struct ek_list_stats_builder *r, const struct ek_list *q)
+{
+    uint64_t key = ek_hash(&q->time_ms, sizeof q->time_ms, 0);
+    if (q->id.text)
+        key = ek_hash(q->id.text, q->id.length, key);
+    key = ek_hash(q->x, (size_t)r->item_features * sizeof *q->x, key);
+    for (int f = r->item_features; f < r->features; f++) {
+        struct ek_list_stats *o = &r->record[f];
+        ek_list_stats_compute_value(q->query[r->watched_query[f - r->item_features]], o);
+        o->r += ek_query_level_noise(&r->profile->baseline[f], key, f);
+    }
+}
+
 static int read_items(struct ek_list_stats_builder *r, const struct ek_list *q)
 {
     const struct ek_segment_levels *segments = ek_profile_segment_levels(r->profile);
@@ -318,6 +343,8 @@ static int read_items(struct ek_list_stats_builder *r, const struct ek_list *q)
     r->stratum = ek_profile_stratum(r->profile, name.text, name.length);
     ek_list_moments_compute(r->sums, q->x, q->items, r->pivot);
     ek_list_stats_compute(r->sums, q->items, r->pivot, r->record);
+    if (r->features > r->item_features)
+        read_queries(r, q);
     if (apply_item_levels(r, q))
         return EK_ENOMEM;
     r->unknown_stratum = is_unknown_stratum(r->profile, r->stratum);
@@ -351,10 +378,10 @@ double ek_list_stats_builder_expected(const struct ek_list_stats_builder *r,
 int ek_list_stats_builder_read(struct ek_list_stats_builder *r, const struct ek_list *q,
                                struct ek_error *e)
 {
-    if (q->item_features != r->features || q->query_features != r->query_features)
+    if (q->item_features != r->item_features || q->query_features != r->query_features)
         return ek_fail(e, EK_ESTATE,
                        "a list has %d item and %d query features, the manifest %d and %d",
-                       q->item_features, q->query_features, r->features, r->query_features);
+                       q->item_features, q->query_features, r->item_features, r->query_features);
     r->repeat_key = r->same ? ek_dedup_key(q, r->same) : 0;
     return q->items > 0 && read_items(r, q) ? out_of_memory(e) : EK_OK;
 }

@@ -30,6 +30,12 @@ struct ek_stratum_field ek_stratum_field_find(const struct ek_manifest *m, const
 struct ek_text ek_stratum_name(const struct ek_stratum_field *field, const struct ek_list *q,
                                char scratch[EK_STRATUM_TEXT]);
 
+/* Return the noise that is added to the level of a query feature (ln): uniform, up to a quarter of
+ * its scatter in training, and determined by `key` and the number of the feature. Whole numbers
+ * have few levels; without noise an error of the tracked level smaller than the scatter could
+ * change the ranks of all lists with one value. */
+float ek_query_level_noise(const struct ek_baseline *b, uint64_t key, int feature);
+
 /* Allocation of the list of num/bet_steps.h for the features of a profile. Memory: about 1.9 KiB
  * per feature. */
 /* Create a list. bets and baseline [features]; tables and bets must outlive it. Return 0 or
@@ -46,19 +52,20 @@ void ek_list_bets_free(struct ek_bet_list *l);
  * after the other (ek_detector_update). The result depends only on the profile and the rules. A
  * thread that holds several lists uses one builder per list, sharing tables through _new_paired.
  * Memory: about 2 KiB per item feature, 150 bytes for a paired builder. Not thread-safe. Manifest,
- * profile and rules must outlive it.
+ * profile and rules must outlive it. A watched query feature is read as a list of one item.
  */
 struct ek_list_stats_builder {
-    int features, query_features;
+    int features, item_features, query_features; /* W, F, M of the manifest */
+    const int *watched_query;                    /* [W - F] query numbers */
     const struct ek_profile *profile;
     unsigned same; /* enum ek_same bits that define a repeat; 0: no repeats */
     struct ek_stratum_field field;
     const struct ek_list_stats_builder *with; /* owner of the shared tables below; NULL: owned */
     struct ek_bet_tables *tables;
-    struct ek_feature_bets *bets; /* [F] */
+    struct ek_feature_bets *bets; /* [W] */
     float *pivot;                 /* [padded] */
-    float *level;                 /* [S, F] */
-    float *season;                /* [EK_DAY_BINS, F] of the level; NULL: none */
+    float *level;                 /* [S, W] */
+    float *season;                /* [EK_DAY_BINS, W] of the level; NULL: none */
     int *category, categories;    /* item numbers of the category features */
     struct ek_list_moments *sums;
     struct ek_item_levels_scratch *items;    /* for levels by item */
@@ -70,7 +77,7 @@ struct ek_list_stats_builder {
                                    * levels are missing */
     bool lacks_levels;            /* some of its items have no level, or not all levels */
     bool unknown_items;           /* too few of its items have levels: levels by item are missing */
-    struct ek_list_stats *record; /* [F] residuals relative to the stratum */
+    struct ek_list_stats *record; /* [W] residuals relative to the stratum */
     struct ek_bet_list *list_bets;
 };
 

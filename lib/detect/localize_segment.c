@@ -50,6 +50,8 @@ static double statistic(const struct ek_detector *d, const struct ek_episode *e,
     switch (e->diagnosis.class) {
     case EK_SHAPE:
     case EK_ITEMS:
+        if (w->single)
+            break;
         return ek_change_spread(d, e->feature, o);
     case EK_NEW_CATEGORY:
         return ek_categories_shift_probability(d->categories, e->feature, &e->category,

@@ -40,7 +40,7 @@ struct reading {
 static int find(const struct reading *r, const struct ek_fleet_place *p, int *feature, int *cell)
 {
     *cell = -1;
-    *feature = ek_manifest_find_item(r->by->manifest, p->feature);
+    *feature = ek_manifest_find_watched(r->by->manifest, p->feature);
     return *feature < 0 ? EK_OK : r->by->cell_of(r->by->context, &p->cell, cell);
 }
 

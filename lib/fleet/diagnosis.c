@@ -32,7 +32,8 @@ struct suspicion {
 struct ek_fleet_diagnosis {
     int feature;
     uint32_t number;
-    struct ek_manifest manifest; /* of one item feature: views into the full manifest */
+    struct ek_manifest
+        manifest; /* of one feature, as an item feature: views into the full manifest */
     struct ek_profile profile;
     struct ek_category_table no_category;
     struct ek_detector *detector;
@@ -54,7 +55,7 @@ static void narrow(struct ek_fleet_diagnosis *c, const struct ek_manifest *m,
 {
     int f = c->feature, strata = p->strata;
     c->manifest = *m;
-    c->manifest.item_count = 1;
+    c->manifest.item_count = c->manifest.watched_count = 1;
     c->manifest.item = m->item + f;
     c->profile = *p;
     c->profile.features = 1;

@@ -44,7 +44,7 @@ void ek_fleet_finding_walk(struct ek_serialize *w, const struct ek_manifest *m,
     ek_wire_u32(w, &f->cause);
     if (!ek_serialize_is_reading(w))
         return;
-    f->feature = ek_manifest_find_item(m, feature);
+    f->feature = ek_manifest_find_watched(m, feature);
     f->query_feature = ek_manifest_find_query(m, query);
     ek_finding_set_flags(f, flags);
     ek_record_reader_require(w, is_factor(f->factor) && is_factor(f->factor_low) &&
@@ -245,7 +245,7 @@ static bool is_readable(const struct reading *r)
 
 static void get_sums(struct reading *r)
 {
-    uint64_t features = (uint64_t)r->tick->manifest->item_count, next = 0;
+    uint64_t features = (uint64_t)r->tick->manifest->watched_count, next = 0;
     uint64_t count = ek_record_get(&r->w, features);
     for (uint64_t i = 0; i < count && is_readable(r); i++) {
         struct ek_evidence_sum_values s = {.lists = 0};

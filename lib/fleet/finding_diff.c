@@ -118,7 +118,7 @@ static bool is_at(const struct ek_open_finding *k, const struct ek_fleet_place *
 static int apply_accepted(void *context, const struct ek_fleet_accept *a)
 {
     struct ek_finding_diff *n = context;
-    int feature = ek_manifest_find_item(n->manifest, a->place.feature);
+    int feature = ek_manifest_find_watched(n->manifest, a->place.feature);
     for (int i = 0; a->version > n->previous && i < n->known.count; i++)
         n->known.item[i].accepted |= is_at(&n->known.item[i], &a->place, feature);
     return EK_OK;
@@ -182,7 +182,7 @@ int ek_finding_diff_next(struct ek_finding_diff *n, struct ek_finding *out)
 bool ek_finding_diff_has(const struct ek_finding_diff *n, const char *feature,
                          const char *dimension, const char *value)
 {
-    int item = ek_manifest_find_item(n->manifest, ek_text_from(feature));
+    int item = ek_manifest_find_watched(n->manifest, ek_text_from(feature));
     for (int i = 0; i < n->known.count; i++) {
         const struct ek_open_finding *k = &n->known.item[i];
         if (k->present && k->f.feature == item &&
@@ -197,7 +197,7 @@ int ek_finding_diff_members(const struct ek_finding_diff *n, uint32_t cause, int
                             int most)
 {
     int count = 0;
-    for (int f = 0; f < n->manifest->item_count && count < most; f++)
+    for (int f = 0; f < n->manifest->watched_count && count < most; f++)
         for (int i = 0; i < n->known.count; i++) {
             const struct ek_open_finding *k = &n->known.item[i];
             if (!k->present || k->f.feature != f || k->f.cause != cause)

@@ -75,7 +75,8 @@ static void read_requests(struct ek_fleet_instance *m)
     struct ek_fleet_row_reply now[EK_ROW_REQUESTS_MAX];
     int requests = ek_instance_plans_row_requests(m->plans, request);
     for (int i = 0; i < requests; i++) {
-        int feature = ek_manifest_find_item(ek_detector_manifest(m->detector), request[i].feature);
+        int feature =
+            ek_manifest_find_watched(ek_detector_manifest(m->detector), request[i].feature);
         now[i] = answer_to(m, feature, &request[i]);
         now[i].rows =
             request[i].rows < EK_FLEET_ROWS_MAX ? (int)request[i].rows : EK_FLEET_ROWS_MAX;

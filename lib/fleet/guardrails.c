@@ -213,7 +213,7 @@ static int add_route(void *context, const struct ek_fleet_comparison *t)
     struct update *o = context;
     struct ek_comparison_sums sums = t->is;
     cut(&sums);
-    sums.feature = ek_manifest_find_item(o->rails->manifest, t->place.feature);
+    sums.feature = ek_manifest_find_watched(o->rails->manifest, t->place.feature);
     int rc = o->place_of(o->context, &t->place.cell, &sums.cell);
     return rc || sums.feature < 0 || sums.cell < 0 ? rc : add(o->rails, o->instance, &sums);
 }

@@ -130,7 +130,7 @@ static int add_finding(void *context, const struct ek_fleet_cell *names, const s
 static int add_request(void *context, const struct ek_row_request *request)
 {
     struct ek_instance_plans *p = context;
-    int feature = ek_manifest_find_item(p->manifest, request->feature);
+    int feature = ek_manifest_find_watched(p->manifest, request->feature);
     if (feature < 0)
         return EK_OK;
     const char *name = p->manifest->item[feature]->name; /* outlives the record */

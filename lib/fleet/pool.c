@@ -273,7 +273,7 @@ struct ek_fleet_pool {
 static int watched(const struct ek_manifest *m, const struct ek_rules *rules)
 {
     int count = 0;
-    for (int i = 0; i < m->item_count; i++)
+    for (int i = 0; i < m->watched_count; i++)
         count +=
             m->item[i]->type != EK_TYPE_CATEGORY && rules->feature[m->item[i] - m->features].watch;
     return count;
@@ -289,7 +289,7 @@ int ek_fleet_pool_new(struct ek_fleet_pool **out, const struct ek_manifest *m,
     o->manifest = m;
     o->rules = rules;
     o->profile = ek_profile_hash(p);
-    o->features = m->item_count;
+    o->features = m->watched_count;
     o->places_max = places > 1 ? places : 1;
     o->level = ek_alarm_level_compute((double)rules->false_alarms / share, watched(m, rules),
                                       rules->segment_count);

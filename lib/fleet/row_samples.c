@@ -137,7 +137,7 @@ int ek_fleet_rows_open(struct ek_fleet_rows *r, const void *bytes, size_t length
         return rc;
     ek_wire_text(w, &feature, EK_FLEET_NAME_MAX);
     ek_wire_u32(w, &r->request);
-    r->feature = ek_manifest_find_item(m, feature);
+    r->feature = ek_manifest_find_watched(m, feature);
     ek_record_reader_require(w, r->feature >= 0);
     r->manifest = m;
     r->strata = strata;

@@ -81,7 +81,9 @@ static int add_class(struct ek_buf *b, const struct ek_manifest *m, const struct
     if (f->class == EK_POWER)
         return ek_buf_printf(b, "values are raised to the power %.3g", f->exponent);
     if (f->class == EK_SHAPE)
-        return ek_buf_printf(b, "the spread within lists is multiplied by %.3g", f->spread_ratio);
+        return ek_buf_printf(b, "the spread %s lists is multiplied by %.3g",
+                             m->item[f->feature]->role == EK_ROLE_QUERY ? "between" : "within",
+                             f->spread_ratio);
     if (ek_class_counts_values(f->class)) {
         char text[EK_FINDING_VALUES_BYTES];
         ek_finding_values_text(f->class, f->value_share, f->trained_share, text);

@@ -30,7 +30,7 @@ int ek_guard_make(struct ek_guard *g, const struct ek_assets *assets, struct ek_
     int rc = ek_detector_new_with(&g->detector, assets->manifest, assets->profile, assets->rules,
                                   cells, e);
     if (!rc)
-        rc = ek_live_sketches_new(&g->sketches, assets->profile, assets->rules,
+        rc = ek_live_sketches_new(&g->sketches, assets->manifest, assets->profile, assets->rules,
                                   ek_detector_registry(g->detector), e);
     if (!rc)
         rc = ek_guard_control_new(g, e);
@@ -48,7 +48,8 @@ int ek_guard_make(struct ek_guard *g, const struct ek_assets *assets, struct ek_
         rc = ek_comparisons_new(&g->comparisons, e);
     if (!rc && ek_open_findings_reserve(&g->open, EK_EPISODES_MAX))
         rc = out_of_memory(e);
-    if (!rc && !(g->members = ek_calloc((size_t)assets->manifest->item_count, sizeof *g->members)))
+    if (!rc &&
+        !(g->members = ek_calloc((size_t)assets->manifest->watched_count, sizeof *g->members)))
         rc = out_of_memory(e);
     if (!rc && ek_decisions_new(&g->decisions))
         rc = out_of_memory(e);
@@ -168,7 +169,7 @@ static int act_on(struct ek_guard *g, const struct ek_finding *f, uint64_t query
     int rc = ek_controller_update(g->control, g->time_ms, query, &changed);
     struct ek_decision decision = ek_guard_decide(g, f);
     int members =
-        ek_detector_members(g->detector, f->cause, g->members, g->assets->manifest->item_count);
+        ek_detector_members(g->detector, f->cause, g->members, g->assets->manifest->watched_count);
     int reported = ek_guard_report_finding(g, f, &decision, g->members, members);
     if (!reported)
         reported = ek_guard_report_update(g, changed, query);

@@ -174,7 +174,7 @@ int ek_guard_copy_pins(struct ek_guard *g, struct ek_serialize *s, const struct 
     int rc = ek_controller_new(&had, &setup, NULL);
     if (rc)
         return rc;
-    ek_controller_serialize(had, s, g->assets->manifest->item_count, ek_cells_count(old));
+    ek_controller_serialize(had, s, g->assets->manifest->watched_count, ek_cells_count(old));
     if (!s->rc)
         rc = ek_controller_copy_pins(g->control, had, to, g->time_ms, ek_guard_list_count(g));
     ek_controller_free(had);
@@ -197,7 +197,7 @@ static int64_t bound_max(const struct ek_guard *g, enum ek_bound bound)
     case EK_BOUND_SHARE: /* in percent */
         return (int64_t)(100 * g->assets->rules->max_routed_share);
     case EK_BOUND_SKETCHES: /* bytes */
-        return (int64_t)ek_live_sketches_max_bytes(g->assets->manifest->item_count,
+        return (int64_t)ek_live_sketches_max_bytes(g->assets->manifest->watched_count,
                                                    &g->assets->rules->windows,
                                                    ek_cells_max(ek_detector_registry(g->detector)));
     case EK_BOUND_STRATA:
@@ -288,8 +288,8 @@ int ek_guard_report_open(struct ek_guard *g,
         if (!is_selected(context, &f))
             continue;
         struct ek_decision reported = ek_guard_decide(g, &f);
-        int members =
-            ek_detector_members(g->detector, f.cause, g->members, g->assets->manifest->item_count);
+        int members = ek_detector_members(g->detector, f.cause, g->members,
+                                          g->assets->manifest->watched_count);
         rc = ek_guard_report_finding(g, &f, &reported, g->members, members);
     }
     return rc;

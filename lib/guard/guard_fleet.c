@@ -54,7 +54,7 @@ static int report_findings(struct ek_guard *g)
         f.query = ek_detector_list_count(g->detector);
         f.time_ms = g->time_ms;
         int members = ek_finding_diff_members(g->finding_diff, f.cause, g->members,
-                                              g->assets->manifest->item_count);
+                                              g->assets->manifest->watched_count);
         rc = ek_guard_report_finding(g, &f, &decision, g->members, members);
     }
     return rc;

@@ -19,7 +19,7 @@ enum { DIGITS = 6 };
 static bool find_numbers(const struct ek_guard *g, const struct ek_event_place *at, int *feature,
                          int *cell)
 {
-    *feature = ek_manifest_find_item(g->assets->manifest, ek_text_from(at->feature));
+    *feature = ek_manifest_find_watched(g->assets->manifest, ek_text_from(at->feature));
     *cell = at->dimension ? ek_guard_find_cell(g, at->dimension, at->value) : 0;
     return *feature >= 0 && *cell >= 0;
 }

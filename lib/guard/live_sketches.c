@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Features of a closed window to pack per list; costs no more than the list. */
 enum { PACK_FEATURES = 2 };
@@ -17,6 +18,7 @@ struct change {
 };
 
 struct ek_live_sketches {
+    const struct ek_manifest *manifest;
     const struct ek_profile *profile;
     const struct ek_cells *cells;
     const struct ek_level_offsets *rebases; /* NULL: no accepted levels */
@@ -35,6 +37,8 @@ struct ek_live_sketches {
     uint64_t changes;
     struct ek_sketch *sketch; /* scratch */
     struct ek_sketch *normal; /* scratch: training at the accepted level */
+    float *rows;              /* scratch [items, features] of a list with query features */
+    size_t room;              /* of rows, in values */
 };
 
 const char *ek_span_name(enum ek_span span)
@@ -63,14 +67,15 @@ static void values_of(const struct ek_sketch *s, struct ek_values *out)
     ek_sketch_quantiles(s, ek_quantile_share, EK_QUANTILES, out->quantile);
 }
 
-int ek_live_sketches_new(struct ek_live_sketches **out, const struct ek_profile *p,
-                         const struct ek_rules *rules, const struct ek_cells *cells,
-                         struct ek_error *e)
+int ek_live_sketches_new(struct ek_live_sketches **out, const struct ek_manifest *m,
+                         const struct ek_profile *p, const struct ek_rules *rules,
+                         const struct ek_cells *cells, struct ek_error *e)
 {
     size_t features = (size_t)p->features;
     struct ek_live_sketches *t = ek_calloc(1, sizeof *t);
     if (!t)
         return fail(e);
+    t->manifest = m;
     t->profile = p;
     t->cells = cells;
     t->rule = rules->windows;
@@ -108,6 +113,7 @@ void ek_live_sketches_free(struct ek_live_sketches *t)
     ek_free(t->training);
     ek_sketch_free(t->sketch);
     ek_sketch_free(t->normal);
+    ek_free(t->rows);
     ek_free(t);
 }
 
@@ -226,13 +232,47 @@ void ek_live_sketches_filled(struct ek_live_sketches *t, int cell)
     drop_too_much(t);
 }
 
-static int list_in_cell(struct ek_live_sketches *t, int cell, const struct ek_list *q,
+/* A set has as many rows for each feature, and a query feature one value: further rows have this
+ * key, which is removed when they are read. Such a value itself counts as missing. */
+static const uint16_t NO_VALUE = EK_SKETCH_NEG_INF;
+
+static void fill_row(const struct ek_live_sketches *t, const struct ek_list *q, int i, float *row)
+{
+    const struct ek_manifest *m = t->manifest;
+    memcpy(row, q->x + (size_t)i * (size_t)m->item_count, (size_t)m->item_count * sizeof *row);
+    for (int f = m->item_count; f < m->watched_count; f++) {
+        float x = q->query[ek_manifest_query_of(m, f)];
+        row[f] = i ? -INFINITY : isinf(x) && x < 0 ? NAN : x;
+    }
+}
+
+/* Set *rows to the values of a list in all watched features, valid until the next call. */
+static int get_rows(struct ek_live_sketches *t, const struct ek_list *q, const float **rows)
+{
+    size_t features = (size_t)t->manifest->watched_count, count = (size_t)q->items * features;
+    *rows = q->x;
+    if (t->manifest->watched_count == t->manifest->item_count)
+        return EK_OK;
+    if (count > t->room) {
+        float *larger = ek_realloc(t->rows, count + count / 2, sizeof *larger);
+        if (!larger)
+            return EK_ENOMEM;
+        t->rows = larger;
+        t->room = count + count / 2;
+    }
+    for (int i = 0; i < q->items; i++)
+        fill_row(t, q, i, t->rows + (size_t)i * features);
+    *rows = t->rows;
+    return EK_OK;
+}
+
+static int list_in_cell(struct ek_live_sketches *t, int cell, const float *rows, int items,
                         struct ek_error *e)
 {
     int rc = ek_live_sketches_open(t, cell, e);
     if (rc)
         return rc;
-    rc = ek_windows_add(t->windows[cell], t->now, q->x, q->items);
+    rc = ek_windows_add(t->windows[cell], t->now, rows, items);
     weigh(t, cell);
     if (rc)
         return fail(e);
@@ -268,10 +308,13 @@ int ek_live_sketches_list(struct ek_live_sketches *t, const int16_t *cells, int 
                           int64_t time_ms, const struct ek_list *q, struct ek_error *e)
 {
     ek_live_sketches_time(t, time_ms);
+    const float *rows;
     int rc = pack_some(t, e);
+    if (!rc && get_rows(t, q, &rows))
+        rc = fail(e);
     for (int i = 0; !rc && i < count; i++)
         if (cells[i] >= 0 && cells[i] < t->rule.max_segments)
-            rc = list_in_cell(t, cells[i], q, e);
+            rc = list_in_cell(t, cells[i], rows, q->items, e);
     drop_too_much(t);
     return rc;
 }
@@ -347,6 +390,12 @@ static void feature_view_of(const struct ek_sketch *s, uint64_t lists, const str
     ek_divergence_compute(bins, reference, s, &out->divergence);
 }
 
+static void remove_further_rows(struct ek_live_sketches *t, int feature)
+{
+    if (feature >= t->manifest->item_count)
+        ek_sketch_remove(t->sketch, NO_VALUE);
+}
+
 /* Add the recent values to the scratch sketch. Return their number of lists. */
 static uint64_t get_recent(struct ek_live_sketches *t, int cell, int feature)
 {
@@ -376,6 +425,7 @@ int ek_live_sketches_view(struct ek_live_sketches *t, int cell, int feature,
         default:
             lists = ek_windows_life(w, feature, t->sketch);
         }
+        remove_further_rows(t, feature);
         feature_view_of(t->sketch, lists, &normal.bins, normal.sketch, &normal.values, &out[span]);
         out[span].accepted = normal.accepted;
     }
@@ -392,6 +442,7 @@ int ek_live_sketches_histogram(struct ek_live_sketches *t, int cell, int feature
     find_reference(t, cell, feature, &normal);
     ek_sketch_clear(t->sketch);
     get_recent(t, cell, feature);
+    remove_further_rows(t, feature);
     ek_histogram_build(normal.sketch, t->sketch, out);
     return 1;
 }

@@ -58,9 +58,10 @@ int ek_values_json(struct ek_buf *out, const struct ek_values *v);
 /* Append the view as a JSON object. Return 0, EK_ENOMEM, or EK_ELIMIT beyond the limit of `out`. */
 int ek_feature_view_json(struct ek_buf *out, const struct ek_feature_view *v);
 
-/* Live sketches of the traffic per cell and item feature, and their divergence from training.
+/* Live sketches of the traffic per cell and watched feature, and their divergence from training.
  *
- * For display only; they cause no findings. All lists count, including duplicates. A list counts in
+ * For display only; they cause no findings. All lists count, including duplicates. A query feature
+ * has one value per list, or per item if messages hold one. A list counts in
  * the window of the event time at its arrival. Only cells below windows.max_segments of the rules
  * have sketches. The first list of a cell reserves 320 KiB of address space per feature, of which
  * about 20 KB are touched. Closed windows are packed in small steps with each list, cell by cell.
@@ -88,10 +89,11 @@ enum { EK_LIVE_SKETCHES_CHANGES = 256 };
 
 struct ek_live_sketches;
 
-/* Create empty live sketches. Profile and cells must outlive them. Return 0 or EK_ENOMEM. */
-int ek_live_sketches_new(struct ek_live_sketches **out, const struct ek_profile *p,
-                         const struct ek_rules *rules, const struct ek_cells *cells,
-                         struct ek_error *e);
+/* Create empty live sketches. Manifest, profile and cells must outlive them. Return 0 or
+ * EK_ENOMEM. */
+int ek_live_sketches_new(struct ek_live_sketches **out, const struct ek_manifest *m,
+                         const struct ek_profile *p, const struct ek_rules *rules,
+                         const struct ek_cells *cells, struct ek_error *e);
 void ek_live_sketches_free(struct ek_live_sketches *t);
 /* Set the accepted levels; statistics are then relative to them. `rebases` is not copied and must
  * outlive the sketches. */
@@ -115,7 +117,7 @@ uint64_t ek_live_sketches_dropped(const struct ek_live_sketches *t);
 /* Set the event time, without a list. */
 void ek_live_sketches_time(struct ek_live_sketches *t, int64_t time_ms);
 
-/* Return the number of item features. */
+/* Return the number of watched features. */
 int ek_live_sketches_features(const struct ek_live_sketches *t);
 /* Return the number of cells that may have sketches. */
 int ek_live_sketches_cells(const struct ek_live_sketches *t);

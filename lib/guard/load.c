@@ -113,7 +113,7 @@ static void windows_of_cell(struct loading *v, int cell, int to)
         read_windows(v, cell, w);
         return;
     }
-    v->rc = ek_windows_new(&had, g->assets->manifest->item_count, then->retention, NULL);
+    v->rc = ek_windows_new(&had, g->assets->manifest->watched_count, then->retention, NULL);
     if (v->rc)
         return;
     read_windows(v, cell, had);

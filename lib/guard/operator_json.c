@@ -88,7 +88,7 @@ static void add(const struct ek_guard *g, const struct ek_level_offset *one,
 
 int ek_guard_pin_actions_json(const struct ek_guard *g, const char *feature, struct ek_buf *out)
 {
-    int item = ek_manifest_item(g->assets->manifest, feature);
+    int item = ek_manifest_watched(g->assets->manifest, feature);
     struct ek_json_writer w;
     ek_json_init(&w, out);
     ek_json_open(&w, NULL, '[');

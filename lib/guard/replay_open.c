@@ -16,7 +16,8 @@ static struct ek_event *open_finding(struct ek_guard *g, struct ek_finding *f)
 {
     const struct ek_assets *a = g->assets;
     struct ek_decision decision = ek_guard_decide(g, f);
-    int members = ek_detector_members(g->detector, f->cause, g->members, a->manifest->item_count);
+    int members =
+        ek_detector_members(g->detector, f->cause, g->members, a->manifest->watched_count);
     f->state = EK_UPDATED;
     return ek_event_from_finding(a->manifest, f, &decision, g->members, members);
 }

@@ -111,13 +111,13 @@ static void detector_walk(const struct ek_part_at *at, struct ek_serialize *s)
 static void plan_walk(const struct ek_part_at *at, struct ek_serialize *s)
 {
     struct ek_guard *g = at->g;
-    ek_controller_desired_serialize(g->control, s, g->assets->manifest->item_count, cells_of(g));
+    ek_controller_desired_serialize(g->control, s, g->assets->manifest->watched_count, cells_of(g));
 }
 
 static void control_walk(const struct ek_part_at *at, struct ek_serialize *s)
 {
     struct ek_guard *g = at->g;
-    ek_controller_serialize(g->control, s, g->assets->manifest->item_count, cells_of(g));
+    ek_controller_serialize(g->control, s, g->assets->manifest->watched_count, cells_of(g));
     if (ek_serialize_is_reading(s) && !s->rc)
         ek_controller_restored(g->control, at->time_ms);
 }
@@ -131,7 +131,7 @@ static void open_serialize(struct ek_guard *g, struct ek_serialize *s)
         struct ek_finding f = {.feature = 0};
         if (i < g->open.count)
             f = g->open.item[i].f;
-        ek_serialize_int(s, &f.feature, 0, g->assets->manifest->item_count - 1);
+        ek_serialize_int(s, &f.feature, 0, g->assets->manifest->watched_count - 1);
         ek_serialize_int(s, &f.cell, 0, cells - 1);
         if (ek_serialize_is_reading(s))
             ek_open_findings_add(&g->open, &f);
@@ -226,7 +226,7 @@ static void queries_walk(const struct ek_part_at *at, struct ek_serialize *s)
 {
     struct ek_guard *g = at->g;
     ek_assembly_serialize(g->assembly, s);
-    ek_plan_history_serialize(&g->plan_history, s, g->assets->manifest->item_count,
+    ek_plan_history_serialize(&g->plan_history, s, g->assets->manifest->watched_count,
                               at->cells ? at->cells : cells_of(g));
 }
 

@@ -1,8 +1,11 @@
 #include "num/list_stats.h"
 
 #include "num/list_stats_isa.h"
+#include "num/ln.h"
 
+#include <float.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 ek_list_stats_fn *ek_list_stats_fn_get(enum ek_isa isa)
@@ -26,6 +29,26 @@ void ek_list_stats_compute(const struct ek_list_moments *sums, int rows, const f
                            struct ek_list_stats *records)
 {
     ek_list_stats_fn_get(ek_isa_best())(sums, rows, pivot, records);
+}
+
+void ek_list_stats_compute_value(float x, struct ek_list_stats *record)
+{
+    bool missing = isnan(x), zero = fabsf(x) < FLT_MIN, usable = isnormal(x);
+    double ln = usable ? fabs((double)x) : 1;
+    ek_ln_compute(&ln, &ln, 1);
+    *record = (struct ek_list_stats){
+        .r = usable ? (float)ln : NAN,
+        .spread = NAN,
+        .share = {missing ? EK_SHARE_WHOLE : 0,
+                  missing ? EK_SHARE_UNKNOWN
+                  : zero  ? EK_SHARE_WHOLE
+                          : 0,
+                  !usable ? EK_SHARE_UNKNOWN
+                  : x < 0 ? EK_SHARE_WHOLE
+                          : 0,
+                  EK_SHARE_UNKNOWN},
+        .usable = usable,
+    };
 }
 
 void ek_list_stats_compute_category(struct ek_list_stats *record)

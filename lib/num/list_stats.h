@@ -37,6 +37,9 @@ struct ek_list_stats {
 void ek_list_stats_compute(const struct ek_list_moments *sums, int rows, const float *pivot,
                            struct ek_list_stats *records);
 
+/* Set a record to the statistics of a list of one item with this value. */
+void ek_list_stats_compute_value(float x, struct ek_list_stats *record);
+
 /* Reduce a record to the statistics of a category feature, the missing fraction. Codes have no
  * level, spread or sign, and 0 is a valid code. */
 void ek_list_stats_compute_category(struct ek_list_stats *record);

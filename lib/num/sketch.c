@@ -108,6 +108,12 @@ void ek_sketch_add(struct ek_sketch *s, float x, uint64_t count)
     s->total += count;
 }
 
+void ek_sketch_remove(struct ek_sketch *s, uint16_t key)
+{
+    s->total -= s->count[key];
+    s->count[key] = 0;
+}
+
 void ek_sketch_scale(struct ek_sketch *s, uint64_t weight)
 {
     for (int b = 0; b < EK_SKETCH_BLOCKS; b++)

@@ -51,6 +51,8 @@ void ek_sketch_clear(struct ek_sketch *s);
 void ek_sketch_add(struct ek_sketch *s, float x, uint64_t count);
 /* Add the counts of `from` to `into`; `from` stays unchanged. */
 void ek_sketch_merge(struct ek_sketch *into, const struct ek_sketch *from);
+/* Remove the counts of one key. */
+void ek_sketch_remove(struct ek_sketch *s, uint16_t key);
 /* Multiply all counts by `weight`. */
 void ek_sketch_scale(struct ek_sketch *s, uint64_t weight);
 /* Add the counts of `from`, which stays unchanged, to `out`, at values times exp(shift_ln). Zeros,

@@ -18,11 +18,14 @@ static int mark_name(struct ek_error *e)
 int ek_order_find_feature(const struct ek_manifest *m, const char *name, int *feature,
                           struct ek_error *e)
 {
-    for (*feature = 0; *feature < m->item_count; ++*feature)
+    for (*feature = 0; *feature < m->watched_count; ++*feature)
         if (!strcmp(m->item[*feature]->name, name))
             return EK_OK;
     const char *near = ek_manifest_suggest(m, EK_ROLE_ITEM, name);
-    if (near)
+    if (ek_manifest_query(m, name) >= 0)
+        ek_fail(e, EK_EUSAGE,
+                "query feature '%s' is not watched: set 'watch: true' in the manifest", name);
+    else if (near)
         ek_fail(e, EK_EUSAGE, "no item feature '%s', did you mean '%s'?", name, near);
     else
         ek_fail(e, EK_EUSAGE, "no item feature '%s' in the manifest", name);
@@ -86,6 +89,12 @@ static int check_action(const struct ek_controller *c, int item, enum ek_action 
     const struct ek_manifest *m = c->setup.manifest;
     if (action == EK_ACT_NONE || action == EK_ACT_ALERT)
         return EK_OK;
+    if (m->item[item]->role == EK_ROLE_QUERY)
+        return ek_fail(
+            e, EK_EUSAGE,
+            "action '%s' needs an item feature, and '%s' is a query feature: take 'none' "
+            "or 'alert'",
+            ek_action_name(action), m->item[item]->name);
     if (c->setup.means.features)
         return ek_action_routes(action)
                    ? ek_fail(e, EK_ESTATE, "action '%s' needs %s", ek_action_name(action),

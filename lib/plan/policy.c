@@ -100,6 +100,10 @@ struct ek_decision ek_decide(const struct ek_rules *rules, const struct ek_manif
     } else {
         action = of_scores(action, f, feature->routable);
     }
+    if (ek_action_treats(action) && feature->role == EK_ROLE_QUERY) {
+        repair = (struct ek_plan_repair){.factor = NAN, .query_feature = -1};
+        action = EK_ACT_ALERT;
+    }
     bool unable = mode != EK_MODE_OBSERVE && !ek_means_any(means);
     if (ek_action_treats(action) && (unable || is_unlikely_unit(rule, m, f)))
         action = EK_ACT_ALERT;

@@ -26,6 +26,7 @@ void ek_manifest_free(struct ek_manifest *m)
     ek_free(m->query);
     ek_free(m->routable);
     ek_free(m->routable_of_item);
+    ek_free(m->watched_query);
     ek_free(m->by_name);
     ek_free(m->unused);
     ek_free(m->main_feature);
@@ -42,19 +43,24 @@ static int find(const struct ek_feature *const *features, int count, struct ek_t
     return -1;
 }
 
-int ek_manifest_find_item(const struct ek_manifest *m, struct ek_text name)
-{
-    return find(m->item, m->item_count, name);
-}
-
 int ek_manifest_find_query(const struct ek_manifest *m, struct ek_text name)
 {
     return find(m->query, m->query_count, name);
 }
 
+int ek_manifest_find_watched(const struct ek_manifest *m, struct ek_text name)
+{
+    return find(m->item, m->watched_count, name);
+}
+
+int ek_manifest_watched(const struct ek_manifest *m, const char *name)
+{
+    return ek_manifest_find_watched(m, ek_text_from(name));
+}
+
 int ek_manifest_item(const struct ek_manifest *m, const char *name)
 {
-    return ek_manifest_find_item(m, ek_text_from(name));
+    return find(m->item, m->item_count, ek_text_from(name));
 }
 
 int ek_manifest_query(const struct ek_manifest *m, const char *name)
@@ -114,16 +120,21 @@ static int allocate_orders(struct ek_manifest *m)
 {
     for (int i = 0; i < m->feature_count; i++) {
         m->item_count += m->features[i].role == EK_ROLE_ITEM;
+        m->watched_count += m->features[i].role == EK_ROLE_ITEM || m->features[i].watched;
         m->query_count += m->features[i].role == EK_ROLE_QUERY;
         m->routable_count += m->features[i].routable;
     }
-    m->item = ek_calloc((size_t)m->item_count, sizeof *m->item);
+    m->item = ek_calloc((size_t)m->watched_count, sizeof *m->item);
     m->query = ek_calloc((size_t)m->query_count, sizeof *m->query);
     m->routable = ek_calloc((size_t)m->routable_count, sizeof *m->routable);
-    m->routable_of_item = ek_calloc((size_t)m->item_count, sizeof *m->routable_of_item);
+    m->routable_of_item = ek_calloc((size_t)m->watched_count, sizeof *m->routable_of_item);
+    m->watched_query =
+        ek_calloc((size_t)(m->watched_count - m->item_count), sizeof *m->watched_query);
     m->by_name = ek_calloc((size_t)m->feature_count, sizeof *m->by_name);
-    return m->item && m->query && m->routable && m->routable_of_item && m->by_name ? EK_OK
-                                                                                   : EK_ENOMEM;
+    return m->item && m->query && m->routable && m->routable_of_item && m->watched_query &&
+                   m->by_name
+               ? EK_OK
+               : EK_ENOMEM;
 }
 
 static void place_item(struct ek_manifest *m, const struct ek_feature *f, int item, int *routable)
@@ -132,6 +143,18 @@ static void place_item(struct ek_manifest *m, const struct ek_feature *f, int it
     m->routable_of_item[item] = f->routable ? *routable : -1;
     if (f->routable)
         m->routable[(*routable)++] = item;
+}
+
+/* Number the watched query features after the item features. */
+static void place_watched(struct ek_manifest *m)
+{
+    int at = m->item_count;
+    for (int i = 0; i < m->query_count; i++)
+        if (m->query[i]->watched) {
+            m->watched_query[at - m->item_count] = i;
+            m->routable_of_item[at] = -1;
+            m->item[at++] = m->query[i];
+        }
 }
 
 static int hash_features(struct ek_manifest *m, const struct ek_feature *const *order, int count)
@@ -162,6 +185,8 @@ int ek_manifest_arrange(struct ek_manifest *m)
     }
     for (int i = count; !rc && i < m->feature_count; i++)
         m->query[query++] = &m->features[i];
+    if (!rc)
+        place_watched(m);
     for (int i = 0; !rc && i < m->feature_count; i++)
         m->by_name[i] = &m->features[i];
     if (!rc) {

@@ -3,10 +3,11 @@
  * `features` has the order of the file. Item features are numbered 0 .. F-1 and query features 0 ..
  * M-1 by rising `index`, as in messages, batches, models and profiles. Derived query features
  * follow the others, are last in `features` and are included in M and feature_count. Routable
- * features are item features, numbered 0 .. K-1 in item order. The hash covers the features of
- * messages, not derived ones. `unused` columns may occur in LETOR files and are skipped. Names are
- * unique over both roles, without spaces, commas, equals signs or control characters. Read-only
- * after loading and thread-safe.
+ * features are item features, numbered 0 .. K-1 in item order. The detector watches the item
+ * features and, numbered F .. W-1 by rising `index`, the query features with `watch: true`, which
+ * have one value per list. The hash covers the features of messages, not derived ones. `unused`
+ * columns may occur in LETOR files and are skipped. Names are unique over both roles, without
+ * spaces, commas, equals signs or control characters. Read-only after loading and thread-safe.
  */
 #ifndef EK_SCHEMA_MANIFEST_H
 #define EK_SCHEMA_MANIFEST_H
@@ -32,6 +33,7 @@ struct ek_feature {
     enum ek_role role;
     enum ek_type type;
     bool routable, positive, missing_expected;
+    bool watched;  /* query features only */
     bool is_money; /* in `currency_features` */
     /* From `normalization:`, item features only; none if not listed. */
     enum ek_transform_kind scale;
@@ -49,15 +51,17 @@ struct ek_manifest {
     struct ek_feature *features;
     int feature_count;
     int item_count;                      /* F */
+    int watched_count;                   /* W, at least F */
     int query_count;                     /* M, derived ones included */
     int derived_count;                   /* last query features; only log_list_size */
     int routable_count;                  /* K */
     int width;                           /* highest index of a feature */
     int *unused, unused_count;           /* LETOR columns without a feature, ascending */
-    const struct ek_feature **item;      /* [F] */
+    const struct ek_feature **item;      /* [W] item features, then watched query features */
     const struct ek_feature **query;     /* [M] */
     int *routable;                       /* [K] item numbers */
-    int *routable_of_item;               /* [F] routable number or -1 */
+    int *routable_of_item;               /* [W] routable number or -1 */
+    int *watched_query;                  /* [W - F] query numbers */
     const struct ek_feature **by_name;   /* [feature_count] sorted by name */
     char *main_feature, *nights_feature; /* NULL if not set */
     char *scale_method;                  /* `normalization.method`, NULL if not set */
@@ -92,11 +96,21 @@ void ek_manifest_free(struct ek_manifest *m);
 int ek_manifest_item(const struct ek_manifest *m, const char *name);
 /* Return the number of the query feature with this name, or -1. */
 int ek_manifest_query(const struct ek_manifest *m, const char *name);
-/* Return the number of the item feature with this name, which need not be nul-terminated, or -1. */
-int ek_manifest_find_item(const struct ek_manifest *m, struct ek_text name);
 /* Return the number of the query feature with this name, which need not be nul-terminated, or
  * -1. */
 int ek_manifest_find_query(const struct ek_manifest *m, struct ek_text name);
+/* Return the number of the watched feature with this name, an item feature or a watched query
+ * feature, or -1. */
+int ek_manifest_watched(const struct ek_manifest *m, const char *name);
+/* Return the number of the watched feature with this name, which need not be nul-terminated, or
+ * -1. */
+int ek_manifest_find_watched(const struct ek_manifest *m, struct ek_text name);
+/* Return the number of the query feature that watched feature `feature` is, or -1 for an item
+ * feature. */
+static inline int ek_manifest_query_of(const struct ek_manifest *m, int feature)
+{
+    return feature < m->item_count ? -1 : m->watched_query[feature - m->item_count];
+}
 /* Return the index in `features` of the feature with this name, or -1. */
 int ek_manifest_feature(const struct ek_manifest *m, const char *name);
 /* Return the feature name of that role nearest to a misspelled word, or NULL if none is close. The

@@ -129,13 +129,22 @@ static int check_feature(const struct source *s, const struct ek_node *map,
     if (f->routable && f->type == EK_TYPE_CATEGORY)
         return ek_node_fail(s->y, at, s->e, "category '%s' cannot be routable, it has no scale",
                             f->name);
+    at = ek_node_get(map, "watch");
+    if (at && f->role == EK_ROLE_ITEM)
+        return ek_node_fail(
+            s->y, at, s->e,
+            "'watch' is for query features; item feature '%s' is watched unless the "
+            "rules say 'watch: false'",
+            f->name);
+    if (f->watched && f->type == EK_TYPE_CATEGORY)
+        return ek_node_fail(s->y, at, s->e, "query category '%s' cannot be watched", f->name);
     return EK_OK;
 }
 
 static int read_feature(const struct source *s, const struct ek_node *map, struct ek_feature *f)
 {
     static const char *const keys[] = {"name", "index", "role",    "routable", "positive",
-                                       "type", "unit",  "missing", "note"};
+                                       "type", "unit",  "missing", "note",     "watch"};
     bool category = false;
     int rc = ek_node_all_keys(s->y, map, keys, COUNT(keys), s->faults, s->e);
     if (!rc)
@@ -144,6 +153,8 @@ static int read_feature(const struct source *s, const struct ek_node *map, struc
         rc = read_bool(s, map, "routable", &f->routable);
     if (!rc)
         rc = read_bool(s, map, "positive", &f->positive);
+    if (!rc)
+        rc = read_bool(s, map, "watch", &f->watched);
     if (!rc)
         rc = read_choice(s, map, "type", "number", "category", &category);
     if (!rc)

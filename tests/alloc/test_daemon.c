@@ -223,8 +223,9 @@ START_TEST(pages_of_features_without_memory_leave_nothing)
     struct ek_cells *cells;
     stream_world_start(&world, rules, 400, 41);
     ck_assert_int_eq(ek_cells_new(&cells, world.rules->segment, world.rules->segment_count, 8), 0);
-    ck_assert_int_eq(ek_live_sketches_new(&traffic, world.profile, world.rules, cells, NULL),
-                     EK_OK);
+    ck_assert_int_eq(
+        ek_live_sketches_new(&traffic, world.manifest, world.profile, world.rules, cells, NULL),
+        EK_OK);
     for (int i = 0; i < 50; i++) {
         int16_t ids[EK_CELLS_PER_LIST];
         struct ek_list *q = stream_next(&world.stream);

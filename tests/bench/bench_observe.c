@@ -149,12 +149,12 @@ static void memory_case(struct ek_bench *b)
                     packed / CELLS, NULL, 0);
 }
 
-static void sketch_cases(struct ek_bench *b, struct ek_profile *p, struct ek_list *lists,
-                         const struct ek_rules *rules)
+static void sketch_cases(struct ek_bench *b, const struct ek_manifest *m, struct ek_profile *p,
+                         struct ek_list *lists, const struct ek_rules *rules)
 {
     struct work w = {.lists = lists, .arms = ARMS};
     if (ek_cells_new(&w.cells, NULL, 0, 1) ||
-        ek_live_sketches_new(&w.traffic, p, rules, w.cells, NULL))
+        ek_live_sketches_new(&w.traffic, m, p, rules, w.cells, NULL))
         abort();
     const struct ek_contender ours = {NULL, sketch, &w};
     ek_bench_case(b, "live sketch, 136 features, 20 items, all traffic and 8 arms",
@@ -258,7 +258,7 @@ static void guard_cases(struct ek_bench *b, struct ek_manifest *m, struct ek_pro
     if (ek_rules_parse(&assets.rules, m, "bench", text, sizeof text - 1, NULL) ||
         ek_codec_new(&assets.codec, m, NULL, NULL, NULL))
         abort();
-    sketch_cases(b, p, lists, assets.rules);
+    sketch_cases(b, m, p, lists, assets.rules);
     guard_case(b, &assets, lists, "guard, 136 features, 20 items, bin, all traffic");
     items_case(b, &assets, lists);
     assets.rules->windows.max_segments = 0;

@@ -30,7 +30,8 @@ enum { MOVES_MIN = 6 };
 
 struct ek_item_level_fit {
     int features;
-    bool *suits; /* [features] no category */
+    size_t stride; /* features of a list in the records */
+    bool *suits;   /* [features] no category */
     size_t items, capacity, slots;
     uint64_t *key;   /* [capacity] */
     uint32_t *slot;  /* [slots] item + 1 */
@@ -60,6 +61,7 @@ int ek_item_level_fit_new(struct ek_item_level_fit **out, const struct ek_manife
     if (!fit)
         return EK_ENOMEM;
     fit->features = m->item_count;
+    fit->stride = (size_t)m->watched_count;
     fit->slots = SLOTS_MIN;
     fit->suits = ek_calloc(features, sizeof *fit->suits);
     fit->slot = ek_calloc(fit->slots, sizeof *fit->slot);
@@ -365,7 +367,7 @@ static bool is_chosen(const struct ek_item_level_fit *fit, int feature,
     if (!fit->suits[feature])
         return false;
     for (size_t q = 0; q < fit->queries; q++) {
-        const struct ek_list_stats *o = &record[q * features + at];
+        const struct ek_list_stats *o = &record[q * fit->stride + at];
         c->x[q] = o->usable ? (double)o->r : NAN;
     }
     ek_query_slope_fit_column(c->slopes, c->x, c->stratum, slope);
@@ -386,10 +388,11 @@ static void replace_records(const struct ek_item_level_fit *fit, int feature,
 {
     for (size_t q = 0; q < fit->queries; q++) {
         size_t at = q * (size_t)fit->features + (size_t)feature;
-        record[at].r = fit->r[at];
-        record[at].own_spread = fit->own_spread[at];
-        if (isnan(record[at].r))
-            ek_list_stats_remove_level(&record[at]);
+        struct ek_list_stats *o = &record[q * fit->stride + (size_t)feature];
+        o->r = fit->r[at];
+        o->own_spread = fit->own_spread[at];
+        if (isnan(o->r))
+            ek_list_stats_remove_level(o);
     }
 }
 
@@ -438,7 +441,7 @@ static struct ek_own_spread measure_spread(const struct ek_item_level_fit *fit, 
     size_t features = (size_t)fit->features, at = (size_t)feature, first = fit->queries / 2;
     for (size_t q = first; q < fit->queries; q++) {
         int16_t own = fit->own_spread[q * features + at];
-        double weight = ek_item_levels_spread_weight(own, record[q * features + at].usable / 2);
+        double weight = ek_item_levels_spread_weight(own, record[q * fit->stride + at].usable / 2);
         lists += own != 0;
         values += weight;
         sum += weight * ek_item_levels_decode_spread(own);
@@ -448,7 +451,7 @@ static struct ek_own_spread measure_spread(const struct ek_item_level_fit *fit, 
     double mean = sum / values;
     for (size_t q = first; q < fit->queries; q++) {
         int16_t own = fit->own_spread[q * features + at];
-        double weight = ek_item_levels_spread_weight(own, record[q * features + at].usable / 2);
+        double weight = ek_item_levels_spread_weight(own, record[q * fit->stride + at].usable / 2);
         double away = weight * (ek_item_levels_decode_spread(own) - mean);
         squares += away * away;
     }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 struct ek_known_fit {
+    const struct ek_manifest *manifest;
     int features;
     float *value;   /* [features, EK_KNOWN_VALUES_MAX] rising */
     uint8_t *count; /* [features] */
@@ -15,11 +16,12 @@ struct ek_known_fit {
 
 int ek_known_fit_new(struct ek_known_fit **out, const struct ek_manifest *m)
 {
-    size_t features = (size_t)m->item_count;
+    size_t features = (size_t)m->watched_count;
     struct ek_known_fit *k = ek_calloc(1, sizeof *k);
     if (!k)
         return EK_ENOMEM;
-    k->features = m->item_count;
+    k->manifest = m;
+    k->features = m->watched_count;
     k->value = ek_calloc(features * EK_KNOWN_VALUES_MAX, sizeof *k->value);
     k->count = ek_calloc(features, sizeof *k->count);
     k->many = ek_calloc(features, sizeof *k->many);
@@ -69,9 +71,13 @@ static void add(struct ek_known_fit *k, int f, float x)
 
 void ek_known_fit_add(struct ek_known_fit *k, const struct ek_list *q)
 {
-    for (int f = 0; f < k->features; f++)
+    const struct ek_manifest *m = k->manifest;
+    for (int f = 0; f < m->item_count; f++)
         for (int i = 0; i < q->items && !k->many[f]; i++)
-            add(k, f, q->x[(size_t)i * (size_t)k->features + (size_t)f]);
+            add(k, f, q->x[(size_t)i * (size_t)m->item_count + (size_t)f]);
+    for (int f = m->item_count; f < k->features; f++)
+        if (!k->many[f])
+            add(k, f, q->query[ek_manifest_query_of(m, f)]);
 }
 
 void ek_known_fit_merge(struct ek_known_fit *k, const struct ek_profile *p)

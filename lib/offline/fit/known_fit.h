@@ -8,8 +8,8 @@
 
 struct ek_known_fit;
 
-/* Create an empty set for the item features of a manifest, without its categories. The manifest is
- * not kept. Return 0, or EK_ENOMEM. */
+/* Create an empty set for the watched features of a manifest, without its categories. The manifest
+ * must outlive it. Return 0, or EK_ENOMEM. */
 int ek_known_fit_new(struct ek_known_fit **out, const struct ek_manifest *m);
 void ek_known_fit_free(struct ek_known_fit *k);
 /* Add the values of a list, which are copied. */

@@ -18,16 +18,33 @@ static int out_of_memory(struct ek_error *e)
     return ek_fail(e, EK_ENOMEM, "out of memory");
 }
 
+static int watched_queries(const struct ek_profile_fit *fit)
+{
+    return fit->features - fit->manifest->item_count;
+}
+
+static int allocate_query_sketches(struct ek_profile_fit *fit)
+{
+    fit->query_sketches = ek_calloc((size_t)watched_queries(fit), sizeof(struct ek_sketch *));
+    if (!fit->query_sketches)
+        return EK_ENOMEM;
+    for (int i = 0; i < watched_queries(fit); i++)
+        if (ek_sketch_new(&fit->query_sketches[i]))
+            return EK_ENOMEM;
+    return EK_OK;
+}
+
 static int allocate(struct ek_profile_fit *fit)
 {
+    int items = fit->manifest->item_count;
     fit->name = ek_calloc(EK_STRATA_MAX, sizeof *fit->name);
     fit->category = ek_calloc((size_t)fit->features, sizeof *fit->category);
     if (!fit->name || !fit->category || !(fit->name[fit->names++] = ek_strdup("")) ||
         ek_known_fit_new(&fit->known, fit->manifest) ||
         ek_item_level_fit_new(&fit->item_levels, fit->manifest) ||
         ek_query_slope_fit_new(&fit->query_slopes, fit->manifest) ||
-        ek_list_moments_new(&fit->sums, fit->features) ||
-        ek_sketch_set_new(&fit->sketches, fit->features, NULL) ||
+        ek_list_moments_new(&fit->sums, items) || ek_sketch_set_new(&fit->sketches, items, NULL) ||
+        allocate_query_sketches(fit) ||
         !(fit->pivot = ek_calloc_aligned((size_t)fit->sums->padded, sizeof *fit->pivot)))
         return EK_ENOMEM;
     for (int f = 0; f < fit->features; f++)
@@ -37,6 +54,18 @@ static int allocate(struct ek_profile_fit *fit)
     return EK_OK;
 }
 
+/* Relative to its own value a feature never changes. */
+static int check_stratum(const struct ek_profile_fit *fit, struct ek_error *e)
+{
+    int query = fit->field.query_feature;
+    if (query < 0 || !fit->manifest->query[query]->watched)
+        return EK_OK;
+    return ek_fail(e, EK_ESTATE,
+                   "the profile cannot be stratified by '%s', which the manifest watches: relative "
+                   "to itself it never changes; stratify by another field, or remove its 'watch'",
+                   fit->field.name);
+}
+
 int ek_profile_fit_new(struct ek_profile_fit **out, const struct ek_manifest *m, const char *field,
                        struct ek_error *e)
 {
@@ -44,14 +73,18 @@ int ek_profile_fit_new(struct ek_profile_fit **out, const struct ek_manifest *m,
     if (!fit)
         return out_of_memory(e);
     fit->manifest = m;
-    fit->features = m->item_count;
+    fit->features = m->watched_count;
     if ((field && !(fit->field_name = ek_strdup(field))) || allocate(fit)) {
         ek_profile_fit_free(fit);
         return out_of_memory(e);
     }
     fit->field = ek_stratum_field_find(m, fit->field_name);
-    *out = fit;
-    return EK_OK;
+    int rc = check_stratum(fit, e);
+    if (rc)
+        ek_profile_fit_free(fit);
+    else
+        *out = fit;
+    return rc;
 }
 
 void ek_profile_fit_free(struct ek_profile_fit *fit)
@@ -81,6 +114,9 @@ void ek_profile_fit_free(struct ek_profile_fit *fit)
     ek_free(fit->pivot);
     ek_list_moments_free(fit->sums);
     ek_sketch_set_free(fit->sketches);
+    for (int i = 0; fit->query_sketches && i < watched_queries(fit); i++)
+        ek_sketch_free(fit->query_sketches[i]);
+    ek_free(fit->query_sketches);
     ek_free(fit);
 }
 
@@ -226,11 +262,24 @@ static int add_categories(struct ek_profile_fit *fit, const struct ek_list *q, i
     return EK_OK;
 }
 
+/* Read the watched query features of a list into its row. */
+static void add_queries(struct ek_profile_fit *fit, const struct ek_list *q,
+                        struct ek_list_stats *row)
+{
+    int items = fit->manifest->item_count;
+    for (int f = items; f < fit->features; f++) {
+        float x = q->query[ek_manifest_query_of(fit->manifest, f)];
+        ek_list_stats_compute_value(x, &row[f]);
+        ek_sketch_add(fit->query_sketches[f - items], x, 1);
+    }
+}
+
 int ek_profile_fit_add(struct ek_profile_fit *fit, const struct ek_list *q, struct ek_error *e)
 {
-    if (q->item_features != fit->features)
+    const struct ek_manifest *m = fit->manifest;
+    if (q->item_features != m->item_count)
         return ek_fail(e, EK_ESTATE, "a list has %d item features, the manifest %d",
-                       q->item_features, fit->features);
+                       q->item_features, m->item_count);
     if (!q->items)
         return EK_OK;
     if (reserve_lists(fit, 1) || ek_sketch_set_add(fit->sketches, q->x, q->items))
@@ -242,9 +291,10 @@ int ek_profile_fit_add(struct ek_profile_fit *fit, const struct ek_list *q, stru
     struct ek_list_stats *row = fit->record + fit->queries * (size_t)fit->features;
     ek_list_moments_compute(fit->sums, q->x, q->items, fit->pivot);
     ek_list_stats_compute(fit->sums, q->items, fit->pivot, row);
+    add_queries(fit, q, row);
     if (add_categories(fit, q, fit->stratum[fit->queries], row))
         return out_of_memory(e);
-    for (int f = 0; fit->queries == 0 && f < fit->features; f++)
+    for (int f = 0; fit->queries == 0 && f < m->item_count; f++)
         fit->pivot[f] = row[f].usable ? row[f].r : 0; /* reduces cancellation in later lists */
     if (add_segments(fit, q))
         return out_of_memory(e);
@@ -411,12 +461,24 @@ static void subtract_segments(const struct ek_profile_fit *fit, struct scratch *
     }
 }
 
+/* Add the noise of a query feature, as the detector does. */
+static void add_noise(const struct ek_profile_fit *fit, struct scratch *s, int f)
+{
+    struct ek_sketch_summary summary;
+    ek_sketch_summarize(fit->query_sketches[f - fit->manifest->item_count], &summary);
+    struct ek_baseline b = {.log_sd = isnan(summary.log_sd) ? 0 : (float)summary.log_sd};
+    for (size_t q = 0; q < fit->queries; q++)
+        s->column[q].r += ek_query_level_noise(&b, (uint64_t)q, f);
+}
+
 /* The fit of one feature. */
 static struct ek_baseline_fit begin_feature(const struct ek_profile_fit *fit,
                                             const struct ek_profile *p, struct scratch *s, int f)
 {
     for (size_t q = 0; q < fit->queries; q++)
         s->column[q] = fit->record[q * (size_t)fit->features + (size_t)f];
+    if (f >= fit->manifest->item_count)
+        add_noise(fit, s, f);
     if (s->levels)
         subtract_segments(fit, s, f);
     return (struct ek_baseline_fit){.queries = fit->queries,
@@ -439,7 +501,11 @@ static struct ek_baseline_fit begin_feature(const struct ek_profile_fit *fit,
 static void fit_sketch(const struct ek_profile_fit *fit, struct ek_profile *p, int f)
 {
     struct ek_sketch_summary summary;
-    ek_sketch_set_get(fit->sketches, f, p->sketch[f]);
+    int items = fit->manifest->item_count;
+    if (f < items)
+        ek_sketch_set_get(fit->sketches, f, p->sketch[f]);
+    else
+        ek_sketch_merge(p->sketch[f], fit->query_sketches[f - items]);
     ek_sketch_summarize(p->sketch[f], &summary);
     p->baseline[f].log_mean = isnan(summary.log_mean) ? 0 : (float)summary.log_mean;
     p->baseline[f].log_sd = isnan(summary.log_sd) ? 0 : (float)summary.log_sd;
@@ -717,8 +783,11 @@ static int add_values(struct ek_profile_fit *fit, const struct ek_profile *p, co
 {
     const struct ek_profile_lists *l = p->lists;
     ek_known_fit_merge(fit->known, p);
+    for (int i = 0; i < watched_queries(fit); i++)
+        ek_sketch_merge(fit->query_sketches[i], p->sketch[fit->manifest->item_count + i]);
     for (int f = 0; f < fit->features; f++) {
-        if (ek_sketch_set_add_sketch(fit->sketches, f, p->sketch[f]))
+        if (f < fit->manifest->item_count &&
+            ek_sketch_set_add_sketch(fit->sketches, f, p->sketch[f]))
             return EK_ENOMEM;
         if (fit->category[f] && l->category[f].lists &&
             ek_category_fit_merge(fit->category[f], &l->category[f], number, p->strata))
@@ -730,8 +799,8 @@ static int add_values(struct ek_profile_fit *fit, const struct ek_profile *p, co
 static void add_records(struct ek_profile_fit *fit, const struct ek_profile_lists *l,
                         const int *number)
 {
-    size_t features = (size_t)fit->features;
-    for (size_t f = 0; !fit->queries && f < features; f++) /* as for the first list */
+    size_t features = (size_t)fit->features, items = (size_t)fit->manifest->item_count;
+    for (size_t f = 0; !fit->queries && f < items; f++) /* as for the first list */
         fit->pivot[f] = l->record[f].usable ? l->record[f].r : 0;
     memcpy(fit->record + fit->queries * features, l->record,
            l->queries * features * sizeof *l->record);

@@ -13,7 +13,8 @@
 struct ek_profile_fit;
 
 /* Create a fit. The manifest must outlive it. field: segment dimension or query feature that
- * defines the strata, copied; NULL: one stratum. Return 0 or EK_ENOMEM. */
+ * defines the strata, copied; NULL: one stratum. Return 0, EK_ENOMEM, or EK_ESTATE for a watched
+ * query feature. */
 int ek_profile_fit_new(struct ek_profile_fit **out, const struct ek_manifest *m, const char *field,
                        struct ek_error *e);
 /* Add a list, which is not kept. Return 0, EK_ESTATE for a list of another manifest, EK_ELIMIT

@@ -19,7 +19,7 @@ struct ek_profile_fit {
     const struct ek_manifest *manifest;
     struct ek_stratum_field field;
     char *field_name; /* memory of field.name; NULL: one stratum */
-    int features;
+    int features;     /* W of the manifest */
     size_t queries, capacity;
     uint64_t items;
     struct ek_list_stats *record; /* [capacity, features] */
@@ -37,7 +37,8 @@ struct ek_profile_fit {
     bool merged; /* has lists without their items */
     float *pivot;
     struct ek_list_moments *sums;
-    struct ek_sketch_set *sketches;
+    struct ek_sketch_set *sketches;    /* item features */
+    struct ek_sketch **query_sketches; /* [W - F] watched query features */
     struct ek_category_fit **category; /* [features]; NULL: not a category */
     struct ek_category_list list;
     struct ek_known_fit *known;

@@ -22,6 +22,7 @@ static const double MARGIN_LN = .1;      /* by which lists may leave the range o
 static const double RANGE_BEYOND = .001; /* fraction of the lists beyond each end of a range */
 
 struct ek_query_slope_fit {
+    int item_features;
     int count;       /* columns */
     int query[MOST]; /* query feature of each column */
     size_t queries, capacity;
@@ -38,6 +39,7 @@ int ek_query_slope_fit_new(struct ek_query_slope_fit **out, const struct ek_mani
     struct ek_query_slope_fit *fit = ek_calloc(1, sizeof *fit);
     if (!fit)
         return EK_ENOMEM;
+    fit->item_features = m->item_count;
     for (int i = 0; i < m->query_count && fit->count < MOST; i++)
         if (m->query[i]->type != EK_TYPE_CATEGORY)
             fit->query[fit->count++] = i;
@@ -300,11 +302,11 @@ bool ek_query_slope_fit_column(struct ek_query_slope_fit *fit, double *x, const 
 
 /* Reduce the table to the columns in use. */
 static void fill_table(const struct ek_query_slope_fit *fit, const float (*slope)[MOST],
-                       int features, struct ek_query_slopes *t)
+                       struct ek_query_slopes *t)
 {
     for (int c = 0; c < fit->count; c++) {
         bool used = false;
-        for (int f = 0; f < features; f++)
+        for (int f = 0; f < fit->item_features; f++)
             used |= slope[f][c] != 0;
         if (!used)
             continue;
@@ -313,7 +315,7 @@ static void fill_table(const struct ek_query_slope_fit *fit, const float (*slope
         t->mean[to] = (float)fit->mean[c];
         t->low[to] = (float)fit->low[c];
         t->high[to] = (float)fit->high[c];
-        for (int f = 0; f < features; f++)
+        for (int f = 0; f < fit->item_features; f++)
             for (int i = 0; i < MOST; i++)
                 if (slope[f][i] != 0) {
                     t->feature[a] = f;
@@ -350,10 +352,10 @@ int ek_query_slope_fit_finish(struct ek_query_slope_fit *fit, struct ek_list_sta
     int count = 0, rc = EK_OK;
     *out = NULL;
     double *x = ek_calloc(fit->queries, sizeof *x);
-    float(*slope)[MOST] = ek_calloc((size_t)features, sizeof *slope);
+    float(*slope)[MOST] = ek_calloc((size_t)fit->item_features, sizeof *slope);
     if (!x || !slope)
         rc = EK_ENOMEM;
-    for (int f = 0; !rc && f < features; f++) {
+    for (int f = 0; !rc && f < fit->item_features; f++) {
         take_column(record, features, f, fit->queries, x);
         if (!ek_query_slope_fit_column(fit, x, stratum, slope[f]))
             continue;
@@ -363,7 +365,7 @@ int ek_query_slope_fit_finish(struct ek_query_slope_fit *fit, struct ek_list_sta
     if (!rc && count)
         rc = ek_query_slopes_new(out, count);
     if (!rc && count)
-        fill_table(fit, (const float(*)[MOST])slope, features, *out);
+        fill_table(fit, (const float(*)[MOST])slope, *out);
     ek_free(x);
     ek_free(slope);
     return rc;

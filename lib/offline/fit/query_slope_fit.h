@@ -31,8 +31,8 @@ int ek_query_slope_fit_prepare(struct ek_query_slope_fit *fit, int strata);
 bool ek_query_slope_fit_column(struct ek_query_slope_fit *fit, double *x, const int *stratum,
                                float slope[EK_SLOPE_QUERIES_MAX]);
 /* Fit the slopes of all item features, subtract their effect from r in record [queries of the fit,
- * features], and set *out to the table, NULL if no feature has slopes; the caller frees it. Return
- * 0 or EK_ENOMEM.
+ * features], and set *out to the table, NULL if no feature has slopes; the caller frees it. Watched
+ * query features have none: their own change must not explain them. Return 0 or EK_ENOMEM.
  */
 int ek_query_slope_fit_finish(struct ek_query_slope_fit *fit, struct ek_list_stats *record,
                               int features, const int *stratum, struct ek_query_slopes **out);

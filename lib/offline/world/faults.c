@@ -15,6 +15,7 @@ void ek_fault_release(struct ek_fault *f)
         ek_free(f->codes[i].value);
     ek_free(f->codes);
     ek_free(f->item);
+    ek_free(f->query);
     ek_free(f->dimension);
     ek_free(f->segment_value);
     ek_free(f->median);
@@ -182,6 +183,11 @@ bool ek_fault_apply(const struct ek_fault *f, struct ek_list *q, uint64_t number
     if (!ek_fault_hits(f, q, number, seed))
         return false;
     double rate = RATES[rate_of(number, seed)];
+    for (int i = 0; i < f->query_count; i++) {
+        float *x = &q->query[f->query[i]];
+        if (!isnan(*x))
+            *x = (float)changed(f, q, *x, i, rate);
+    }
     for (int k = 0; k < q->items; k++)
         for (int i = 0; i < f->item_count && hits_item(f, q, number, k, seed); i++) {
             float *x = &q->x[(size_t)k * (size_t)q->item_features + (size_t)f->item[i]];

@@ -13,6 +13,8 @@
  *
  * Example   price=x100,from=5000,to=9000,share=0.5,arm=B
  *
+ * FEATURE may be a query feature, but not for median, currency, recode, items and source.
+ *
  * `@0.5` is short for share=0.5, the fraction of affected lists. A hash of seed and list number
  * selects them, so faults of one share and seed affect the same lists. DIM=VALUE restricts the
  * fault, and its share, to that segment. items=0.5 affects that fraction of the items of an
@@ -52,6 +54,8 @@ struct ek_codes {
 struct ek_fault {
     int *item; /* indices of item features */
     int item_count;
+    int *query; /* indices of query features */
+    int query_count;
     enum ek_fault_op op;
     double value;
     int query_feature;               /* for EK_FAULT_QUERY_FEATURE */
@@ -80,7 +84,8 @@ bool ek_fault_hits(const struct ek_fault *f, const struct ek_list *q, uint64_t n
 /* Return the arm of a list: 0 not affected, 1 affected; with EK_FAULT_CURRENCY 1 + the index of the
  * rate. */
 int ek_fault_arm(const struct ek_fault *f, const struct ek_list *q, uint64_t number, uint64_t seed);
-/* Change q->x in place if the fault affects the list of this number. Return true if so. */
+/* Change q->x and q->query in place if the fault affects the list of this number. Return true if
+ * so. */
 bool ek_fault_apply(const struct ek_fault *f, struct ek_list *q, uint64_t number, uint64_t seed);
 
 #endif

@@ -70,37 +70,44 @@ static int unknown_feature(const struct reading *r, enum ek_role role, const cha
     return bad(r, "unknown %s feature '%s'", kind, name);
 }
 
-static int read_item(struct reading *r, struct span s)
+static int add_feature(struct reading *r, const char *name, int feature, int *features, int *count)
+{
+    for (int i = 0; i < *count; i++)
+        if (features[i] == feature)
+            return bad(r, "feature '%s' stands twice", name);
+    features[(*count)++] = feature;
+    return EK_OK;
+}
+
+static int read_feature(struct reading *r, struct span s)
 {
     char name[WORD_BYTES];
     if (!copy_name(s, name))
         return bad(r, "a feature name is missing before '='");
-    int item = ek_manifest_item(r->m, name);
-    if (item < 0 && ek_manifest_query(r->m, name) >= 0)
-        return bad(r, "'%s' is a query feature, only item features can be changed", name);
-    if (item < 0)
-        return unknown_feature(r, EK_ROLE_ITEM, name);
-    for (int i = 0; i < r->f.item_count; i++)
-        if (r->f.item[i] == item)
-            return bad(r, "feature '%s' stands twice", name);
-    r->f.item[r->f.item_count++] = item;
-    return EK_OK;
+    int item = ek_manifest_item(r->m, name), query = ek_manifest_query(r->m, name);
+    if (query >= r->m->query_count - r->m->derived_count)
+        return bad(r, "'%s' is derived from the list and cannot be changed", name);
+    if (query >= 0)
+        return add_feature(r, name, query, r->f.query, &r->f.query_count);
+    return item < 0 ? unknown_feature(r, EK_ROLE_ITEM, name)
+                    : add_feature(r, name, item, r->f.item, &r->f.item_count);
 }
 
-static int read_items(struct reading *r, struct span names)
+static int read_features(struct reading *r, struct span names)
 {
     size_t end = 0, start = 0, most = 1;
     for (size_t i = 0; i < names.length; i++)
         most += names.text[i] == ',';
     r->f.item = ek_calloc(most, sizeof *r->f.item);
+    r->f.query = ek_calloc(most, sizeof *r->f.query);
     r->f.median = ek_calloc(most, sizeof *r->f.median);
     r->f.codes = ek_calloc(most, sizeof *r->f.codes);
-    if (!r->f.item || !r->f.median || !r->f.codes)
+    if (!r->f.item || !r->f.query || !r->f.median || !r->f.codes)
         return enomem(r);
     while (start <= names.length) {
         for (end = start; end < names.length && names.text[end] != ',';)
             end++;
-        int rc = read_item(r, (struct span){names.text + start, end - start});
+        int rc = read_feature(r, (struct span){names.text + start, end - start});
         if (rc)
             return rc;
         start = end + 1;
@@ -305,6 +312,21 @@ static int read_change(struct reading *r, const char *rest)
     return rc;
 }
 
+/* A query feature has one value per list, and no median or codes are taken of it. */
+static int check_query(const struct reading *r)
+{
+    if (!r->f.query_count)
+        return EK_OK;
+    const char *name = r->m->query[r->f.query[0]]->name;
+    if (r->has_items || r->has_source)
+        return bad(r, "'%s' is a query feature and has no items: leave out 'items' and 'source'",
+                   name);
+    if (ek_fault_needs_fit(&r->f) || r->f.op == EK_FAULT_CURRENCY)
+        return bad(r, "'%s' is a query feature, which median, currency and recode cannot change",
+                   name);
+    return EK_OK;
+}
+
 int ek_fault_parse(struct ek_fault *out, const struct ek_manifest *m, const char *spec,
                    struct ek_error *e)
 {
@@ -314,9 +336,11 @@ int ek_fault_parse(struct ek_fault *out, const struct ek_manifest *m, const char
                         .e = e};
     const char *rest = spec;
     struct span names = cut(&rest, '=');
-    int rc = rest ? read_items(&r, names) : bad(&r, "expected FEATURE=OPERATION");
+    int rc = rest ? read_features(&r, names) : bad(&r, "expected FEATURE=OPERATION");
     if (!rc)
         rc = read_change(&r, rest);
+    if (!rc)
+        rc = check_query(&r);
     if (rc) {
         ek_fault_release(&r.f);
         return rc;

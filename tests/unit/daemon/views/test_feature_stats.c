@@ -25,8 +25,9 @@ static void setup(struct bench *b, const char *rules)
     stream_world_start(&b->world, rules, TRAINING, 41);
     ck_assert_int_eq(
         ek_cells_new(&b->cells, b->world.rules->segment, b->world.rules->segment_count, 20), EK_OK);
-    ck_assert_int_eq(
-        ek_live_sketches_new(&b->traffic, b->world.profile, b->world.rules, b->cells, NULL), EK_OK);
+    ck_assert_int_eq(ek_live_sketches_new(&b->traffic, b->world.manifest, b->world.profile,
+                                          b->world.rules, b->cells, NULL),
+                     EK_OK);
     ck_assert_ptr_nonnull(b->board =
                               ek_feature_stats_new(b->world.manifest, b->world.rules, b->traffic));
     ck_assert_ptr_nonnull(b->event_log = ek_event_log_new(10));

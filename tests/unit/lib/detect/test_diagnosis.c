@@ -43,7 +43,7 @@ static void setup(struct known *k, uint64_t seed)
 
 static struct ek_diagnosis diagnose(struct known *k)
 {
-    struct ek_window w = {k->lists, k->level, LISTS, 0, k->scratch, {0, 1, 0}, {0, 0}};
+    struct ek_window w = {k->lists, k->level, LISTS, 0, k->scratch, {0, 1, 0}, {0, 0}, false};
     struct ek_diagnosis d;
     ek_classify(&k->baseline, k->density, &w, &d);
     return d;
@@ -79,7 +79,7 @@ START_TEST(factors_of_their_own_are_not_one_factor)
         for (uint64_t seed = 1; seed <= 20; seed++) {
             struct known k;
             setup(&k, seed);
-            struct ek_window w = {k.lists, k.level, LISTS, 0, k.scratch, {0, 1, 0}, {0, 0}};
+            struct ek_window w = {k.lists, k.level, LISTS, 0, k.scratch, {0, 1, 0}, {0, 0}, false};
             for (int i = 0; i < LISTS; i++)
                 k.lists[i].r += (float)log(
                     cases[c].factor[ek_rng_uniform_int(&k.rng, (uint64_t)cases[c].count)]);
@@ -188,7 +188,7 @@ START_TEST(no_lists_are_no_shift)
     setup(&k, 8);
     struct ek_alignment a = align(k.density, NULL, 0);
     ck_assert(a.shift_ln == 0 && a.gain_ln == 0 && a.error_ln > 1);
-    struct ek_window w = {k.lists, k.level, 0, 0, k.scratch, {0, 1, 0}, {0, 0}};
+    struct ek_window w = {k.lists, k.level, 0, 0, k.scratch, {0, 1, 0}, {0, 0}, false};
     struct ek_diagnosis d;
     ek_classify(&k.baseline, k.density, &w, &d);
     ck_assert_int_eq(d.class, EK_CLASS_NONE);

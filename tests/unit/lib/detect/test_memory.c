@@ -36,7 +36,8 @@ static void setup(struct bench *b)
 {
     stream_world_start(&b->world, RULES, TRAINING, 5);
     must(ek_cells_new(&b->cells, b->world.rules->segment, 1, ARMS));
-    must(ek_live_sketches_new(&b->traffic, b->world.profile, b->world.rules, b->cells, NULL));
+    must(ek_live_sketches_new(&b->traffic, b->world.manifest, b->world.profile, b->world.rules,
+                              b->cells, NULL));
     ek_rng_seed(&b->random, 9);
     ek_list_init(&b->query);
     must(ek_list_resize(&b->query, ITEMS, b->world.manifest->item_count, 0));

@@ -311,7 +311,7 @@ START_TEST(names_that_are_none_are_refused_with_the_nearest)
     memset(author, 'a', 65);
     author[65] = 0;
     ck_refused(&b, "prize", "arm", "B", "ana", EK_EUSAGE, "did you mean 'price'?");
-    ck_refused(&b, "nights", "arm", "B", "ana", EK_EUSAGE, "no item feature 'nights'");
+    ck_refused(&b, "nights", "arm", "B", "ana", EK_EUSAGE, "query feature 'nights' is not watched");
     ck_refused(&b, "price", "arms", "B", "ana", EK_EUSAGE, "did you mean 'arm'?");
     ck_refused(&b, "price", "country", "B", "ana", EK_EUSAGE, "'segments' of the rules");
     ck_refused(&b, "price", "arm", NULL, "ana", EK_EUSAGE, "needs a value");

@@ -21,8 +21,9 @@ static void setup(struct bench *b, const char *rules)
     ck_assert_int_eq(ek_cells_new(&b->cells, b->world.rules->segment, b->world.rules->segment_count,
                                   EK_CELLS_DEFAULT_MAX),
                      EK_OK);
-    ck_assert_int_eq(
-        ek_live_sketches_new(&b->traffic, b->world.profile, b->world.rules, b->cells, NULL), EK_OK);
+    ck_assert_int_eq(ek_live_sketches_new(&b->traffic, b->world.manifest, b->world.profile,
+                                          b->world.rules, b->cells, NULL),
+                     EK_OK);
 }
 
 static void teardown(struct bench *b)
@@ -225,8 +226,9 @@ START_TEST(a_cell_that_changes_hands_begins_anew)
     ek_live_sketches_free(b.traffic);
     ek_cells_free(b.cells);
     ck_assert_int_eq(ek_cells_new(&b.cells, b.world.rules->segment, 1, 2), EK_OK);
-    ck_assert_int_eq(
-        ek_live_sketches_new(&b.traffic, b.world.profile, b.world.rules, b.cells, NULL), EK_OK);
+    ck_assert_int_eq(ek_live_sketches_new(&b.traffic, b.world.manifest, b.world.profile,
+                                          b.world.rules, b.cells, NULL),
+                     EK_OK);
     do
         run(&b, 1, 1, 1);
     while (cell_of(&b, "A") != 1 && cell_of(&b, "B") != 1);

@@ -324,7 +324,7 @@ START_TEST(what_is_no_name_is_refused_with_the_nearest)
         const char *hint;
     } wrong[] = {
         {"prise", NULL, NULL, "route", EK_EUSAGE, "did you mean 'price'?"},
-        {"nights", NULL, NULL, "route", EK_EUSAGE, "no item feature 'nights'"},
+        {"nights", NULL, NULL, "route", EK_EUSAGE, "query feature 'nights' is not watched"},
         {"price", "arms", "B", "route", EK_EUSAGE, "did you mean 'arm'?"},
         {"price", "arm", NULL, "route", EK_EUSAGE, "needs a value"},
         {"price", NULL, NULL, "routes", EK_EUSAGE, "did you mean 'route'?"},

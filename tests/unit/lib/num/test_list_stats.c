@@ -106,8 +106,26 @@ START_TEST(what_a_list_cannot_say_is_marked)
 }
 END_TEST
 
+START_TEST(a_single_value_has_the_statistics_of_a_list_of_one_item)
+{
+    static const float values[] = {3,         -2,     0,      -0.F,  NAN,     INFINITY,
+                                   -INFINITY, 1e-40F, 1e-30F, 7e30F, -1e-40F, 1};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        struct ek_list_stats want = of(&values[i], 1), got;
+        ek_list_stats_compute_value(values[i], &got);
+        ck_assert_int_eq(got.usable, want.usable);
+        ck_assert_mem_eq(got.share, want.share, sizeof want.share);
+        ck_assert_int_eq(isnan(got.r), isnan(want.r));
+        ck_assert(isnan(got.spread) && isnan(want.spread));
+        if (want.usable)
+            ck_assert_float_eq_tol(got.r, want.r, 2e-5);
+    }
+}
+END_TEST
+
 Suite *suite_list_stats(void)
 {
     return ek_suite("list_stats", every_instruction_set_gives_the_same_bits,
-                    a_record_says_level_spread_and_shares, what_a_list_cannot_say_is_marked);
+                    a_record_says_level_spread_and_shares, what_a_list_cannot_say_is_marked,
+                    a_single_value_has_the_statistics_of_a_list_of_one_item);
 }

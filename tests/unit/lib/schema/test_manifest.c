@@ -91,6 +91,32 @@ START_TEST(derived_query_features_come_last_and_know_the_list_size)
 }
 END_TEST
 
+START_TEST(watched_query_features_are_numbered_after_the_item_features)
+{
+    static const char text[] = "derived_query_features: [log_list_size]\n"
+                               "features:\n"
+                               "  - {name: late, index: 9, role: query, watch: true}\n"
+                               "  - {name: price, index: 2, role: item, routable: true}\n"
+                               "  - {name: plain, index: 3, role: query}\n"
+                               "  - {name: off, index: 4, role: query, watch: false}\n"
+                               "  - {name: nights, index: 1, role: query, watch: true}\n";
+    struct ek_manifest *m = parse(text);
+    ck_assert_int_eq(m->item_count, 1);
+    ck_assert_int_eq(m->watched_count, 3);
+    ck_assert_str_eq(m->item[1]->name, "nights");
+    ck_assert_str_eq(m->item[2]->name, "late");
+    ck_assert_int_eq(ek_manifest_watched(m, "price"), 0);
+    ck_assert_int_eq(ek_manifest_watched(m, "late"), 2);
+    ck_assert_int_eq(ek_manifest_watched(m, "plain"), -1);
+    ck_assert_int_eq(ek_manifest_item(m, "late"), -1);
+    ck_assert_int_eq(ek_manifest_query_of(m, 0), -1);
+    ck_assert_int_eq(ek_manifest_query_of(m, 1), ek_manifest_query(m, "nights"));
+    ck_assert_int_eq(ek_manifest_query_of(m, 2), ek_manifest_query(m, "late"));
+    ck_assert_int_eq(m->routable_of_item[2], -1);
+    ek_manifest_free(m);
+}
+END_TEST
+
 START_TEST(the_hash_is_that_of_name_index_and_role_only)
 {
     static const char canonical[] = "price 1 item\nsize 2 item\nstars 3 item\nnights 4 query\n";
@@ -150,6 +176,7 @@ Suite *suite_manifest(void)
         "manifest", features_are_numbered_by_their_index_whatever_their_order_in_the_file,
         columns_that_are_unused_change_nothing_else,
         derived_query_features_come_last_and_know_the_list_size,
+        watched_query_features_are_numbered_after_the_item_features,
         the_hash_is_that_of_name_index_and_role_only, training_hints_say_only_what_the_file_says,
         the_manifests_of_the_published_sets_load);
 }

@@ -317,6 +317,36 @@ START_TEST(a_number_is_no_code)
 }
 END_TEST
 
+START_TEST(a_query_feature_changes_in_the_lists_that_are_hit)
+{
+    int queries[] = {1};
+    struct ek_fault f = {.query = queries,
+                         .query_count = 1,
+                         .op = EK_FAULT_SCALE,
+                         .value = 24,
+                         .from = 1,
+                         .to = 9,
+                         .share = 1,
+                         .items = 1,
+                         .source = -1};
+    struct ek_list q;
+    ek_list_init(&q);
+    ck_assert_int_eq(ek_list_resize(&q, 1, 1, 2), EK_OK);
+    q.x[0] = 5;
+    q.query[0] = 3;
+    q.query[1] = 2;
+    ck_assert(!ek_fault_apply(&f, &q, 0, 1));
+    ck_assert(ek_fault_apply(&f, &q, 1, 1));
+    ck_assert_float_eq(q.query[1], 48);
+    ck_assert_float_eq(q.query[0], 3);
+    ck_assert_float_eq(q.x[0], 5);
+    q.query[1] = NAN;
+    ck_assert(ek_fault_apply(&f, &q, 2, 1));
+    ck_assert_float_nan(q.query[1]);
+    ek_list_release(&q);
+}
+END_TEST
+
 Suite *suite_faults(void)
 {
     return ek_suite("faults", each_operation_does_what_it_says_and_missing_stays_missing,
@@ -327,5 +357,6 @@ Suite *suite_faults(void)
                     medians_come_from_the_finite_values, a_share_of_the_items_is_hit_within_a_list,
                     a_fault_of_a_source_hits_its_items_alone,
                     each_list_has_one_of_seven_rates_for_all_its_features,
-                    a_recoded_feature_has_the_same_values_in_other_places, a_number_is_no_code);
+                    a_recoded_feature_has_the_same_values_in_other_places, a_number_is_no_code,
+                    a_query_feature_changes_in_the_lists_that_are_hit);
 }

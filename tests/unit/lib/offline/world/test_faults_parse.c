@@ -117,7 +117,11 @@ START_TEST(every_bad_spec_says_what_is_wrong_with_it)
         {"price,=x2", "a feature name is missing before '='"},
         {"prise=x2", "unknown item feature 'prise', did you mean 'price'?"},
         {"bananas=x2", "unknown item feature 'bananas'"},
-        {"stay_nights=x2", "'stay_nights' is a query feature, only item features can be changed"},
+        {"stay_nights,stay_nights=x2", "feature 'stay_nights' stands twice"},
+        {"stay_nights=x2,items=0.5",
+         "'stay_nights' is a query feature and has no items: leave out 'items' and 'source'"},
+        {"stay_nights=+1median",
+         "'stay_nights' is a query feature, which median, currency and recode cannot change"},
         {"price,taxes,price=x2", "feature 'price' stands twice"},
         {"price=", "an operation is missing behind '='"},
         {"price=100", "unknown operation '100' (x100, ^2, +50, -50, +1median, *NAME, neg, zero, "
