@@ -115,6 +115,9 @@ static int add_action(struct ek_buf *b, const struct ek_decision *decision)
     if (decision->no_model && ek_action_treats(decision->treatment.action))
         return ek_buf_printf(b, "; action: alert, since there is no model for %s",
                              ek_action_name(decision->treatment.action));
+    if (decision->unable)
+        return ek_buf_printf(b, "; action: %s, since %s",
+                             ek_action_name(decision->treatment.action), decision->unable);
     const char *limits = decision->paused                     ? ", not enforced while all is paused"
                          : decision->limited != EK_BOUND_NONE ? ", kept back by a limit"
                          : decision->mode == EK_MODE_CANARY   ? ", for a canary part of the lists"

@@ -308,7 +308,7 @@ static int check(const struct ek_applier *a, const struct ek_array_list *l, stru
     for (int i = 0; i < a->plan.count; i++) {
         const struct ek_plan_unit *u = &a->unit[i];
         const struct ek_manifest *m = u->assets.manifest;
-        if ((size_t)u->index >= l->feature_count)
+        if (!u->of_query && (size_t)u->index >= l->feature_count)
             return ek_fail(e, EK_EUSAGE,
                            "'feature_count' is %zu, but feature '%s' of the plan has index %d",
                            l->feature_count, u->feature, u->index);

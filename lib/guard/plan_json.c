@@ -285,13 +285,16 @@ static void add_repair(struct writing *t)
 static void add_entry(struct writing *t, const char *key)
 {
     const struct ek_manifest *m = t->g->assets->manifest;
+    int query = ek_manifest_query_of(m, t->entry->feature);
     struct ek_event_entry e;
     ek_event_entry_init(&e, m, t->cells, t->entry);
     e.repair = t->repair;
     ek_json_open(&t->w, NULL, '{');
     ek_json_add_text(&t->w, "key", key);
     ek_json_add_plan_entry(&t->w, &e);
-    ek_json_add_integer(&t->w, "index", t->entry->feature);
+    ek_json_add_integer(&t->w, "index", query < 0 ? t->entry->feature : query);
+    if (query >= 0)
+        ek_json_add_text(&t->w, "role", "query");
     add_cell(t, t->entry->cell);
     add_class(t);
     if (t->entry->treatment.action == EK_ACT_ROUTE_NORMALIZED)

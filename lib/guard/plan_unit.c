@@ -359,7 +359,7 @@ static int read_repair(const struct reading *r, yyjson_val *from, struct ek_plan
         rc = read_numbers(r, repair, out);
     if (!rc)
         rc = read_profile(r, from);
-    if (!rc && ek_feature_writer_new(&r->u->writer, 1))
+    if (!rc && ek_feature_writer_new(&r->u->writer, r->u->assets.manifest))
         rc = out_of_memory(r);
     if (!rc)
         r->u->field = ek_stratum_field_find(r->u->assets.manifest, r->u->assets.profile->field);
@@ -377,6 +377,7 @@ int ek_plan_unit_read(struct ek_plan_unit *u, struct ek_plan_entry *entry, yyjso
 {
     const struct reading r = {u, number, e};
     const char *source = yyjson_get_str(yyjson_obj_get(from, "source"));
+    const char *role = yyjson_get_str(yyjson_obj_get(from, "role"));
     int action = parse_name(ek_action_parse, from, "mitigation");
     int mode = parse_name(ek_mode_parse, from, "mode");
     double percent, index;
@@ -398,6 +399,9 @@ int ek_plan_unit_read(struct ek_plan_unit *u, struct ek_plan_entry *entry, yyjso
     entry->percent = (int)lrint(percent * 100);
     entry->by = strcmp(source, ek_plan_source_name(EK_BY_FINDING)) ? EK_BY_RULES : EK_BY_FINDING;
     u->index = (int)index;
+    u->of_query = role && !strcmp(role, "query");
+    if (u->of_query)
+        return EK_OK;
     return read_repair(&r, from, &entry->repair);
 }
 

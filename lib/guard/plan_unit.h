@@ -12,10 +12,11 @@
 #include <stdbool.h>
 
 struct ek_plan_unit {
-    const char *feature;              /* of the JSON */
-    int index;                        /* of the feature among the item features of a list */
-    struct ek_assets assets;          /* manifest and profile: item feature 0, and query features */
-    struct ek_stratum_field field;    /* of the profile */
+    const char *feature;           /* of the JSON */
+    int index;                     /* of the feature among the item features of a list */
+    bool of_query;                 /* a query feature, which is not applied: `index` is its own */
+    struct ek_assets assets;       /* manifest and profile: item feature 0, and query features */
+    struct ek_stratum_field field; /* of the profile */
     struct ek_feature_writer *writer; /* NULL: no repair of values */
     int *query; /* [query features] index among those of a list; derived ones last, without */
 };

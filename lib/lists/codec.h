@@ -150,9 +150,9 @@ int ek_codec_patch(const struct ek_list *q, const void *bytes, size_t length, co
  * number; text remains text. JSON numbers are the shortest decimals that parse to the same double,
  * with the `.0` of the value before, or null. Absent values stay absent. */
 struct ek_feature_patch {
-    const uint8_t *wanted; /* [F] nonzero: features to patch */
-    /* Return the new value of a feature, NaN: missing. `narrow`: the message has a float32. Other
-     * numbers are float64; integers and nil too. */
+    const uint8_t *wanted; /* [W] nonzero: features to patch, watched query features too */
+    /* Return the new value of a feature, NaN: missing. `item` is -1 for a query feature. `narrow`:
+     * the message has a float32. Other numbers are float64; integers and nil too. */
     double (*value)(void *context, int item, int feature, double value, bool narrow);
     void *context;
     /* Columns to append to the features of each item, after them in an array or `bin`: float32 in

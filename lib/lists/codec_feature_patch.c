@@ -18,13 +18,36 @@ struct patching {
     struct ek_feature_patch *patch;
     struct ek_buf *out;
     struct ek_error *e;
-    int item;
-    bool grown; /* columns were appended */
+    int item;                     /* QUERY: the query features */
+    const struct ek_names *names; /* of the features of the item or the query */
+    bool queries;                 /* some query feature is wanted */
+    bool grown;                   /* columns were appended */
 };
+
+enum { QUERY = -1 };
+
+/* Set *e to the position and a text. Return `code`. */
+static int fail_at(const struct patching *p, enum ek_code code, const char *text)
+{
+    return p->item == QUERY ? ek_fail(p->e, code, "query_features: %s", text)
+                            : ek_fail(p->e, code, "items[%d]: %s", p->item, text);
+}
 
 static int mismatch(struct patching *p)
 {
-    return ek_fail(p->e, EK_ESTATE, "items[%d]: the list is not that of the message", p->item);
+    return fail_at(p, EK_ESTATE, "the list is not that of the message");
+}
+
+/* Return the number of feature `f` of the item or the query among the watched ones, or -1. */
+static int number_of(const struct patching *p, int f)
+{
+    return p->item == QUERY ? p->c->manifest->watched_of_query[f] : f;
+}
+
+static bool is_wanted(const struct patching *p, int f)
+{
+    int number = number_of(p, f);
+    return number >= 0 && p->patch->wanted[number];
 }
 
 static int out_of_memory(struct patching *p)
@@ -36,10 +59,10 @@ static int out_of_memory(struct patching *p)
 static int splice(struct patching *p, size_t offset, size_t length, const void *by, size_t bytes)
 {
     if (offset < p->copied && p->q->from_schema)
-        return ek_fail(p->e, EK_EFORMAT,
-                       "items[%d]: the parts of a repeated field are not in one place, so that "
-                       "features cannot be repaired",
-                       p->item);
+        return fail_at(
+            p, EK_EFORMAT,
+            "the parts of a repeated field are not in one place, so that features cannot "
+            "be repaired");
     if (offset < p->copied || offset > p->length || length > p->length - offset)
         return mismatch(p);
     int rc = ek_buf_add(p->out, p->in + p->copied, offset - p->copied);
@@ -62,7 +85,7 @@ static int replace(struct patching *p, size_t offset, size_t length, const void 
 /* Return whether to replace `value`, with the new value in *out. */
 static bool repair_value(struct patching *p, int feature, double value, bool narrow, double *out)
 {
-    *out = p->patch->value(p->patch->context, p->item, feature, value, narrow);
+    *out = p->patch->value(p->patch->context, p->item, number_of(p, feature), value, narrow);
     return !(*out == value || (isnan(*out) && isnan(value)));
 }
 
@@ -208,15 +231,12 @@ static int patch_schema(struct patching *p, size_t offset, size_t length, double
     uint8_t to[PER_VALUE_MAX];
     if (length)
         return replace(p, offset, length, to, ek_schema_store(to, length, value));
-    return ek_fail(
-        p->e, EK_EFORMAT,
-        ek_schema_is_proto(p->q->converted)
-            ? "items[%d]: a feature is an integer, or in several parts of the message, and cannot "
-              "be "
-              "repaired in place; use float or double, packed if repeated"
-            : "items[%d]: a feature is an Avro integer, which has no fixed width and cannot be "
-              "repaired in place; use float or double",
-        p->item);
+    return fail_at(p, EK_EFORMAT,
+                   ek_schema_is_proto(p->q->converted)
+                       ? "a feature is an integer, or in several parts of the message, and cannot "
+                         "be repaired in place; use float or double, packed if repeated"
+                       : "a feature is an Avro integer, which has no fixed width and cannot be "
+                         "repaired in place; use float or double");
 }
 
 /* Patch the next value. The null of a union stays. */
@@ -228,7 +248,7 @@ static int patch_value(struct patching *p, int feature)
     struct ek_place text;
     struct ek_head h;
     double value;
-    if (!p->patch->wanted[feature])
+    if (!is_wanted(p, feature))
         return skip(p);
     if (p->item >= p->q->items || !read_value(p, &h, &value))
         return mismatch(p);
@@ -253,7 +273,8 @@ static int patch_value(struct patching *p, int feature)
 /* Return whether the features of this item grow. */
 static bool grows(const struct patching *p)
 {
-    return p->patch->columns && !p->q->from_schema && p->c->layout != EK_LAYOUT_COLUMNS;
+    return p->item != QUERY && p->patch->columns && !p->q->from_schema &&
+           p->c->layout != EK_LAYOUT_COLUMNS;
 }
 
 /* Write the head of a container. Return its bytes. */
@@ -422,7 +443,7 @@ static int patch_bin(struct patching *p, size_t head, int count)
         float was = ek_float_from_bits(__builtin_bswap32(bits));
         uint8_t to[4];
         double value;
-        if (!p->patch->wanted[f] || !repair_value(p, f, (double)was, true, &value))
+        if (!is_wanted(p, f) || !repair_value(p, f, (double)was, true, &value))
             continue;
         ek_store_be32(to, __builtin_bswap32(ek_float_to_bits((float)value)));
         rc = replace(p, at + 4 * (size_t)f, sizeof to, to, sizeof to);
@@ -443,7 +464,7 @@ static int patch_schema_row(struct patching *p, size_t at, int count)
         double value;
         if (!ek_schema_row_next(&row, &v))
             return mismatch(p);
-        if (!p->patch->wanted[f] || v.is_null ||
+        if (!is_wanted(p, f) || v.is_null ||
             !repair_value(p, f, v.number, v.length == sizeof(float), &value))
             continue;
         rc = patch_schema(p, v.at, v.length, value);
@@ -499,7 +520,7 @@ static int patch_pairs(struct patching *p, uint32_t count)
             ek_pair_read(&p->w, h.count, EK_WIRE_DEPTH_MAX, &pair) || !pair.name.text)
             return mismatch(p);
         const uint8_t *after = p->w.p;
-        int f = pair.value ? ek_names_find(&p->c->item_names, pair.name) : -1;
+        int f = pair.value ? ek_names_find(p->names, pair.name) : -1;
         if (f < 0)
             continue;
         p->w.p = pair.value;
@@ -513,7 +534,7 @@ static int patch_column(struct patching *p, int feature)
 {
     struct ek_head h;
     int rc = EK_OK;
-    if (!p->patch->wanted[feature])
+    if (!is_wanted(p, feature))
         return skip(p);
     if (!read_head(p, &h) ||
         (h.kind != EK_WIRE_NIL && (h.kind != EK_WIRE_ARRAY || h.count != (uint32_t)p->q->items)))
@@ -526,12 +547,12 @@ static int patch_column(struct patching *p, int feature)
 /* Patch a map of feature names to values or, with columns, to arrays. */
 static int patch_names(struct patching *p, uint32_t pairs)
 {
-    bool columns = p->c->layout == EK_LAYOUT_COLUMNS;
+    bool columns = p->c->layout == EK_LAYOUT_COLUMNS && p->item != QUERY;
     int rc = EK_OK;
     for (uint32_t i = 0; i < pairs && !rc; i++) {
         struct ek_text name;
         rc = read_key(p, &name);
-        int f = rc || !name.text ? -1 : ek_names_find(&p->c->item_names, name);
+        int f = rc || !name.text ? -1 : ek_names_find(p->names, name);
         if (!rc)
             rc = f < 0 ? skip(p) : columns ? patch_column(p, f) : patch_value(p, f);
     }
@@ -541,7 +562,7 @@ static int patch_names(struct patching *p, uint32_t pairs)
 /* Patch values in any of their forms. */
 static int patch_values(struct patching *p)
 {
-    int count = p->c->item_names.count;
+    int count = p->names->count;
     size_t at = (size_t)(p->w.p - p->w.start);
     struct ek_head h;
     if (!read_head(p, &h))
@@ -560,6 +581,20 @@ static int patch_values(struct patching *p)
     if (h.kind == EK_WIRE_ARRAY && h.count == (uint32_t)count)
         return patch_array(p, at, count);
     return h.kind == EK_WIRE_NIL ? EK_OK : mismatch(p);
+}
+
+/* Patch the query features: all of them, or the one with number `feature`. */
+static int patch_queries(struct patching *p, int feature)
+{
+    if (!p->queries)
+        return skip(p);
+    int item = p->item;
+    p->item = QUERY;
+    p->names = &p->c->query_names;
+    int rc = feature < 0 ? patch_values(p) : patch_value(p, feature);
+    p->item = item;
+    p->names = &p->c->item_names;
+    return rc;
 }
 
 static int patch_field(struct patching *p, const struct ek_field *field);
@@ -618,6 +653,10 @@ static int patch_field(struct patching *p, const struct ek_field *field)
         return patch_items(p);
     case EK_FIELD_ITEM:
         return patch_group(p, EK_FIELD_OF_ITEM);
+    case EK_FIELD_QUERY_FEATURES:
+        return patch_queries(p, -1);
+    case EK_FIELD_QUERY_FEATURE:
+        return patch_queries(p, field->number);
     case EK_FIELD_FEATURES:
         return patch_values(p);
     case EK_FIELD_FEATURE:
@@ -631,12 +670,27 @@ static int patch_field(struct patching *p, const struct ek_field *field)
     }
 }
 
+static bool wants_queries(const struct ek_manifest *m, const uint8_t *wanted)
+{
+    for (int f = m->item_count; f < m->watched_count; f++)
+        if (wanted[f])
+            return true;
+    return false;
+}
+
 int ek_codec_patch_features(const struct ek_codec *c, const struct ek_list *q, const void *bytes,
                             size_t length, struct ek_feature_patch *patch, struct ek_buf *out,
                             struct ek_error *e)
 {
-    struct patching p = {
-        .c = c, .q = q, .in = bytes, .length = length, .patch = patch, .out = out, .e = e};
+    struct patching p = {.c = c,
+                         .q = q,
+                         .in = bytes,
+                         .length = length,
+                         .patch = patch,
+                         .out = out,
+                         .e = e,
+                         .names = &c->item_names,
+                         .queries = wants_queries(c->manifest, patch->wanted)};
     const uint8_t *wire = bytes;
     size_t wire_length = length;
     int rc = EK_OK;

@@ -89,12 +89,6 @@ static int check_action(const struct ek_controller *c, int item, enum ek_action 
     const struct ek_manifest *m = c->setup.manifest;
     if (action == EK_ACT_NONE || action == EK_ACT_ALERT)
         return EK_OK;
-    if (m->item[item]->role == EK_ROLE_QUERY)
-        return ek_fail(
-            e, EK_EUSAGE,
-            "action '%s' needs an item feature, and '%s' is a query feature: take 'none' "
-            "or 'alert'",
-            ek_action_name(action), m->item[item]->name);
     if (c->setup.means.features)
         return ek_action_routes(action)
                    ? ek_fail(e, EK_ESTATE, "action '%s' needs %s", ek_action_name(action),

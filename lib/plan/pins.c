@@ -81,11 +81,11 @@ static int cell_of(const struct ek_controller *c, int pin)
     return c->rule_cell[pin] - 1;
 }
 
-/* Return the item feature of a pin, -1: not an item feature. */
+/* Return the watched feature of a pin, -1: it is not watched. */
 static int item_of(const struct ek_controller *c, const struct ek_pin *pin)
 {
     const struct ek_manifest *m = c->setup.manifest;
-    for (int i = 0; pin->feature >= 0 && i < m->item_count; i++)
+    for (int i = 0; pin->feature >= 0 && i < m->watched_count; i++)
         if (m->item[i] == &m->features[pin->feature])
             return i;
     return -1;

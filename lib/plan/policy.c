@@ -85,6 +85,14 @@ static enum ek_action of_scores(enum ek_action action, const struct ek_finding *
     return action == EK_ACT_REPAIR && !factor ? EK_ACT_ROUTE : action;
 }
 
+/* Return why a query feature is not repaired, NULL for a reason that any feature may have. */
+static const char *why_unable(const struct ek_means *means, const struct ek_finding *f)
+{
+    if (!means->features)
+        return means->model ? "a query feature cannot be routed" : NULL;
+    return f->class == EK_SCALE ? "a query feature is repaired only by a sure conversion" : NULL;
+}
+
 struct ek_decision ek_decide(const struct ek_rules *rules, const struct ek_manifest *m,
                              const struct ek_means *means, const struct ek_finding *f)
 {
@@ -94,16 +102,14 @@ struct ek_decision ek_decide(const struct ek_rules *rules, const struct ek_manif
     enum ek_mode mode = ek_rules_mode(rules, number, f->value ? f->dimension : NULL, f->value);
     enum ek_action action = rule->actions[f->class];
     struct ek_plan_repair repair = {.factor = NAN, .query_feature = -1};
-    if (ek_action_treats(action) && means->features) {
-        repair = ek_repair_decide(action, f, means->profile);
+    bool query = feature->role == EK_ROLE_QUERY, treats = ek_action_treats(action);
+    if (treats && means->features) {
+        repair = ek_repair_decide(action, f, means->profile, query);
         action = ek_repair_action(&repair);
     } else {
         action = of_scores(action, f, feature->routable);
     }
-    if (ek_action_treats(action) && feature->role == EK_ROLE_QUERY) {
-        repair = (struct ek_plan_repair){.factor = NAN, .query_feature = -1};
-        action = EK_ACT_ALERT;
-    }
+    const char *why = query && treats && !ek_action_treats(action) ? why_unable(means, f) : NULL;
     bool unable = mode != EK_MODE_OBSERVE && !ek_means_any(means);
     if (ek_action_treats(action) && (unable || is_unlikely_unit(rule, m, f)))
         action = EK_ACT_ALERT;
@@ -112,5 +118,6 @@ struct ek_decision ek_decide(const struct ek_rules *rules, const struct ek_manif
                                 .mode = mode,
                                 .desired = ek_action_treats(action) && ek_means_any(means),
                                 .no_model = !ek_means_any(means),
+                                .unable = why,
                                 .limited = EK_BOUND_NONE};
 }

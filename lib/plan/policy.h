@@ -33,6 +33,7 @@ struct ek_decision {
     enum ek_bound limited;         /* limit that prevents it, or EK_BOUND_NONE */
     bool paused;                   /* prevented by a pause */
     bool no_model;                 /* nothing can be mitigated: there is no model for it */
+    const char *unable;            /* why a query feature is not repaired, a static string; NULL */
     bool stays;                    /* the fault has cleared, and the route waits for an operator */
 };
 
@@ -44,9 +45,10 @@ struct ek_decision ek_decide(const struct ek_rules *rules, const struct ek_manif
 /* Return half the width of the interval of a finding's factor, relative; infinite if unknown. */
 double ek_factor_relative_error(const struct ek_finding *f);
 /* Return the repair for a finding that `action` allows: EK_ACT_AUTO, REPAIR, FILL or BLANK; by
- * EK_REPAIR_UNKNOWN if there is none. Decision table: docs/repair.md. */
+ * EK_REPAIR_UNKNOWN if there is none. query: the feature is a query feature. Decision table:
+ * docs/repair.md. */
 struct ek_plan_repair ek_repair_decide(enum ek_action action, const struct ek_finding *f,
-                                       const struct ek_profile *profile);
+                                       const struct ek_profile *profile, bool query);
 /* Return the action that a repair carries out: EK_ACT_REPAIR, FILL or BLANK; EK_ACT_ALERT for none.
  */
 enum ek_action ek_repair_action(const struct ek_plan_repair *r);

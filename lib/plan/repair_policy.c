@@ -10,6 +10,8 @@
  * unit of the interval is the fault, even if it is not one of the feature. */
 static const double ALL_LISTS = .99, ESTIMATE_ERROR = .2, SAFE = 1e-4, LISTS = .25, ITEMS = .2,
                     ALONE = .01;
+/* Factor below which users may have changed the values of a query feature. */
+static const double QUERY_LEAST = 3;
 
 static const struct ek_plan_repair NONE = {.factor = NAN, .query_feature = -1};
 
@@ -44,13 +46,15 @@ static bool is_inside(const struct ek_finding *f, int i)
 /* Return the factor of the unit to use, or NaN: the first match that the rules list or the unit of
  * the feature allows, or the only one within a narrow interval. A catalog of hundreds has a unit
  * near any number. A match may lie a little outside of the interval (detect/unit_match.h), which
- * few lists make too small. */
-static double exact_unit(const struct ek_finding *f)
+ * few lists make too small. Others than listed ones are at least a factor `least`. */
+static double exact_unit(const struct ek_finding *f, double least)
 {
     double alone = NAN;
     bool several = false;
     for (int i = 0; i < f->unit_count; i++) {
         double factor = f->unit[i].unit->factor;
+        if (!f->unit[i].listed && fabs(log(factor)) < log(least))
+            continue;
         if (f->unit[i].listed || f->unit[i].fit <= EK_UNIT_QUANTITY)
             return factor;
         if (!is_inside(f, i))
@@ -59,6 +63,21 @@ static double exact_unit(const struct ek_finding *f)
         alone = factor;
     }
     return several || ek_factor_relative_error(f) > ALONE ? (double)NAN : alone;
+}
+
+/* Users choose the values of a query feature, so that another mean alone is no fault: only a unit
+ * is undone. Few values in training show the fault list by list. */
+static struct ek_plan_repair of_query_scale(const struct ek_finding *f, const struct ek_baseline *b,
+                                            int known_count)
+{
+    double unit = f->varies ? (double)NAN : exact_unit(f, QUERY_LEAST),
+           wrong = misjudged(unit, (double)b->sd);
+    bool part = f->share < ALL_LISTS;
+    if (isnan(unit))
+        return NONE;
+    if (known_count > 1 || (part && wrong <= LISTS))
+        return repair_by(EK_REPAIR_LIST, unit, true);
+    return part ? NONE : repair_by(wrong <= SAFE ? EK_REPAIR_LIST : EK_REPAIR_NUMBER, unit, true);
 }
 
 static struct ek_plan_repair of_scale(const struct ek_finding *f, const struct ek_baseline *b)
@@ -73,7 +92,7 @@ static struct ek_plan_repair of_scale(const struct ek_finding *f, const struct e
     }
     if (f->varies)
         return repair_by(EK_REPAIR_LEVEL, 1, false);
-    double unit = exact_unit(f), number = isnan(unit) ? f->factor : unit;
+    double unit = exact_unit(f, 1), number = isnan(unit) ? f->factor : unit;
     bool by_level = isnan(unit) && ek_factor_relative_error(f) > ESTIMATE_ERROR;
     double wrong = misjudged(f->factor, (double)b->sd);
     bool part = f->share < ALL_LISTS;
@@ -87,7 +106,7 @@ static struct ek_plan_repair of_scale(const struct ek_finding *f, const struct e
 
 static struct ek_plan_repair of_items(const struct ek_finding *f, const struct ek_baseline *b)
 {
-    double unit = exact_unit(f), number = isnan(unit) ? f->factor : unit;
+    double unit = exact_unit(f, 1), number = isnan(unit) ? f->factor : unit;
     if (!(number > 0) || !isfinite(number) || misjudged(number, (double)b->log_sd) > ITEMS)
         return NONE;
     return repair_by(EK_REPAIR_ITEM, number, !isnan(unit));
@@ -157,9 +176,12 @@ static bool is_fill(enum ek_repair_by by)
 }
 
 struct ek_plan_repair ek_repair_decide(enum ek_action action, const struct ek_finding *f,
-                                       const struct ek_profile *profile)
+                                       const struct ek_profile *profile, bool query)
 {
-    struct ek_plan_repair r = of_class(f, &profile->baseline[f->feature]);
+    const struct ek_baseline *b = &profile->baseline[f->feature];
+    struct ek_plan_repair r = query && f->class == EK_SCALE
+                                  ? of_query_scale(f, b, profile->known_count[f->feature])
+                                  : of_class(f, b);
     if (action == EK_ACT_BLANK)
         return repair_by(EK_REPAIR_BLANK, 1, false);
     if (action == EK_ACT_FILL && f->class == EK_ZERO) /* also where training had zeros */

@@ -27,6 +27,7 @@ void ek_manifest_free(struct ek_manifest *m)
     ek_free(m->routable);
     ek_free(m->routable_of_item);
     ek_free(m->watched_query);
+    ek_free(m->watched_of_query);
     ek_free(m->by_name);
     ek_free(m->unused);
     ek_free(m->main_feature);
@@ -130,9 +131,10 @@ static int allocate_orders(struct ek_manifest *m)
     m->routable_of_item = ek_calloc((size_t)m->watched_count, sizeof *m->routable_of_item);
     m->watched_query =
         ek_calloc((size_t)(m->watched_count - m->item_count), sizeof *m->watched_query);
+    m->watched_of_query = ek_calloc((size_t)m->query_count, sizeof *m->watched_of_query);
     m->by_name = ek_calloc((size_t)m->feature_count, sizeof *m->by_name);
     return m->item && m->query && m->routable && m->routable_of_item && m->watched_query &&
-                   m->by_name
+                   m->watched_of_query && m->by_name
                ? EK_OK
                : EK_ENOMEM;
 }
@@ -149,12 +151,14 @@ static void place_item(struct ek_manifest *m, const struct ek_feature *f, int it
 static void place_watched(struct ek_manifest *m)
 {
     int at = m->item_count;
-    for (int i = 0; i < m->query_count; i++)
-        if (m->query[i]->watched) {
-            m->watched_query[at - m->item_count] = i;
-            m->routable_of_item[at] = -1;
-            m->item[at++] = m->query[i];
-        }
+    for (int i = 0; i < m->query_count; i++) {
+        m->watched_of_query[i] = m->query[i]->watched ? at : -1;
+        if (!m->query[i]->watched)
+            continue;
+        m->watched_query[at - m->item_count] = i;
+        m->routable_of_item[at] = -1;
+        m->item[at++] = m->query[i];
+    }
 }
 
 static int hash_features(struct ek_manifest *m, const struct ek_feature *const *order, int count)

@@ -62,6 +62,7 @@ struct ek_manifest {
     int *routable;                       /* [K] item numbers */
     int *routable_of_item;               /* [W] routable number or -1 */
     int *watched_query;                  /* [W - F] query numbers */
+    int *watched_of_query;               /* [M] number of the watched feature or -1 */
     const struct ek_feature **by_name;   /* [feature_count] sorted by name */
     char *main_feature, *nights_feature; /* NULL if not set */
     char *scale_method;                  /* `normalization.method`, NULL if not set */

@@ -111,12 +111,10 @@ static bool divide_float32(const struct ek_value_repair *r, double x, double *y)
     return true;
 }
 
-double ek_value_snap(double x, const float *known, int count)
+/* Return the nearest of known [count], NaN without any. */
+static double find_nearest(double x, const float *known, int count)
 {
-    static const double WITHIN = .1;
     int low = 0, high = count - 1;
-    if (!isfinite(x) || count < 1)
-        return x;
     while (low < high) {
         int middle = (low + high) / 2;
         if (((double)known[middle] + (double)known[middle + 1]) / 2 < x)
@@ -124,8 +122,19 @@ double ek_value_snap(double x, const float *known, int count)
         else
             high = middle;
     }
-    double near = (double)known[low];
+    return count > 0 ? (double)known[low] : (double)NAN;
+}
+
+double ek_value_snap(double x, const float *known, int count)
+{
+    static const double WITHIN = .1;
+    double near = isfinite(x) ? find_nearest(x, known, count) : (double)NAN;
     return fabs(near - x) <= WITHIN * fabs(near) ? near : x;
+}
+
+bool ek_value_is_known(double x, const float *known, int count)
+{
+    return fabs(find_nearest(x, known, count) - x) <= 2 * NOISE32 * fabs(x);
 }
 
 void ek_ratio_find(double number, double *p, double *q)

@@ -70,6 +70,9 @@ double ek_value_round(double x, int digits);
 /* Return the nearest of known [count] within a tenth of x, else x. */
 double ek_value_snap(double x, const float *known, int count);
 
+/* Return whether x is one of known [count], within the rounding of a float32. */
+bool ek_value_is_known(double x, const float *known, int count);
+
 /* Set p / q to the ratio of the smallest terms below 2^31 that equals `number`, else to the first
  * one within an ulp, else to number / 1. Units such as 1/60 have no exact double, and x * 60 / 1
  * rounds once. */

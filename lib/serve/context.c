@@ -26,16 +26,16 @@ static int make(struct ek_context **out, const struct ek_assets *assets,
     ek_list_init(&c->query);
     ek_buf_init(&c->output, 0);
     const struct ek_manifest *m = assets->manifest;
-    c->slots = ek_assets_repair(assets) ? m->item_count : m->routable_count;
+    c->slots = ek_assets_repair(assets) ? m->watched_count : m->routable_count;
     size_t slots = (size_t)c->slots;
     c->routing.acts = ek_calloc(slots, sizeof *c->routing.acts);
     c->routing.would = ek_calloc(slots, sizeof *c->routing.would);
     c->repair = ek_calloc(slots, sizeof *c->repair);
     c->repaired = ek_calloc(slots, sizeof *c->repaired);
-    c->slot_of_item = ek_calloc((size_t)m->item_count, sizeof *c->slot_of_item);
-    for (int f = 0; c->slot_of_item && f < m->item_count; f++)
+    c->slot_of_item = ek_calloc((size_t)m->watched_count, sizeof *c->slot_of_item);
+    for (int f = 0; c->slot_of_item && f < m->watched_count; f++)
         c->slot_of_item[f] = ek_assets_repair(assets) ? f : m->routable_of_item[f];
-    int rc = ek_assets_repair(assets) ? ek_feature_writer_new(&c->writer, m->item_count) : EK_OK;
+    int rc = ek_assets_repair(assets) ? ek_feature_writer_new(&c->writer, m) : EK_OK;
     if (rc || !c->routing.acts || !c->routing.would || !c->repair || !c->repaired ||
         !c->slot_of_item) {
         ek_context_free(c);
@@ -321,8 +321,13 @@ static int score_repaired(struct ek_context *c, const struct ek_feature_list *li
     int rc = reserve_values(c, e);
     if (!rc)
         rc = ek_feature_writer_values(c->writer, list, c->values, &c->output, e);
-    if (!rc && ek_feature_writer_changed(c->writer))
-        return ek_scorer_score_values(c->scorer, &c->query, c->values, scores, e);
+    if (!rc && ek_feature_writer_changed(c->writer)) {
+        float *given = c->query.query;
+        c->query.query = ek_feature_writer_query(c->writer);
+        rc = ek_scorer_score_values(c->scorer, &c->query, c->values, scores, e);
+        c->query.query = given;
+        return rc;
+    }
     if (!rc)
         memcpy(scores, c->query.score, (size_t)c->query.items * sizeof *scores);
     return rc;

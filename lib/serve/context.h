@@ -31,11 +31,11 @@ struct ek_context {
     struct ek_scorer *scorer; /* NULL without a model */
     struct ek_list_stats_builder *own_reader; /* owned objects; NULL if shared */
     struct ek_scorer *own_scorer;
-    /* Treatment of this list; the arrays are owned, with an entry per routable feature, or per item
-     * feature if feature values are written. */
+    /* Treatment of this list; the arrays are owned, with an entry per routable feature, or per
+     * watched feature if feature values are written. */
     struct ek_plan_routing routing;
     struct ek_plan_repair *repair; /* for routing.would */
-    int *slot_of_item;             /* [item features] index in these arrays, -1: none */
+    int *slot_of_item;             /* [watched features] index in these arrays, -1: none */
     int slots;
     uint32_t acting; /* entries of routing.entry that act, as bits */
     uint64_t plan_version;

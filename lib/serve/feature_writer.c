@@ -19,32 +19,38 @@ struct feature {
 };
 
 struct ek_feature_writer {
-    int features;
-    uint8_t *wanted; /* [features] to repair */
-    uint8_t *all;    /* [features] 1 */
-    double *values;  /* [n, features] of ek_feature_writer_values */
-    double *wide;    /* [n, features] values, then [n, columns] */
+    const struct ek_manifest *manifest;
+    int features, item_features; /* W, F */
+    uint8_t *wanted;             /* [W] to repair */
+    uint8_t *all;                /* [W] 1 */
+    float *query;                /* [M] repaired query features of the list */
+    double *values;              /* [n, F] of ek_feature_writer_values */
+    double *wide;                /* [n, F] values, then [n, columns] */
     size_t wide_capacity;
-    struct feature *feature; /* [features] */
+    struct feature *feature; /* [W] */
     size_t changed;
     struct ek_buf note; /* terminated */
 };
 
-int ek_feature_writer_new(struct ek_feature_writer **out, int features)
+int ek_feature_writer_new(struct ek_feature_writer **out, const struct ek_manifest *m)
 {
+    size_t features = (size_t)m->watched_count;
     struct ek_feature_writer *w = ek_calloc(1, sizeof *w);
     if (!w)
         return EK_ENOMEM;
     ek_buf_init(&w->note, 0);
-    w->features = features;
-    w->wanted = ek_calloc((size_t)features, 1);
-    w->all = ek_calloc((size_t)features, 1);
-    w->feature = ek_calloc((size_t)features, sizeof *w->feature);
-    if (!w->wanted || !w->all || !w->feature) {
+    w->manifest = m;
+    w->features = m->watched_count;
+    w->item_features = m->item_count;
+    w->wanted = ek_calloc(features, 1);
+    w->all = ek_calloc(features, 1);
+    w->query = ek_calloc((size_t)m->query_count, sizeof *w->query);
+    w->feature = ek_calloc(features, sizeof *w->feature);
+    if (!w->wanted || !w->all || !w->query || !w->feature) {
         ek_feature_writer_free(w);
         return EK_ENOMEM;
     }
-    memset(w->all, 1, (size_t)features);
+    memset(w->all, 1, features);
     *out = w;
     return EK_OK;
 }
@@ -56,21 +62,32 @@ void ek_feature_writer_free(struct ek_feature_writer *w)
     ek_buf_release(&w->note);
     ek_free(w->wanted);
     ek_free(w->all);
+    ek_free(w->query);
     ek_free(w->feature);
     ek_free(w->wide);
     ek_free(w);
 }
 
+/* Return the value of a feature; of a query feature it is that of each item. */
+static double given_value(const struct ek_feature_list *l, int item, int feature)
+{
+    const struct ek_list *q = l->query;
+    int query = ek_manifest_query_of(l->assets->manifest, feature);
+    return query >= 0 ? (double)q->query[query]
+                      : (double)q->x[(size_t)item * (size_t)q->item_features + (size_t)feature];
+}
+
 /* Return the mean ln|x| over the usable values of the whole list, NaN if there are none. */
 static double level_of(const struct ek_feature_list *l, int feature)
 {
-    const struct ek_list *q = l->query;
-    int k = l->assets->manifest->routable_of_item[feature], usable = 0;
+    const struct ek_manifest *m = l->assets->manifest;
+    int k = m->routable_of_item[feature], usable = 0;
+    int values = feature < m->item_count ? l->query->items : 1;
     double sum = 0;
-    if (q->has_log_means && k >= 0)
-        return q->log_mean[k];
-    for (int i = 0; i < q->items; i++) {
-        double x = fabs((double)q->x[(size_t)i * (size_t)q->item_features + (size_t)feature]);
+    if (l->query->has_log_means && k >= 0)
+        return l->query->log_mean[k];
+    for (int i = 0; i < values; i++) {
+        double x = fabs(given_value(l, i, feature));
         if (x > 0 && isfinite(x)) {
             sum += log(x);
             usable++;
@@ -79,9 +96,10 @@ static double level_of(const struct ek_feature_list *l, int feature)
     return usable ? sum / usable : (double)NAN;
 }
 
-/* Return the usual level of lists of this stratum, these segments, items and query features at this
- * time of day; NaN if training does not show it. */
-static double usual_level(const struct ek_feature_list *l, int feature)
+/* Return the usual level of lists of this stratum, these segments, items and repaired query
+ * features at this time of day; NaN if training does not show it. */
+static double usual_level(const struct ek_feature_writer *w, const struct ek_feature_list *l,
+                          int feature)
 {
     const struct ek_profile *p = l->assets->profile;
     size_t at = (size_t)feature * (size_t)p->strata + (size_t)l->stratum;
@@ -90,7 +108,7 @@ static double usual_level(const struct ek_feature_list *l, int feature)
     double season = bin < 0 ? 0 : (double)ek_season_at(p->baseline[feature].season, day);
     double segments = ek_segment_levels_of(ek_profile_segment_levels(p), l->query, feature);
     double items = ek_item_levels_of(p->item_levels, l->query, feature);
-    double query = ek_query_slopes_of(p->query_slopes, l->query->query, feature);
+    double query = ek_query_slopes_of(p->query_slopes, w->query, feature);
     return (double)p->level[at] + season + segments + items + query;
 }
 
@@ -107,11 +125,11 @@ static bool is_moved(double ln, double level, double half_ln)
 }
 
 /* Return the value of the query feature if it can be a divisor, else NaN. */
-static double divisor_of(const struct ek_feature_list *l, int query_feature)
+static double divisor_of(const struct ek_feature_writer *w, int query_feature)
 {
-    double q = query_feature < 0 || query_feature >= l->query->query_features
+    double q = query_feature < 0 || query_feature >= w->manifest->query_count
                    ? (double)NAN
-                   : (double)l->query->query[query_feature];
+                   : (double)w->query[query_feature];
     return q > 0 && isfinite(q) ? q : (double)NAN;
 }
 
@@ -134,20 +152,37 @@ static bool fill_with(struct ek_value_repair *v, enum ek_value_repair_kind kind,
     return isfinite(v->fill);
 }
 
+/* Return whether a list shows a division by `number`. A query feature with few values in training
+ * shows it by its value, unless both the value and the repaired one are known or unknown. */
+static bool shows_factor(const struct feature *f, const struct ek_feature_list *l, int feature,
+                         double number, double away)
+{
+    double half_ln = log(number) / 2;
+    if (feature >= l->assets->manifest->item_count) {
+        double x = given_value(l, 0, feature);
+        const struct ek_value_repair *v = &f->value;
+        bool then = ek_value_is_known(x / number, v->known, v->known_count);
+        if (ek_value_is_known(x, v->known, v->known_count) != then)
+            return then;
+    }
+    return is_moved(away, 0, half_ln);
+}
+
 /* Set the repair of a feature of a list. Return false if the list stays as it is. */
-static bool prepare(struct feature *f, const struct ek_feature_list *l, int feature)
+static bool prepare(const struct ek_feature_writer *w, struct feature *f,
+                    const struct ek_feature_list *l, int feature)
 {
     const struct ek_plan_repair *r = &l->repair[feature];
     struct ek_value_repair *v = &f->value;
     double mean = level_of(l, feature);
-    double level = usual_level(l, feature);
+    double level = usual_level(w, l, feature);
     double typical = level_or_typical(l, feature, level);
     double half_ln = log(r->number) / 2;
     switch (r->by) {
     case EK_REPAIR_NUMBER:
         return divide_by(v, r->number);
     case EK_REPAIR_LIST:
-        return is_moved(mean, level, half_ln) && divide_by(v, r->number);
+        return shows_factor(f, l, feature, r->number, mean - level) && divide_by(v, r->number);
     case EK_REPAIR_ITEM:
         f->half_ln = half_ln;
         f->level = level;
@@ -157,7 +192,7 @@ static bool prepare(struct feature *f, const struct ek_feature_list *l, int feat
         return (r->number == 1 || is_moved(mean, level, half_ln)) &&
                divide_by(v, exp(mean - level));
     case EK_REPAIR_QUERY_FEATURE:
-        return divide_by(v, divisor_of(l, r->query_feature));
+        return divide_by(v, divisor_of(w, r->query_feature));
     case EK_REPAIR_POWER:
         v->kind = EK_VALUE_POWER;
         v->exponent = r->number;
@@ -209,7 +244,7 @@ static double note_origin(void *context, int item, int feature, double x, bool n
     return x;
 }
 
-/* Return the repaired value for the codec. */
+/* Return the repaired value for the codec; item -1: of a query feature. */
 static double value_of(void *context, int item, int feature, double x, bool narrow)
 {
     struct ek_feature_writer *w = context;
@@ -289,19 +324,31 @@ static int find_origins(struct ek_feature_writer *w, const struct ek_feature_lis
     return rc;
 }
 
+/* Prepare the repair of a feature. Return whether there is one. */
+static bool prepare_feature(struct ek_feature_writer *w, const struct ek_feature_list *l, int f)
+{
+    w->wanted[f] = false;
+    if (!l->treatment || l->treatment[f].action == EK_ACT_NONE)
+        return false;
+    start(&w->feature[f], l, f);
+    w->wanted[f] = prepare(w, &w->feature[f], l, f);
+    return w->wanted[f];
+}
+
 /* Prepare the repairs of a list. Return whether there are any. */
 static bool prepare_all(struct ek_feature_writer *w, const struct ek_feature_list *l)
 {
     bool some = false;
     w->changed = 0;
-    for (int f = 0; f < w->features; f++) {
-        w->wanted[f] = false;
-        if (!l->treatment || l->treatment[f].action == EK_ACT_NONE)
-            continue;
-        start(&w->feature[f], l, f);
-        w->wanted[f] = prepare(&w->feature[f], l, f);
-        some |= w->wanted[f];
-    }
+    memcpy(w->query, l->query->query, (size_t)w->manifest->query_count * sizeof *w->query);
+    for (int f = w->item_features; f < w->features; f++)
+        if (prepare_feature(w, l, f)) {
+            float *x = &w->query[ek_manifest_query_of(w->manifest, f)];
+            *x = (float)ek_value_repair(&w->feature[f].value, (double)*x, EK_VALUE_FLOAT32);
+            some = true;
+        }
+    for (int f = 0; f < w->item_features; f++)
+        some |= prepare_feature(w, l, f);
     return some;
 }
 
@@ -309,8 +356,11 @@ static bool prepare_all(struct ek_feature_writer *w, const struct ek_feature_lis
 static double keep_value(void *context, int item, int feature, double x, bool narrow)
 {
     struct ek_feature_writer *w = context;
-    w->values[(size_t)item * (size_t)w->features + (size_t)feature] =
-        w->wanted[feature] ? value_of(w, item, feature, x, narrow) : x;
+    double y = w->wanted[feature] ? value_of(w, item, feature, x, narrow) : x;
+    if (item < 0)
+        w->query[ek_manifest_query_of(w->manifest, feature)] = (float)y;
+    else
+        w->values[(size_t)item * (size_t)w->item_features + (size_t)feature] = y;
     return x;
 }
 
@@ -319,7 +369,7 @@ static int keep_message_values(struct ek_feature_writer *w, const struct ek_feat
                                struct ek_buf *scratch, struct ek_error *e)
 {
     struct ek_feature_patch patch = {.wanted = w->all, .value = keep_value, .context = w};
-    size_t count = (size_t)l->query->items * (size_t)w->features;
+    size_t count = (size_t)l->query->items * (size_t)w->item_features;
     for (size_t i = 0; i < count; i++)
         w->values[i] = (double)NAN;
     return ek_codec_patch_features(l->assets->codec, l->query, l->message, l->length, &patch,
@@ -350,7 +400,7 @@ static int compute_columns(struct ek_feature_writer *w, const struct ek_feature_
                            struct ek_error *e)
 {
     const struct ek_wide_columns *wide = l->wide;
-    size_t items = (size_t)l->query->items, values = items * (size_t)w->features;
+    size_t items = (size_t)l->query->items, values = items * (size_t)w->item_features;
     if (reserve_wide(w, values + items * (size_t)wide->count))
         return ek_fail(e, EK_ENOMEM, "out of memory");
     w->values = w->wide;
@@ -388,22 +438,24 @@ int ek_feature_writer_write(struct ek_feature_writer *w, const struct ek_feature
     return rc;
 }
 
-static void keep_list(struct ek_feature_writer *w, const struct ek_list *q)
+static void keep_list(struct ek_feature_writer *w, const struct ek_feature_list *l)
 {
-    for (int i = 0; i < q->items; i++)
-        for (int f = 0; f < w->features; f++)
-            keep_value(w, i, f, (double)q->x[(size_t)i * (size_t)w->features + (size_t)f], true);
+    for (int f = w->item_features; f < w->features; f++)
+        keep_value(w, -1, f, given_value(l, 0, f), true);
+    for (int i = 0; i < l->query->items; i++)
+        for (int f = 0; f < w->item_features; f++)
+            keep_value(w, i, f, given_value(l, i, f), true);
 }
 
 static int keep_message(struct ek_feature_writer *w, const struct ek_feature_list *l,
                         struct ek_buf *scratch, struct ek_error *e)
 {
-    size_t count = (size_t)l->query->items * (size_t)w->features;
+    size_t count = (size_t)l->query->items * (size_t)w->item_features;
     int rc = find_origins(w, l, scratch, e);
     if (!rc)
         rc = keep_message_values(w, l, scratch, e);
     for (size_t i = 0; i < count && !rc; i++) { /* map entries that are absent */
-        int f = (int)(i % (size_t)w->features);
+        int f = (int)(i % (size_t)w->item_features);
         if (w->wanted[f] && isnan(w->values[i]))
             w->values[i] = value_of(w, 0, f, (double)NAN, false);
     }
@@ -421,7 +473,7 @@ int ek_feature_writer_values(struct ek_feature_writer *w, const struct ek_featur
     if (l->message)
         rc = keep_message(w, l, scratch, e);
     else
-        keep_list(w, l->query);
+        keep_list(w, l);
     w->values = NULL;
     for (int f = 0; f < w->features; f++)
         changed += w->wanted[f] ? w->feature[f].changed : 0;
@@ -429,6 +481,11 @@ int ek_feature_writer_values(struct ek_feature_writer *w, const struct ek_featur
         rc = ek_fail(e, EK_ENOMEM, "out of memory");
     w->changed = rc ? 0 : changed;
     return rc;
+}
+
+float *ek_feature_writer_query(const struct ek_feature_writer *w)
+{
+    return w->query;
 }
 
 size_t ek_feature_writer_changed(const struct ek_feature_writer *w)

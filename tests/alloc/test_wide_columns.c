@@ -39,7 +39,7 @@ static int make(struct scene *s, struct ek_error *e)
         return rc;
     s->a.profile->baseline[0].share[1] = .5f;
     rc = ek_wide_columns_new(&s->a.wide, s->a.manifest, s->a.profile, e);
-    if (!rc && ek_feature_writer_new(&s->w, s->a.manifest->item_count))
+    if (!rc && ek_feature_writer_new(&s->w, s->a.manifest))
         rc = ek_fail(e, EK_ENOMEM, "out of memory");
     return rc;
 }

@@ -75,6 +75,24 @@ hold bin 1 --fault room_size=x10.76391041670972,from=300
 hold map 1 --fault review_score=x0.5,from=300,to=900
 hold array 1 --fault stars=x2,from=300
 
+# A query feature has one value per list.
+cp hotel.yaml plain.yaml
+cp p.ekp plain.ekp
+sed -i 's/name: stay_nights, index: 14, role: query,/& watch: true,/' hotel.yaml
+quiet "$EK" profile --manifest hotel.yaml --letor train.txt -o p.ekp
+for encoding in array bin map json json-map; do
+	hold $encoding 1 --fault stay_nights=x24,from=300,arm=B
+done
+grep -q '"feature":"stay_nights","segment":{"arm":"B"},.*"mitigation":"repair"' events.jsonl || fail "no repair of the query feature"
+hold array 1 --fault stay_nights=x24,from=300,share=0.5
+# Users may ask for longer stays: without a conversion the values stay.
+lists array faulty.msg --fault stay_nights=x1.7,from=300
+repair faulty.msg repaired.ekc
+grep -q '"repaired_values":0' summary.json || fail "$(cat summary.json)"
+grep -q 'action: alert, since a query feature is repaired only by a sure conversion' events.jsonl || fail "no reason"
+mv plain.yaml hotel.yaml
+mv plain.ekp p.ekp
+
 # A currency per list has no divisor: lists get the usual level.
 lists array faulty.msg --fault price=currency,from=300
 repair faulty.msg repaired.ekc

@@ -1,4 +1,5 @@
 """Feature values repaired in front of a ranker, without a model, and scores of repaired lists after a ranker of trees."""
+import os
 import re
 import unittest
 
@@ -15,17 +16,18 @@ defaults: {{mode: {mode}, confirmation_lists: 32}}
 """
 
 
-def ranker():
-    """Return the path of a LightGBM model with trees of two leaves that split prices and stars."""
+def ranker(first="stars", values=5):
+    """Return the path of a LightGBM model with trees of two leaves that split prices and stars, or all the values of
+    another feature."""
     def write(path):
         with open(path, "w") as out:
-            out.write("tree\nversion=v4\nmax_feature_idx=1\nfeature_names=stars price\n")
+            out.write(f"tree\nversion=v4\nmax_feature_idx=1\nfeature_names={first} price\n")
             for i in range(80):
-                threshold, leaves = (20 + 4 * i, ".3 0") if i % 2 else (1.5 + i // 2 % 4, "0 .1")
+                threshold, leaves = (20 + 4 * i, ".3 0") if i % 2 else (1.5 + i // 2 % (values - 1), "0 .1")
                 out.write(f"Tree={i}\nnum_leaves=2\nnum_cat=0\nsplit_feature={i % 2}\nthreshold={threshold}\n"
                           f"decision_type=10\nleft_child=-1\nright_child=-2\nleaf_value={leaves}\n\n")
             out.write("end of trees\n")
-    return test_fleet.made("ranker.txt", write)
+    return test_fleet.made(f"ranker-{first}.txt", write)
 
 
 def stream(fault=None, model=None):
@@ -39,7 +41,8 @@ def stream(fault=None, model=None):
         evenkeel("convert", "--manifest", WORLD.path("features.yaml"), "--letor", test_fleet.made("repair.txt", write),
                  "--segment", "arm=A,B", "-o", path, *(["--fault", fault] if fault else []),
                  *(["--upstream-model", model] if model else []))
-    return [raw for raw, _ in messages_of(test_fleet.made(f"repair-{bool(fault)}-{bool(model)}.msg", convert))]
+    name = f"repair-{(fault or 'healthy').split('=')[0]}-{bool(model)}.msg"
+    return [raw for raw, _ in messages_of(test_fleet.made(name, convert))]
 
 
 def rows(value):
@@ -55,20 +58,25 @@ def rules(mode):
 
 class Repair(unittest.TestCase):
     HEALTHY_HEADER = ("tenant", b"t1")
-    WRITES = "features"
+    WRITES, FAULT, OPERATION = "features", f"price=x100,from={FROM},arm=B", "price=/100"
+    VALUES_LEAST = COUNT
 
     @staticmethod
     def model():
         return None
 
+    @staticmethod
+    def assets():
+        return WORLD.folder
+
     def through(self, mode, **more):
         """Return healthy and faulty values, the output frames and the values counted as written and withheld."""
         source, target = WORLD.topics(1)
         model = self.model()
-        healthy, faulty = stream(model=model), stream(f"price=x100,from={FROM},arm=B", model)
+        healthy, faulty = stream(model=model), stream(self.FAULT, model)
         frames = [Frame(value, b"key-%d" % n, 1700000000000 + 1000 * n, [self.HEALTHY_HEADER] if n % 2 else [], 0)
                   for n, value in enumerate(faulty)]
-        with Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, rules=rules(mode), writes=self.WRITES,
+        with Daemon(WORLD.folder, WORLD.broker, source, target, self.assets(), rules=rules(mode), writes=self.WRITES,
                     model=model, **more) as d:
             d.wait_ready()
             WORLD.send(source, frames)
@@ -92,9 +100,9 @@ class Repair(unittest.TestCase):
         for n, f in enumerate(out):
             repaired = f.value != faulty[n]
             self.assertEqual(f.header("ek-action"), "repaired" if repaired else "pass")
-            self.assertEqual(f.header("ek-repair"), "price=/100" if repaired else None)
+            self.assertEqual(f.header("ek-repair"), self.OPERATION if repaired else None)
             self.assertEqual(f.header("tenant"), "t1" if n % 2 else None)
-        self.assertGreater(written, COUNT)
+        self.assertGreater(written, self.VALUES_LEAST)
         self.assertEqual(withheld, 0)
 
     def test_after_confirmation_the_bytes_are_those_of_the_healthy_stream(self):
@@ -108,7 +116,7 @@ class Repair(unittest.TestCase):
         self.assertEqual([f.value for f in out], faulty)
         self.assertEqual({f.header("ek-action") for f in out}, {"pass", "shadow"})
         self.assertEqual(written, 0)
-        self.assertGreater(withheld, COUNT)
+        self.assertGreater(withheld, self.VALUES_LEAST)
 
 
 class AfterRanker(Repair):
@@ -131,6 +139,33 @@ class AfterRanker(Repair):
             scores, rest = self.parts(f.value)
             self.assertEqual(scores, self.parts(twin)[0])
             self.assertEqual(rest, self.parts(given)[1])
+
+
+def watched_assets():
+    """Return a folder with the manifest and the profile of the run, whose stay_nights are watched."""
+    def write(folder):
+        os.mkdir(folder)
+        with open(WORLD.path("features.yaml")) as plain, open(folder + "/features.yaml", "w") as out:
+            out.write(plain.read().replace("name: stay_nights, index: 14, role: query,",
+                                           "name: stay_nights, index: 14, role: query, watch: true,"))
+        evenkeel("profile", "--manifest", folder + "/features.yaml", "--letor", WORLD.path("train.txt"), "-o", folder + "/profile.ekp")
+    return test_fleet.made("watched", write)
+
+
+class QueryFeature(Repair):
+    """Hours in a query feature, one value per list."""
+    FAULT, OPERATION, VALUES_LEAST = f"stay_nights=x24,from={FROM},arm=B", "stay_nights=/24", COUNT // 4
+    assets = staticmethod(watched_assets)
+
+
+class QueryFeatureAfterRanker(AfterRanker):
+    """The same after a ranker whose trees split the query feature."""
+    FAULT, OPERATION, VALUES_LEAST = QueryFeature.FAULT, QueryFeature.OPERATION, QueryFeature.VALUES_LEAST
+    assets = staticmethod(watched_assets)
+
+    @staticmethod
+    def model():
+        return ranker("stay_nights", 15)
 
 
 class WideColumns(unittest.TestCase):

@@ -118,6 +118,26 @@ class Commands:
         self.assertGreater(repaired, 300)
         self.assertEqual(len(out), LISTS)
 
+    def test_a_repaired_query_feature_is_written_in_place(self):
+        with open(self.at("features.yaml")) as plain:
+            text = plain.read().replace("name: stay_nights, index: 14, role: query,",
+                                        "name: stay_nights, index: 14, role: query, watch: true,")
+        self.write("watched.yaml", text.encode())
+        self.write("rules.yaml", b"version: 1\ndefaults: {mode: enforce}\n")
+        self.run_ok("profile", "-m", self.at("watched.yaml"), "--messages", self.at("train.jsonl"), "-o", self.at("watched.ekp"))
+        with open(self.at("train.jsonl")) as lines:
+            healthy = [json.loads(line) for line in lines]
+        hours = [{**m, "query_features": [24 * m["query_features"][0], *m["query_features"][1:]]} if n >= 500 else m
+                 for n, m in enumerate(healthy)]
+        self.write("hours.ekc", capture([self.hotel.encode(m, framed=False) for m in hours]))
+        self.run_ok("replay", "-c", self.at("file.yaml"), "-m", self.at("watched.yaml"), "-p", self.at("watched.ekp"),
+                    "-r", self.at("rules.yaml"), "--writes", "features", "-i", self.at("hours.ekc"), "-o", self.at("out.ekc"))
+        with open(self.at("out.ekc"), "rb") as data:
+            out = values_of(data.read())
+        known = next(n for n, (m, value) in enumerate(zip(hours, out)) if value != self.hotel.encode(m, framed=False))
+        self.assertLess(known, 700)
+        self.assertEqual(out[known:], [self.hotel.encode(m, framed=False) for m in healthy[known:]])
+
     def test_inspect_proposes_a_manifest_by_the_schema(self):
         said = self.run_ok("inspect", "--suggest-manifest", "--schema", self.at(self.hotel.FILE), self.at("train.ekc"))
         self.assertIn("item_13", said)

@@ -34,7 +34,7 @@ static void add_unit(struct table *t, const struct ek_unit *unit, int listed, en
 
 static void check(const struct table *t, enum ek_repair_by by, double number, bool exact)
 {
-    struct ek_plan_repair r = ek_repair_decide(EK_ACT_AUTO, &t->f, &t->profile);
+    struct ek_plan_repair r = ek_repair_decide(EK_ACT_AUTO, &t->f, &t->profile, false);
     ck_assert_int_eq(r.by, by);
     if (by == EK_REPAIR_UNKNOWN)
         return;
@@ -51,6 +51,42 @@ START_TEST(a_unit_of_the_feature_is_divided_out_exactly)
     check(&t, EK_REPAIR_NUMBER, 100, true);
     t.baseline.sd = .2f; /* lists differ less than the fault */
     check(&t, EK_REPAIR_LIST, 100, true);
+}
+END_TEST
+
+/* Users choose the values of a query feature. */
+START_TEST(of_a_query_feature_only_a_unit_is_undone)
+{
+    static const struct ek_unit hours = {.id = "days_to_hours", .factor = 24};
+    uint8_t known = 14;
+    struct table t;
+    struct ek_plan_repair r;
+    start(&t, EK_SCALE, 24.1, .05);
+    t.profile.known_count = &known;
+    r = ek_repair_decide(EK_ACT_AUTO, &t.f, &t.profile, true);
+    ck_assert_int_eq(r.by, EK_REPAIR_UNKNOWN);
+    add_unit(&t, &hours, 0, EK_UNIT_QUANTITY);
+    r = ek_repair_decide(EK_ACT_AUTO, &t.f, &t.profile, true);
+    ck_assert_int_eq(r.by, EK_REPAIR_LIST);
+    ck_assert_double_eq(r.number, 24);
+    ck_assert(r.exact);
+    t.f.unit[0].unit = &MILES; /* users may search farther */
+    r = ek_repair_decide(EK_ACT_AUTO, &t.f, &t.profile, true);
+    ck_assert_int_eq(r.by, EK_REPAIR_UNKNOWN);
+    t.f.unit[0].listed = 1;
+    r = ek_repair_decide(EK_ACT_AUTO, &t.f, &t.profile, true);
+    ck_assert_double_eq(r.number, 1.609344);
+    t.f.unit[0] = (struct ek_unit_match){&hours, 0, EK_UNIT_QUANTITY};
+    known = 0; /* lists do not show it by their values */
+    t.baseline.sd = .65f;
+    ck_assert_int_eq(ek_repair_decide(EK_ACT_AUTO, &t.f, &t.profile, true).by, EK_REPAIR_NUMBER);
+    t.f.share = .5;
+    ck_assert_int_eq(ek_repair_decide(EK_ACT_AUTO, &t.f, &t.profile, true).by, EK_REPAIR_LIST);
+    t.baseline.sd = 4;
+    ck_assert_int_eq(ek_repair_decide(EK_ACT_AUTO, &t.f, &t.profile, true).by, EK_REPAIR_UNKNOWN);
+    t.f.varies = 1;
+    known = 14;
+    ck_assert_int_eq(ek_repair_decide(EK_ACT_AUTO, &t.f, &t.profile, true).by, EK_REPAIR_UNKNOWN);
 }
 END_TEST
 
@@ -98,7 +134,7 @@ START_TEST(a_query_feature_is_the_divisor)
 {
     struct table t;
     start(&t, EK_SCALE, 3, .5)->f.query_feature = 2;
-    struct ek_plan_repair r = ek_repair_decide(EK_ACT_AUTO, &t.f, &t.profile);
+    struct ek_plan_repair r = ek_repair_decide(EK_ACT_AUTO, &t.f, &t.profile, false);
     ck_assert_int_eq(r.by, EK_REPAIR_QUERY_FEATURE);
     ck_assert_int_eq(r.query_feature, 2);
 }
@@ -147,7 +183,7 @@ START_TEST(an_offset_needs_an_amount)
     t.f.offset = 273.15;
     t.f.offset_error = .1;
     check(&t, EK_REPAIR_OFFSET, 273.15, false);
-    ck_assert_double_eq(ek_repair_decide(EK_ACT_AUTO, &t.f, &t.profile).scale, .1);
+    ck_assert_double_eq(ek_repair_decide(EK_ACT_AUTO, &t.f, &t.profile, false).scale, .1);
 }
 END_TEST
 
@@ -191,14 +227,15 @@ START_TEST(an_action_of_the_rules_limits_the_choice)
 {
     struct table t;
     start(&t, EK_SCALE, 100, .01);
-    ck_assert_int_eq(ek_repair_decide(EK_ACT_FILL, &t.f, &t.profile).by, EK_REPAIR_UNKNOWN);
-    ck_assert_int_eq(ek_repair_decide(EK_ACT_REPAIR, &t.f, &t.profile).by, EK_REPAIR_NUMBER);
-    ck_assert_int_eq(ek_repair_decide(EK_ACT_ROUTE, &t.f, &t.profile).by, EK_REPAIR_UNKNOWN);
-    struct ek_plan_repair blank = ek_repair_decide(EK_ACT_BLANK, &t.f, &t.profile);
+    ck_assert_int_eq(ek_repair_decide(EK_ACT_FILL, &t.f, &t.profile, false).by, EK_REPAIR_UNKNOWN);
+    ck_assert_int_eq(ek_repair_decide(EK_ACT_REPAIR, &t.f, &t.profile, false).by, EK_REPAIR_NUMBER);
+    ck_assert_int_eq(ek_repair_decide(EK_ACT_ROUTE, &t.f, &t.profile, false).by, EK_REPAIR_UNKNOWN);
+    struct ek_plan_repair blank = ek_repair_decide(EK_ACT_BLANK, &t.f, &t.profile, false);
     ck_assert_int_eq(ek_repair_action(&blank), EK_ACT_BLANK);
     start(&t, EK_MISSING, NAN, 0);
-    ck_assert_int_eq(ek_repair_decide(EK_ACT_REPAIR, &t.f, &t.profile).by, EK_REPAIR_UNKNOWN);
-    struct ek_plan_repair fill = ek_repair_decide(EK_ACT_FILL, &t.f, &t.profile);
+    ck_assert_int_eq(ek_repair_decide(EK_ACT_REPAIR, &t.f, &t.profile, false).by,
+                     EK_REPAIR_UNKNOWN);
+    struct ek_plan_repair fill = ek_repair_decide(EK_ACT_FILL, &t.f, &t.profile, false);
     ck_assert_int_eq(ek_repair_action(&fill), EK_ACT_FILL);
 }
 END_TEST
@@ -206,6 +243,7 @@ END_TEST
 Suite *suite_repair_policy(void)
 {
     return ek_suite("repair_policy", a_unit_of_the_feature_is_divided_out_exactly,
+                    of_a_query_feature_only_a_unit_is_undone,
                     a_unit_by_chance_is_the_fault_only_alone_in_a_narrow_interval,
                     a_wide_interval_puts_lists_on_the_usual_level,
                     lists_with_factors_of_their_own_get_the_usual_level,

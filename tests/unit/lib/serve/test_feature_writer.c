@@ -8,13 +8,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { FEATURES = 3 };
+enum { FEATURES = 4, NIGHTS = 3 };
 
 static const char MANIFEST[] = "features:\n"
                                "  - {name: price, index: 1, role: item, routable: true}\n"
                                "  - {name: stars, index: 2, role: item}\n"
                                "  - {name: change, index: 3, role: item}\n"
-                               "  - {name: nights, index: 4, role: query}\n";
+                               "  - {name: nights, index: 4, role: query, watch: true}\n";
 
 /* A list of two prices in JSON. */
 #define LIST(a, b)                                                                                 \
@@ -45,7 +45,7 @@ static void setup(struct scene *s)
     s->a.profile->known_count[1] = 5;
     ek_list_init(&s->q);
     ek_buf_init(&s->out, 0);
-    ck_assert_int_eq(ek_feature_writer_new(&s->w, FEATURES), EK_OK);
+    ck_assert_int_eq(ek_feature_writer_new(&s->w, s->a.manifest), EK_OK);
     for (int f = 0; f < FEATURES; f++)
         s->repair[f] = (struct ek_plan_repair){.factor = NAN, .query_feature = -1, .scale = 1};
 }
@@ -172,6 +172,89 @@ START_TEST(a_list_is_compared_with_the_level_of_its_query)
 }
 END_TEST
 
+static void know_nights(struct scene *s)
+{
+    static const float nights[] = {1, 2, 3, 4, 5, 7, 14, 24};
+    memcpy(s->a.profile->known + (size_t)NIGHTS * EK_KNOWN_VALUES_MAX, nights, sizeof nights);
+    s->a.profile->known_count[NIGHTS] = 8;
+    s->a.profile->level[NIGHTS] = logf(3);
+}
+
+START_TEST(a_query_feature_is_repaired_by_its_value)
+{
+    struct scene s;
+    setup(&s);
+    know_nights(&s);
+    treat(&s, NIGHTS, EK_REPAIR_LIST, 24, true);
+    check(&s, ITEMS("72", "1", "1"), ITEMS("3", "1", "1"), "nights=/24");
+    check(&s, ITEMS("72.0", "1", "1"), ITEMS("3.0", "1", "1"), "nights=/24");
+    check(&s, ITEMS("14", "1", "1"), NULL, NULL); /* a long stay, not hours */
+    check(&s, ITEMS("24", "1", "1"), ITEMS("1", "1", "1"), "nights=/24"); /* both: the nearer */
+    check(&s, ITEMS("7", "1", "1"), NULL, NULL);
+    check(&s, ITEMS("null", "1", "1"), NULL, NULL);
+    check(&s, ITEMS("0", "1", "1"), NULL, NULL);
+    treat(&s, NIGHTS, EK_REPAIR_NUMBER, 24, true);
+    check(&s, ITEMS("48", "1", "1"), ITEMS("2", "1", "1"), "nights=/24");
+    treat(&s, NIGHTS, EK_REPAIR_MISSING, 1, false);
+    check(&s, ITEMS("null", "1", "1"), ITEMS("3", "1", "1"), "nights=fill:3");
+    check(&s, ITEMS("2", "1", "1"), NULL, NULL);
+    treat(&s, NIGHTS, EK_REPAIR_BLANK, 1, false);
+    check(&s, ITEMS("2", "1", "1"), ITEMS("null", "1", "1"), "nights=blank");
+    teardown(&s);
+}
+END_TEST
+
+/* The level and the divisor of items are those of the repaired query. */
+START_TEST(items_are_repaired_by_the_repaired_query)
+{
+    struct scene s;
+    setup(&s);
+    know_nights(&s);
+    treat(&s, NIGHTS, EK_REPAIR_LIST, 24, true);
+    treat(&s, 0, EK_REPAIR_QUERY_FEATURE, 1, true);
+    s.repair[0].query_feature = 0;
+    check(&s, ITEMS("72", "300", "90"), ITEMS("3", "100", "30"), "price=/nights, nights=/24");
+    ck_assert_int_eq(ek_query_slopes_new(&s.a.profile->query_slopes, 1), EK_OK);
+    struct ek_query_slopes *t = s.a.profile->query_slopes;
+    t->queries = 1;
+    t->low[0] = -1;
+    t->high[0] = logf(100);
+    t->slope[0][0] = 1;
+    s.a.profile->level[0] = 0; /* of a night */
+    treat(&s, 0, EK_REPAIR_LIST, 10, true);
+    check(&s, ITEMS("48", "30", "40"), ITEMS("2", "3", "4"), "price=/10, nights=/24");
+    check(&s, ITEMS("48", "3", "4"), ITEMS("2", "3", "4"), "nights=/24");
+    teardown(&s);
+}
+END_TEST
+
+START_TEST(trees_get_the_repaired_query)
+{
+    struct scene s;
+    double values[2 * NIGHTS];
+    static const char list[] = ITEMS("72", "5", "6");
+    setup(&s);
+    know_nights(&s);
+    treat(&s, NIGHTS, EK_REPAIR_LIST, 24, true);
+    for (int from_message = 0; from_message < 2; from_message++) {
+        struct ek_feature_list l = {.assets = &s.a,
+                                    .query = &s.q,
+                                    .treatment = s.treatment,
+                                    .repair = s.repair,
+                                    .message = from_message ? list : NULL,
+                                    .length = strlen(list)};
+        ck_assert_int_eq(ek_codec_decode(s.a.codec, list, strlen(list), &s.q, NULL), EK_OK);
+        ck_assert_int_eq(ek_feature_writer_values(s.w, &l, values, &s.out, NULL), EK_OK);
+        ck_assert_uint_eq(ek_feature_writer_changed(s.w), 1);
+        ck_assert_float_eq(*ek_feature_writer_query(s.w), 3);
+        ck_assert_float_eq(s.q.query[0], 72);
+        ck_assert_double_eq(values[0], 5);
+        ck_assert_double_eq(values[NIGHTS], 6);
+    }
+    teardown(&s);
+}
+END_TEST
+
 START_TEST(a_query_feature_divides_unless_it_is_missing_or_not_positive)
 {
     struct scene s;
@@ -265,7 +348,8 @@ Suite *suite_feature_writer(void)
     return ek_suite(
         "feature_writer", a_list_is_divided_if_it_shows_the_fault, items_are_divided_one_by_one,
         a_list_is_put_on_the_usual_level, a_list_is_compared_with_the_levels_of_its_items,
-        a_list_is_compared_with_the_level_of_its_query,
+        a_list_is_compared_with_the_level_of_its_query, a_query_feature_is_repaired_by_its_value,
+        items_are_repaired_by_the_repaired_query, trees_get_the_repaired_query,
         a_query_feature_divides_unless_it_is_missing_or_not_positive,
         estimates_snap_to_the_values_of_training, each_operation_is_noted,
         no_healthy_list_changes_under_a_plan, wide_columns_follow_the_repaired_values_in_all_lists);
