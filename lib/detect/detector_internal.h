@@ -383,6 +383,9 @@ int ek_diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w
  * the spread is that of training, and no query feature explains the lists about as well. */
 bool ek_diagnosis_is_plain_scale(struct ek_detector *d, const struct ek_episode *e,
                                  const struct ek_window *w);
+/* Return whether a watched query feature explains a shift of the level that follows it: its own
+ * values have moved against training by as much in the other direction. Uses the window. */
+bool ek_episode_follows_query(struct ek_detector *d, const struct ek_episode *e);
 /* Return 1 if the newest lists agree with the diagnosis of a confirmed episode. Return 0 if it
  * needs ek_diagnose. */
 int ek_diagnosis_is_current(struct ek_detector *d, struct ek_episode *e);

@@ -1,6 +1,7 @@
 /* Diagnosis of a change: start, class and level, and a query feature that equals the factor, such
  * as a price per stay instead of per night times the number of nights.
  */
+#include "assets/feature_columns.h"
 #include "detect/classify.h"
 #include "detect/detector_internal.h"
 #include "num/ln.h"
@@ -503,6 +504,40 @@ int ek_diagnosis_is_current(struct ek_detector *d, struct ek_episode *e)
     if (ek_episode_has_level(e))
         after.diagnosis.level = now.level;
     return compare_with_threshold(d, &after) > 0;
+}
+
+/* Return the ln likelihood that the values of a query feature moved by shift_ln in the lists since
+ * the change, in the same fraction of them. Uses the window. */
+static double query_gain(struct ek_detector *d, const struct ek_episode *e, int feature,
+                         double shift_ln)
+{
+    const float *density = ek_profile_density(d->profile, feature);
+    double q = fmin(e->diagnosis.level.share, SINCE_SHARE), gain = 0;
+    struct ek_window w;
+    ek_detector_window(d, feature, e->cell, e->since_row, &w);
+    for (int i = 0; i < w.count; i++) {
+        double r = w.record[i].r - w.mu, normal = ek_density_at(density, r);
+        if (w.record[i].usable)
+            gain += log(1 - q + q * ek_density_at(density, r - shift_ln) / normal);
+    }
+    return gain;
+}
+
+bool ek_episode_follows_query(struct ek_detector *d, const struct ek_episode *e)
+{
+    const struct ek_query_slopes *t = d->profile->query_slopes;
+    int a = t && ek_episode_has_level(e)
+                ? ek_feature_columns_find(t->feature, t->features, e->feature)
+                : -1;
+    for (int c = 0; a >= 0 && c < t->queries; c++) {
+        int feature = d->manifest->watched_of_query[t->query[c]];
+        double slope = (double)t->slope[a][c];
+        if (feature < 0 || feature >= d->features || !d->watched[feature] || slope == 0)
+            continue;
+        if (query_gain(d, e, feature, -e->diagnosis.level.shift_ln / slope) > 0)
+            return true;
+    }
+    return false;
 }
 
 void ek_refine_since(struct ek_detector *d, struct ek_episode *e)

@@ -569,7 +569,7 @@ static void look_early(struct ek_detector *d, struct ek_episode *e)
 {
     struct ek_window w;
     e->due = next_look(d, e->lists);
-    if (ek_diagnose(d, e, &w) <= 0 || !is_sure(d, e, &w))
+    if (ek_diagnose(d, e, &w) <= 0 || !is_sure(d, e, &w) || ek_episode_follows_query(d, e))
         return;
     enum ek_localization where = ek_localize(d, e, e->since_row);
     if (where == EK_LOCALIZE_MOVED) {
@@ -589,6 +589,10 @@ static void update_suspected(struct ek_detector *d, struct ek_episode *e)
 {
     struct ek_window w;
     int worth = ek_diagnose(d, e, &w);
+    if (worth > 0 && ek_episode_follows_query(d, e)) {
+        e->due = e->lists + UNCERTAIN_LISTS;
+        return;
+    }
     enum ek_localization where = worth >= 0 ? ek_localize(d, e, e->since_row) : EK_LOCALIZE_SAME;
     if (where == EK_LOCALIZE_MOVED) {
         ek_episode_dismiss(d, e, EK_REASON_SEGMENT);

@@ -172,6 +172,25 @@ START_TEST(a_unit_of_a_query_feature_is_found_with_its_segment)
 }
 END_TEST
 
+/* Prices follow the usual price of the destination: if that is wrong, prices are not. */
+START_TEST(a_level_that_follows_a_faulty_query_has_no_finding)
+{
+    static const struct expected all[] = {
+        {"destination_price=x2,from=1000", "destination_price", 2, NULL, EK_SCALE, false, 256},
+        {"destination_price=x0.5,from=1000,arm=B", "destination_price", .5, NULL, EK_SCALE, true,
+         400},
+        {"price=x0.5,from=1000", "price", .5, NULL, EK_SCALE, false, 16},
+        {"price=x2,from=1000,arm=B", "price", 2, NULL, EK_SCALE, true, 64},
+    };
+    struct world w;
+    begin(&w);
+    ck_assert_ptr_nonnull(w.p->query_slopes);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        try_fault(&w, &all[i]);
+    end(&w);
+}
+END_TEST
+
 /* One value per list shows no spread, so that the scatter between lists tells a power or an offset
  * from a factor. */
 START_TEST(another_scatter_between_lists_is_no_factor)
@@ -195,5 +214,6 @@ Suite *suite_query_watch(void)
 {
     return ek_suite("query_watch", healthy_query_features_have_no_finding,
                     a_unit_of_a_query_feature_is_found_with_its_segment,
+                    a_level_that_follows_a_faulty_query_has_no_finding,
                     another_scatter_between_lists_is_no_factor);
 }
