@@ -42,6 +42,7 @@ struct ek_flow_monitor {
     pthread_mutex_t lock;                          /* guards the fields below */
     struct field field[FIELDS];
     int query_features;
+    uint64_t expected_at; /* lists when the last field was added */
     struct ek_flow_state state[EK_FLOW_CONDITIONS];
     char first_reason[EK_FLOW_TEXT_BYTES], unreadable[EK_UNREADABLE_BYTES];
     uint64_t consumed, lost;
@@ -89,24 +90,32 @@ void ek_flow_monitor_free(struct ek_flow_monitor *m)
     ek_free(m);
 }
 
-static void expect_dimension(struct field *f, const char *dimension)
+/* Return whether the dimension is a new one. */
+static bool expect_dimension(struct field *f, const char *dimension)
 {
     bool same = f->expected && dimension && !strcmp(f->dimension, dimension);
     if (same)
-        return;
+        return false;
     f->expected = dimension != NULL;
     atomic_store(&f->seen, false);
     snprintf(f->dimension, sizeof f->dimension, "%s", dimension ? dimension : "");
     snprintf(f->name, sizeof f->name, "segment %.40s", f->dimension);
+    return f->expected;
 }
 
 void ek_flow_monitor_expect(struct ek_flow_monitor *m, const struct ek_flow_fields *fields)
 {
     const struct ek_rules *rules = fields->rules;
+    bool more = false;
     pthread_mutex_lock(&m->lock);
     for (int i = 0; i < EK_DIMENSIONS_MAX; i++)
-        expect_dimension(&m->field[i],
-                         rules && i < rules->segment_count ? rules->segment[i] : NULL);
+        more |= expect_dimension(&m->field[i],
+                                 rules && i < rules->segment_count ? rules->segment[i] : NULL);
+    more |= (fields->time && !m->field[TIME].expected) ||
+            (fields->scores && !m->field[SCORE].expected) ||
+            (fields->query_features > 0 && !m->field[QUERY].expected);
+    if (more)
+        m->expected_at = atomic_load(&m->decoded);
     m->field[TIME].expected = fields->time;
     m->field[SCORE].expected = fields->scores;
     m->field[QUERY].expected = fields->query_features > 0;
@@ -346,7 +355,8 @@ static void look_unmapped(struct ek_flow_monitor *m, int64_t now_ms)
 {
     char names[EK_FLOW_TEXT_BYTES];
     list_unmapped(m, names);
-    set_state(m, EK_FLOW_UNMAPPED, *names && m->decoded_before >= EK_FLOW_UNMAPPED_LISTS, now_ms,
+    bool enough = m->decoded_before >= m->expected_at + EK_FLOW_UNMAPPED_LISTS;
+    set_state(m, EK_FLOW_UNMAPPED, *names && enough, now_ms,
               "no list has it: %.450s; %scorrect the paths under 'message'", names,
               ek_flow_monitor_lacks_segment(m) ? "no list is changed without the segments; " : "");
 }

@@ -287,6 +287,10 @@ START_TEST(a_field_that_no_list_has_is_reported_after_100_lists)
     q.score = (double[]){NAN};
     q.query_features = 3;
     q.query = (float[]){NAN, NAN, 2}; /* the last one is derived */
+    for (int i = 0; i < 99; i++)
+        ek_flow_monitor_add_list(s.flow, &q, true);
+    pass(&s, 0, 0);
+    ck_assert(!is(&s, EK_FLOW_UNMAPPED)); /* 100 lists since the reload */
     ek_flow_monitor_add_list(s.flow, &q, true);
     pass(&s, 0, 0);
     ck_assert_str_eq(text_of(&s, EK_FLOW_UNMAPPED),
