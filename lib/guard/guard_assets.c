@@ -33,6 +33,15 @@ static int out_of_memory(struct ek_error *e)
     return ek_fail(e, EK_ENOMEM, "out of memory");
 }
 
+/* The hash of a manifest does not cover which query features are watched. */
+static bool watches_the_same(const struct ek_manifest *a, const struct ek_manifest *b)
+{
+    bool same = a->watched_count == b->watched_count;
+    for (int f = a->item_count; same && f < a->watched_count; f++)
+        same = !strcmp(a->item[f]->name, b->item[f]->name);
+    return same;
+}
+
 static int check(const struct ek_guard *g, const struct ek_assets *assets,
                  enum ek_restore_result *fit, struct ek_error *e)
 {
@@ -43,6 +52,8 @@ static int check(const struct ek_guard *g, const struct ek_assets *assets,
                        "the manifest is another one (%016" PRIx64 ", in use %016" PRIx64
                        "): make a new guard",
                        assets->manifest->hash, now->manifest->hash);
+    if (!watches_the_same(assets->manifest, now->manifest))
+        return ek_fail(e, EK_ESTATE, "the manifest watches other query features: make a new guard");
     if (ek_codec_layout(assets->codec) != ek_codec_layout(now->codec))
         return ek_fail(e, EK_ESTATE, "messages are laid out otherwise: make a new guard");
     *fit = EK_RESTORE_NONE;

@@ -243,6 +243,13 @@ static int judge(const struct ek_state *s, const struct ek_assets *assets,
                        "state is of another manifest (%016" PRIx64 ", here %016" PRIx64 ")",
                        s->head.frame.manifest, assets->manifest->hash);
     }
+    if (s->head.kind.features != assets->manifest->watched_count) {
+        *fit = EK_RESTORE_OTHER_MANIFEST;
+        return ek_fail(e, EK_ESTATE,
+                       "state is of another manifest: it watches %d features, here %d (`watch` of "
+                       "query features)",
+                       s->head.kind.features, assets->manifest->watched_count);
+    }
     *fit = s->incomplete || s->damaged ? EK_RESTORE_PREVIOUS : EK_RESTORE_FULL;
     return EK_OK;
 }
