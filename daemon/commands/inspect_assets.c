@@ -204,7 +204,7 @@ static void sensitivity_table(const struct ek_profile *p, FILE *to)
 
 static void profile_table(const struct ek_profile *p, FILE *to)
 {
-    fprintf(to, "profile of %" PRIu64 " lists, %" PRIu64 " items, %d item features\n", p->queries,
+    fprintf(to, "profile of %" PRIu64 " lists, %" PRIu64 " items, %d features\n", p->queries,
             p->items, p->features);
     fprintf(to, "manifest %016" PRIx64 ", ", p->manifest_hash);
     if (p->field)
