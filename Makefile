@@ -27,14 +27,18 @@ B := build$(if $(SANITIZE),/$(subst $(comma),-,$(SANITIZE)))$(if $(ISA),/$(ISA))
 PKG_CONFIG ?= pkg-config
 once = $(eval $(1) := $(2))$($(1))
 MSGPACK     = $(call once,MSGPACK,$(shell $(PKG_CONFIG) --exists msgpack-c 2>/dev/null && echo msgpack-c || echo msgpack))
+# Other systems than Linux with the GNU C library: Alpine, macOS.
+MACOS      := $(filter Darwin,$(shell uname -s))
+MUSL        = $(call once,MUSL,$(findstring musl,$(shell $(CC) -dumpmachine)))
+ARGP_LIBS   = $(if $(MACOS)$(MUSL),-largp)
 LIB_PKGS    = $(MSGPACK) yaml-0.1 simdjson libzstd zlib libxxhash
 DAEMON_PKGS = rdkafka libmicrohttpd libcurl libcrypto
 TOOLS_PKGS  = libutf8proc libzip
 # The headers of others are not held to our warnings.
 PKG_CFLAGS  = $(call once,PKG_CFLAGS,$(patsubst -I%,-isystem%,$(shell $(PKG_CONFIG) --cflags $(LIB_PKGS) $(DAEMON_PKGS) $(TOOLS_PKGS) check)))
-LIB_LIBS    = $(call once,LIB_LIBS,$(shell $(PKG_CONFIG) --libs $(LIB_PKGS)) -lstdc++ -lm)
-DAEMON_LIBS = $(call once,DAEMON_LIBS,$(shell $(PKG_CONFIG) --libs $(DAEMON_PKGS)) -lpthread)
-TOOLS_LIBS  = $(call once,TOOLS_LIBS,$(shell $(PKG_CONFIG) --libs $(TOOLS_PKGS)) -lstreamvbyte -lstemmer -lpthread)
+LIB_LIBS    = $(call once,LIB_LIBS,$(shell $(PKG_CONFIG) --libs $(LIB_PKGS)) $(if $(MACOS),-lc++,-lstdc++) -lm)
+DAEMON_LIBS = $(call once,DAEMON_LIBS,$(shell $(PKG_CONFIG) --libs $(DAEMON_PKGS)) $(ARGP_LIBS) -lpthread)
+TOOLS_LIBS  = $(call once,TOOLS_LIBS,$(shell $(PKG_CONFIG) --libs $(TOOLS_PKGS)) -lstreamvbyte -lstemmer $(ARGP_LIBS) -lpthread)
 ALL_LIBS    = $(TOOLS_LIBS) $(DAEMON_LIBS) $(LIB_LIBS)
 # Jansson is the second reader of JSON in tests.
 CHECK_LIBS  = $(call once,CHECK_LIBS,$(shell $(PKG_CONFIG) --libs check jansson))
@@ -44,11 +48,13 @@ CXX     ?= c++
 PYTHON  ?= python3
 CFLAGS  ?= $(if $(SANITIZE),-O1,-O3) -g
 # Addresses of functions cannot be written over once the program runs.
-LDFLAGS ?= -Wl,-z,relro,-z,now
+LDFLAGS ?= $(if $(MACOS),,-Wl,-z,relro,-z,now)
 # Functions that nothing reaches are left out of what is installed.
-UNUSED  := -Wl,--gc-sections
+UNUSED   = $(if $(MACOS),-Wl$(comma)-dead_strip,-Wl$(comma)--gc-sections)
 WARN    := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
            -Wformat=2 -Wundef -Wpointer-arith -Wwrite-strings -Werror
+# There math.h has lgamma_r only with _REENTRANT. Another compiler warns of other things.
+MACOS_CFLAGS := -D_REENTRANT -Wno-error
 # Where it was built leaves no trace: the same sources give the same bytes (`make check-reproducible`).
 SAME_ANYWHERE := -ffile-prefix-map=$(CURDIR)=.
 # No fused multiply-add by the compiler's own choice: every instruction set must decide alike.
@@ -63,8 +69,9 @@ SAN_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fn
 # C++ is there for one library alone, and without what C callers could not take.
 BASE_CXXFLAGS := -std=c++17 -fno-exceptions -fno-rtti -DSIMDJSON_EXCEPTIONS=0 \
                  $(filter-out -std=c11 -Wstrict-prototypes -Wmissing-prototypes,$(BASE_CFLAGS))
-ALL_CXXFLAGS = $(CFLAGS) $(BASE_CXXFLAGS) $(SAN_FLAGS) $(PKG_CFLAGS)
-ALL_CFLAGS = $(CFLAGS) $(BASE_CFLAGS) $(SAN_FLAGS) $(PKG_CFLAGS)
+SYSTEM_CFLAGS = $(if $(MACOS),$(MACOS_CFLAGS))
+ALL_CXXFLAGS = $(CFLAGS) $(BASE_CXXFLAGS) $(SYSTEM_CFLAGS) $(SAN_FLAGS) $(PKG_CFLAGS)
+ALL_CFLAGS = $(CFLAGS) $(BASE_CFLAGS) $(SYSTEM_CFLAGS) $(SAN_FLAGS) $(PKG_CFLAGS)
 
 LIB_OBJ    := $(LIB_SRC:%.c=$(B)/%.o) $(LIB_CXX:%.cc=$(B)/%.o)
 OFFLINE_OBJ := $(OFFLINE_SRC:%.c=$(B)/%.o)
@@ -73,7 +80,9 @@ UNIT_OBJ   := $(UNIT_SRC:%.c=$(B)/%.o)
 PROP_OBJ   := $(PROP_SRC:%.c=$(B)/%.o)
 
 .DEFAULT_GOAL := all
-all: $(B)/evenkeel $(B)/evenkeel-tools $(B)/libevenkeel.a $(B)/libevenkeel.so ## build the programs and the library
+# macOS has the static library alone.
+SHARED := $(if $(MACOS),,$(B)/libevenkeel.so)
+all: $(B)/evenkeel $(B)/evenkeel-tools $(B)/libevenkeel.a $(SHARED) ## build the programs and the library
 
 # A recursive make that uses every processor, unless the caller said how many.
 PARALLEL = $(if $(filter --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -160,7 +169,7 @@ LIBRARIES := $(B)/libevenkeel-offline.a $(B)/libevenkeel.a
 ARCHIVES  := $(B)/commands.a $(LIBRARIES)
 $(ARCHIVES): $(B)/sources.stamp
 	$(call say,AR)
-	$(Q)rm -f $@ && $(AR) rcsD $@ $(filter %.o,$^)
+	$(Q)rm -f $@ && $(AR) $(if $(MACOS),rcs,rcsD) $@ $(filter %.o,$^)
 
 # Pages of the reference and JSON Schemas come from the tables of keys and of metrics.
 REFERENCE_OBJ := $(addprefix $(B)/deploy/,key_pages.o key_schemas.o text_features_page.o)

@@ -34,9 +34,9 @@ install: all $(B)/man.stamp $(B)/completions.stamp $(B)/schema.stamp $(B)/evenke
 	  $(DEST)/share/bash-completion/completions $(DEST)/share/zsh/site-functions
 	$(INSTALL) -m 755 $(B)/evenkeel $(B)/evenkeel-tools $(DEST)/bin/
 	$(INSTALL) -m 644 $(B)/libevenkeel.a $(LIB_DEST)/
-	$(INSTALL) -m 755 $(B)/libevenkeel.so $(LIB_DEST)/$(LIB_REAL)
-	ln -sf $(LIB_REAL) $(LIB_DEST)/$(SONAME)
-	ln -sf $(SONAME) $(LIB_DEST)/libevenkeel.so
+	$(if $(SHARED),$(INSTALL) -m 755 $(B)/libevenkeel.so $(LIB_DEST)/$(LIB_REAL))
+	$(if $(SHARED),ln -sf $(LIB_REAL) $(LIB_DEST)/$(SONAME))
+	$(if $(SHARED),ln -sf $(SONAME) $(LIB_DEST)/libevenkeel.so)
 	$(INSTALL) -m 644 lib/evenkeel.h $(DEST)/include/
 	$(INSTALL) -m 644 $(B)/evenkeel.pc $(LIB_DEST)/pkgconfig/
 	$(INSTALL) -m 644 $(B)/man/*.1 $(DEST)/share/man/man1/

@@ -1,6 +1,7 @@
 #include "daemon/alerts/http_delivery.h"
 
 #include "base/buf.h"
+#include "base/portable.h"
 #include "daemon/alerts/alert.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
@@ -470,7 +471,7 @@ static bool has_address(const char *text, const char *url)
 {
     const char *scheme = strstr(url, "://"), *place = scheme ? scheme + strlen("://") : url;
     const char *path = place + strcspn(place, "/?#");
-    const char *host = memrchr(place, '@', (size_t)(path - place));
+    const char *host = ek_find_last(place, '@', (size_t)(path - place));
     return (host && has_part(text, place, host, ":", SECRET_LEAST)) ||
            has_part(text, path, path + strlen(path), "/?#&=", PART_LEAST) || has_secret(text, path);
 }

@@ -1,6 +1,7 @@
 #include "daemon/base/command.h"
 
 #include "base/parse.h"
+#include "base/portable.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/text_table.h"
 #include "evenkeel.h"
@@ -218,10 +219,8 @@ static bool is_one_of(const char *word, const char *a, const char *b, const char
 /* Write the folder of the running program. Return false with errno if unknown. */
 static bool find_folder(char *folder, size_t size)
 {
-    ssize_t length = readlink("/proc/self/exe", folder, size - 1);
-    if (length < 0)
+    if (!ek_program_path(folder, size))
         return false;
-    folder[length] = '\0';
     char *end = strrchr(folder, '/');
     if (end)
         *end = '\0';

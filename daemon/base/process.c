@@ -1,6 +1,7 @@
 #include "daemon/base/process.h"
 
 #include "base/error.h"
+#include "base/portable.h"
 #include "daemon/base/metrics.h"
 
 #include <dirent.h>
@@ -10,12 +11,14 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
+#if !EK_PORTABLE
+#include <sys/prctl.h>
+#endif
 
 static double to_seconds(struct timeval t)
 {
@@ -81,6 +84,12 @@ static double max_files(void)
     return getrlimit(RLIMIT_NOFILE, &limit) ? (double)NAN : (double)limit.rlim_cur;
 }
 
+#if EK_PORTABLE
+static double start_time(void)
+{
+    return (double)NAN;
+}
+#else
 /* Return the boot time in whole seconds, as in /proc/stat, which is not visible with
  * ProcSubset=pid. */
 static double boot_time(void)
@@ -107,6 +116,7 @@ static double start_time(void)
         return (double)NAN;
     return boot_time() + (double)ticks / (double)sysconf(_SC_CLK_TCK);
 }
+#endif
 
 int ek_process_metrics(struct ek_buf *out)
 {
@@ -129,6 +139,12 @@ int ek_process_metrics(struct ek_buf *out)
     return out->rc;
 }
 
+#if EK_PORTABLE
+/* setpriority would slow down scoring, too. */
+void ek_lower_priority(void)
+{
+}
+#else
 /* Nice level with scheduler weight 36 of 1,024. A higher one would starve health probes on a busy
  * host, and scoring threads wait for locks that this thread holds. */
 enum { STEPS = 15 };
@@ -141,6 +157,7 @@ void ek_lower_priority(void)
     if (!errno)
         setpriority(PRIO_PROCESS, 0, now + STEPS);
 }
+#endif
 
 int ek_raise_fd_limit(const char *key, int64_t connections, struct ek_error *e)
 {
@@ -157,6 +174,15 @@ int ek_raise_fd_limit(const char *key, int64_t connections, struct ek_error *e)
                    key, connections, EK_FILES_RETAINED, (unsigned long long)now.rlim_max);
 }
 
+#if EK_PORTABLE
+/* Only systemd has such an address. */
+bool ek_sd_notify(const char *address, const char *state)
+{
+    (void)address;
+    (void)state;
+    return false;
+}
+#else
 /* Fill a socket address. Return its length, or 0 if the address is invalid or too long. */
 static socklen_t fill(struct sockaddr_un *to, const char *address)
 {
@@ -183,6 +209,7 @@ bool ek_sd_notify(const char *address, const char *state)
     close(fd);
     return sent == (ssize_t)length;
 }
+#endif
 
 static const char *const NAMES[] = {
     "sasl.password",
@@ -209,7 +236,14 @@ bool ek_secret_name(const char *property)
     return false;
 }
 
+#if EK_PORTABLE
+void ek_secret_protect(void)
+{
+    setrlimit(RLIMIT_CORE, &(const struct rlimit){0, 0});
+}
+#else
 void ek_secret_protect(void)
 {
     prctl(PR_SET_DUMPABLE, 0);
 }
+#endif

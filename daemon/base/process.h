@@ -19,7 +19,7 @@ double ek_process_resident_bytes(void);
 /* Lower the priority of the calling thread and of threads that it starts later. For threads that
  * serve HTTP and alerts: with equal priority, a client with many requests would take half of the
  * CPU time of scoring. A low-priority thread gets about 1/30 of a busy CPU. No effect if not
- * permitted. */
+ * permitted, nor on other systems than Linux. */
 void ek_lower_priority(void);
 
 /* File descriptors reserved for brokers, sinks and files, besides connections of HTTP clients. */
@@ -38,7 +38,8 @@ bool ek_sd_notify(const char *address, const char *state);
  * configurations. Any thread. */
 bool ek_secret_name(const char *property);
 
-/* Disable core dumps of this process, and access to its memory by processes of the same user. */
+/* Disable core dumps of this process, and on Linux access to its memory by processes of the same
+ * user. */
 void ek_secret_protect(void);
 
 #endif

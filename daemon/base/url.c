@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/parse.h"
+#include "base/portable.h"
 
 #include <curl/curl.h>
 #include <stdbool.h>
@@ -144,7 +145,7 @@ int ek_address_split(const char *key, const char *text, char *host, const char *
 /* Return true for an IPv6 address without brackets, which has colons but no port. */
 static bool is_plain_v6(const char *text, size_t length)
 {
-    return memchr(text, ':', length) != memrchr(text, ':', length) &&
+    return memchr(text, ':', length) != ek_find_last(text, ':', length) &&
            strspn(text, "0123456789abcdefABCDEF:.") >= length;
 }
 
@@ -152,7 +153,7 @@ static int check_broker(const char *key, const char *text, size_t length, struct
 {
     const char *protocol = memmem(text, length, "://", 3);
     const char *host = protocol ? protocol + 3 : text, *end = text + length;
-    const char *colon = memrchr(host, ':', (size_t)(end - host));
+    const char *colon = ek_find_last(host, ':', (size_t)(end - host));
     uint64_t port = 1;
     if (colon && (host[0] == '[' ? colon[-1] != ']' : is_plain_v6(host, (size_t)(end - host))))
         colon = NULL;

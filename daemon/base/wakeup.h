@@ -1,4 +1,4 @@
-/* Wakeup event (eventfd) of one consumer thread.
+/* Wakeup event of one consumer thread: an eventfd, or a pipe on other systems than Linux.
  *
  * Signals coalesce, so check for work after every wait. Threads: one waits, any may signal;
  * librdkafka signals by writing to the descriptor.
@@ -9,7 +9,8 @@
 #include "base/error.h"
 
 struct ek_wakeup {
-    int fd;
+    int fd;      /* written to signal; -1: not open */
+    int read_fd; /* the same descriptor, or the other end of the pipe */
 };
 
 /* Open the event; close it with ek_wakeup_close. Return 0, or EK_EIO if no file descriptor is

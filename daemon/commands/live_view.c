@@ -4,14 +4,13 @@
 #include "base/buf.h"
 #include "base/date.h"
 #include "daemon/base/clock.h"
+#include "daemon/base/signals.h"
 #include "daemon/base/text_table.h"
 #include "daemon/commands/client_print.h"
 
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -22,8 +21,7 @@ struct watch {
     struct termios before;
     bool keys;   /* keys are read */
     bool screen; /* screen is in use */
-    sigset_t mask;
-    int signals;
+    struct ek_signals signals;
 };
 
 /* Return the bytes of the first `columns` characters of a line. */
@@ -69,14 +67,9 @@ void ek_live_view_draw(const char *text, int columns, int rows, bool color, FILE
  * terminal. */
 static void begin(struct watch *w)
 {
-    sigset_t ours;
+    static const int numbers[] = {SIGINT, SIGTERM, SIGWINCH};
     memset(w, 0, sizeof *w);
-    sigemptyset(&ours);
-    sigaddset(&ours, SIGINT);
-    sigaddset(&ours, SIGTERM);
-    sigaddset(&ours, SIGWINCH);
-    sigprocmask(SIG_BLOCK, &ours, &w->mask);
-    w->signals = signalfd(-1, &ours, SFD_NONBLOCK | SFD_CLOEXEC);
+    ek_signals_begin(&w->signals, numbers, 3);
 }
 
 static void open_screen(struct watch *w)
@@ -93,25 +86,23 @@ static void open_screen(struct watch *w)
     fputs("\033[?1049h\033[?25l\033[2J", stdout);
 }
 
-static void end(const struct watch *w)
+static void end(struct watch *w)
 {
     if (w->screen)
         fputs("\033[?25h\033[?1049l", stdout);
     fflush(stdout);
     if (w->keys)
         tcsetattr(STDIN_FILENO, TCSANOW, &w->before);
-    if (w->signals >= 0)
-        close(w->signals);
-    sigprocmask(SIG_SETMASK, &w->mask, NULL);
+    ek_signals_end(&w->signals);
 }
 
 /* Return true on q, Ctrl-C or a closed terminal. */
 static bool is_quit_requested(const struct watch *w, const struct pollfd ready[2])
 {
-    struct signalfd_siginfo signal;
     char key = 0;
-    if (ready[0].revents && read(w->signals, &signal, sizeof signal) == sizeof signal)
-        return signal.ssi_signo != SIGWINCH;
+    int number = ready[0].revents ? ek_signals_read(&w->signals) : 0;
+    if (number)
+        return number != SIGWINCH;
     if (!ready[1].revents)
         return false;
     return read(STDIN_FILENO, &key, 1) <= 0 || key == 'q' || key == 'Q' || key == END_OF_INPUT;
@@ -120,7 +111,7 @@ static bool is_quit_requested(const struct watch *w, const struct pollfd ready[2
 /* Wait for the interval, a key or a change of size. Return false to end. */
 static bool wait_next(const struct watch *w, int every_ms)
 {
-    struct pollfd ready[2] = {{w->signals, POLLIN, 0}, {w->keys ? STDIN_FILENO : -1, POLLIN, 0}};
+    struct pollfd ready[2] = {{w->signals.fd, POLLIN, 0}, {w->keys ? STDIN_FILENO : -1, POLLIN, 0}};
     int count = poll(ready, 2, every_ms);
     return count <= 0 || !is_quit_requested(w, ready);
 }

@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { NEWS_MAX = 64, OPEN_MAX = 1024, PORTS = 20, ADDRESS_BYTES = 100 };
+enum { NEWS_MAX = 64, FINDINGS_MAX = 1024, PORTS = 20, ADDRESS_BYTES = 100 };
 
 /* A change of the factor or of the fraction of lists that is printed again. */
 static const double OTHER_RATIO = 1.5;
@@ -45,7 +45,7 @@ struct ek_watch_instance {
     pthread_mutex_t lock; /* guards the fields below */
     char *news[NEWS_MAX]; /* ring; further ones are lost */
     unsigned news_in, news_out;
-    struct open_finding open[OPEN_MAX];
+    struct open_finding open[FINDINGS_MAX];
     int open_count;
 };
 
@@ -78,7 +78,7 @@ static bool note_open(struct ek_watch_instance *w, const struct ek_event_finding
             w->open[i] = w->open[--w->open_count];
         return f->state == EK_RECOVERED;
     }
-    if (i == OPEN_MAX)
+    if (i == FINDINGS_MAX)
         return f->state == EK_CONFIRMED;
     if (i == w->open_count)
         w->open[w->open_count++] = (struct open_finding){.number = f->number};

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/portable.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -106,7 +107,7 @@ void ek_tokens_free(struct ek_tokens *t)
     if (!t)
         return;
     pthread_mutex_destroy(&t->lock);
-    explicit_bzero(t, sizeof *t);
+    ek_erase(t, sizeof *t);
     ek_free(t);
 }
 
@@ -140,7 +141,7 @@ bool ek_tokens_find(struct ek_tokens *t, const char *given, char name[EK_AUTHOR_
             found = true;
         }
     pthread_mutex_unlock(&t->lock);
-    explicit_bzero(padded, sizeof padded);
+    ek_erase(padded, sizeof padded);
     return found;
 }
 

@@ -2,13 +2,13 @@
 
 #include "base/alloc.h"
 #include "base/parse.h"
+#include "base/portable.h"
 #include "daemon/base/process.h"
 #include "daemon/base/url.h"
 #include "daemon/config/config_internal.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 enum { RANDOM_BYTES = 8 };
@@ -20,7 +20,7 @@ int ek_instance_name(const struct ek_config *c, char name[EK_INSTANCE_BYTES], st
         snprintf(name, EK_INSTANCE_BYTES, "%s", c->instance);
         return EK_OK;
     }
-    if (getrandom(random, sizeof random, 0) != sizeof random)
+    if (!ek_random_bytes(random, sizeof random, true))
         return ek_fail(e, EK_EIO, "no random name for this instance; set 'service.instance'");
     for (int i = 0; i < RANDOM_BYTES; i++)
         snprintf(name + 2 * i, 3, "%02x", random[i]);
@@ -30,7 +30,7 @@ int ek_instance_name(const struct ek_config *c, char name[EK_INSTANCE_BYTES], st
 uint64_t ek_instance_salt(void)
 {
     uint64_t random = 0;
-    return getrandom(&random, sizeof random, GRND_NONBLOCK) == sizeof random ? random : 0;
+    return ek_random_bytes(&random, sizeof random, false) ? random : 0;
 }
 
 enum { SECTION_BYTES = 128, SECRET_BYTES_MAX = 4000 };

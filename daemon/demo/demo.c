@@ -7,6 +7,7 @@
 #include "daemon/base/arguments.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/command.h"
+#include "daemon/base/signals.h"
 #include "daemon/config/config.h"
 #include "daemon/demo/demo_report.h"
 #include "daemon/demo/demo_source.h"
@@ -22,7 +23,6 @@
 #include "schema/manifest.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,17 +42,16 @@ struct demo_assets {
     struct ek_manifest *manifest;
 };
 
-/* Signals that end the demo. They are blocked and polled, so that an interrupted demo removes all
- * its files. Two threads. */
+/* Signals that end the demo. They are polled, so that an interrupted demo removes all its files.
+ * Two threads. */
 struct stop_signals {
-    sigset_t signals;
+    struct ek_signals signals;
     atomic_int received; /* number of the signal; 0: none */
 };
 
 static bool is_stopped(struct stop_signals *s)
 {
-    const struct timespec at_once = {0, 0};
-    int number = sigtimedwait(&s->signals, NULL, &at_once);
+    int number = ek_signals_read(&s->signals);
     if (number > 0)
         atomic_store(&s->received, number);
     return atomic_load(&s->received) > 0;
@@ -689,11 +688,8 @@ static int with_pipeline(struct demo *d)
 
 static int run(struct demo *d)
 {
-    sigset_t before;
-    sigemptyset(&d->stop.signals);
-    sigaddset(&d->stop.signals, SIGINT);
-    sigaddset(&d->stop.signals, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &d->stop.signals, &before);
+    static const int numbers[] = {SIGINT, SIGTERM};
+    ek_signals_begin(&d->stop.signals, numbers, 2);
     ek_demo_view_init(&d->screen, stdout);
     ek_demo_report_init(&d->report);
     int rc = d->listen ? ek_http_check_address(d->listen, &d->e) : EK_OK;
@@ -703,7 +699,7 @@ static int run(struct demo *d)
         rc = with_pipeline(d);
         demo_assets_remove(&d->assets);
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    ek_signals_end(&d->stop.signals);
     return rc;
 }
 

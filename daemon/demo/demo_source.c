@@ -25,7 +25,7 @@ struct ek_demo_source {
     struct ek_list q;
     struct ek_buf bytes;
     struct sent *sent;
-    uint64_t count, room;
+    size_t count, room;
 };
 
 void ek_demo_source_free(struct ek_demo_source *f)

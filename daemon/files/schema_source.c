@@ -425,8 +425,7 @@ static int fetch_and_note(struct ek_schema_source *s, int64_t key, int64_t deadl
 /* Wait for another thread's request. Return false at the deadline. */
 static bool wait_for_other(struct ek_schema_source *s, int64_t deadline_ms)
 {
-    const struct timespec until = {deadline_ms / 1000, deadline_ms % 1000 * 1000000};
-    return !pthread_cond_timedwait(&s->changed, &s->lock, &until);
+    return ek_cond_wait_until(&s->changed, &s->lock, deadline_ms);
 }
 
 static const struct ek_message_schema *find_by_id(void *context, int64_t key, struct ek_error *e)
@@ -617,12 +616,8 @@ static int fill(struct ek_schema_source *s, const struct ek_schema_settings *fro
 
 static void init_locks(struct ek_schema_source *s)
 {
-    pthread_condattr_t attributes;
     pthread_mutex_init(&s->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&s->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    ek_cond_init(&s->changed);
 }
 
 static struct ek_schema_source *find_shared(const struct ek_buf *key)

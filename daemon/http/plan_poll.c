@@ -96,9 +96,9 @@ static bool add(struct ek_plan_polls *p, struct ek_plan_poll *poll)
 
 /* Suspend the connection until the plan has another tag. Without memory or space, respond with an
  * error. */
-static enum MHD_Result wait(struct ek_plan_polls *p, struct MHD_Connection *connection,
-                            const char tag[EK_PLAN_TAG_BYTES], struct ek_plan_poll **out,
-                            int64_t wait_ms, unsigned *status)
+static enum MHD_Result wait_for_plan(struct ek_plan_polls *p, struct MHD_Connection *connection,
+                                     const char tag[EK_PLAN_TAG_BYTES], struct ek_plan_poll **out,
+                                     int64_t wait_ms, unsigned *status)
 {
     const union MHD_ConnectionInfo *at =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -136,7 +136,7 @@ enum MHD_Result ek_plan_polls_respond(struct ek_plan_polls *p, struct MHD_Connec
     ek_plan_view_tag(p->view, tag);
     bool is_new = known && !strstr(known, tag);
     if (wait_ms > 0 && !*poll && !is_new)
-        return wait(p, connection, tag, poll, wait_ms, status);
+        return wait_for_plan(p, connection, tag, poll, wait_ms, status);
     return send_plan(p, connection, known, load, status);
 }
 

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/parse.h"
 #include "daemon/base/clock.h"
+#include "daemon/base/descriptor.h"
 #include "daemon/base/metrics.h"
 #include "daemon/base/process.h"
 #include "daemon/base/url.h"
@@ -557,7 +558,7 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
 static int listen_on(const struct addrinfo *at, int waiting)
 {
     const int on = 1;
-    int fd = socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, at->ai_protocol);
+    int fd = ek_socket_open(at->ai_family, at->ai_socktype, at->ai_protocol);
     if (fd < 0)
         return -1;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -603,7 +604,6 @@ static int serve(struct ek_http *h, int fd, int family)
 static void *run_timeouts(void *context)
 {
     struct ek_http *h = context;
-    struct timespec next;
     ek_lower_priority();
     pthread_mutex_lock(&h->lock);
     while (!h->stopping) {
@@ -611,13 +611,9 @@ static void *run_timeouts(void *context)
         ek_http_timeouts_expire(h->timeouts, ek_now_ms());
         ek_http_streams_wake(h->streams, ek_now_ms());
         ek_plan_polls_wake(h->plan_polls, ek_now_ms());
-        clock_gettime(CLOCK_MONOTONIC, &next);
-        next.tv_nsec += CHECK_MS * 1000000L;
-        next.tv_sec += next.tv_nsec / 1000000000;
-        next.tv_nsec %= 1000000000;
         pthread_mutex_lock(&h->lock);
         if (!h->stopping)
-            pthread_cond_timedwait(&h->end, &h->lock, &next);
+            ek_cond_wait_until(&h->end, &h->lock, ek_now_ms() + CHECK_MS);
     }
     pthread_mutex_unlock(&h->lock);
     return NULL;
@@ -680,17 +676,13 @@ static int start(struct ek_http *h, const char *listen, struct ek_error *e)
 static struct ek_http *create(const struct ek_http_limits *limits, const struct ek_api *api)
 {
     static const struct ek_http_limits defaults = {64, 48, 16, 10000, NULL};
-    pthread_condattr_t monotonic;
     struct ek_http *h = ek_calloc(1, sizeof *h);
     if (!h)
         return NULL;
     h->api = *api;
     h->limits = limits ? *limits : defaults;
     pthread_mutex_init(&h->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&h->end, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    ek_cond_init(&h->end);
     h->timeouts = ek_http_timeouts_new();
     h->streams = h->timeouts ? ek_http_streams_new((size_t)h->limits.streams, h->timeouts) : NULL;
     h->plan_polls = ek_plan_polls_new((size_t)h->limits.streams,

@@ -1,6 +1,7 @@
 #include "daemon/kafka/transaction_thread.h"
 
 #include "base/alloc.h"
+#include "daemon/base/clock.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -31,17 +32,13 @@ struct ek_txn {
 
 int ek_txn_new(struct ek_txn **out, const struct ek_txn_tools *tools, struct ek_error *e)
 {
-    pthread_condattr_t clock;
     struct ek_txn *t = ek_calloc(1, sizeof *t);
     if (!t)
         return ek_fail(e, EK_ENOMEM, "out of memory");
     t->tools = *tools;
     t->state = EK_TXN_BUSY;
     pthread_mutex_init(&t->lock, NULL);
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&t->changed, &clock);
-    pthread_condattr_destroy(&clock);
+    ek_cond_init(&t->changed);
     *out = t;
     return EK_OK;
 }
@@ -75,12 +72,8 @@ static bool stopping(struct ek_txn *t)
 /* Wait for `flag` for at most `ms`. Call under the lock. */
 static void wait_for(struct ek_txn *t, const bool *flag, int64_t ms)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += (long)(ms % 1000) * 1000000;
-    until.tv_sec += ms / 1000 + until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    while (!*flag && !pthread_cond_timedwait(&t->changed, &t->lock, &until))
+    int64_t until_ms = ek_now_ms() + ms;
+    while (!*flag && ek_cond_wait_until(&t->changed, &t->lock, until_ms))
         ;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/portable.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "daemon/base/metrics.h"
@@ -353,7 +354,7 @@ static void read_stamps(const struct loading *l, struct file_stamps *out)
     for (int i = 0; i < SETTLE_FILES; i++) {
         struct stat s;
         if (files[i] && !stat(files[i], &s)) {
-            out->changed[i] = s.st_mtim;
+            out->changed[i] = ek_change_time(&s);
             out->bytes[i] = s.st_size;
         }
     }

@@ -8,7 +8,9 @@ void *ek_reserve_memory_new(size_t bytes)
     void *p = mmap(NULL, bytes ? bytes : 1, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (p == MAP_FAILED)
         return NULL;
+#ifdef MADV_NOHUGEPAGE
     (void)madvise(p, bytes, MADV_NOHUGEPAGE); /* fails without huge page support, which is fine */
+#endif
     return p;
 }
 

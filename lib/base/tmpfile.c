@@ -1,6 +1,7 @@
 #include "base/tmpfile.h"
 
 #include "base/alloc.h"
+#include "base/portable.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +11,16 @@
 
 enum { TRIES = 1000, NUMBER = 32 };
 
+#if EK_PORTABLE
+int ek_tmpfile_open(char *path, int access, mode_t mode)
+{
+    (void)path;
+    (void)access;
+    (void)mode;
+    errno = EOPNOTSUPP;
+    return -1;
+}
+#else
 int ek_tmpfile_open(char *path, int access, mode_t mode)
 {
     char *slash = strrchr(path, '/');
@@ -21,8 +32,10 @@ int ek_tmpfile_open(char *path, int access, mode_t mode)
         *slash = '/';
     return fd;
 }
+#endif
 
-/* Fallback for file systems without O_TMPFILE: create a named file and unlink it at once. */
+/* Fallback for systems and file systems without O_TMPFILE: create a named file and unlink it at
+ * once. */
 static int open_unlinked(const char *path)
 {
     size_t size = strlen(path) + NUMBER;

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "base/portable.h"
 #include "detect/list_stats_builder.h"
 
 #include <stdlib.h>
@@ -227,7 +228,7 @@ static int add_rows(struct ek_fleet_diagnosis *c, const struct ek_fleet_pool *po
     int rc = EK_OK;
     for (int i = 0; i < c->rows; i++)
         c->order[i] = i;
-    qsort_r(c->order, (size_t)c->rows, sizeof *c->order, earlier, c->row);
+    ek_sort_with(c->order, (size_t)c->rows, sizeof *c->order, earlier, c->row);
     for (int i = 0; i < c->rows && !rc; i++) {
         open_until(c, pool, c->row[c->order[i]].time_ms);
         rc = add_row(c, pool, c->order[i]);

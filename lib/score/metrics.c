@@ -1,6 +1,7 @@
 #include "score/metrics.h"
 
 #include "base/parse.h"
+#include "base/portable.h"
 #include "base/sort.h"
 
 #include <limits.h>
@@ -62,7 +63,7 @@ void ek_rank(const double *scores, int n, int *order)
 {
     for (int i = 0; i < n; i++)
         order[i] = i;
-    qsort_r(order, (size_t)n, sizeof *order, better_first, (void *)(uintptr_t)scores);
+    ek_sort_with(order, (size_t)n, sizeof *order, better_first, (void *)(uintptr_t)scores);
 }
 
 static double gain_of(float label, enum ek_gain gain)

@@ -1,6 +1,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/portable.h"
 #include "daemon/base/command.h"
 #include "daemon/base/text_table.h"
 #include "daemon/files/file_kind.h"
@@ -204,7 +205,7 @@ static int *sorted(const struct ek_selection *s, struct ek_error *e)
     }
     for (int i = 0; i < s->features; i++)
         order[i] = i;
-    qsort_r(order, (size_t)s->features, sizeof *order, by_rank, (void *)(uintptr_t)s);
+    ek_sort_with(order, (size_t)s->features, sizeof *order, by_rank, (void *)(uintptr_t)s);
     return order;
 }
 

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/parse.h"
+#include "base/portable.h"
 #include "daemon/base/text_table.h"
 #include "daemon/tools/select/select_choose.h"
 #include "offline/world/faults.h"
@@ -367,7 +368,7 @@ int ek_select_watch(struct ek_select_args *a, const struct ek_manifest *m,
                     m->item[i]->name, EK_FAULT_CODES_MAX);
     }
     if (!rc)
-        qsort_r(order, n, sizeof *order, by_expected, h);
+        ek_sort_with(order, n, sizeof *order, by_expected, h);
     if (!rc && a->output)
         rc = select_write_rules(a->output, m, h, order, a->cutoff, whole, &a->e);
     if (!rc)

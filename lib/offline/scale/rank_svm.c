@@ -1,6 +1,7 @@
 #include "offline/scale/rank_svm.h"
 
 #include "base/alloc.h"
+#include "base/portable.h"
 #include "offline/scale/cutting_planes.h"
 
 #include <math.h>
@@ -118,7 +119,7 @@ static int by_key(const void *a, const void *b, void *context)
 static void sort(int *order, int n, const double *key)
 {
     if (n > SHORT_LIST) {
-        qsort_r(order, (size_t)n, sizeof *order, by_key, (void *)(uintptr_t)key);
+        ek_sort_with(order, (size_t)n, sizeof *order, by_key, (void *)(uintptr_t)key);
         return;
     }
     for (int i = 1; i < n; i++) {

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "base/portable.h"
 #include "offline/select/greedy_select.h"
 #include "offline/select/nfs_saliency.h"
 #include "offline/train/statistics.h"
@@ -314,7 +315,7 @@ int ek_nfs_choose(const struct ek_nfs *n, int k, int *chosen, struct ek_error *e
         of[f] = f;
         grouped += !class_of(n, f);
     }
-    qsort_r(of, (size_t)n->features, sizeof *of, by_rank, (void *)n);
+    ek_sort_with(of, (size_t)n->features, sizeof *of, by_rank, (void *)n);
     if (k < grouped)
         code = best_of_clusters(n, of, grouped, k, e);
     for (int i = 0; i < k && !code; i++)

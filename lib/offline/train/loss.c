@@ -1,5 +1,6 @@
 #include "offline/train/loss.h"
 
+#include "base/portable.h"
 #include "base/sort.h"
 
 #include <math.h>
@@ -74,7 +75,7 @@ static double listmle(const struct ek_list_loss *l)
     double *tail = l->scratch, loss = 0;
     for (int i = 0; i < n; i++)
         order[i] = i;
-    qsort_r(order, (size_t)n, sizeof *order, by_key, (void *)l);
+    ek_sort_with(order, (size_t)n, sizeof *order, by_key, (void *)l);
     tail[n - 1] = l->score[order[n - 1]];
     for (int r = n - 2; r >= 0; r--)
         tail[r] = log_add(tail[r + 1], l->score[order[r]]);

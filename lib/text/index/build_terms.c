@@ -1,5 +1,6 @@
 /* Dictionary writer: terms in byte order. */
 #include "base/alloc.h"
+#include "base/portable.h"
 #include "text/index/build_internal.h"
 #include "text/index/varint.h"
 
@@ -71,7 +72,7 @@ int ek_build_dictionary(struct ek_build *b, struct ek_error *e)
     if (!rc) {
         for (uint32_t i = 0; i < count; i++)
             order[i] = i;
-        qsort_r(order, count, sizeof *order, by_bytes, &b->terms);
+        ek_sort_with(order, count, sizeof *order, by_bytes, &b->terms);
         b->out.footer.terms = count;
         rc = write_ranks(b, order, e);
     }
