@@ -82,6 +82,7 @@ dh debhelper
 fakeroot fakeroot
 '
 DIST_PROGRAMS='
+git git
 rpmbuild rpm
 '
 ARM64_PROGRAMS='

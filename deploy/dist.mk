@@ -96,6 +96,17 @@ dist-rpm: $(DIST_TREES)
 	  --define '_build_id_links none' --define '__os_install_post %{nil}' --define 'debug_package %{nil}' --define '_binary_payload w12.zstdio' \
 	  deploy/rpm/evenkeel.spec > $(DIST_WORK)/rpm.log 2>&1 || { tail -n 20 $(DIST_WORK)/rpm.log; exit 1; };)
 
+# The sources, and a Homebrew formula that builds them. In a clone, those that git knows.
+DIST_SOURCE := $(DIST_NAME)-source
+DIST_URL ?= https://evenkeel.invalid/releases/$(VERSION)
+DIST_FILES = if [ -e .git ]; then git ls-files -z; else \
+             find . \( -path ./build -o -name __pycache__ \) -prune -o ! -type d -printf '%P\0'; fi | LC_ALL=C sort -z
+dist-source:
+	$(Q)mkdir -p $(DIST)
+	$(Q)$(DIST_FILES) | $(DIST_TAR) --null --no-recursion -T - --transform 's,^,$(DIST_SOURCE)/,S' | gzip -n > $(DIST)/$(DIST_SOURCE).tar.gz
+	$(Q)sed -e 's|@URL@|$(DIST_URL)/$(DIST_SOURCE).tar.gz|' -e 's|@VERSION@|$(VERSION)|' \
+	  -e "s|@SHA256@|$$(sha256sum < $(DIST)/$(DIST_SOURCE).tar.gz | cut -d ' ' -f 1)|" deploy/homebrew/evenkeel.rb.in > $(DIST)/evenkeel.rb
+
 # GPG_KEY: key id, MINISIGN_KEY: file. Without a key nothing is signed.
 dist-sums:
 	$(Q)cd $(DIST) && rm -f SHA256SUMS* && LC_ALL=C sha256sum -- * > ../SHA256SUMS && mv ../SHA256SUMS .
@@ -104,7 +115,7 @@ dist-sums:
 dist: ## all artifacts of a release, into build/dist; DIST_ARCHES="amd64 arm64", GPG_KEY=, MINISIGN_KEY=
 	@deploy/deps.sh dist
 	$(Q)rm -rf $(DIST)
-	$(Q)$(MAKE) --no-print-directory dist-archives dist-rpm deb > /dev/null && cp $(DEB)/*.deb $(DIST)/
+	$(Q)$(MAKE) --no-print-directory dist-archives dist-rpm dist-source deb > /dev/null && cp $(DEB)/*.deb $(DIST)/
 	$(Q)$(MAKE) --no-print-directory dist-sums
 	@ls -l $(DIST)
-.PHONY: dist dist-archives dist-rpm dist-sums
+.PHONY: dist dist-archives dist-rpm dist-source dist-sums

@@ -81,7 +81,12 @@ checksums() (
 	gpgconf --kill all
 	exit $status
 )
+makes_formula() (
+	$MAKE --no-print-directory dist-source DIST="$dist" &&
+		"$PYTHON" "$here/formula.py" "$dist/evenkeel.rb" "$dist/$stem-source.tar.gz" "${stem#*-}"
+)
 rm -rf "$dist"
+t "the Homebrew formula fits the source archive" makes_formula
 t "make dist-archives" makes_archives
 if ls "$dist/$stem"-linux-*.tar.gz >/dev/null 2>&1; then
 	t "the portable archive unpacks" unpacks

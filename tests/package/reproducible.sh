@@ -19,7 +19,7 @@ copy() { # folder, order of its files
 build() { # folder, jobs, command before make...
 	folder=$1 jobs=$2
 	shift 2
-	(cd "$folder" && "$@" $MAKE --no-print-directory -j"$jobs" all deb dist-archives $rpm) >"$folder.log" 2>&1 || {
+	(cd "$folder" && "$@" $MAKE --no-print-directory -j"$jobs" all deb dist-archives dist-source $rpm) >"$folder.log" 2>&1 || {
 		tail -n 20 "$folder.log"
 		echo "0 passed, 1 failed"
 		exit 1
