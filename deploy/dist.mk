@@ -96,6 +96,14 @@ dist-rpm: $(DIST_TREES)
 	  --define '_build_id_links none' --define '__os_install_post %{nil}' --define 'debug_package %{nil}' --define '_binary_payload w12.zstdio' \
 	  deploy/rpm/evenkeel.spec > $(DIST_WORK)/rpm.log 2>&1 || { tail -n 20 $(DIST_WORK)/rpm.log; exit 1; };)
 
+# The Python package, for the interpreter of WHEEL_PYTHON. The SBOM of the release describes it with the programs.
+wheel_of = $(if $(filter arm64,$(1)),$(B)/arm64/wheel,$(B)/wheel)
+dist-wheels: $(if $(filter arm64,$(DIST_ARCHES)),wheel-arm) $(if $(filter-out arm64,$(DIST_ARCHES)),wheel) $(DIST_WORK)/packages
+	$(Q)mkdir -p $(DIST)
+	$(Q)cp $(foreach arch,$(DIST_ARCHES),$(call wheel_of,$(arch))/*.whl) $(DIST)/
+	$(Q)SOURCE_DATE_EPOCH=$(DIST_EPOCH) $(PYTHON) deploy/sbom.py $(VERSION) $(B)/evenkeel $(B)/evenkeel-tools $(B)/libevenkeel.so \
+	  $$(cat $(DIST_WORK)/packages) $(DIST)/*.whl > $(DIST_WORK)/release.spdx.json && mv $(DIST_WORK)/release.spdx.json $(DIST)/$(DIST_NAME).spdx.json
+
 # The sources, and a Homebrew formula that builds them. In a clone, those that git knows.
 DIST_SOURCE := $(DIST_NAME)-source
 DIST_URL ?= https://evenkeel.invalid/releases/$(VERSION)
@@ -115,7 +123,7 @@ dist-sums:
 dist: ## all artifacts of a release, into build/dist; DIST_ARCHES="amd64 arm64", GPG_KEY=, MINISIGN_KEY=
 	@deploy/deps.sh dist
 	$(Q)rm -rf $(DIST)
-	$(Q)$(MAKE) --no-print-directory dist-archives dist-rpm dist-source deb > /dev/null && cp $(DEB)/*.deb $(DIST)/
+	$(Q)$(MAKE) --no-print-directory dist-archives dist-rpm dist-source deb > /dev/null && $(MAKE) --no-print-directory dist-wheels > /dev/null && cp $(DEB)/*.deb $(DIST)/
 	$(Q)$(MAKE) --no-print-directory dist-sums
 	@ls -l $(DIST)
-.PHONY: dist dist-archives dist-rpm dist-source dist-sums
+.PHONY: dist dist-archives dist-rpm dist-wheels dist-source dist-sums

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""What evenkeel is made with, as an SBOM (SPDX 2.3, JSON): sbom.py VERSION PROGRAM TOOLS LIBRARY [PACKAGE...] > FILE
+"""What evenkeel is made with, as an SBOM (SPDX 2.3, JSON): sbom.py VERSION PROGRAM TOOLS LIBRARY [PACKAGE...] [WHEEL...] > FILE
 
 PACKAGE: Debian packages of further libraries that are shipped with the programs.
+WHEEL: files of the Python package (*.whl); which libraries they contain is read from their licenses.
 
 The table says what is meant; which of the libraries are linked is read from the binaries (readelf), the version in use
 is asked from dpkg, elsewhere from pkg-config. A binary that wants what the table lacks is an error. The same binaries
@@ -15,6 +16,7 @@ import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from datetime import datetime, timezone
 
 OURS = {"evenkeel": "APPLICATION", "evenkeel-tools": "APPLICATION", "libevenkeel0": "LIBRARY"}
@@ -43,6 +45,8 @@ LIBRARIES = [
 ]
 # What stands in the source tree: name, file with its version, license, home.
 VENDORED = [("yyjson", "lib/vendor/yyjson/yyjson.h", "MIT", "https://github.com/ibireme/yyjson")]
+# What the Python package is linked with besides, statically: name, license, home. The version is in python/requirements.txt.
+BINDING = ("nanobind", "BSD-3-Clause", "https://nanobind.readthedocs.io")
 ALSO = {"libm": "libc", "libpthread": "libc", "ld-linux-x86-64": "libc", "ld-linux-aarch64": "libc"}
 # What builds and tests, and stays behind.
 TOOLS = [
@@ -169,6 +173,33 @@ def shipped(debian_packages, known):
     return list(packages.values()), relations
 
 
+def binding():
+    name, license, home = BINDING
+    with open("python/requirements.txt", encoding="utf-8") as f:
+        version = re.search(rf"^{name}==(\S+)$", f.read(), re.M).group(1)
+    return package(name, version, license, home, f"pkg:pypi/{name}@{version}", primaryPackagePurpose="LIBRARY")
+
+
+def wheels(version, paths):
+    """Packages and relations of files of the Python package, with their checksums."""
+    packages, relations = [binding()] if paths else [], []
+    for path in paths:
+        file = os.path.basename(path)
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+        with open(path, "rb") as f:
+            checksum = {"algorithm": "SHA256", "checksumValue": hashlib.sha256(f.read()).hexdigest()}
+        packages.append(package(file, version, "Apache-2.0", None, f"pkg:pypi/evenkeel@{version}", packageFileName=file,
+                                checksums=[checksum], primaryPackagePurpose="LIBRARY"))
+        licensed = {os.path.basename(name) for name in names if "/licenses/" in name}
+        shared = [os.path.basename(name) for name in names if ".so" in name]
+        for name, soname, _, debian, _, _ in LIBRARIES:
+            if debian in licensed:
+                relations.append(relation(file, "CONTAINS" if any(s.startswith(soname) for s in shared) else "STATIC_LINK", name))
+        relations += [relation(file, "STATIC_LINK", name) for name in [BINDING[0]] + [row[0] for row in VENDORED]]
+    return packages, relations
+
+
 def purls_of(packages):
     return {reference["referenceLocator"] for each in packages for reference in each.get("externalRefs", ())}
 
@@ -184,20 +215,23 @@ def time_of_build():
 
 def main():
     if len(sys.argv) < 2 + len(OURS):
-        sys.exit("usage: sbom.py VERSION PROGRAM TOOLS LIBRARY [PACKAGE...] > FILE")
+        sys.exit("usage: sbom.py VERSION PROGRAM TOOLS LIBRARY [PACKAGE...] [WHEEL...] > FILE")
     version, binaries, more = sys.argv[1], sys.argv[2:2 + len(OURS)], sys.argv[2 + len(OURS):]
+    files = [word for word in more if word.endswith(".whl")]
     linked, links = libraries({name: wanted_by(path) for name, path in zip(OURS, binaries)})
     kept, holds = vendored()
     used, uses = tools()
-    others, serve = shipped(more, purls_of(linked))
-    packages = [ours(name, version, path, OURS[name]) for name, path in zip(OURS, binaries)] + linked + kept + others + used
+    others, serve = shipped([word for word in more if word not in files], purls_of(linked))
+    python, contains = wheels(version, files)
+    described = [*OURS, *map(os.path.basename, files)]
+    packages = [ours(name, version, path, OURS[name]) for name, path in zip(OURS, binaries)] + linked + kept + others + python + used
     relations = [{"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES", "relatedSpdxElement": spdx_id(name)}
-                 for name in OURS] + links + holds + serve + uses
+                 for name in described] + links + holds + serve + contains + uses
     about = json.dumps([packages, relations], sort_keys=True).encode()
     document = {"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": f"evenkeel-{version}",
                 "documentNamespace": f"https://evenkeel.invalid/spdx/evenkeel-{version}-{hashlib.sha256(about).hexdigest()[:32]}",
                 "creationInfo": {"created": time_of_build(), "creators": [f"Tool: evenkeel-sbom-{version}"]},
-                "documentDescribes": [spdx_id(name) for name in OURS],
+                "documentDescribes": [spdx_id(name) for name in described],
                 "packages": packages, "relationships": relations}
     json.dump(document, sys.stdout, indent=1)
     print()

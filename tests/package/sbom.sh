@@ -18,6 +18,7 @@ sbom_packaged() (
 	dpkg-deb --fsys-tarfile "$1" | tar -xO ./usr/share/doc/evenkeel/evenkeel.spdx.json | cmp - "$sbom"
 )
 t "the SBOM is whole" "$PYTHON" "$here/sbom.py" "$sbom" "$B/evenkeel" "$B/evenkeel-tools" "$B/libevenkeel.so"
+t "the SBOM of a release has the Python package" "$PYTHON" "$here/wheel_sbom.py" "$B/evenkeel" "$B/evenkeel-tools" "$B/libevenkeel.so"
 t "the SBOM is one to the tools of SPDX" spdx_takes_it
 t "a library that the SBOM does not know is noticed" refuses_strangers
 if ls "$debs"/evenkeel_*.deb >/dev/null 2>&1; then
