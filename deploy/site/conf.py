@@ -58,7 +58,7 @@ def table_of_contents(text):
 
 # Developer pages that the index does not name are below one that it names, so that the sidebar folds them.
 BELOW = {"dev/architecture": ["evidence", "findings", "detection*", "forged-lists", "kafka-client", "learned-baseline", "limits", "nfs", "formats/*"],
-         "dev/decisions/README": ["*"], "dev/results": ["result-runs", "training"], "dev/release": ["sandbox"]}
+         "dev/decisions/README": ["*"], "dev/results": ["result-runs", "training"], "dev/release": ["other-systems", "sandbox"]}
 
 
 def without_markers(match):
