@@ -1,6 +1,10 @@
 """Configuration of the documentation site (Sphinx with MyST and Furo); `make docs-site` uses it."""
 import os
 import re
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import terms  # noqa: E402
 
 SOURCES = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "docs")
 
@@ -77,5 +81,25 @@ def read(app, name, source):
     source[0] = text
 
 
+def text_of(name):
+    with open(os.path.join(SOURCES, name + ".md"), encoding="utf-8") as f:
+        return f.read()
+
+
+def guides():
+    """Return the tutorials and guides that the index names."""
+    parts = re.split(r"^## ", text_of(root_doc), flags=re.M)
+    return {page for part in parts if part.startswith(("Tutorials", "Guides")) for page in linked_pages(part)}
+
+
+def link_terms(app, doctree):
+    known = terms.glossary_terms(text_of(terms.GLOSSARY))
+    if app.env.docname == terms.GLOSSARY:
+        terms.note_terms(app, doctree, known)
+    elif app.env.docname in guides():
+        terms.link_terms(doctree, known)
+
+
 def setup(app):
     app.connect("source-read", read)
+    app.connect("doctree-read", link_terms)

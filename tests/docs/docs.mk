@@ -1,3 +1,4 @@
 check-docs: all ## every command and file that README and docs show
+	@$(PYTHON) tests/docs/terms.py
 	@CC='$(CC)' CXX='$(CXX)' EKTOOL=$(abspath $(EKTOOL)) KAFKA_LIBS=$(abspath $(KAFKA_LIBS)) $(PYTHON) tests/docs/run.py --build $(B)
 .PHONY: check-docs
