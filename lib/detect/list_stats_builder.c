@@ -321,13 +321,21 @@ float ek_query_level_noise(const struct ek_baseline *b, uint64_t key, int featur
     return PART * b->log_sd * (float)(2 * uniform - 1);
 }
 
+/* Return a hash of the values of a list, in any order of the items. Lists that are assembled from
+ * items, or read from arrays, lack ids. */
+static uint64_t hash_values(const struct ek_list *q)
+{
+    size_t row = (size_t)q->item_features;
+    uint64_t sum = 0;
+    for (int i = 0; i < q->items; i++)
+        sum += ek_hash(q->x + (size_t)i * row, row * sizeof *q->x, 0);
+    return ek_hash(q->query, (size_t)q->query_features * sizeof *q->query, sum);
+}
+
 /* Read the watched query features, each as a list of one item. */
 static void read_queries(struct ek_list_stats_builder *r, const struct ek_list *q)
 {
-    uint64_t key = ek_hash(&q->time_ms, sizeof q->time_ms, 0);
-    if (q->id.text)
-        key = ek_hash(q->id.text, q->id.length, key);
-    key = ek_hash(q->x, (size_t)r->item_features * sizeof *q->x, key);
+    uint64_t key = hash_values(q);
     for (int f = r->item_features; f < r->features; f++) {
         struct ek_list_stats *o = &r->record[f];
         ek_list_stats_compute_value(q->query[r->watched_query[f - r->item_features]], o);

@@ -23,6 +23,15 @@ find_change stay_nights=x24,from=300
 find_change stay_nights=x24,from=300,arm=B
 [ "$found" = "stay_nights arm=B scale True days_to_hours" ] || fail "found: $found"
 
+# Messages of one item have the findings of lists, to the last digit.
+for layout in list item; do
+	quiet "$EK" generate hotel --lists 700 --seed 4 --format messages --layout $layout --fault stay_nights=x24,from=300 -o $layout.msg
+	quiet "$EK" replay --manifest hotel.yaml --profile p.ekp --rules rules.yaml --layout $layout --messages $layout.msg --events events.jsonl
+	grep '"event":"finding"' events.jsonl >$layout.found
+done
+grep -q '"state":"confirmed"' list.found || fail "nothing was found"
+cmp list.found item.found || fail "items: $(diff list.found item.found)"
+
 for pair in 'plain.yaml p.ekp' 'hotel.yaml plain.ekp'; do
 	refused 78 'other query features are watched' replay --manifest "${pair% *}" --profile "${pair#* }" --messages week.msg
 done
