@@ -498,10 +498,12 @@ static struct ek_baseline_fit begin_feature(const struct ek_profile_fit *fit,
                                     .season = s->season};
 }
 
+/* Set the sketch of a feature and the moments of its values; the laws by segment set it, too. */
 static void fit_sketch(const struct ek_profile_fit *fit, struct ek_profile *p, int f)
 {
     struct ek_sketch_summary summary;
     int items = fit->manifest->item_count;
+    ek_sketch_clear(p->sketch[f]);
     if (f < items)
         ek_sketch_set_get(fit->sketches, f, p->sketch[f]);
     else

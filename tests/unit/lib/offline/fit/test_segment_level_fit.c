@@ -122,6 +122,7 @@ START_TEST(a_dimension_whose_values_differ_gets_levels_and_others_do_not)
     ck_assert_double_lt((double)p->by_segment.baseline[PRICE].sd,
                         .8 * (double)p->baseline[PRICE].sd);
     ck_assert_double_eq((double)p->by_segment.baseline[MATCH].sd, (double)p->baseline[MATCH].sd);
+    ck_assert_uint_eq(ek_sketch_total(p->sketch[PRICE]), p->items);
     ek_profile_free(p);
     end(&w);
 }
