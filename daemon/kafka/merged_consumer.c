@@ -92,6 +92,19 @@ static int find_partitions(struct ek_merged_consumer *t, const char *brokers, co
     return err ? no_partitions(t, brokers, topic, answer.responded, err, e) : EK_OK;
 }
 
+/* Wait if an error of a partition may pass until then: a broker does not know at once that it leads
+ * a new one. Return whether to ask it for the offsets a further time. */
+static bool wait_for_leader(struct ek_merged_consumer *t, rd_kafka_resp_err_t err, int64_t until_ms)
+{
+    if (!err || ek_kafka_classify(err, EK_KAFKA_CONSUME) != EK_KAFKA_RETRIABLE ||
+        ek_now_ms() >= until_ms)
+        return false;
+    rd_kafka_message_t *ignored = rd_kafka_consumer_poll(t->client, REQUEST_RETRY_MS);
+    if (ignored)
+        rd_kafka_message_destroy(ignored);
+    return true;
+}
+
 /* Set *offset to that of the first record at or after since_ms; -1: none. */
 static int find_time(struct ek_merged_consumer *t, const char *topic, int partition,
                      int64_t *offset, struct ek_error *e)
@@ -111,9 +124,12 @@ static int open_partition_queue(struct ek_merged_consumer *t, const char *topic,
                                 rd_kafka_topic_partition_list_t *starts, struct ek_error *e)
 {
     struct partition_queue *s = &t->partition_queues[partition];
-    int64_t low = 0, high = 0;
-    rd_kafka_resp_err_t err =
-        rd_kafka_query_watermark_offsets(t->client, topic, partition, &low, &high, WATERMARK_MS);
+    int64_t low = 0, high = 0, until_ms = ek_now_ms() + ABSENT_MS;
+    rd_kafka_resp_err_t err;
+    do
+        err = rd_kafka_query_watermark_offsets(t->client, topic, partition, &low, &high,
+                                               WATERMARK_MS);
+    while (wait_for_leader(t, err, until_ms));
     if (err)
         return ek_fail(e, EK_EIO, "topic '%s': %s", topic, rd_kafka_err2str(err));
     s->queue = rd_kafka_queue_get_partition(t->client, topic, partition);

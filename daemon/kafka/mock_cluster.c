@@ -8,6 +8,7 @@
 enum {
     BROKER = 1,
     PRODUCE = 0, /* API keys */
+    LIST_OFFSETS = 2,
     OFFSET_COMMIT = 8,
     ADD_PARTITIONS = 24,
     TXN_OFFSET_COMMIT = 28,
@@ -82,6 +83,13 @@ void ek_mock_refuse(struct ek_mock *m, int requests)
     for (int i = 0; i < requests; i++)
         rd_kafka_mock_push_request_errors(m->cluster, PRODUCE, 1,
                                           RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE);
+}
+
+void ek_mock_refuse_ranges(struct ek_mock *m, int requests)
+{
+    for (int i = 0; i < requests; i++)
+        rd_kafka_mock_push_request_errors(m->cluster, LIST_OFFSETS, 1,
+                                          RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION);
 }
 
 void ek_mock_refuse_offsets(struct ek_mock *m, int transactions)

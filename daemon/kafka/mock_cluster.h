@@ -27,6 +27,8 @@ void ek_mock_disturb(struct ek_mock *m, int requests, int answer_ms);
 size_t ek_mock_disturbances(const struct ek_mock *m);
 /* Reject the next `requests` produce requests as too large. */
 void ek_mock_refuse(struct ek_mock *m, int requests);
+/* Reject the next `requests` for offsets of partitions, as by a broker that does not lead them. */
+void ek_mock_refuse_ranges(struct ek_mock *m, int requests);
 /* Make the next `transactions` abort: the group rejects their offsets. */
 void ek_mock_refuse_offsets(struct ek_mock *m, int transactions);
 /* Reject the next offset commit for missing permission on its topics. */

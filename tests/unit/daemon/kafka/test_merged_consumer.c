@@ -91,6 +91,21 @@ START_TEST(a_partition_without_a_record_holds_nothing_up_for_good)
 }
 END_TEST
 
+START_TEST(the_leader_of_a_new_partition_is_waited_for)
+{
+    struct ek_mock *mock;
+    struct ek_merged_consumer *t;
+    struct ek_error e;
+    ck_assert_int_eq(ek_mock_start(&mock, &e), 0);
+    ck_assert_int_eq(ek_mock_topic(mock, "new", 1, &e), 0);
+    ek_mock_refuse_ranges(mock, 4); /* the client repeats some requests itself */
+    ck_assert_msg(!ek_merged_consumer_new(&t, ek_mock_brokers(mock), "new", 0, WAIT_MS, &e), "%s",
+                  e.message);
+    ek_merged_consumer_free(t);
+    ek_mock_stop(mock);
+}
+END_TEST
+
 START_TEST(a_silent_topic_is_waited_for)
 {
     enum { SILENT_MS = 1500, POLL_MS = 200 };
@@ -192,7 +207,7 @@ Suite *suite_merged_consumer(void)
     return ek_suite("tap", partitions_are_merged_by_time_up_to_their_ends,
                     partitions_are_merged_by_time_while_the_stream_goes_on,
                     a_partition_without_a_record_holds_nothing_up_for_good,
-                    a_silent_topic_is_waited_for,
+                    a_silent_topic_is_waited_for, the_leader_of_a_new_partition_is_waited_for,
                     what_comes_behind_the_end_is_left_when_only_what_is_there_is_wanted,
                     what_is_sent_keeps_its_order_although_requests_are_refused,
                     brokers_that_do_not_answer_are_named);
