@@ -149,7 +149,7 @@ def watched_assets():
             out.write(plain.read().replace("name: stay_nights, index: 14, role: query,",
                                            "name: stay_nights, index: 14, role: query, watch: true,"))
         evenkeel("profile", "--manifest", folder + "/features.yaml", "--letor", WORLD.path("train.txt"), "-o", folder + "/profile.ekp")
-    return test_fleet.made("watched", write)
+    return test_fleet.made("watched-queries", write)
 
 
 class QueryFeature(Repair):
