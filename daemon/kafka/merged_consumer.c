@@ -68,6 +68,14 @@ static void log_waiting(struct ek_merged_consumer *t, const char *brokers, int w
     t->flags &= ~(unsigned)EK_MERGED_CONSUMER_VERBOSE;
 }
 
+/* Wait before a request is repeated. There are no records before the assignment, only errors. */
+static void wait_before_retry(struct ek_merged_consumer *t)
+{
+    rd_kafka_message_t *ignored = rd_kafka_consumer_poll(t->client, REQUEST_RETRY_MS);
+    if (ignored)
+        rd_kafka_message_destroy(ignored);
+}
+
 static int find_partitions(struct ek_merged_consumer *t, const char *brokers, const char *topic,
                            int wait_ms, struct ek_error *e)
 {
@@ -84,9 +92,7 @@ static int find_partitions(struct ek_merged_consumer *t, const char *brokers, co
         if (now >= until || (answer.responded && now >= absent_until) ||
             (!answer.responded && refused(t, &why)))
             break;
-        rd_kafka_message_t *ignored = rd_kafka_consumer_poll(t->client, REQUEST_RETRY_MS);
-        if (ignored)
-            rd_kafka_message_destroy(ignored);
+        wait_before_retry(t);
     }
     t->count = answer.partitions;
     return err ? no_partitions(t, brokers, topic, answer.responded, err, e) : EK_OK;
@@ -99,9 +105,7 @@ static bool wait_for_leader(struct ek_merged_consumer *t, rd_kafka_resp_err_t er
     if (!err || ek_kafka_classify(err, EK_KAFKA_CONSUME) != EK_KAFKA_RETRIABLE ||
         ek_now_ms() >= until_ms)
         return false;
-    rd_kafka_message_t *ignored = rd_kafka_consumer_poll(t->client, REQUEST_RETRY_MS);
-    if (ignored)
-        rd_kafka_message_destroy(ignored);
+    wait_before_retry(t);
     return true;
 }
 
