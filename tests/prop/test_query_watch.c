@@ -155,6 +155,17 @@ static void try_fault(struct world *w, const struct expected *x)
     ek_fault_release(&fault);
 }
 
+/* Try faults [count] in a world of their own. */
+static void try_faults(const struct expected *all, size_t count)
+{
+    struct world w;
+    begin(&w);
+    ck_assert_ptr_nonnull(w.p->query_slopes);
+    for (size_t i = 0; i < count; i++)
+        try_fault(&w, &all[i]);
+    end(&w);
+}
+
 START_TEST(a_unit_of_a_query_feature_is_found_with_its_segment)
 {
     static const struct expected all[] = {
@@ -164,11 +175,7 @@ START_TEST(a_unit_of_a_query_feature_is_found_with_its_segment)
         {"destination_price=x100,from=1000", "destination_price", 100, NULL, EK_SCALE, false, 64},
         {"lead_days=x24,from=1000,arm=B", "lead_days", 24, "days_to_hours", EK_SCALE, true, 256},
     };
-    struct world w;
-    begin(&w);
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        try_fault(&w, &all[i]);
-    end(&w);
+    try_faults(all, sizeof all / sizeof *all);
 }
 END_TEST
 
@@ -182,12 +189,7 @@ START_TEST(a_level_that_follows_a_faulty_query_has_no_finding)
         {"price=x0.5,from=1000", "price", .5, NULL, EK_SCALE, false, 16},
         {"price=x2,from=1000,arm=B", "price", 2, NULL, EK_SCALE, true, 64},
     };
-    struct world w;
-    begin(&w);
-    ck_assert_ptr_nonnull(w.p->query_slopes);
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        try_fault(&w, &all[i]);
-    end(&w);
+    try_faults(all, sizeof all / sizeof *all);
 }
 END_TEST
 
@@ -202,11 +204,7 @@ START_TEST(another_scatter_between_lists_is_no_factor)
         {"lead_days=zero,from=1000,arm=B", "lead_days", 0, NULL, EK_ZERO, true, 256},
         {"lead_days=neg,from=1000", "lead_days", 0, NULL, EK_SIGN, false, 256},
     };
-    struct world w;
-    begin(&w);
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        try_fault(&w, &all[i]);
-    end(&w);
+    try_faults(all, sizeof all / sizeof *all);
 }
 END_TEST
 
