@@ -119,13 +119,6 @@ static struct place *rank(const double *scores, int n)
     return places;
 }
 
-static double value_at(const struct ek_context *c, int row, int feature)
-{
-    int query = ek_manifest_query_of(c->assets->manifest, feature);
-    size_t at = (size_t)row * (size_t)c->query.item_features + (size_t)feature;
-    return (double)(query < 0 ? c->query.x[at] : c->query.query[query]);
-}
-
 static int copy_routes(struct ek_rank_sample *one, const struct ek_context *c)
 {
     const struct ek_manifest *m = c->assets->manifest;
@@ -140,7 +133,8 @@ static int copy_routes(struct ek_rank_sample *one, const struct ek_context *c)
         if (!r->feature)
             return EK_ENOMEM;
         for (int i = 0; i < one->items; i++)
-            one->item[i].value[one->routes] = value_at(c, one->item[i].row, f);
+            one->item[i].value[one->routes] =
+                (double)ek_list_value(&c->query, m, one->item[i].row, f);
         one->routes++;
     }
     return EK_OK;

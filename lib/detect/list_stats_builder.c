@@ -314,11 +314,11 @@ static int apply_item_levels(struct ek_list_stats_builder *r, const struct ek_li
     return rc;
 }
 
-float ek_query_level_noise(const struct ek_baseline *b, uint64_t key, int feature)
+float ek_query_level_noise(float scatter, uint64_t key, int feature)
 {
     static const float PART = .25F;
     double uniform = (double)(ek_hash(&feature, sizeof feature, key) >> 11) * 0x1p-53;
-    return PART * b->log_sd * (float)(2 * uniform - 1);
+    return PART * scatter * (float)(2 * uniform - 1);
 }
 
 /* Return a hash of the values of a list, in any order of the items. Lists that are assembled from
@@ -339,7 +339,7 @@ static void read_queries(struct ek_list_stats_builder *r, const struct ek_list *
     for (int f = r->item_features; f < r->features; f++) {
         struct ek_list_stats *o = &r->record[f];
         ek_list_stats_compute_value(q->query[r->watched_query[f - r->item_features]], o);
-        o->r += ek_query_level_noise(&r->profile->baseline[f], key, f);
+        o->r += ek_query_level_noise(r->profile->baseline[f].log_sd, key, f);
     }
 }
 

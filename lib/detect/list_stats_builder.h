@@ -31,10 +31,10 @@ struct ek_text ek_stratum_name(const struct ek_stratum_field *field, const struc
                                char scratch[EK_STRATUM_TEXT]);
 
 /* Return the noise that is added to the level of a query feature (ln): uniform, up to a quarter of
- * its scatter in training, and determined by `key` and the number of the feature. Whole numbers
- * have few levels; without noise an error of the tracked level smaller than the scatter could
- * change the ranks of all lists with one value. */
-float ek_query_level_noise(const struct ek_baseline *b, uint64_t key, int feature);
+ * the `scatter` of its values in training, and determined by `key` and the number of the feature.
+ * Whole numbers have few levels; without noise an error of the tracked level smaller than the
+ * scatter could change the ranks of all lists with one value. */
+float ek_query_level_noise(float scatter, uint64_t key, int feature);
 
 /* Allocation of the list of num/bet_steps.h for the features of a profile. Memory: about 1.9 KiB
  * per feature. */

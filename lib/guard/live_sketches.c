@@ -241,7 +241,7 @@ static void fill_row(const struct ek_live_sketches *t, const struct ek_list *q, 
     const struct ek_manifest *m = t->manifest;
     memcpy(row, q->x + (size_t)i * (size_t)m->item_count, (size_t)m->item_count * sizeof *row);
     for (int f = m->item_count; f < m->watched_count; f++) {
-        float x = q->query[ek_manifest_query_of(m, f)];
+        float x = ek_list_value(q, m, 0, f);
         row[f] = i ? -INFINITY : isinf(x) && x < 0 ? NAN : x;
     }
 }

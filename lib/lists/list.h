@@ -91,6 +91,15 @@ char *ek_list_item_id_buffer(struct ek_list *q, int i);
  * NULL if the list lacks the dimension. */
 struct ek_text ek_list_segment(const struct ek_list *q, const char *name);
 
+/* Return the value of a watched feature in an item; a query feature has one value for all items. */
+static inline float ek_list_value(const struct ek_list *q, const struct ek_manifest *m, int item,
+                                  int feature)
+{
+    int query = ek_manifest_query_of(m, feature);
+    return query < 0 ? q->x[(size_t)item * (size_t)q->item_features + (size_t)feature]
+                     : q->query[query];
+}
+
 /* Return the bytes allocated for the arrays of items. */
 size_t ek_list_bytes(const struct ek_list *q);
 

@@ -68,13 +68,9 @@ void ek_feature_writer_free(struct ek_feature_writer *w)
     ek_free(w);
 }
 
-/* Return the value of a feature; of a query feature it is that of each item. */
 static double given_value(const struct ek_feature_list *l, int item, int feature)
 {
-    const struct ek_list *q = l->query;
-    int query = ek_manifest_query_of(l->assets->manifest, feature);
-    return query >= 0 ? (double)q->query[query]
-                      : (double)q->x[(size_t)item * (size_t)q->item_features + (size_t)feature];
+    return (double)ek_list_value(l->query, l->assets->manifest, item, feature);
 }
 
 /* Return the mean ln|x| over the usable values of the whole list, NaN if there are none. */

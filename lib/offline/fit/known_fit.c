@@ -72,12 +72,9 @@ static void add(struct ek_known_fit *k, int f, float x)
 void ek_known_fit_add(struct ek_known_fit *k, const struct ek_list *q)
 {
     const struct ek_manifest *m = k->manifest;
-    for (int f = 0; f < m->item_count; f++)
-        for (int i = 0; i < q->items && !k->many[f]; i++)
-            add(k, f, q->x[(size_t)i * (size_t)m->item_count + (size_t)f]);
-    for (int f = m->item_count; f < k->features; f++)
-        if (!k->many[f])
-            add(k, f, q->query[ek_manifest_query_of(m, f)]);
+    for (int f = 0; f < k->features; f++)
+        for (int i = 0; i < (f < m->item_count ? q->items : 1) && !k->many[f]; i++)
+            add(k, f, ek_list_value(q, m, i, f));
 }
 
 void ek_known_fit_merge(struct ek_known_fit *k, const struct ek_profile *p)

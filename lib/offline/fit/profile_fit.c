@@ -268,7 +268,7 @@ static void add_queries(struct ek_profile_fit *fit, const struct ek_list *q,
 {
     int items = fit->manifest->item_count;
     for (int f = items; f < fit->features; f++) {
-        float x = q->query[ek_manifest_query_of(fit->manifest, f)];
+        float x = ek_list_value(q, fit->manifest, 0, f);
         ek_list_stats_compute_value(x, &row[f]);
         ek_sketch_add(fit->query_sketches[f - items], x, 1);
     }
@@ -466,9 +466,9 @@ static void add_noise(const struct ek_profile_fit *fit, struct scratch *s, int f
 {
     struct ek_sketch_summary summary;
     ek_sketch_summarize(fit->query_sketches[f - fit->manifest->item_count], &summary);
-    struct ek_baseline b = {.log_sd = isnan(summary.log_sd) ? 0 : (float)summary.log_sd};
+    float scatter = isnan(summary.log_sd) ? 0 : (float)summary.log_sd;
     for (size_t q = 0; q < fit->queries; q++)
-        s->column[q].r += ek_query_level_noise(&b, (uint64_t)q, f);
+        s->column[q].r += ek_query_level_noise(scatter, (uint64_t)q, f);
 }
 
 /* The fit of one feature. */
