@@ -41,7 +41,8 @@ def stream(fault=None, model=None):
         evenkeel("convert", "--manifest", WORLD.path("features.yaml"), "--letor", test_fleet.made("repair.txt", write),
                  "--segment", "arm=A,B", "-o", path, *(["--fault", fault] if fault else []),
                  *(["--upstream-model", model] if model else []))
-    name = f"repair-{(fault or 'healthy').split('=')[0]}-{bool(model)}.msg"
+    ranked = os.path.basename(model).split(".")[0] if model else "unranked"
+    name = f"repair-{(fault or 'healthy').split('=')[0]}-{ranked}.msg"
     return [raw for raw, _ in messages_of(test_fleet.made(name, convert))]
 
 
