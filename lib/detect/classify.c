@@ -65,6 +65,8 @@ static const double POSITIVE = .005; /* fraction of negative values up to which 
                                       * as positive */
 /* How far the spread must move: test value and size. */
 static const double SPREAD_TEST = 4, SPREAD_MOVE = .04;
+/* Spreads of segments differ by less (ln). */
+static const double SPREAD_SLIGHT = .25;
 /* Spread around the levels of the items: move (ln), standard errors, and fraction of the items that
  * moved if not all did. */
 static const double OWN_SPREAD_MOVE = .2, APART_ERRORS = 2.5, APART_ITEMS = .8;
@@ -302,14 +304,15 @@ static int is_like_offset(const struct ek_diagnosis *d)
 }
 
 /* Choose the transformation of all values that explains the lists best, or a factor on some items.
- * A mixture is never narrower than its parts. */
+ * A mixture is never narrower than its parts. A segment may always have had a slightly different
+ * spread than all lists of training, so a far shift with such a spread can be one factor. */
 static void classify_spread(const struct ek_baseline *b, const struct ek_fit_target *t,
                             struct ek_diagnosis *d)
 {
     d->class = EK_OFFSET;
     if (sign_moved(b, d)) /* no factor makes a value negative */
         return;
-    struct ek_explanation best = ek_explain_shape(t), power = ek_explain_power(t);
+    struct ek_explanation best = ek_explain_shape(t, 0), power = ek_explain_power(t);
     d->class = EK_SHAPE;
     double size = fabs(log(power.value)), ahead = level_reported(d) ? 0 : SHAPE_AHEAD;
     power.worth += size > POWER_PLAIN_LN ? LIKELY : -LIKELY;
@@ -324,8 +327,16 @@ static void classify_spread(const struct ek_baseline *b, const struct ek_fit_tar
             d->class = EK_OFFSET;
         }
     }
-    if (d->spread_ratio > 1 && ek_explain_items(t).worth > best.worth)
+    struct ek_explanation items = {.worth = -INFINITY};
+    if (d->spread_ratio > 1)
+        items = ek_explain_items(t);
+    if (items.worth > best.worth) {
+        best = items;
         d->class = EK_ITEMS;
+    }
+    bool could_scale = is_far(b, d) && fabs(log(d->spread_ratio)) < SPREAD_SLIGHT;
+    if (could_scale && ek_explain_shape(t, d->level.shift_ln).worth > best.worth + SHAPE_AHEAD)
+        d->class = EK_SCALE;
     d->exponent = d->class == EK_POWER ? power.value : 0;
 }
 

@@ -58,6 +58,7 @@ static double explain_penalty(const struct ek_fit_target *t, int numbers)
 
 struct trial {
     const struct ek_fit_target *t;
+    double shift_ln; /* of all levels, for a change of shape */
     /* Set out[i] to the training density of list i with the transformation undone, including the
      * Jacobian. */
     void (*undo)(const struct trial *trial, double value, double *out);
@@ -81,10 +82,12 @@ static void undo_power(const struct trial *trial, double exponent, double *out)
 static void undo_shape(const struct trial *trial, double ratio, double *out)
 {
     const struct ek_fit_target *t = trial->t;
-    double move[EK_EXPLAIN_LISTS] = {0}, ln = log(ratio);
-    for (int i = 0; i < t->lists; i++)
+    double level[EK_EXPLAIN_LISTS] = {0}, move[EK_EXPLAIN_LISTS] = {0}, ln = log(ratio);
+    for (int i = 0; i < t->lists; i++) {
+        level[i] = t->level[i] - trial->shift_ln;
         move[i] = t->move[i] - ln;
-    densities_of(t, t->level, move, out);
+    }
+    densities_of(t, level, move, out);
 }
 
 static void undo_scale(const struct trial *trial, double factor, double *out)
@@ -226,9 +229,9 @@ struct ek_explanation ek_explain_power(const struct ek_fit_target *t)
     return best_of(&trial, &(struct range){-POWER_MOST_LN, POWER_MOST_LN, 1});
 }
 
-struct ek_explanation ek_explain_shape(const struct ek_fit_target *t)
+struct ek_explanation ek_explain_shape(const struct ek_fit_target *t, double shift_ln)
 {
-    struct trial trial = {.t = t, .undo = undo_shape};
+    struct trial trial = {.t = t, .shift_ln = shift_ln, .undo = undo_shape};
     return best_of(&trial, &(struct range){-POWER_MOST_LN, POWER_MOST_LN, 1});
 }
 

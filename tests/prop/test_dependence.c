@@ -12,7 +12,7 @@
 enum { FEATURES = 10, ITEMS = 4, USERS = 20, TRAINING = 24000, LISTS = 20000, DAY_MS = 86400000 };
 
 /* How the levels of lists depend on earlier lists. */
-enum dependence { INDEPENDENT, SESSIONS, AUTOREGRESSIVE, SEASON, BURSTS, WORLDS };
+enum dependence { INDEPENDENT, SESSIONS, AUTOREGRESSIVE, SEASON, BURSTS, PEAKS, WORLDS };
 
 struct traffic {
     struct ek_rng rng;
@@ -66,6 +66,8 @@ static double level_of(struct traffic *t, int user, int f)
         return t->slow[f];
     case SEASON:
         return .4 * ek_rng_normal(&t->rng) + .15 * sin(day);
+    case PEAKS: /* noon and evening, on lists that differ little */
+        return .1 * ek_rng_normal(&t->rng) + .15 * (sin(2 * day) > .7);
     default:
         return .4 * ek_rng_normal(&t->rng);
     }
@@ -174,8 +176,8 @@ END_TEST
 
 START_TEST(the_design_effect_is_1_for_independent_lists_and_the_session_for_others)
 {
-    static const double LOW[WORLDS] = {.99, 5, 10, .99, .99},
-                        HIGH[WORLDS] = {1.2, 20, 60, 1.3, 1.2};
+    static const double LOW[WORLDS] = {.99, 5, 10, .99, .99, .99},
+                        HIGH[WORLDS] = {1.2, 20, 60, 1.3, 1.2, 20};
     for (int kind = 0; kind < WORLDS; kind++) {
         struct scene s;
         double sum = 0;
@@ -215,11 +217,9 @@ START_TEST(a_skew_from_the_first_list_on_is_found)
         enum dependence kind;
         double factor;
         int most;
-    } CASES[] = {{INDEPENDENT, 100, 80},
-                 {INDEPENDENT, 1.2, 800},
-                 {SEASON, 1.2, 1000},
-                 {SESSIONS, 100, 250},
-                 {SESSIONS, 2, 1000}};
+    } CASES[] = {{INDEPENDENT, 100, 80}, {INDEPENDENT, 1.2, 800}, {SEASON, 1.2, 1000},
+                 {SESSIONS, 100, 250},   {SESSIONS, 2, 1000},     {PEAKS, 100, 60},
+                 {PEAKS, 2, 120}};
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         struct scene s;
         int others = 0;

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/sort.h"
+#include "detect/evalue_tests.h"
 #include "detect/evidence.h"
 #include "detect/list_stats_builder.h"
 
@@ -26,6 +27,9 @@ static const double CLIP = 4, SPREAD_CLIP = 1;    /* standard deviations; ln */
 static const double DEFF_MOST = 256, MAD_NORMAL = 1.4826;
 static const double BAND_ERRORS = 3; /* standard deviations of a wander in the dead-band */
 static const double RANGE_LEAST = .03, SEASON_LEAST = .004;
+/* Dead bands tried, as multiples of the smallest. */
+static const double WIDER[] = {1, 1.5, 2.25, 3.4, 5, 7.5, 12};
+enum { BANDS = sizeof WIDER / sizeof *WIDER };
 
 static double clip(double x, double most)
 {
@@ -163,10 +167,11 @@ void ek_dependence_measure(const struct ek_baseline_fit *fit, const float *level
         }
 }
 
-static double excess_of(const struct ek_variance_ratio *r)
+/* wider: dead band, as a multiple of the smallest. */
+static double excess_of(const struct ek_variance_ratio *r, double wider)
 {
     double excess = r->freedom > 0 ? r->excess / r->freedom - 1 : 0;
-    return excess > 0 ? fmax(excess - r->allowed / r->freedom, 0) : excess;
+    return excess > 0 ? fmax(excess - wider * wider * r->allowed / r->freedom, 0) : excess;
 }
 
 static double error_of(const struct ek_variance_ratio *r)
@@ -187,7 +192,7 @@ static double median_of(double *x, int n)
 
 /* scratch [features] */
 static struct pooled pool_of(const struct ek_dependence *of, int features, int which, int slice,
-                             int length, double *scratch)
+                             int length, double wider, double *scratch)
 {
     int n = 0;
     double error = 0;
@@ -195,7 +200,7 @@ static struct pooled pool_of(const struct ek_dependence *of, int features, int w
         const struct ek_variance_ratio *r = &of[f].ratio[which][slice][length];
         if (!(r->freedom > 0))
             continue;
-        scratch[n++] = excess_of(r);
+        scratch[n++] = excess_of(r, wider);
         error = fmax(error, error_of(r));
     }
     if (n < FEATURES_LEAST)
@@ -209,21 +214,21 @@ static struct pooled pool_of(const struct ek_dependence *of, int features, int w
 }
 
 /* Whether independent lists hardly have that ratio (chi-square; Wilson and Hilferty 1931). */
-static bool is_surprising(const struct ek_variance_ratio *r)
+static bool is_surprising(const struct ek_variance_ratio *r, double excess)
 {
     double part = 2 / (9 * r->freedom);
-    return cbrt(1 + excess_of(r)) > 1 - part + SURPRISING * sqrt(part);
+    return cbrt(1 + excess) > 1 - part + SURPRISING * sqrt(part);
 }
 
 /* Design effect by blocks of one length. */
-static double effect_of(const struct ek_variance_ratio *r, const struct pooled *p)
+static double effect_of(const struct ek_variance_ratio *r, const struct pooled *p, double wider)
 {
-    double own = excess_of(r), error = error_of(r), excess = p->excess;
+    double own = excess_of(r, wider), error = error_of(r), excess = p->excess;
     if (!(r->freedom > 0))
         return 1;
     if (p->variance > 0)
         excess += p->variance / (p->variance + error * error) * (own - excess);
-    if (is_surprising(r))
+    if (is_surprising(r, own))
         excess = fmax(excess, own);
     return 1 + fmax(excess, 0) / (1 + error); /* the largest of all lengths counts */
 }
@@ -242,27 +247,65 @@ static void apply_common_effect(struct ek_baseline *b, int features, int which, 
             b[f].deff[which] = fmaxf(b[f].deff[which], (float)scratch[3 * (n - 1) / 4]);
 }
 
+/* Set effect [features] to the design effects in one respect with a dead band. */
+static void pool_effects(const struct ek_dependence *of, int features, int which, double wider,
+                         double *effect, double *scratch)
+{
+    for (int f = 0; f < features; f++)
+        effect[f] = 1;
+    for (int slice = 0; slice < EK_FIT_SLICES; slice++)
+        for (int i = 0; i < EK_BLOCK_LENGTHS; i++) {
+            struct pooled p = pool_of(of, features, which, slice, i, wider, scratch);
+            for (int f = 0; f < features; f++) {
+                double own = effect_of(&of[f].ratio[which][slice][i], &p, wider);
+                effect[f] = fmin(fmax(own, effect[f]), DEFF_MOST);
+            }
+        }
+}
+
+/* Return the logarithm of the delay of x1.2 times that of x2. */
+static double delays_of(const struct ek_baseline *b)
+{
+    static const double SOUGHT[] = {1.2, 2};
+    double sum = 0;
+    for (int i = 0; i < 2; i++) {
+        int lists = ek_bet_delay(b, SOUGHT[i]);
+        sum += log(lists ? lists : EK_REPORTED_DELAY);
+    }
+    return sum;
+}
+
+/* A level that wanders slowly and little has a large design effect, or a small one behind a wider
+ * dead band: choose for each feature what finds shifts soonest. */
+static void choose_bands(const struct ek_dependence *of, int features, struct ek_baseline *b,
+                         double *effect, double *scratch)
+{
+    for (int i = 0; i < BANDS; i++) {
+        pool_effects(of, features, EK_RESPECT_LEVEL, WIDER[i], effect, scratch);
+        for (int f = 0; f < features; f++) {
+            struct ek_baseline next = b[f];
+            next.deff[EK_RESPECT_LEVEL] = (float)effect[f];
+            next.band = (float)WIDER[i] * EK_DEAD_BAND_LEVEL_LN;
+            if (!i || delays_of(&next) < delays_of(&b[f]))
+                b[f] = next;
+        }
+    }
+}
+
 int ek_dependence_pool(const struct ek_dependence *of, int features, struct ek_baseline *b)
 {
-    double *scratch = ek_calloc((size_t)features, sizeof *scratch);
-    if (!scratch)
+    double *effect = ek_calloc(2 * (size_t)features, sizeof *effect), *scratch = effect + features;
+    if (!effect)
         return EK_ENOMEM;
-    for (int which = 0; which < EK_RESPECTS; which++) {
+    choose_bands(of, features, b, effect, scratch);
+    for (int which = EK_RESPECT_LEVEL + 1; which < EK_RESPECTS; which++) {
+        pool_effects(of, features, which, 1, effect, scratch);
         for (int f = 0; f < features; f++)
-            b[f].deff[which] = 1;
-        for (int slice = 0; slice < EK_FIT_SLICES; slice++)
-            for (int i = 0; i < EK_BLOCK_LENGTHS; i++) {
-                struct pooled p = pool_of(of, features, which, slice, i, scratch);
-                for (int f = 0; f < features; f++) {
-                    double effect = effect_of(&of[f].ratio[which][slice][i], &p);
-                    b[f].deff[which] =
-                        (float)fmin(fmax(effect, (double)b[f].deff[which]), DEFF_MOST);
-                }
-            }
+            b[f].deff[which] = (float)effect[f];
     }
     apply_common_effect(b, features, EK_RESPECT_LEVEL, scratch);
     apply_common_effect(b, features, EK_RESPECT_SPREAD, scratch);
-    ek_free(scratch);
+    ek_free(effect);
     return EK_OK;
 }
 
@@ -315,7 +358,7 @@ static void fit_level_wander(const struct ek_baseline_fit *fit, const float *lev
     b->range = n >= WANDER_LISTS * WANDER_BLOCKS ? (float)range : EK_TRACK_RANGE_LN;
     n = residuals_of(fit, level, b, 0, 0, fmax(range, (double)EK_TRACK_RANGE_LN));
     own = wander_of(fit->values, n, 0, deff);
-    b->band = ek_band_least((float)own);
+    b->band = fmaxf(b->band, (float)own);
     b->range = fmaxf(b->range, b->band);
     for (int s = 0; s < fit->strata; s++) {
         n = s ? residuals_of(fit, level, b, 1, s, (double)EK_TRACK_RANGE_LN) : 0;

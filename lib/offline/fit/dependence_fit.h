@@ -4,7 +4,9 @@
  * (Kish 1965), the largest over blocks of 16 to 1,024 lists, of all lists and of those of a stratum
  * or segment, where a user's lists are closer together. Linear trends within 4,096 lists are
  * removed first: the tracked level follows those. A variance of the means that stays within the
- * dead-band is no dependence, since the bets leave that much out.
+ * dead band is no dependence, since the bets leave that much out. The dead band is the one of 2% to
+ * 27% with which the design effect that is left finds x1.2 and x2 soonest: a level that wanders by
+ * 3% with the hour would otherwise count a hundred lists as one, and find x100 after hundreds.
  *
  * The estimates of one feature are noisy, and dependence is a property of the traffic: features are
  * pulled towards the median of all (empirical Bayes; Efron and Morris 1973), and an excess over 1
@@ -36,11 +38,11 @@ struct ek_dependence {
  * strata. */
 void ek_dependence_measure(const struct ek_baseline_fit *fit, const float *level,
                            const struct ek_baseline *b, struct ek_dependence *out);
-/* Set the design effects of all features, b [features], from their measurements `of`. Return 0 or
- * EK_ENOMEM. */
+/* Set the design effects and the smallest dead bands of all features, b [features], from their
+ * measurements `of`. Return 0 or EK_ENOMEM. */
 int ek_dependence_pool(const struct ek_dependence *of, int features, struct ek_baseline *b);
-/* Fill band, range and wander of `b`, whose moments and design effects are known, and the bands of
- * the strata, band [strata]. */
+/* Fill range and wander of `b`, whose moments, design effects and smallest dead band are known,
+ * widen its dead band to the wander, and fill the bands of the strata, band [strata]. */
 void ek_dependence_fit_wander(const struct ek_baseline_fit *fit, const float *level,
                               struct ek_baseline *b, float *band);
 

@@ -56,7 +56,7 @@ static void ck_items(int items, double p, double f)
     ck_assert_msg(fabs(of_items.value - p) < .15 * p + .02, "%d items, %g: %g", items, p,
                   of_items.value);
     ck_assert(of_items.worth > ek_explain_scale(&t, p * f).worth);
-    ck_assert(of_items.worth > ek_explain_shape(&t).worth);
+    ck_assert(of_items.worth > ek_explain_shape(&t, 0).worth);
 }
 
 START_TEST(a_factor_on_some_items_is_found_in_lists_of_every_length)
@@ -79,7 +79,7 @@ START_TEST(a_power_is_found_with_its_exponent)
     struct ek_explanation power = ek_explain_power(&t);
     ck_assert_double_eq_tol(power.value, 1.5, .03);
     ck_assert(power.worth > ek_explain_items(&t).worth);
-    ck_assert(power.worth > ek_explain_shape(&t).worth);
+    ck_assert(power.worth > ek_explain_shape(&t, 0).worth);
     ck_assert(power.worth > ek_explain_offset(&t).worth);
 }
 END_TEST
