@@ -196,7 +196,8 @@ static inline bool page_has(struct ek_stage *stage, const char *path, const char
     struct ek_buf body;
     const char *type = NULL;
     ek_buf_init(&body, 0);
-    ck_assert_uint_eq(ek_http_page(stage, path, NULL, &type, &body), 200);
+    const struct ek_api api = {.stage = stage};
+    ck_assert_uint_eq(ek_http_page(&api, path, NULL, &type, &body), 200);
     bool found = strstr(ek_buf_string(&body), part) != NULL;
     ek_buf_release(&body);
     return found;

@@ -213,8 +213,19 @@ static bool is_foreign(const struct ek_api_request *r)
     return r->origin && !ek_http_origin_is_allowed(r->origin, r->host, r->hosts);
 }
 
+const char *ek_api_commands(const struct ek_api *api)
+{
+    if (api->tokens)
+        return "accepted";
+    return api->reload_service ? "no_token_file" : "read_only";
+}
+
 static unsigned respond_forbidden(const struct ek_api *api, struct ek_buf *out)
 {
+    if (!api->reload_service)
+        return respond_error(out, FORBIDDEN,
+                             "this process accepts no commands; 'evenkeel run' with "
+                             "'http.token_file' does");
     return respond_error(out, FORBIDDEN,
                          "changes over HTTP are disabled: set 'http.token_file' and restart%s; "
                          "'evenkeel run --paused' then starts paused",

@@ -50,9 +50,13 @@ enum { EK_API_BODY_BYTES_MAX = 64 << 10 };
 /* Targets of the calls. */
 struct ek_api {
     struct ek_stage *stage;
-    struct ek_reload_service *reload_service; /* NULL: no reload */
+    struct ek_reload_service *reload_service; /* NULL: no files to reload, as in watch and demo */
     struct ek_tokens *tokens;                 /* NULL: all calls are forbidden */
 };
+
+/* Return whether calls are executed, a static string: "accepted"; "no_token_file" if the process
+ * lacks `http.token_file`; "read_only" if it never has one, as in watch and demo. */
+const char *ek_api_commands(const struct ek_api *api);
 
 struct ek_api_request {
     const char *path;

@@ -96,18 +96,26 @@ static int commands(struct ek_stage *s, struct ek_buf *body)
     return rc ? rc : ek_buf_text(body, "\n");
 }
 
-static unsigned ready(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
+static unsigned ready(const struct ek_api *api, const struct ek_http_query *q, struct ek_buf *body)
 {
     bool good = false;
     struct ek_flow_view flow;
     (void)q;
     int64_t now = ek_now_ms();
-    ek_flow_monitor_get(ek_stage_parts(s).flow, now, &flow);
+    ek_flow_monitor_get(ek_stage_parts(api->stage).flow, now, &flow);
     ek_buf_text(body, "{");
-    ek_stage_readiness(s, &good, body);
+    ek_stage_readiness(api->stage, &good, body);
     ek_buf_printf(body, ",\"input\":\"%s\",\"conditions\":", ek_flow_state_name(&flow));
     ek_flow_conditions_json(&flow, now, body);
     return ek_buf_text(body, "}\n") ? BROKEN : good ? OK : UNAVAILABLE;
+}
+
+static unsigned status(const struct ek_api *api, const struct ek_http_query *q, struct ek_buf *body)
+{
+    (void)q;
+    ek_buf_text(body, "{");
+    ek_stage_status(api->stage, body);
+    return status_of(ek_buf_printf(body, ",\"commands\":\"%s\"}\n", ek_api_commands(api)));
 }
 
 int ek_http_error(const char *why, struct ek_buf *body)
@@ -131,16 +139,17 @@ static unsigned read_count(const char *n, uint64_t *count, struct ek_buf *body)
     return OK;
 }
 
-static unsigned events(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
+static unsigned events(const struct ek_api *api, const struct ek_http_query *q, struct ek_buf *body)
 {
     uint64_t count = EVENTS_DEFAULT;
     unsigned status = read_count(q->n, &count, body);
     if (status != OK)
         return status;
-    return status_of(ek_event_log_last(ek_stage_parts(s).event_log, count, body));
+    return status_of(ek_event_log_last(ek_stage_parts(api->stage).event_log, count, body));
 }
 
-static unsigned history(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
+static unsigned history(const struct ek_api *api, const struct ek_http_query *q,
+                        struct ek_buf *body)
 {
     struct ek_history_request request = {
         .count = EVENTS_DEFAULT, .has_after = q->after != NULL, .feature = q->feature};
@@ -152,38 +161,41 @@ static unsigned history(struct ek_stage *s, const struct ek_http_query *q, struc
         return respond_error(BAD_REQUEST,
                              "'after' must be the number of a decision, as in its 'sequence', or 0",
                              body);
-    int rc = ek_guard_history(ek_guard_service_lock(ek_stage_parts(s).guard), &request, body, &e);
-    ek_guard_service_unlock(ek_stage_parts(s).guard);
+    int rc = ek_guard_history(ek_guard_service_lock(ek_stage_parts(api->stage).guard), &request,
+                              body, &e);
+    ek_guard_service_unlock(ek_stage_parts(api->stage).guard);
     if (rc == EK_EUSAGE)
         return respond_error(NOT_FOUND, e.message, body);
     return status_of(rc ? rc : ek_buf_text(body, "\n"));
 }
 
-static unsigned incidents(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
+static unsigned incidents(const struct ek_api *api, const struct ek_http_query *q,
+                          struct ek_buf *body)
 {
     uint64_t count = EVENTS_DEFAULT;
     struct ek_error e;
     unsigned status = read_count(q->n, &count, body);
     if (status != OK)
         return status;
-    int rc = ek_guard_incidents(ek_guard_service_lock(ek_stage_parts(s).guard), count, q->feature,
-                                body, &e);
-    ek_guard_service_unlock(ek_stage_parts(s).guard);
+    int rc = ek_guard_incidents(ek_guard_service_lock(ek_stage_parts(api->stage).guard), count,
+                                q->feature, body, &e);
+    ek_guard_service_unlock(ek_stage_parts(api->stage).guard);
     if (rc == EK_EUSAGE)
         return respond_error(NOT_FOUND, e.message, body);
     return status_of(rc ? rc : ek_buf_text(body, "\n"));
 }
 
-static unsigned samples(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
+static unsigned samples(const struct ek_api *api, const struct ek_http_query *q,
+                        struct ek_buf *body)
 {
     if (!q->feature)
         return respond_error(BAD_REQUEST, "'feature' is required, like feature=price", body);
-    if (ek_feature_stats_find(ek_stage_parts(s).feature_stats, q->feature, body) < 0)
+    if (ek_feature_stats_find(ek_stage_parts(api->stage).feature_stats, q->feature, body) < 0)
         return NOT_FOUND;
     ek_buf_text(body, "{\"feature\":");
     ek_buf_json(body, q->feature, strlen(q->feature));
     ek_buf_text(body, ",\"lists\":");
-    ek_rank_samples_json(ek_stage_parts(s).samples, q->feature, body);
+    ek_rank_samples_json(ek_stage_parts(api->stage).samples, q->feature, body);
     return status_of(ek_buf_text(body, "}\n"));
 }
 
@@ -254,14 +266,15 @@ static int overview(struct ek_stage *s, struct ek_buf *body)
 struct page {
     const char *path, *type;
     int (*write)(struct ek_stage *s, struct ek_buf *body); /* NULL: `respond` */
-    unsigned (*respond)(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body);
+    unsigned (*respond)(const struct ek_api *api, const struct ek_http_query *q,
+                        struct ek_buf *body);
 };
 static const struct page PAGES[] = {
     {"/ping", TEXT, ping, NULL},
     {"/ready", JSON, NULL, ready},
     {"/version", JSON, version, NULL},
     {"/metrics", PROMETHEUS, ek_stage_metrics_text, NULL},
-    {"/api/v1/status", JSON, ek_stage_status, NULL},
+    {"/api/v1/status", JSON, NULL, status},
     {"/api/v1/overview", JSON, overview, NULL},
     {"/api/v1/findings", JSON, findings, NULL},
     {"/api/v1/plan", JSON, plan, NULL},
@@ -336,7 +349,7 @@ bool ek_http_is_page(const char *path)
     return !strncmp(path, FEATURE, sizeof FEATURE - 1);
 }
 
-unsigned ek_http_page(struct ek_stage *stage, const char *path, const struct ek_http_query *query,
+unsigned ek_http_page(const struct ek_api *api, const char *path, const struct ek_http_query *query,
                       const char **type, struct ek_buf *body)
 {
     static const struct ek_http_query nothing = {0};
@@ -346,10 +359,10 @@ unsigned ek_http_page(struct ek_stage *stage, const char *path, const struct ek_
         if (strcmp(p->path, path) != 0)
             continue;
         unsigned status =
-            p->write ? status_of(p->write(stage, body)) : p->respond(stage, query, body);
+            p->write ? status_of(p->write(api->stage, body)) : p->respond(api, query, body);
         return set_type(status, p->type, type, body);
     }
     if (!strncmp(path, FEATURE, sizeof FEATURE - 1))
-        return set_type(feature(stage, path + sizeof FEATURE - 1, body), JSON, type, body);
+        return set_type(feature(api->stage, path + sizeof FEATURE - 1, body), JSON, type, body);
     return set_type(respond_not_found(body), JSON, type, body);
 }

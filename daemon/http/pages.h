@@ -3,7 +3,7 @@
 #define EK_DAEMON_HTTP_PAGES_H
 
 #include "base/buf.h"
-#include "daemon/stage/stage.h"
+#include "daemon/http/control_api.h"
 
 #include <stdbool.h>
 
@@ -14,7 +14,7 @@ struct ek_http_query {
 
 /* Append the response of a path to `body` and set *type to its content type, a static string.
  * `query` may be NULL. Return the status: 200, 400, 404, 500 or 503. Any thread. */
-unsigned ek_http_page(struct ek_stage *stage, const char *path, const struct ek_http_query *query,
+unsigned ek_http_page(const struct ek_api *api, const char *path, const struct ek_http_query *query,
                       const char **type, struct ek_buf *body);
 
 /* Append the response {"error": why}. Return 0 or EK_ENOMEM. */

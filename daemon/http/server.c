@@ -302,7 +302,7 @@ static unsigned get(const struct ek_http *h, struct MHD_Connection *connection, 
     const struct ek_http_query query = {.n = argument(connection, "n"),
                                         .after = argument(connection, "after"),
                                         .feature = argument(connection, "feature")};
-    return ek_http_page(h->api.stage, url, &query, type, out);
+    return ek_http_page(&h->api, url, &query, type, out);
 }
 
 static void count(const struct ek_http *h, unsigned status)

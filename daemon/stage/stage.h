@@ -111,7 +111,7 @@ int ek_stage_readiness(struct ek_stage *s, bool *good, struct ek_buf *out);
 
 /* Append all metrics in Prometheus text format. Return 0 or EK_ENOMEM. */
 int ek_stage_metrics_text(struct ek_stage *s, struct ek_buf *out);
-/* Append the status as a JSON object: service, agreement with the upstream model, versions, plan,
+/* Append the status as JSON members: service, agreement with the upstream model, versions, plan,
  * partitions, observed_lists, lag. Return 0 or EK_ENOMEM. */
 int ek_stage_status(struct ek_stage *s, struct ek_buf *out);
 

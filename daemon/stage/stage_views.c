@@ -208,7 +208,7 @@ int ek_stage_status(struct ek_stage *s, struct ek_buf *out)
     struct ek_stage_stats t;
     bool good;
     ek_stage_stats(s, &t);
-    ek_buf_text(out, "{\"service\":");
+    ek_buf_text(out, "\"service\":");
     ek_buf_json(out, s->config->service_name, strlen(s->config->service_name));
     ek_buf_text(out, ",\"model\":");
     ek_agreement_cache_json(s->agreement, out);
@@ -240,7 +240,7 @@ int ek_stage_status(struct ek_stage *s, struct ek_buf *out)
         ",\"plan_version\":%" PRIu64 ",\"observed_lists\":%" PRIu64 ",\"unobserved_lists\":%" PRIu64
         ",\"lists_per_second\":%.3g,\"consumed\":%" PRIu64 ",\"forwarded\":%" PRIu64
         ",\"routed\":%" PRIu64 ",\"dead_letters\":%" PRIu64 ",\"score_failures\":%" PRIu64
-        ",\"in_flight\":%" PRIu64 ",\"open_findings\":%zu,\"lag\":%" PRId64 "}\n",
+        ",\"in_flight\":%" PRIu64 ",\"open_findings\":%zu,\"lag\":%" PRId64,
         ek_version(), ek_kafka_version(), t.plan_version, t.queries,
         ek_metrics_counter(s->metrics, EK_COUNT_UNOBSERVED), t.lists_per_second, t.consumed,
         t.passed, t.routed, t.dead, ek_metrics_counter(s->metrics, EK_COUNT_SCORE_FAILED),

@@ -79,11 +79,10 @@ static void ask(const uint8_t *data, size_t size)
                                     .after = data[0] & 2 ? text + n : NULL,
                                     .feature = data[0] & 4 ? text + n : NULL};
     ek_buf_init(&out, 0);
-    unsigned status =
-        ek_http_page(ek_fuzz_served()->stage, pages[data[0] / 8 % 4], &q, &type, &out);
+    unsigned status = ek_http_page(ek_fuzz_served(), pages[data[0] / 8 % 4], &q, &type, &out);
     ek_fuzz_require(status == 200 || status == 400 || status == 404, "a page is broken");
     ek_buf_clear(&out);
-    status = ek_http_page(ek_fuzz_served()->stage, text, NULL, &type, &out);
+    status = ek_http_page(ek_fuzz_served(), text, NULL, &type, &out);
     ek_fuzz_require(status == 200 || status == 404, "the page of a feature is broken");
     ek_buf_release(&out);
 }

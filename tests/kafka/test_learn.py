@@ -284,7 +284,9 @@ class WatchTopics(unittest.TestCase):
             WORLD.send(name, numbered(values), broker=broker)
         with Watch("--since", SINCE, "--learn", LEARNED, broker=broker) as w:
             w.wait_for("topic 'lists' has lists")
-            w.wait_ready()
+            url = w.wait_ready()
+            with urllib.request.urlopen(url + "/api/v1/status", timeout=5) as answer:
+                self.assertEqual(json.load(answer)["commands"], "read_only")
             w.stop(self)
         broker.create("ranked")
         WORLD.send("ranked", numbered(hotel()[:50]), broker=broker)

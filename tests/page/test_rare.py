@@ -136,6 +136,22 @@ class Rare(opened.Opened):
         self.browser.until("it has no effect", "return !document.querySelector('#problems').innerText.includes('If routed')")
         self.assertEqual(self.browser.texts("#problems button"), ["Accept as normal", "Pin"])
 
+    def test_where_commands_are_rejected_the_remedy_takes_the_place_of_the_buttons(self):
+        b = self.browser
+        self.assertEqual(self.scene.json("/api/v1/status")["commands"], "accepted")
+        for commands, state, words in (("no_token_file", None, "Commands are disabled: set http.token_file and restart, which loses findings and routes without state.topic."),
+                                       ("no_token_file", {"losses": 0}, "Commands are disabled: set http.token_file and restart."),
+                                       ("read_only", None, "This process accepts no commands; evenkeel run with http.token_file does.")):
+            for page, place in (("", "#problems"), ("#feature/price", "#feature-head"), ("#plan", "#view")):
+                self.open(page)
+                b.until("a button", "return document.querySelector(`${arguments[0]} button`) && document.querySelector('#acts button')", place)
+                self.assertNotIn(words, b.text())
+                heard.say(b, status={"commands": commands, "state": state})
+                b.until_text(words, place)
+                b.until("no command", "return !document.querySelector('#acts button, #problems button, #feature-head button, #view.plan button')")
+                self.assertEqual(b.text().count(words), 1)
+        watch.accessible_everywhere(self, b, "read only")
+
     def test_the_lists_of_an_incident_that_returned_begin_with_it(self):
         self.open("")
         one, = heard.answer(self.browser, "api/v1/incidents")

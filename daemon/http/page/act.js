@@ -3,7 +3,7 @@
 
 import { get, post, report, token } from "./api.js";
 import { byId, focusOn, h, nameOf } from "./dom.js";
-import { refreshSoon } from "./live.js";
+import { known, refreshSoon } from "./live.js";
 import { ROUTES } from "./problems.js";
 import { inPlace, times } from "./words.js";
 
@@ -172,8 +172,17 @@ export function resumeRoute(r) {
     send: async (form, say) => decided(await submit("resume", { ...at(r), ...words(form, "reason") }, say)) });
 }
 
-// `key`: buttons that replace each other have the same key, so that focus is preserved. A report has none.
-export const button = (key, text, act, kind) => !report && h("button", { type: "button", class: kind || null, "data-key": key, onclick: act }, text);
+// The reason and the remedy where the instance rejects all commands; null where it accepts them, and in a report.
+export function rejection() {
+  const { commands, state } = known.status || {};
+  if (report || !commands || commands === "accepted") return null;
+  return h("p", { class: "quiet" }, commands === "no_token_file" ?
+    `Commands are disabled: set http.token_file and restart${state ? "" : ", which loses findings and routes without state.topic"}.` :
+    "This process accepts no commands; evenkeel run with http.token_file does.");
+}
+
+// `key`: buttons that replace each other have the same key, so that focus is preserved. Without commands there are none.
+export const button = (key, text, act, kind) => !report && !rejection() && h("button", { type: "button", class: kind || null, "data-key": key, onclick: act }, text);
 
 function forget() {
   token.forget();
@@ -183,14 +192,14 @@ function forget() {
 const canAccept = (finding) => Boolean(finding && finding.class === "scale" && finding.state !== "suspected");
 
 export function actsOnFeature(feature, segment, finding, entry, possible) {
-  return h("p", { class: "buttons start" }, canAccept(finding) ? button("act accept", `Accept ${inPlace(segment)} as normal`, () => accept(finding)) : null,
+  return rejection() || h("p", { class: "buttons start" }, canAccept(finding) ? button("act accept", `Accept ${inPlace(segment)} as normal`, () => accept(finding)) : null,
     entry && entry.source === "operator" ? button("act pin", `Unpin ${inPlace(segment)}`, () => unpin(entry)) : button("act pin", `Pin ${inPlace(segment)}`, () => pin(feature, segment, possible || ["none", "alert"])));
 }
 
 // Commands of a card: that of a rolled back route, or the mitigation before the rules apply it fully. An instance
 // without an output has nothing to enforce.
 export function actsOnIncident(known, p) {
-  if (report || p.state === "suspected") return null;
+  if (report || rejection() || p.state === "suspected") return null;
   const name = `${p.feature} ${JSON.stringify(p.segment)}`, byHand = p.doing.source === "operator", writes = !known.status || known.status.output !== null;
   return h("p", { class: "buttons start" },
     p.doing.rolled_back ? button(`card resume ${name}`, "Resume the route", () => resumeRoute(p), "main") : null,
@@ -204,7 +213,7 @@ export function pauseButton(known) {
 }
 
 export function actsOnAll() {
-  return h("div", null, h("p", { class: "buttons start" }, button("act reload", "Reload", reload),
+  return rejection() || h("div", null, h("p", { class: "buttons start" }, button("act reload", "Reload", reload),
     token.get() ? button("act forget", "Forget the token", forget) : null),
   h("p", { class: "quiet" }, "Each command asks for confirmation and a token of http.token_file. Accept and pin are on the card of an incident and the page of a feature."));
 }

@@ -1,7 +1,7 @@
 // Head of every page: state of the instance, and on the first page a card per incident, with its commands,
 // and the last hour.
 
-import { actsOnIncident, pauseButton } from "./act.js";
+import { actsOnIncident, pauseButton, rejection } from "./act.js";
 import { present, report } from "./api.js";
 import { byId, h, show } from "./dom.js";
 import { acts, lasting, problems, ROUTES } from "./problems.js";
@@ -258,7 +258,7 @@ export function showVerdict(known, whole_page) {
   const all = cards(known, list, head.carded), more = all.length - CARDS;
   show(byId("problems"), ...all.slice(0, CARDS),
     more > 0 ? h("details", { "data-key": "more" }, h("summary", null, `${more} more`), ...all.slice(CARDS)) : null,
-    h("p", { class: "counts" }, counts(known)));
+    list.some((p) => p.state !== "suspected") ? rejection() : null, h("p", { class: "counts" }, counts(known)));
   const strip = hourStrip(known, Math.max(260, byId("headline").clientWidth)); // #hour has no width while it is empty
   show(byId("hour"), ...(strip ? [h("h2", { class: "small" }, "Last hour"), strip] : []));
 }

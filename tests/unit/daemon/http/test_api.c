@@ -1,6 +1,7 @@
 /* API calls that change a stage, and their effects. tests/kafka/test_pause.py covers HTTP. */
 #include "base/file.h"
 #include "daemon/http/control_api.h"
+#include "daemon/http/pages.h"
 #include "tests/stage_scene.h"
 
 #include <stdio.h>
@@ -13,12 +14,14 @@ static const char JSON[] = "application/json";
 
 struct told {
     struct scene s;
+    struct ek_reload_service *reload_service; /* NULL, or of the test */
     struct ek_tokens *tokens;
 };
 
 static void open_told(struct told *t)
 {
     struct ek_error e;
+    t->reload_service = NULL;
     begin(&t->s);
     ck_assert_int_eq(
         ek_file_write(TOKENS, "ana 0123456789abcdef\nnameless-but-long-enough\n", NULL), 0);
@@ -48,7 +51,7 @@ static void assert_answer(struct told *t, const struct ek_api_request *r, unsign
                           const char *part)
 {
     struct ek_buf out;
-    const struct ek_api api = {t->s.stage, NULL, t->tokens};
+    const struct ek_api api = {t->s.stage, t->reload_service, t->tokens};
     ek_buf_init(&out, 0);
     ck_assert_uint_eq(ek_api_post(&api, r, &out), status);
     ck_assert_msg(strstr(ek_buf_string(&out), part) != NULL, "no '%s' in %s", part,
@@ -103,16 +106,48 @@ START_TEST(who_may_not_changes_nothing)
     assert_answer(&t, &r, 403, "cross-origin calls are not allowed");
     r.origin = "null";
     assert_answer(&t, &r, 403, "cross-origin calls are not allowed");
-    struct ek_tokens *tokens = t.tokens;
-    t.tokens = NULL;
-    r.origin = NULL;
-    assert_answer(&t, &r, 403,
-                  "set 'http.token_file' and restart, which loses findings and routes without "
-                  "'state.topic'; 'evenkeel run --paused' then starts paused");
-    t.tokens = tokens;
     ck_assert(page_has(t.s.stage, "/api/v1/status", "\"paused\":null"));
     r.origin = "http://here:9464";
     assert_answer(&t, &r, 200, "{\"changed\":true");
+    close_told(&t);
+}
+END_TEST
+
+/* Assert the value of `commands` in the status. */
+static void assert_commands(const struct told *t, const char *value)
+{
+    const struct ek_api api = {t->s.stage, t->reload_service, t->tokens};
+    struct ek_buf body;
+    const char *type;
+    char part[64];
+    ek_buf_init(&body, 0);
+    ck_assert_uint_eq(ek_http_page(&api, "/api/v1/status", NULL, &type, &body), 200);
+    snprintf(part, sizeof part, ",\"commands\":\"%s\"}\n", value);
+    ck_assert_msg(strstr(ek_buf_string(&body), part) != NULL, "no '%s' in %s", part,
+                  ek_buf_string(&body));
+    ek_buf_release(&body);
+}
+
+START_TEST(without_tokens_the_status_and_the_error_have_the_reason)
+{
+    struct told t;
+    struct ek_error e;
+    open_told(&t);
+    struct ek_tokens *tokens = t.tokens;
+    const struct ek_api_request r = call("/api/v1/pause", ANA, "");
+    assert_commands(&t, "accepted");
+    t.tokens = NULL;
+    assert_commands(&t, "read_only");
+    assert_answer(&t, &r, 403,
+                  "this process accepts no commands; 'evenkeel run' with 'http.token_file' does");
+    ck_assert_int_eq(
+        ek_reload_service_new(&t.reload_service, t.s.stage, t.s.config, NULL, NULL, &e), 0);
+    assert_commands(&t, "no_token_file");
+    assert_answer(&t, &r, 403,
+                  "set 'http.token_file' and restart, which loses findings and routes without "
+                  "'state.topic'; 'evenkeel run --paused' then starts paused");
+    ek_reload_service_free(t.reload_service);
+    t.tokens = tokens;
     close_told(&t);
 }
 END_TEST
@@ -231,6 +266,7 @@ Suite *suite_api(void)
 {
     return ek_suite("api", a_pause_is_told_with_who_and_why_and_ends,
                     the_name_of_a_token_goes_before_the_author, who_may_not_changes_nothing,
+                    without_tokens_the_status_and_the_error_have_the_reason,
                     a_page_behind_a_proxy_may_call_under_a_name_of_http_hosts,
                     what_cannot_be_read_is_told_with_what_to_write,
                     while_paused_every_message_goes_out_as_it_came_and_the_guard_goes_on);

@@ -131,7 +131,8 @@ static void assert_asked(struct ek_stage *stage, const char *path, struct ek_htt
     struct ek_buf body;
     const char *type = NULL;
     ek_buf_init(&body, 0);
-    ck_assert_uint_eq(ek_http_page(stage, path, &query, &type, &body), status);
+    const struct ek_api api = {.stage = stage};
+    ck_assert_uint_eq(ek_http_page(&api, path, &query, &type, &body), status);
     ck_assert_ptr_nonnull(type);
     ck_assert_msg(strstr(ek_buf_string(&body), part) != NULL, "%s: no '%s' in %s", path, part,
                   ek_buf_string(&body));

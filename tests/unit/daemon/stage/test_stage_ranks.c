@@ -93,7 +93,8 @@ static bool samples_have(struct ek_stage *stage, const char *part)
     const char *type;
     struct ek_buf body;
     ek_buf_init(&body, 0);
-    ck_assert_uint_eq(ek_http_page(stage, "/api/v1/samples", &query, &type, &body), 200);
+    const struct ek_api api = {.stage = stage};
+    ck_assert_uint_eq(ek_http_page(&api, "/api/v1/samples", &query, &type, &body), 200);
     bool has = strstr(ek_buf_string(&body), part) != NULL;
     ek_buf_release(&body);
     return has;
