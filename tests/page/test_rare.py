@@ -176,6 +176,31 @@ class Rare(opened.Opened):
         words = ", ".join(self.browser.run("return [...document.querySelectorAll('#hour text')].map((e) => e.textContent).filter((t) => /[a-z]{3}/.test(t))"))
         self.assertEqual((words.count("began"), words.count("mitigated")), (1, 1), words)
 
+    def test_long_names_wrap(self):
+        b, arm = self.browser, {"experiment_arm_of_the_request": "experiment_of_the_pricing_team_2026_q4_with_dynamic_packaging_B"}
+        names = [f"request.context.supplier.normalized_total_price_including_taxes_and_fees_per_night_{i:03}" for i in range(7)]
+        self.feature()
+        detail, price = heard.answer(b, "api/v1/" + PRICE), heard.answer(b, "api/v1/findings")[0]
+        self.open("#plan")
+        b.until("rows", "return document.querySelector('#view tbody')")
+        entry, incident = heard.answer(b, "api/v1/plan")["entries"][0], heard.answer(b, "api/v1/incidents")[0]
+        kept.cell_of(detail, kept.ARM_B)["segment"] = arm
+        long, last = {"feature": names[0], "segment": arm}, self.scene.json("/api/v1/history")[-1]["sequence"]
+        pin = {**long, "action": "none", "until_ms": None, "actor": "ana", "source": "operator", "reason": "x" * 200}
+        said = {"findings": [{**price, **long, "features": names}], "plan": {"version": 1, "entries": [{**entry, **long}]}, "pins": [pin],
+                "incidents": [{**incident, **long, "features": names}], "accepts": [{**long, "version": 1, "factor": 2, "time_ms": 1, "actor": "ana", "reason": "y" * 200}],
+                f"history?n=1000&after={last}": [{**long, "sequence": last + 1, "time_ms": 1, "type": "route", "reason": "z" * 200}], "features": {"features": [
+                    {"feature": name, "report_threshold": 1.1, "training": detail["training"], "current": None, "most_shifted_segment": {"segment": arm, "current": detail["segments"][0]["current"]}} for name in names]},
+                "features/" + names[0]: {**detail, "feature": names[0]}}
+        for page, words in (("", "6 other features"), ("#plan", "x" * 200), ("#incidents", "and 3 more"), ("#history", "z" * 200), ("#feature/" + names[0], "Distribution in experiment_arm")):
+            self.open(page)
+            heard.say(b, **said)
+            b.until_text(words)
+            watch.accessible_everywhere(self, b, f"long names, {page}")
+            self.addCleanup(b.look, 1280, 900)
+            b.look(800, 900)
+            b.until("nothing is cut", "return document.documentElement.scrollWidth <= 800 && ![...document.querySelectorAll('.wide, .panel')].some((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth)")
+
     def test_each_feature_of_an_incident_has_its_own_effect(self):
         self.open("")
         price = {**heard.answer(self.browser, "api/v1/findings")[0], "incident_id": 7, "features": ["price", "taxes"]}

@@ -18,9 +18,10 @@ export const byId = (id) => document.getElementById(id);
 
 const ROLES = { TABLE: "table", THEAD: "rowgroup", TBODY: "rowgroup", TR: "row", TD: "cell" };
 
-// Let the rows of a table be stacked on a phone: each cell with its title. The roles remain without the
-// layout of a table.
-export function stacked(table, titles) {
+// Stack the rows of a table on a page of at most this width: each cell with its title. The roles remain without
+// the layout of a table.
+export function stacked(table, titles, width = "40rem") {
+  if (!matchMedia(`(max-width: ${width})`).matches) return table;
   table.classList.add("stacked");
   for (const e of [table, ...table.querySelectorAll("thead, tbody, tr, td, th")])
     e.setAttribute("role", ROLES[e.tagName] || (e.scope === "row" ? "rowheader" : "columnheader"));

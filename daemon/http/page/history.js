@@ -22,7 +22,7 @@ function row(d) {
   const subject = d.feature ? h("a", { href: featurePage(d.feature), "data-key": `history ${d.sequence}` }, d.feature) : "the instance";
   const version = d.plan && d.plan.after !== d.plan.before ? `${d.plan.before} \u2192 ${d.plan.after}` : (d.plan && String(d.plan.after)) || "";
   return h("tr", null, h("td", null, String(d.sequence)), h("td", null, when(d.time_ms)), h("td", null, h("strong", null, d.type), d.mitigation && !["end", "unpin"].includes(d.type) ? ` ${d.mitigation === d.type ? "" : d.mitigation}` : ""),
-    h("td", null, subject, d.feature ? ` ${inPlace(d.segment)}` : ""), h("td", null, figures(d)), h("td", null, d.actor || "\u2013"), h("td", { class: "why" }, d.reason || ""), h("td", { class: "number" }, version));
+    h("td", null, subject, d.feature ? ` ${inPlace(d.segment)}` : ""), h("td", null, figures(d)), h("td", null, d.actor || "\u2013"), h("td", null, d.reason || ""), h("td", { class: "number" }, version));
 }
 
 export function showHistory(view, known) {
@@ -34,7 +34,7 @@ export function showHistory(view, known) {
         redraw();
       } }))), h("div", { id: "decisions" }));
   const rest = all.length - wish.shown;
-  show(view.querySelector("#decisions"), wide("Decisions", ["No.", "When", "What", "Where", "Values", "Who", "Why", "Plan"], all.slice(0, wish.shown).map(row), "No decisions yet."),
+  show(view.querySelector("#decisions"), wide("Decisions", ["No.", "When", "What", "Where", "Values", "Who", "Why", "Plan"], all.slice(0, wish.shown).map(row), "No decisions yet.", { stack: "64rem" }),
     rest > 0 ? h("button", { type: "button", "data-key": "older", onclick: () => {
       wish.shown += PAGE;
       redraw();

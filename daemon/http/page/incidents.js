@@ -37,10 +37,10 @@ function effect(i) {
 function row(i) {
   return h("tr", null, h("td", null, h("span", { class: `chip ${i.state}` }, i.state)), h("td", null, ...where(i)), h("td", null, ...change(i)),
     h("td", null, when(i.from_ms)), h("td", null, i.to_ms === null ? "open" : when(i.to_ms)), h("td", { class: "number" }, whole(i.lists)),
-    h("td", null, ...[done(i)].flat()), h("td", { class: "why" }, effect(i)));
+    h("td", null, ...[done(i)].flat()), h("td", null, effect(i)));
 }
 
 export function showIncidents(view, known) {
   show(view, h("h2", { tabindex: "-1" }, "Incidents"),
-    wide("Incidents", ["State", "Where", "What", "From", "To", "Lists", "Action", "Effect"], [...known.incidents].reverse().map(row), "No incidents yet."));
+    wide("Incidents", ["State", "Where", "What", "From", "To", "Lists", "Action", "Effect"], [...known.incidents].reverse().map(row), "No incidents yet.", { stack: "64rem" }));
 }

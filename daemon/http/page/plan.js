@@ -9,11 +9,16 @@ import { featurePage } from "./verdict.js";
 
 const BY = { finding: "a finding", operator: "a pin of an operator", rules: "a pin of the rules" };
 
-// `numbers`: all columns except the first are numbers.
-export function wide(label, heads, rows, none, numbers = false) {
+// Columns of names and texts, which wrap anywhere.
+const KINDS = { Feature: "name", Segment: "name", Where: "name", Why: "why", Effect: "why" };
+
+// `numbers`: all columns except the first are numbers; `stack`: largest page width with stacked rows.
+export function wide(label, heads, rows, none, { numbers = false, stack } = {}) {
   if (!rows.length) return h("p", { class: "quiet" }, none);
+  for (const r of rows)
+    [...r.cells].forEach((cell, i) => (KINDS[heads[i]] ? cell.classList.add(KINDS[heads[i]]) : null));
   return h("div", { class: "wide", role: "region", "aria-label": label, tabindex: "0" }, stacked(h("table", null,
-    h("thead", null, h("tr", null, ...heads.map((t) => (t ? h("th", { scope: "col", class: numbers && t !== heads[0] ? "number" : null }, t) : h("td"))))), h("tbody", null, ...rows)), heads));
+    h("thead", null, h("tr", null, ...heads.map((t) => (t ? h("th", { scope: "col", class: numbers && t !== heads[0] ? "number" : null }, t) : h("td"))))), h("tbody", null, ...rows)), heads, stack));
 }
 
 const link = (name) => h("a", { href: featurePage(name), "data-key": `plan ${name}` }, name);
@@ -37,7 +42,7 @@ function rankTable(r) {
   const notice = rail ? h("p", null, `${r.rolled_back ? "Rolled back by" : "Would be rolled back by"} guardrail ${rail.guardrail}: ${number(rail.observed)}, at most ${number(rail.limit)}. `,
     r.rolled_back ? button(`resume ${r.feature} ${place(r.segment)}`, "Resume the route", () => resumeRoute(r)) : null) : null;
   return h("div", null, h("h4", null, `${r.feature}, ${place(r.segment)}`, ": ", r.mitigation, r.mode === "canary" ? `, canary ${number(r.percent)}%` : `, ${r.mode}`), notice,
-    wide(`Ranks of ${r.feature}, ${place(r.segment)}`, ["Order", "Lists", "Kendall tau", "Overlap@10", "Mean move", "Change", "p95 change"], rows, "No list was shadow scored yet.", true));
+    wide(`Ranks of ${r.feature}, ${place(r.segment)}`, ["Order", "Lists", "Kendall tau", "Overlap@10", "Mean move", "Change", "p95 change"], rows, "No list was shadow scored yet.", { numbers: true }));
 }
 
 export function ranksOf(routes) {

@@ -92,7 +92,7 @@ function rowFor(r) {
     h("td", { class: "some" }, levelLine(r.levels, r.threshold, level) || "\u2013"),
     h("td", { class: "number some", title: r.seen ? `${distance(r.seen.psi_expected)} by chance` : null }, distance(r.psi)),
     h("td", { class: "number some" }, missing, Math.abs(r.missing) > 0.005 ? h("small", null, ` was ${percent(r.training.missing)}`) : null),
-    h("td", { class: "some" }, calm && r.excess < NOISE ? "\u2013" : place(r.segment)),
+    h("td", { class: "some name" }, calm && r.excess < NOISE ? "\u2013" : place(r.segment)),
     h("td", { class: "some" }, modeOf(r)));
 }
 

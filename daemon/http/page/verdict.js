@@ -8,7 +8,7 @@ import { acts, lasting, problems, ROUTES } from "./problems.js";
 import { hourStrip } from "./strip.js";
 import { age, ago, inPlace, interval, items, lasted, number, percent, place, samePlace, times, whatHappened, when, whole } from "./words.js";
 
-const RECENT_MS = 30 * 60 * 1000, CARDS = 5;
+const RECENT_MS = 30 * 60 * 1000, CARDS = 5, TITLE_NAMES = 60; // letters of other features in a title
 
 const REASONS = {
   no_broker: "no broker answers",
@@ -100,8 +100,10 @@ const levelOf = (p) => (p.state === "suspected" ? "suspected" : acts(p) ? "mitig
 export const unitOf = (p) => (p.unit_matches || []).find((u) => u.match !== "coincidence");
 
 // Other features of the incident, whose effects may differ.
+const besides = (p) => p.features.filter((name) => name !== p.feature);
+
 function othersOf(p) {
-  const others = p.features.filter((name) => name !== p.feature);
+  const others = besides(p);
   return others.length > 3 ? [...others.slice(0, 3), `${others.length - 3} more`] : others;
 }
 
@@ -110,7 +112,8 @@ const large = (factor) => h("span", { class: "large" }, times(factor));
 
 function titleOf(p) {
   if (p.state === "suspected") return [`Suspected: ${p.feature}`];
-  const others = othersOf(p), withIt = others.length ? `, and with it ${items(others)}` : "", unit = unitOf(p), where = `${p.feature} ${inPlace(p.segment)}`;
+  const others = items(othersOf(p)), names = others.length > TITLE_NAMES ? `${besides(p).length} other features` : others;
+  const withIt = others ? `, and with it ${names}` : "", unit = unitOf(p), where = `${p.feature} ${inPlace(p.segment)}`;
   if (unit) return [`${where} is `, large(unit.ratio), ` (${unit.unit})${withIt}`];
   if (p.factor) return [`${where} is `, large(p.factor), withIt];
   return [`${where} changed${withIt}`];
