@@ -127,13 +127,17 @@ class Rare(opened.Opened):
         price = {**heard.answer(self.browser, "api/v1/findings")[0], "mode": "observe"}
         observed = {"findings": [price], "plan": {"entries": []}, "impact": {"routes": []}}
         heard.say(self.browser, **observed)
-        self.browser.until_text("Not measured yet: no list was shadow scored.", "#problems")
+        self.browser.until_text("Not measured: shadow scoring requires mode shadow, canary or enforce.", "#problems")
         self.assertIn("Enforce", self.browser.texts("#problems button"))
         self.assertRegex(self.browser.text("#problems .counts"), r"[\d,]+ changed")
         heard.say(self.browser, status={"model": None}, **observed)
         self.browser.until_text("Not measured: shadow scoring needs a model.", "#problems")
         heard.say(self.browser, status={"output": None, "model": None}, **observed)
         self.browser.until("it has no effect", "return !document.querySelector('#problems').innerText.includes('If routed')")
+        self.browser.until_text("Observed only: this instance has no output.", "#problems")
+        self.assertEqual(self.browser.texts("#problems button"), ["Accept as normal", "Pin"])
+        heard.say(self.browser, **{**observed, "findings": [{**price, "no_model": True}]})
+        self.browser.until_text("Nothing: there is no model.", "#problems")
         self.assertEqual(self.browser.texts("#problems button"), ["Accept as normal", "Pin"])
 
     def test_where_commands_are_rejected_the_remedy_takes_the_place_of_the_buttons(self):

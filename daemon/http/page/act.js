@@ -197,13 +197,13 @@ export function actsOnFeature(feature, segment, finding, entry, possible) {
 }
 
 // Commands of a card: that of a rolled back route, or the mitigation before the rules apply it fully. An instance
-// without an output has nothing to enforce.
-export function actsOnIncident(known, p) {
+// without an output or a model has nothing to enforce.
+export function actsOnIncident(p) {
   if (report || rejection() || p.state === "suspected") return null;
-  const name = `${p.feature} ${JSON.stringify(p.segment)}`, byHand = p.doing.source === "operator", writes = !known.status || known.status.output !== null;
+  const name = `${p.feature} ${JSON.stringify(p.segment)}`, byHand = p.doing.source === "operator";
   return h("p", { class: "buttons start" },
     p.doing.rolled_back ? button(`card resume ${name}`, "Resume the route", () => resumeRoute(p), "main") : null,
-    writes && ROUTES.includes(p.doing.mitigation) && p.doing.mode !== "enforce" && !p.doing.rolled_back && !byHand ? button(`card enforce ${name}`, "Enforce", () => enforce(p), "main") : null,
+    p.doing.writes && !p.no_model && ROUTES.includes(p.doing.mitigation) && p.doing.mode !== "enforce" && !p.doing.rolled_back && !byHand ? button(`card enforce ${name}`, "Enforce", () => enforce(p), "main") : null,
     canAccept(p) ? button(`card accept ${name}`, "Accept as normal", () => accept(p)) : null,
     byHand ? button(`card pin ${name}`, "Unpin", () => unpin(p)) : button(`card pin ${name}`, "Pin", async () => pin(p.feature, p.segment, await possibleFor(p.feature))));
 }

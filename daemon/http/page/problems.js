@@ -22,18 +22,19 @@ const INSTEAD = {
 
 const DONE = { route: "Routed", route_normalized: "Routed", repair: "Repaired", fill: "Filled", blank: "Blanked", route_per_source: "Routed" };
 
-function doingText({ feature, segment, state }, doing) {
+function doingText({ feature, segment, state, no_model }, doing) {
   const lists = segment ? `the lists ${inPlace(segment)}` : "all lists";
   if (state === "suspected") return "Nothing yet.";
   if (doing.paused) return "Nothing while the instance is paused: no list is changed.";
   if (doing.rolled_back) return `Nothing: guardrail ${doing.rolled_back.guardrail} rolled back the route (${number(doing.rolled_back.observed)}, at most ${number(doing.rolled_back.limit)}).`;
+  if (no_model && doing.writes) return "Nothing: there is no model.";
   if (!ROUTES.includes(doing.mitigation)) return doing.source === "operator" || doing.source === "rules" ? "Nothing, because of a pin." : "Nothing: the rules only report.";
   const what = `${lists} ${INSTEAD[doing.mitigation]} ${feature}`;
   switch (doing.mode) {
     case "enforce": return `${DONE[doing.mitigation]}: ${what}.`;
     case "canary": return `Canary: ${doing.percent}% of ${what}; the others are not changed.`;
     case "shadow": return "Shadow: output unchanged; the planned order is only measured.";
-    default: return "Observed only: output unchanged.";
+    default: return `Observed only: ${doing.writes ? "output unchanged" : "this instance has no output"}.`;
   }
 }
 
@@ -57,6 +58,7 @@ function problemOf(known, f) {
   const entry = planned(known, f.feature, f.segment), route = ranked(known, f.feature, f.segment);
   const doing = { mitigation: f.mitigation || "none", mode: f.mode || null, percent: null, source: null, ...entry };
   doing.rolled_back = (route && route.rolled_back) || null;
+  doing.writes = !known.status || known.status.output !== null;
   doing.paused = Boolean(known.status && known.status.paused);
   doing.text = doingText(f, doing);
   const text = withoutText(route);

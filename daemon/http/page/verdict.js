@@ -131,6 +131,7 @@ function effectOf(known, p) {
   if (p.without && p.without.text) return p.without.text;
   if (p.state === "suspected") return "Unknown: no list is changed until it is confirmed.";
   if (known.status && known.status.model === null) return known.status.output === null ? null : "Not measured: shadow scoring needs a model.";
+  if (p.doing.mode === "observe") return "Not measured: shadow scoring requires mode shadow, canary or enforce.";
   return ROUTES.includes(p.doing.mitigation) ? "Not measured yet: no list was shadow scored." : "Not measured: no route is planned.";
 }
 
@@ -169,7 +170,7 @@ function answers(known, p) {
 export function card(known, p, first) {
   const title = first ? [] : [h("h2", null, ...titleOf(p), " ", h("span", { class: `chip ${levelOf(p)}` }, wordOf(p)))];
   return h("article", { class: `card ${levelOf(p)}`, "data-feature": p.feature, "aria-label": `${p.feature} ${inPlace(p.segment)}` },
-    ...title, ...answers(known, p), actsOnIncident(known, p));
+    ...title, ...answers(known, p), actsOnIncident(p));
 }
 
 // A route that ended because its level was accepted is no recovery.
