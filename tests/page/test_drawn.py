@@ -112,7 +112,7 @@ class Drawn(unittest.TestCase):
         for side, tall in heights.items():
             for height, b in zip(tall, bins, strict=True):
                 self.assertAlmostEqual(height, top * b[side] / most, delta=2 * PIXEL, msg=(side, b))
-        self.assertEqual({t["text"] for t in self.ticks("#feature-shape", "end")}, {percent(most), "0"})
+        self.assertEqual({t["text"] for t in self.ticks("#feature-shape", "end") if float(t["x"]) < edges[0]}, {percent(most), "0"})
 
     def axis(self):
         """Logarithmic, from the lower edge of the first bin to the upper edge of the last."""

@@ -43,6 +43,17 @@ class Rare(opened.Opened):
         self.assertAlmostEqual(float(self.chart("#feature-shape .median.training", "x1")), axis.pixel_of(10 * detail["training"]["p50"]), delta=0.11)
         self.assertIn(f"with median {10 * detail['training']['p50']:,.0f};", self.chart("#feature-shape svg", "aria-label"))
 
+    def test_a_mark_at_the_end_of_the_axis_is_not_cut(self):
+        detail = self.feature()
+        bins = kept.cell_of(detail, kept.ARM_B)["histogram"]["bins"]
+        for i, one in enumerate(bins):
+            one["low"], one["high"] = (10 ** (1 + 4 * k / len(bins)) for k in (i, i + 1))
+        self.instead(detail)
+        self.browser.until("the last mark", "return [...document.querySelectorAll('#feature-shape .tick')].some((e) => e.textContent === '100,000')")
+        right, end = self.browser.run("const svg = document.querySelector('#feature-shape svg');"
+                                      "return [svg.getBoundingClientRect().right, Math.max(...[...svg.querySelectorAll('text')].map((e) => e.getBoundingClientRect().right))]")
+        self.assertLessEqual(end, right)
+
     def test_estimates_of_two_episodes_are_not_joined(self):
         detail = self.feature()
         track = kept.cell_of(detail, kept.ARM_B)["history"]
@@ -54,6 +65,7 @@ class Rare(opened.Opened):
         self.browser.until("two lines", "return (document.querySelector(arguments[0])?.getAttribute('d').match(/M/g) || []).length === 2", line)
         alone, after = points(self.chart(line, "d"))
         self.assertEqual(len(alone), 1)
+        self.assertEqual([float(self.chart(f"#feature-story .factor .{part}", name)) for part, name in (("whisker", "x1"), ("point", "cx"))], [alone[0][0]] * 2)
         self.assertIn("h0M", self.chart(line, "d"))  # a dot
         run, = points(self.chart(band, "d"))
         self.assertEqual({x for x, _ in run}, {x for x, _ in after})

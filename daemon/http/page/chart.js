@@ -4,7 +4,7 @@
 import { s } from "./dom.js";
 import { clock, number, percent } from "./words.js";
 
-const LEFT = 46, RIGHT = 12;
+const LEFT = 46, RIGHT = 12, LETTER = 6.5;
 
 const at = (x) => Math.round(10 * x) / 10;
 
@@ -54,8 +54,8 @@ function axis(bins, place, y) {
     if (edges.length < 2) continue;
     const sign = bins[from].low < 0 ? -1 : 1, most = Math.max(2, Math.floor((to - from) * place.step / 62));
     for (const v of marks(Math.min(...edges), Math.max(...edges), most)) {
-      const x = placeOf(sign * v, bins, place);
-      parts.push(rule(x, y, x, y + 4, "axis"), text(x, y + 17, number(sign * v), "tick"));
+      const x = placeOf(sign * v, bins, place), words = number(sign * v), end = place.x(from) + (to - from) * place.step;
+      parts.push(rule(x, y, x, y + 4, "axis"), text(x, y + 17, words, "tick", x + LETTER / 2 * words.length > end + RIGHT ? "end" : "middle"));
     }
     parts.push(rule(place.x(from), y, place.x(from) + (to - from) * place.step, y, "axis"));
   }
@@ -164,6 +164,13 @@ function band(track, x, y) {
   });
 }
 
+// Estimates without a neighbor, with their interval.
+function points(track, x, y) {
+  return runs(track).filter((run) => run.length === 1).flatMap(([i]) => [
+    rule(x(track.time_ms[i]), y(track.factor_low[i]), x(track.time_ms[i]), y(track.factor_high[i]), "whisker"),
+    s("circle", { cx: at(x(track.time_ms[i])), cy: at(y(track.factor[i])), r: 3, class: "point" })]);
+}
+
 const estimates = (track) => [...track.factor, ...track.factor_low, ...track.factor_high].filter((v) => v > 0);
 const NEAR = 3;
 
@@ -195,5 +202,5 @@ export function factors(track, width, unit) {
   return frame(width, height, `Estimate of the factor over time with its 95% interval: last ${number(last)}${likely.map((u) => `; ${u.unit} is ${number(u.ratio)}`).join("")}.`, ...time.parts,
     ...levels(low, high, [...one, last, most, least], y).flatMap((v) => [rule(LEFT, y(v), width - RIGHT, y(v), v === 1 ? "one" : "grid"), text(LEFT - 6, y(v) + 4, `\u00d7${number(v)}`, "tick", "end")]),
     ...likely.flatMap((u) => [rule(LEFT, y(u.ratio), width - RIGHT, y(u.ratio), "unit"), text(LEFT + 6, y(u.ratio) + (y(u.ratio) < top + 16 ? 15 : -5), `\u00d7${number(u.ratio)} ${u.unit}`, "unit-word", "start")]),
-    ...band(track, time.x, y), s("path", { d: path(track.time_ms, track.factor, time.x, y), class: "line" }));
+    ...band(track, time.x, y), ...points(track, time.x, y), s("path", { d: path(track.time_ms, track.factor, time.x, y), class: "line" }));
 }
