@@ -55,6 +55,7 @@ class Acts(unittest.TestCase):
         self.assertEqual(b.run("return localStorage.length"), 0)
         self.close()
         b.until_text("Paused by ana: no list is changed", "h1")
+        b.until_text("price in arm=B is", "#headline")  # the other notice, in short
         b.open(self.scene.url)
         b.until_text("odd", "#headline")
         b.until_text("Nothing while the instance is paused", "#problems")

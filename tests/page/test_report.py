@@ -52,7 +52,7 @@ class Report(unittest.TestCase):
         b.until_text("recovered", "#view .chip")
         cells = b.texts("#view tbody td")
         self.assertEqual(cells[1], "price in arm=B")
-        self.assertIn("\u00d7100 (cents) estimate", cells[2])
+        self.assertIn("\u00d7100 (cents), estimate", cells[2])
         self.assertIn("route, enforce", cells[6])
         self.assertIn("of the first 10 items differ from upstream", cells[7])
         watch.accessible_everywhere(self, b, "incidents of a report")

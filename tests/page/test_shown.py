@@ -141,7 +141,7 @@ class Shown(unittest.TestCase):
         watch.accessible_everywhere(self, b, "feature")
         self.turn("#feature/prise")
         b.until_text("Unknown item feature")
-        b.click("#view a")
+        b.click("#view h2 + p a")
         b.until_text("Segments side by side")
 
     def incident(self, state):
@@ -153,7 +153,7 @@ class Shown(unittest.TestCase):
         self.assertEqual((one["state"], one["feature"], one["segment"], one["unit"]), (state, "price", {"arm": "B"}, "cents"))
         cells = b.texts("#view tbody td")
         self.assertEqual(cells[:2], [state, "price in arm=B"])
-        self.assertIn(f"\u00d7100 (cents) estimate \u00d7{three(one['factor'])} ({three(one['factor_low'])}\u2013{three(one['factor_high'])})", cells[2])
+        self.assertIn(f"\u00d7100 (cents), estimate \u00d7{three(one['factor'])} ({three(one['factor_low'])}\u2013{three(one['factor_high'])})", cells[2])
         self.assertEqual(cells[4] == "open", one["to_ms"] is None)
         self.assertIn("route, enforce, since ", cells[6])
         watch.accessible_everywhere(self, b, f"incident, {state}")

@@ -138,8 +138,8 @@ const ACTIONS = [["route", "route: rank without its level"], ["none", "none: no 
 // `possible`: names of the actions that the instance takes for this feature; `chosen`: the first choice.
 function pin(feature, segment, possible, chosen) {
   const action = h("select", { name: "action" }, ...ACTIONS.filter(([v]) => possible.includes(v)).map(([v, t]) => h("option", { value: v, selected: v === chosen }, t)));
-  const until = h("input", { name: "until", placeholder: "2027-01-31 or 2027-01-31T12:00:00Z", autocomplete: "off" });
-  confirm({ title: `Pin ${feature} ${inPlace(segment)}`, button: "Pin", fields: [field("Action", action), field("Until", until, "End of that day, or that second, in event time. Empty: no end."), reason()],
+  const until = h("input", { name: "until", placeholder: "2027-01-31", autocomplete: "off" });
+  confirm({ title: `Pin ${feature} ${inPlace(segment)}`, button: "Pin", fields: [field("Action", action), field("Until", until, "In event time: the end of a day, or a second such as 2027-01-31T12:00:00Z. Empty: no end."), reason()],
     will: [`The action applies to every list ${inPlace(segment)} from now on, regardless of findings and mode, until it expires or is unpinned.`],
     send: async (form, say) => decided(await submit("pin", { ...at({ feature, segment }), ...words(form, "action", "until", "reason") }, say)) });
 }

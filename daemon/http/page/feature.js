@@ -101,8 +101,10 @@ function stateOf(known, name) {
   return levels.length ? levels.map((a) => `accepted at ${times(a.factor)} of training ${inPlace(a.segment)}`).join("; ") : "as in training";
 }
 
+const allFeatures = () => h("p", null, h("a", { href: "#" }, "All features"));
+
 function missingName(view, name, answer) {
-  show(view, h("h2", null, name), h("p", null, "Unknown item feature. ", answer && answer.did_you_mean ? h("a", { href: `#feature/${encodeURIComponent(answer.did_you_mean)}` }, `Did you mean ${answer.did_you_mean}?`) : null));
+  show(view, allFeatures(), h("h2", null, name), h("p", null, "Unknown item feature. ", answer && answer.did_you_mean ? h("a", { href: `#feature/${encodeURIComponent(answer.did_you_mean)}` }, `Did you mean ${answer.did_you_mean}?`) : null));
 }
 
 // Return true if there are statistics; otherwise show the reason.
@@ -110,7 +112,7 @@ function isThere(view, known) {
   const { name, detail, problem } = now;
   if (detail && detail.segments && detail.segments.length) return true;
   if (!detail && problem) show(view, h("h2", null, name), h("p", null, problem));
-  else if (detail && detail.segments) show(view, h("p", null, h("a", { href: "#" }, "All features")), h("h2", { tabindex: "-1", "data-key": "heading" }, name),
+  else if (detail && detail.segments) show(view, allFeatures(), h("h2", { tabindex: "-1", "data-key": "heading" }, name),
     h("p", null, "This instance has no statistics of it yet; they appear with the first lists."), actsOnFeature(name, null, null, planned(known, name, null), detail.pin_actions));
   else if (detail) missingName(view, name, detail);
   return false;
@@ -125,7 +127,7 @@ function draw(view, known) {
   const width = Math.max(260, Math.min(1160, view.clientWidth - 34)), routes = ((known.ranks && known.ranks.routes) || []).filter((r) => r.feature === name);
   const atHeading = document.activeElement?.dataset?.key === "heading";
   if (!byId("feature-head")) show(view, ...["head", "shape", "story", "segments", "ranks", "samples"].map((part) => h(part === "head" ? "div" : "section", { id: `feature-${part}`, class: part === "head" ? null : "panel" })));
-  show(byId("feature-head"), h("p", null, h("a", { href: "#" }, "All features")), h("h2", { tabindex: "-1", "data-key": "heading" }, name), h("p", null, `State: ${stateOf(known, name)}. `),
+  show(byId("feature-head"), allFeatures(), h("h2", { tabindex: "-1", "data-key": "heading" }, name), h("p", null, `State: ${stateOf(known, name)}. `),
     actsOnFeature(name, cell.segment, finding, planned(known, name, cell.segment), detail.pin_actions), picker(cells, cell, redraw));
   if (atHeading) view.querySelector("h2").focus();
   show(byId("feature-shape"), ...shape(cell, detail.training, width, finding && finding.factor));

@@ -2,7 +2,7 @@
 
 import { h, show } from "./dom.js";
 import { wide } from "./plan.js";
-import { inPlace, interval, items, number, percent, times, when, whole } from "./words.js";
+import { bracket, inPlace, items, number, percent, times, when, whole } from "./words.js";
 import { effectText } from "./problems.js";
 import { featurePage } from "./verdict.js";
 
@@ -16,9 +16,9 @@ function where(i) {
 
 function change(i) {
   const unit = i.unit ? ` ${i.ratio ? times(i.ratio) : ""} (${i.unit})` : "";
-  const estimate = i.factor ? ` ${i.ratio ? "estimate " : ""}${times(i.factor)}` : "";
+  const estimate = i.factor ? `${i.ratio ? ", estimate" : ""} ${times(i.factor)}` : "";
   const fraction = i.fraction !== null && i.fraction < 1 ? `, ${percent(i.fraction)} of the lists` : "";
-  return [h("strong", null, i.class || "not diagnosed"), unit, estimate, interval(i) ? ` (${interval(i)})` : "", fraction, i.times > 1 ? `, began ${i.times} times` : ""];
+  return [h("strong", null, i.class || "not diagnosed"), unit, estimate, ...bracket(i), fraction, i.times > 1 ? `, began ${i.times} times` : ""];
 }
 
 function done(i) {

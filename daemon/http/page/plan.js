@@ -47,7 +47,7 @@ function rankTable(r) {
 
 export function ranksOf(routes) {
   if (!routes.length) return h("p", { class: "quiet" }, "No route is planned, so no list is shadow scored.");
-  return h("div", null, ...routes.map(rankTable), h("p", { class: "quiet" }, "Each compared with the upstream order. Change: 0% is the same order, 100% the maximum."));
+  return h("div", null, ...routes.map(rankTable), h("p", { class: "quiet" }, "Each compared with the upstream order. Mean move: positions of an item. Change: 0% is the same order, 100% the maximum."));
 }
 
 function pinsIn(known) {

@@ -131,7 +131,7 @@ function pager(count, redraw) {
     redraw();
   };
   const button = (text, by, off) => h("button", { type: "button", "data-key": text, disabled: off, onclick: go(by) }, text);
-  if (pages < 2) return h("p", { class: "pager" }, `${count} features, over the last minutes`);
+  if (pages < 2) return h("p", { class: "pager" }, `${count} features`);
   return h("p", { class: "pager" }, button("Previous", -1, wish.page === 0), ` ${from + 1} to ${Math.min(count, from + ROWS)} of ${count} `,
     button("Next", 1, wish.page >= pages - 1));
 }
@@ -183,5 +183,6 @@ export function showTable(view, known) {
   show(byId("features").tHead, head(redraw));
   show(byId("features").tBodies[0], ...(rows.length ? rows.slice(wish.page * ROWS, (wish.page + 1) * ROWS).map(rowFor) :
     [h("tr", null, h("td", { colspan: COLUMNS.length, class: "quiet" }, "No matching feature."))]));
-  show(byId("pager"), fold(every.length - rows.length, redraw), rows.length === every.length ? pager(rows.length, redraw) : null);
+  show(byId("pager"), fold(every.length - rows.length, redraw), rows.length === every.length ? pager(rows.length, redraw) : null,
+    h("p", { class: "quiet" }, "Over the last minutes, compared with training. Factor: level over that of training.", h("span", { class: "some" }, " PSI: distance of the distribution.")));
 }

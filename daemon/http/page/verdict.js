@@ -241,10 +241,10 @@ function cards(known, list, heads) {
   return [first, ...list.filter((p) => p !== first)].filter(Boolean).map((p) => card(known, p, p === first && Boolean(heads)));
 }
 
-// One line, with the words of the other notices and a link to the first page.
+// In short, with the titles of the other notices and a link to the first page.
 function showLine(head, others) {
   show(byId("headline"), h("p", { class: "eyebrow" }, h("span", { class: `chip ${head.level}` }, head.word)), h("h1", null, ...titled(head)),
-    ...others.filter((v) => v.level !== "ok").map((v) => h("p", null, h("span", { class: `chip ${v.level}` }, v.word))), h("p", { class: "counts" }, h("a", { href: "#", "data-key": "details" }, "Details")));
+    ...others.filter((v) => v.level !== "ok").map((v) => h("p", null, h("span", { class: `chip ${v.level}` }, v.word), " ", ...titled(v))), h("p", { class: "counts" }, h("a", { href: "#", "data-key": "details" }, "Details")));
   show(byId("problems"));
   show(byId("hour"));
 }
@@ -264,7 +264,7 @@ export function showVerdict(known, whole_page) {
     more > 0 ? h("details", { "data-key": "more" }, h("summary", null, `${more} more`), ...all.slice(CARDS)) : null,
     list.some((p) => p.state !== "suspected") ? rejection() : null, h("p", { class: "counts" }, counts(known)));
   const strip = hourStrip(known, Math.max(260, byId("headline").clientWidth)); // #hour has no width while it is empty
-  show(byId("hour"), ...(strip ? [h("h2", { class: "small" }, "Last hour"), strip] : []));
+  show(byId("hour"), ...(strip ? [h("h2", { class: "small" }, "Lists per second, last hour"), strip] : []));
 }
 
 let wasLost = false;
@@ -281,7 +281,7 @@ function sourceOf(known) {
   const { fleet, lists_per_second: rate } = known.status || {}, parts = [];
   if (fleet) parts.push(`instance ${fleet.instance}`, fleet.is_leader ? `leader of ${fleet.instances}` : fleet.leader ? `leader ${fleet.leader}` : "no leader");
   if (rate !== undefined) parts.push(`${number(rate, 2)} lists/s`);
-  parts.push(known.last_ms ? `last ${age(known.last_ms)}` : "no message yet");
+  parts.push(known.last_ms ? `last message ${age(known.last_ms)}` : "no message yet");
   if (!known.streamed) parts.push("polled every 3 s");
   return parts.join(", ");
 }

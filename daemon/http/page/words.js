@@ -37,6 +37,9 @@ export function interval(of) {
   return `${number(of.factor_low)}\u2013${number(of.factor_high)}`;
 }
 
+// " (98.9–102)" in one line; empty without an interval.
+export const bracket = (of) => (interval(of) ? [" ", h("span", { class: "interval" }, `(${interval(of)})`)] : []);
+
 // "arm=B", or "all traffic".
 export function place(segment) {
   if (!segment) return "all traffic";
