@@ -291,3 +291,19 @@ int ek_metrics_write(struct ek_metrics *m, struct ek_buf *out)
         write_histogram(m, (enum ek_time)i, out);
     return write_lags(m, out);
 }
+
+int ek_metrics_limits_json(const struct ek_metrics *m, struct ek_buf *out)
+{
+    const char *comma = "";
+    ek_buf_text(out, "[");
+    for (int i = EK_BOUND_NONE + 1; i < EK_BOUNDS_ALL; i++) {
+        const char *text = ek_bound_text((enum ek_bound)i);
+        if (!ek_metrics_gauge_value(m, (enum ek_gauge)(EK_GAUGE_LIMIT_EXCEEDED + i)))
+            continue;
+        ek_buf_printf(out, "%s{\"limit\":\"%s\",\"text\":", comma, ek_bound_name((enum ek_bound)i));
+        ek_buf_json(out, text, strlen(text));
+        ek_buf_text(out, "}");
+        comma = ",";
+    }
+    return ek_buf_text(out, "]");
+}

@@ -137,5 +137,8 @@ int ek_metrics_segment(const char *dimension, const char *value, struct ek_buf *
 /* Append the family `name` with one sample without labels. Return 0, EK_ENOMEM, or EK_EUSAGE for an
  * unknown family. */
 int ek_metrics_single(const char *name, double value, struct ek_buf *out);
+/* Append the limits of the guard that were reached as a JSON array: [{"limit": name, "text":
+ * condition and effect}]. Return 0 or EK_ENOMEM. */
+int ek_metrics_limits_json(const struct ek_metrics *m, struct ek_buf *out);
 
 #endif

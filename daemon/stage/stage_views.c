@@ -228,6 +228,8 @@ int ek_stage_status(struct ek_stage *s, struct ek_buf *out)
         ek_buf_json(out, s->config->output_topic, strlen(s->config->output_topic));
     else
         ek_buf_text(out, "null");
+    ek_buf_text(out, ",\"limits\":");
+    ek_metrics_limits_json(s->metrics, out);
     ek_buf_text(out, ",\"input\":");
     ek_flow_monitor_json(s->flow, ek_now_ms(), out);
     ek_buf_text(out, ",\"traffic\":");

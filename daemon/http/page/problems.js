@@ -22,7 +22,7 @@ const INSTEAD = {
 
 const DONE = { route: "Routed", route_normalized: "Routed", repair: "Repaired", fill: "Filled", blank: "Blanked", route_per_source: "Routed" };
 
-function doingText({ feature, segment, state, no_model }, doing) {
+function doingText({ feature, segment, state, no_model, blocked_by }, doing) {
   const lists = segment ? `the lists ${inPlace(segment)}` : "all lists";
   if (state === "suspected") return "Nothing yet.";
   if (doing.paused) return "Nothing while the instance is paused: no list is changed.";
@@ -34,7 +34,7 @@ function doingText({ feature, segment, state, no_model }, doing) {
     case "enforce": return `${DONE[doing.mitigation]}: ${what}.`;
     case "canary": return `Canary: ${doing.percent}% of ${what}; the others are not changed.`;
     case "shadow": return "Shadow: output unchanged; the planned order is only measured.";
-    default: return `Observed only: ${doing.writes ? "output unchanged" : "this instance has no output"}.`;
+    default: return `Observed only: ${blocked_by ? `the limit ${blocked_by} is reached` : doing.writes ? "output unchanged" : "this instance has no output"}.`;
   }
 }
 

@@ -262,7 +262,8 @@ export function showVerdict(known, whole_page) {
   const all = cards(known, list, head.carded), more = all.length - CARDS;
   show(byId("problems"), ...all.slice(0, CARDS),
     more > 0 ? h("details", { "data-key": "more" }, h("summary", null, `${more} more`), ...all.slice(CARDS)) : null,
-    list.some((p) => p.state !== "suspected") ? rejection() : null, h("p", { class: "counts" }, counts(known)));
+    list.some((p) => p.state !== "suspected") ? rejection() : null, h("p", { class: "counts" }, counts(known)),
+    ...((known.status && known.status.limits) || []).map((l) => h("p", { class: "counts" }, `Limit ${l.limit} was reached: ${l.text}.`)));
   const strip = hourStrip(known, Math.max(260, byId("headline").clientWidth)); // #hour has no width while it is empty
   show(byId("hour"), ...(strip ? [h("h2", { class: "small" }, "Lists per second, last hour"), strip] : []));
 }

@@ -50,6 +50,27 @@ START_TEST(a_family_that_is_not_in_the_table_is_refused)
 }
 END_TEST
 
+START_TEST(the_limits_that_were_reached_have_their_text)
+{
+    struct ek_metrics *m = ek_metrics_new();
+    struct ek_buf out;
+    ck_assert_ptr_nonnull(m);
+    ek_buf_init(&out, 0);
+    ck_assert_int_eq(ek_metrics_limits_json(m, &out), 0);
+    ck_assert_str_eq(ek_buf_string(&out), "[]");
+    ek_buf_clear(&out);
+    ek_metrics_gauge(m, EK_GAUGE_LIMIT_EXCEEDED + EK_BOUND_SHARE, 1);
+    ek_metrics_gauge(m, EK_GAUGE_LIMIT_EXCEEDED_LAST, 7);
+    ck_assert_int_eq(ek_metrics_limits_json(m, &out), 0);
+    ck_assert_ptr_nonnull(strstr(ek_buf_string(&out),
+                                 "[{\"limit\":\"max_routed_share\",\"text\":\"more of the traffic "
+                                 "would be routed than the rules allow\"},{\"limit\":"
+                                 "\"query_features\",\"text\":\"most lists"));
+    ek_buf_release(&out);
+    ek_metrics_free(m);
+}
+END_TEST
+
 START_TEST(the_page_of_the_metrics_is_up_to_date)
 {
     check_page("docs/metrics.md", ek_page_metrics);
@@ -159,7 +180,7 @@ Suite *suite_metrics_table(void)
 {
     return ek_suite(
         "metrics_table", names_follow_the_customs_and_stand_once,
-        a_family_that_is_not_in_the_table_is_refused, the_page_of_the_metrics_is_up_to_date,
-        the_process_is_told_of_under_the_usual_names,
+        a_family_that_is_not_in_the_table_is_refused, the_limits_that_were_reached_have_their_text,
+        the_page_of_the_metrics_is_up_to_date, the_process_is_told_of_under_the_usual_names,
         open_findings_are_counted_and_the_oldest_has_an_age, entries_of_the_plan_count_by_mode);
 }
