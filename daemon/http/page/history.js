@@ -34,7 +34,7 @@ export function showHistory(view, known) {
         redraw();
       } }))), h("div", { id: "decisions" }));
   const rest = all.length - wish.shown;
-  show(view.querySelector("#decisions"), wide("Decisions", ["No.", "When", "What", "Where", "Values", "Who", "Why", "Plan"], all.slice(0, wish.shown).map(row), "No decisions yet.", { stack: "64rem" }),
+  show(view.querySelector("#decisions"), wide("Decisions", ["No.", "When", "What", "Where", "Values", "Who", "Why", "Plan"], all.slice(0, wish.shown).map(row), "No decisions yet.", { stack: "48rem" }),
     rest > 0 ? h("button", { type: "button", "data-key": "older", onclick: () => {
       wish.shown += PAGE;
       redraw();
