@@ -53,6 +53,31 @@ class Rare(opened.Opened):
         right, end = self.browser.run("const svg = document.querySelector('#feature-shape svg');"
                                       "return [svg.getBoundingClientRect().right, Math.max(...[...svg.querySelectorAll('text')].map((e) => e.getBoundingClientRect().right))]")
         self.assertLessEqual(end, right)
+        self.addCleanup(self.browser.look, 1280, 900)
+        self.browser.look(375, 900)
+        self.browser.until("as wide as the phone", "return document.querySelector('#feature-shape svg').getBoundingClientRect().right <= 375")
+        places = self.browser.run("return [...document.querySelectorAll('#feature-shape .tick[text-anchor=middle], #feature-shape .tick[text-anchor=end]')]"
+                                  ".map((e) => e.getBoundingClientRect()).filter((r, i, all) => r.top === all[0].top).map((r) => [r.left, r.right])")
+        self.assertGreater(len(places), 1)
+        for (_, before), (left, _) in zip(places, places[1:]):
+            self.assertLess(before + 2, left)
+
+    def test_marks_of_negative_values_have_their_words(self):
+        detail = self.feature()
+        bins = kept.cell_of(detail, kept.ARM_B)["histogram"]["bins"]
+        for i, one in enumerate(bins):
+            one["low"], one["high"] = (-10 ** (5 - 4 * k / len(bins)) for k in (i, i + 1))
+        self.instead(detail)
+        self.browser.until("negative marks", "return ['-10', '-100', '-1,000', '-10,000'].every((text) => [...document.querySelectorAll('#feature-shape .tick')]"
+                           ".some((e) => e.textContent.replace('\u2212', '-') === text))")
+
+    def test_a_finding_without_samples_is_no_lack_of_evidence(self):
+        detail = self.feature()
+        history = kept.cell_of(detail, kept.ARM_B)["history"]
+        for column in [name for name, value in history.items() if isinstance(value, list)]:
+            history[column] = history[column][:1]
+        self.instead(detail)
+        self.browser.until_text("Not drawn yet: a sample is taken each second with lists.", "#feature-story")
 
     def test_estimates_of_two_episodes_are_not_joined(self):
         detail = self.feature()

@@ -47,17 +47,24 @@ function placeOf(value, bins, place) {
   return null;
 }
 
+// Marks without the words that would overlap the previous ones; those at the end of the axis end there.
 function axis(bins, place, y) {
   const parts = [];
+  let used = 0;
   for (const [from, to] of place.groups) {
     const edges = [Math.abs(bins[from].low), Math.abs(bins[to - 1].high)].filter((v) => v > 0);
     if (edges.length < 2) continue;
     const sign = bins[from].low < 0 ? -1 : 1, most = Math.max(2, Math.floor((to - from) * place.step / 62));
-    for (const v of marks(Math.min(...edges), Math.max(...edges), most)) {
-      const x = placeOf(sign * v, bins, place), words = number(sign * v), end = place.x(from) + (to - from) * place.step;
-      parts.push(rule(x, y, x, y + 4, "axis"), text(x, y + 17, words, "tick", x + LETTER / 2 * words.length > end + RIGHT ? "end" : "middle"));
+    const values = marks(Math.min(...edges), Math.max(...edges), most), end = place.x(from) + (to - from) * place.step;
+    for (const v of sign < 0 ? values.reverse() : values) {
+      const x = placeOf(sign * v, bins, place), words = number(sign * v);
+      const half = LETTER / 2 * words.length, atEnd = x + half > end + RIGHT, left = x - (atEnd ? 2 * half : half);
+      parts.push(rule(x, y, x, y + 4, "axis"));
+      if (left < used) continue;
+      parts.push(text(x, y + 17, words, "tick", atEnd ? "end" : "middle"));
+      used = left + 2 * half + LETTER;
     }
-    parts.push(rule(place.x(from), y, place.x(from) + (to - from) * place.step, y, "axis"));
+    parts.push(rule(place.x(from), y, end, y, "axis"));
   }
   return parts;
 }

@@ -69,10 +69,10 @@ function shape(cell, training, width, factor) {
   return [title, legend(cell), h("div", { class: "chart-place" }, distribution(cell, training, width, inPlace(cell.segment), factor)), besides(cell.histogram), asTable(cell.histogram)];
 }
 
-function story(cell, width, unit) {
-  const track = cell.history;
+function story(cell, width, finding) {
+  const track = cell.history, unit = finding && unitOf(finding);
   if (!track || !track.time_ms || track.time_ms.length < 2)
-    return [h("h3", null, "Evidence over time"), h("p", { class: "quiet" }, "No evidence of a change.")];
+    return [h("h3", null, "Evidence over time"), h("p", { class: "quiet" }, finding ? "Not drawn yet: a sample is taken each second with lists." : "No evidence of a change.")];
   const factor = factors(track, width, unit), where = inPlace(cell.segment);
   return [...(factor ? [h("h3", null, `Estimate of the factor ${where}`), h("div", { class: "chart-place factor" }, factor), h("p", { class: "quiet" }, showsOne(track) ? "With its 95% interval. \u00d71 is the level of training." : "With its 95% interval. \u00d71, the level of training, is outside the chart.")] : []),
     h("details", { "data-key": "evidence", open: !factor }, h("summary", null, factor ? "Why we are sure: evidence over time" : "Evidence over time"), h("div", { class: "chart-place evidence" }, evidence(track, width)),
@@ -131,7 +131,7 @@ function draw(view, known) {
     actsOnFeature(name, cell.segment, finding, planned(known, name, cell.segment), detail.pin_actions), picker(cells, cell, redraw));
   if (atHeading) view.querySelector("h2").focus();
   show(byId("feature-shape"), ...shape(cell, detail.training, width, finding && finding.factor));
-  show(byId("feature-story"), ...story(cell, width, finding && unitOf(finding)));
+  show(byId("feature-story"), ...story(cell, width, finding));
   show(byId("feature-segments"), ...segments(cells, detail.training));
   show(byId("feature-ranks"), h("h3", null, "Effect on ranks"), ranksOf(routes));
   show(byId("feature-samples"), h("h3", null, "Lists before and after"), samples(now.samples));
