@@ -43,7 +43,7 @@ static void traffic_start(struct traffic *t, enum dependence kind, uint64_t seed
     t->per_day = 5000;
 }
 
-/* Return the user of the next list, who leaves after about ten. */
+/* Return the user of the next list. A user leaves after about ten. */
 static int next_user(struct traffic *t)
 {
     int user = (int)ek_rng_uniform_int(&t->rng, USERS);
