@@ -39,10 +39,19 @@ static bool swap_nil(struct row *r)
     return true;
 }
 
+/* Read float32 one by one. */
+static inline void swap_floats(struct row *r)
+{
+    for (size_t room = reserve_for(r, FLOAT32_BYTES); room && *r->p == EK_TAG_FLOAT32; room--) {
+        *r->out = ek_float_from_bits(ek_load_be32(r->p + 1));
+        pass(r, 1, FLOAT32_BYTES);
+    }
+}
+
 static void swap_float32(struct row *r)
 {
-    size_t room = reserve_for(r, FLOAT32_BYTES);
-    for (; room >= BLOCK; room -= BLOCK, pass(r, BLOCK, FLOAT32_BYTES)) {
+    for (size_t room = reserve_for(r, FLOAT32_BYTES); room >= BLOCK;
+         room -= BLOCK, pass(r, BLOCK, FLOAT32_BYTES)) {
         unsigned other = 0;
         for (int j = 0; j < BLOCK; j++)
             other |= r->p[FLOAT32_BYTES * j] ^ EK_TAG_FLOAT32;
@@ -51,8 +60,7 @@ static void swap_float32(struct row *r)
         for (int j = 0; j < BLOCK; j++)
             r->out[j] = ek_float_from_bits(ek_load_be32(r->p + FLOAT32_BYTES * j + 1));
     }
-    for (; room && *r->p == EK_TAG_FLOAT32; room--, pass(r, 1, FLOAT32_BYTES))
-        *r->out = ek_float_from_bits(ek_load_be32(r->p + 1));
+    swap_floats(r);
 }
 
 static void swap_float64(struct row *r)
@@ -161,15 +169,11 @@ EK_AVX2 __m256 as_whole(__m256i bits, __m256i sign)
 }
 
 /* Read six elements of five bytes: three per register half, byte-swapped by one shuffle and packed
- * by a second. The load includes the next tag. Writes eight values and returns the number of
- * leading elements with this tag. */
+ * by a second. The load includes the next tag. Writes eight values and returns the bytes that have
+ * another tag, as bits. */
 EK_AVX2 unsigned six(const uint8_t *p, float *out, __m256i tag, meaning_fn *meaning, __m256i sign)
 {
     enum { TAGS = 0x0421 };
-    /* Element of the first different tag, by byte. A table instead of a branch, because nil is
-     * unpredictable. */
-    static const uint8_t numbers[] = {0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2,
-                                      3, 3, 3, 3, 3, 4, 4, 4, 4, 4, 5, 5, 5, 5, 5, 5};
     const __m256i turn = _mm256_broadcastsi128_si256(
         _mm_setr_epi8(4, 3, 2, 1, 9, 8, 7, 6, 14, 13, 12, 11, -1, -1, -1, -1));
     const __m256i close = _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 3, 7);
@@ -179,21 +183,38 @@ EK_AVX2 unsigned six(const uint8_t *p, float *out, __m256i tag, meaning_fn *mean
     unsigned same = (unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi8(v, tag));
     __m256i turned = _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(v, turn), close);
     _mm256_storeu_ps(out, meaning(turned, sign));
-    unsigned other = ~same & (TAGS | (unsigned)TAGS << 16);
-    if (!other)
-        return STEP;
-    return numbers[__builtin_ctz(other)];
+    return ~same & (TAGS | (unsigned)TAGS << 16);
+}
+
+/* Return the groups of six that may be read and written with the room of eight. */
+static inline size_t groups_of(const struct row *r)
+{
+    size_t left = (size_t)(r->end - r->p);
+    if (r->count < ROOM || left < READ_BYTES)
+        return 0;
+    size_t out = (r->count - (ROOM - STEP)) / STEP;
+    size_t in = (left - (READ_BYTES - STEP * FLOAT32_BYTES)) / (STEP * FLOAT32_BYTES);
+    return in < out ? in : out;
 }
 
 /* Read groups of six and nil while eight values can be written. */
 EK_AVX2 void swap_sixes(struct row *row, uint8_t tag, meaning_fn *meaning, __m256i sign)
 {
+    /* Element of the first different tag, by byte. A table instead of a branch, because nil is
+     * unpredictable. */
+    static const uint8_t numbers[] = {0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2,
+                                      3, 3, 3, 3, 3, 4, 4, 4, 4, 4, 5, 5, 5, 5, 5, 5};
     const __m256i tags = _mm256_set1_epi8((char)tag);
     struct row r = *row;
-    while (r.count >= ROOM && r.end - r.p >= READ_BYTES) {
-        unsigned got = six(r.p, r.out, tags, meaning, sign);
-        pass(&r, got, FLOAT32_BYTES);
-        if (got < STEP && !swap_nil(&r))
+    for (;;) {
+        unsigned other = 0;
+        size_t groups = groups_of(&r);
+        for (; groups && !(other = six(r.p, r.out, tags, meaning, sign)); groups--)
+            pass(&r, STEP, FLOAT32_BYTES);
+        if (!groups)
+            break;
+        pass(&r, numbers[__builtin_ctz(other)], FLOAT32_BYTES);
+        if (!swap_nil(&r))
             break;
     }
     *row = r;
@@ -214,7 +235,7 @@ __attribute__((target("avx2"), noinline)) static void swap_whole_sixes(struct ro
 static void swap_float32_avx2(struct row *r)
 {
     swap_float32_sixes(r);
-    swap_float32(r);
+    swap_floats(r);
 }
 
 static void swap_whole_avx2(struct row *r)

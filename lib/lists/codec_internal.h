@@ -31,7 +31,8 @@ enum ek_field_id {
     EK_FIELD_SEGMENT,       /* one dimension */
     EK_FIELD_QUERY_FEATURE, /* one feature, likewise the next one */
     EK_FIELD_FEATURE,
-    EK_FIELD_COLUMN /* array of a field of all items */
+    EK_FIELD_COLUMN, /* array of a field of all items */
+    EK_FIELD_IDS
 };
 
 /* Encoded name of at most 31 bytes, tag included, matched by one fixed-length comparison. `length`
@@ -208,6 +209,7 @@ struct ek_decode {
     int columns;                           /* length of the columns, -1 before the first */
     int item;                              /* -1 outside of the items */
     const struct ek_field *field;          /* NULL: the message or the item itself */
+    int number;                            /* feature of the field or column */
     struct ek_text key;                    /* current segment, feature or unknown field */
     int index;                             /* element of an array of values, or -1 */
     int list_items;                        /* length of the whole list, -1 if not set */
@@ -264,7 +266,7 @@ void ek_row_begin(float *row, size_t count);
 void ek_row_end(float *row, size_t count);
 /* Read a number into an entry that must be unset. */
 int ek_decode_once(struct ek_decode *d, float *out);
-/* Read an array, bin, map or array of {name, value} into row[count]. */
-int ek_decode_values(struct ek_decode *d, const struct ek_names *names, float *row, int count);
+/* Read an array, bin, map or array of {name, value} into the row of all names. */
+int ek_decode_values(struct ek_decode *d, const struct ek_names *names, float *row);
 
 #endif

@@ -431,6 +431,9 @@ static int require(struct ek_decode *d, const struct ek_field *field, int values
     return EK_EFORMAT;
 }
 
+typedef int read_fn(struct ek_decode *d);
+
+static read_fn *const readers[EK_FIELD_IDS];
 static int read_map(struct ek_decode *d, uint32_t pairs, int group);
 static int read_field(struct ek_decode *d, const struct ek_field *field);
 
@@ -532,28 +535,12 @@ static int read_items(struct ek_decode *d)
 
 static int read_features(struct ek_decode *d)
 {
-    return ek_decode_values(d, &d->c->item_names, row_of(d->q, d->item), d->q->item_features);
+    return ek_decode_values(d, &d->c->item_names, row_of(d->q, d->item));
 }
 
-/* Read the field of an item, or the element of a column. Inline like read_field: the calls of both
- * took 6% of the instructions for an item of 136 values. */
-static inline __attribute__((always_inline)) int read_item_field(struct ek_decode *d,
-                                                                 enum ek_field_id id, int number)
+static int read_feature(struct ek_decode *d)
 {
-    switch (id) {
-    case EK_FIELD_ITEM_ID:
-        return read_item_id(d);
-    case EK_FIELD_SCORE:
-        return read_score(d);
-    case EK_FIELD_FEATURES:
-        return read_features(d);
-    case EK_FIELD_LABEL:
-        return read_label(d);
-    case EK_FIELD_SOURCE:
-        return read_source(d);
-    default:
-        return ek_decode_once(d, row_of(d->q, d->item) + number);
-    }
+    return ek_decode_once(d, row_of(d->q, d->item) + d->number);
 }
 
 /* The first column sets the number of items, which the others must have. */
@@ -577,7 +564,7 @@ static int begin_column(struct ek_decode *d, uint32_t count)
 }
 
 /* Read an array with a value of each item; nil is an absent one. */
-static int read_column(struct ek_decode *d, enum ek_field_id id, int number)
+static int read_column(struct ek_decode *d, read_fn *read)
 {
     struct ek_head h;
     int rc = ek_decode_head(d, &h);
@@ -587,7 +574,7 @@ static int read_column(struct ek_decode *d, enum ek_field_id id, int number)
         return ek_decode_wrong_kind(d, &h, "an array");
     rc = begin_column(d, h.count);
     for (d->item = 0; !rc && d->item < d->columns; d->item += !rc)
-        rc = read_item_field(d, id, number);
+        rc = read(d);
     if (!rc)
         d->item = -1;
     return rc;
@@ -597,7 +584,7 @@ static int read_column(struct ek_decode *d, enum ek_field_id id, int number)
 static int read_columns(struct ek_decode *d)
 {
     const struct ek_names *names = &d->c->item_names;
-    int next = 0, number;
+    int next = 0;
     struct ek_head h;
     int rc = ek_decode_head(d, &h);
     if (rc || h.kind == EK_WIRE_NIL)
@@ -605,16 +592,22 @@ static int read_columns(struct ek_decode *d)
     if (h.kind != EK_WIRE_MAP)
         return ek_decode_wrong_kind(d, &h, d->words->map);
     for (uint32_t i = 0; !rc && i < h.count; i++) {
-        rc = ek_decode_name(d, names, next, &number);
+        rc = ek_decode_name(d, names, next, &d->number);
         if (rc)
             return rc;
-        if (number >= 0)
-            d->key = (struct ek_text){names->features[number]->name, names->lengths[number]};
-        rc = number < 0 ? ek_decode_skip(d) : read_column(d, EK_FIELD_FEATURE, number);
-        next = number + 1;
+        if (d->number >= 0)
+            d->key = (struct ek_text){names->features[d->number]->name, names->lengths[d->number]};
+        rc = d->number < 0 ? ek_decode_skip(d) : read_column(d, read_feature);
+        next = d->number + 1;
         d->key.text = rc ? d->key.text : NULL;
     }
     return rc;
+}
+
+static int read_column_field(struct ek_decode *d)
+{
+    enum ek_field_id of = d->field->of;
+    return of == EK_FIELD_FEATURES ? read_columns(d) : read_column(d, readers[of]);
 }
 
 /* Finish after the last column. */
@@ -647,58 +640,76 @@ static int read_elements(struct ek_decode *d, uint32_t count, int group)
     return rc;
 }
 
-static int read_group(struct ek_decode *d, const struct ek_field *field)
+static int read_group(struct ek_decode *d)
 {
-    int group = (int)(field - d->c->fields);
+    int group = (int)(d->field - d->c->fields);
     struct ek_head h;
     int rc = ek_decode_head(d, &h);
     if (rc || h.kind == EK_WIRE_NIL)
         return rc;
-    if (h.kind == EK_WIRE_ARRAY && d->c->fields[field->child].element >= 0)
+    if (h.kind == EK_WIRE_ARRAY && d->c->fields[d->field->child].element >= 0)
         return read_elements(d, h.count, group);
     if (h.kind != EK_WIRE_MAP)
         return ek_decode_wrong_kind(d, &h, d->words->map);
     return read_map(d, h.count, group);
 }
 
-static inline __attribute__((always_inline)) int read_field(struct ek_decode *d,
-                                                            const struct ek_field *field)
+static int read_optional_time(struct ek_decode *d)
+{
+    return read_optional(d, EK_OPTIONAL_TIME, read_time);
+}
+
+static int read_optional_segments(struct ek_decode *d)
+{
+    return read_optional(d, EK_OPTIONAL_SEGMENTS, read_segments);
+}
+
+static int read_optional_dimension(struct ek_decode *d)
+{
+    return read_optional(d, EK_OPTIONAL_SEGMENTS, read_dimension);
+}
+
+static int read_query_features(struct ek_decode *d)
+{
+    return ek_decode_values(d, &d->c->query_names, d->q->query);
+}
+
+static int read_query_feature(struct ek_decode *d)
+{
+    return ek_decode_once(d, d->q->query + d->number);
+}
+
+/* A call per field by table: nested switches took more instructions for an item. */
+static read_fn *const readers[EK_FIELD_IDS] = {
+    [EK_FIELD_GROUP] = read_group,
+    [EK_FIELD_QUERY] = read_query_id,
+    [EK_FIELD_TIME] = read_optional_time,
+    [EK_FIELD_SEGMENTS] = read_optional_segments,
+    [EK_FIELD_QUERY_FEATURES] = read_query_features,
+    [EK_FIELD_MANIFEST] = read_manifest,
+    [EK_FIELD_LIST_ITEMS] = decode_list_items,
+    [EK_FIELD_LOG_MEANS] = decode_log_means,
+    [EK_FIELD_ITEMS] = read_items,
+    [EK_FIELD_ITEM] = read_one_item,
+    [EK_FIELD_ITEM_ID] = read_item_id,
+    [EK_FIELD_SCORE] = read_score,
+    [EK_FIELD_FEATURES] = read_features,
+    [EK_FIELD_LABEL] = read_label,
+    [EK_FIELD_SOURCE] = read_source,
+    [EK_FIELD_SEGMENT] = read_optional_dimension,
+    [EK_FIELD_QUERY_FEATURE] = read_query_feature,
+    [EK_FIELD_FEATURE] = read_feature,
+    [EK_FIELD_COLUMN] = read_column_field,
+};
+
+static int read_field(struct ek_decode *d, const struct ek_field *field)
 {
     d->field = field;
+    d->number = field->number;
     if (d->seen[field->tree] & field->bit)
         return ek_decode_fail(d, EK_EFORMAT, "given twice");
     d->seen[field->tree] |= field->bit;
-    switch (field->id) {
-    case EK_FIELD_GROUP:
-        return read_group(d, field);
-    case EK_FIELD_QUERY:
-        return read_query_id(d);
-    case EK_FIELD_TIME:
-        return read_optional(d, EK_OPTIONAL_TIME, read_time);
-    case EK_FIELD_SEGMENTS:
-        return read_optional(d, EK_OPTIONAL_SEGMENTS, read_segments);
-    case EK_FIELD_SEGMENT:
-        return read_optional(d, EK_OPTIONAL_SEGMENTS, read_dimension);
-    case EK_FIELD_QUERY_FEATURES:
-        return ek_decode_values(d, &d->c->query_names, d->q->query, d->c->query_names.count);
-    case EK_FIELD_QUERY_FEATURE:
-        return ek_decode_once(d, d->q->query + field->number);
-    case EK_FIELD_MANIFEST:
-        return read_manifest(d);
-    case EK_FIELD_LIST_ITEMS:
-        return decode_list_items(d);
-    case EK_FIELD_LOG_MEANS:
-        return decode_log_means(d);
-    case EK_FIELD_ITEMS:
-        return read_items(d);
-    case EK_FIELD_ITEM:
-        return read_one_item(d);
-    case EK_FIELD_COLUMN:
-        return field->of == EK_FIELD_FEATURES ? read_columns(d)
-                                              : read_column(d, field->of, field->number);
-    default:
-        return read_item_field(d, field->id, field->number);
-    }
+    return readers[field->id](d);
 }
 
 /* Read a key. *field is NULL for an unknown key, which is then in d->key; keys that are not strings

@@ -222,42 +222,53 @@ static int read_pairs(struct ek_decode *d, const struct ek_names *names, float *
     return rc;
 }
 
-/* Fast path for `bin` of 64 and more values. */
-static bool read_bin16(struct ek_wire *w, float *row, size_t count)
+/* Read an array of `length` numbers or of {name, value}. */
+static int read_list(struct ek_decode *d, const struct ek_names *names, float *row, uint32_t length)
 {
-    size_t size = 4 * count, left = ek_wire_left(w);
-    if (left < 3 || left - 3 < size || w->p[0] != EK_TAG_BIN16 ||
-        ((size_t)w->p[1] << 8 | w->p[2]) != size)
+    uint32_t count = (uint32_t)names->count;
+    if (length && ek_wire_at_map(&d->w))
+        return read_pairs(d, names, row, length);
+    if (length != count)
+        return ek_decode_fail(d, EK_EFORMAT, "%u values, the manifest has %u", length, count);
+    return read_array(d, row, count);
+}
+
+/* Skip the header of `count` elements or bytes, of 16 bits. Return false for others, with `p`
+ * unchanged. A fast path for rows of 16 and more values. */
+static inline bool skip_head16(struct ek_wire *w, uint8_t tag, size_t count)
+{
+    size_t left = ek_wire_left(w);
+    if (left < 3 || left - 3 < count || w->p[0] != tag || ((size_t)w->p[1] << 8 | w->p[2]) != count)
         return false;
     w->p += 3;
-    read_bin(w, row, count);
     return true;
 }
 
-/* Read an array, bin or map of `count` numbers into row[count]. */
-int ek_decode_values(struct ek_decode *d, const struct ek_names *names, float *row, int count)
+int ek_decode_values(struct ek_decode *d, const struct ek_names *names, float *row)
 {
+    size_t count = (size_t)names->count;
     struct ek_head h;
-    if (read_bin16(&d->w, row, (size_t)count))
+    if (skip_head16(&d->w, EK_TAG_BIN16, 4 * count)) {
+        read_bin(&d->w, row, count);
         return EK_OK;
+    }
+    if (skip_head16(&d->w, EK_TAG_ARRAY16, count))
+        return read_list(d, names, row, (uint32_t)count);
     int rc = ek_decode_head(d, &h);
     if (rc)
         return rc;
     switch (h.kind) {
     case EK_WIRE_ARRAY:
-        if (h.count && ek_wire_at_map(&d->w))
-            return read_pairs(d, names, row, h.count);
-        if (h.count != (uint32_t)count)
-            return ek_decode_fail(d, EK_EFORMAT, "%u values, the manifest has %d", h.count, count);
-        return read_array(d, row, (size_t)count);
+        return read_list(d, names, row, h.count);
     case EK_WIRE_BIN:
-        if (d->q->from_schema && h.count % 4 == 0 && h.count != 4 * (uint32_t)count)
+        if (d->q->from_schema && h.count % 4 == 0 && h.count != 4 * count)
             return ek_decode_fail(d, EK_EFORMAT, "%u values, the manifest has %d", h.count / 4,
-                                  count);
-        if (h.count != 4 * (uint32_t)count)
-            return ek_decode_fail(d, EK_EFORMAT, "%u bytes, the %d features of the manifest are %u",
-                                  h.count, count, 4 * (uint32_t)count);
-        read_bin(&d->w, row, (size_t)count);
+                                  names->count);
+        if (h.count != 4 * count)
+            return ek_decode_fail(d, EK_EFORMAT,
+                                  "%u bytes, the %d features of the manifest are %zu", h.count,
+                                  names->count, 4 * count);
+        read_bin(&d->w, row, count);
         return EK_OK;
     case EK_WIRE_MAP:
         return read_values_map(d, names, row, h.count);

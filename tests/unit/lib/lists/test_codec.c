@@ -588,6 +588,38 @@ static struct reading setup_wide(int features, const struct ek_codec_limits *lim
     return b;
 }
 
+/* Print a message of one item with 16 features, whose header has 16 bits. */
+static void print_sixteen(struct ek_buf *text, bool pairs)
+{
+    ek_buf_clear(text);
+    ek_buf_text(text, "#81 items #91 #81 features #dc0010");
+    for (int i = 1; i <= 16; i++) {
+        if (pairs)
+            ek_buf_printf(text, " {name: f%d, value: %d.0}", i, i);
+        else
+            ek_buf_printf(text, " %d.0", i);
+    }
+    ck_assert_int_eq(ek_buf_add(text, "", 1), EK_OK);
+}
+
+START_TEST(sixteen_values_are_read_as_numbers_and_as_pairs)
+{
+    struct reading b = setup_wide(16, NULL);
+    struct ek_buf text;
+    ek_buf_init(&text, 0);
+    for (int pairs = 0; pairs < 2; pairs++) {
+        print_sixteen(&text, pairs);
+        accepts(&b, (const char *)text.data);
+        for (int i = 0; i < 16; i++)
+            ck_assert(b.q.x[i] == (float)(i + 1));
+        for (size_t length = 1; length < b.message.length; length++)
+            ck_assert_int_eq(reading_take(&b, b.message.data, length), EK_EFORMAT);
+    }
+    ek_buf_release(&text);
+    reading_end(&b);
+}
+END_TEST
+
 START_TEST(lists_of_ten_thousand_items_are_read_and_one_more_is_refused)
 {
     for (int encoding = EK_FEATURES_ARRAY; encoding <= EK_FEATURES_JSON_MAP; encoding++) {
@@ -630,6 +662,7 @@ Suite *suite_codec(void)
         another_manifest_is_told_from_ours, limits_are_kept_and_named, a_tombstone_is_refused,
         every_prefix_of_a_message_is_refused, patching_replaces_the_scores_in_their_width,
         an_item_without_a_score_cannot_be_patched, what_is_encoded_is_read_back_in_all_encodings,
+        sixteen_values_are_read_as_numbers_and_as_pairs,
         lists_of_ten_thousand_items_are_read_and_one_more_is_refused,
         lists_of_2048_features_are_read_up_to_the_bytes_of_a_message,
         encoding_beyond_a_limit_leaves_the_buffer_as_it_was,
