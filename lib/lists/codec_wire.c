@@ -23,10 +23,9 @@ enum { FIRST_FORM = 0xc0, FIXEXT_FIRST = 0xd4, FIXEXT_LAST = 0xd8 };
 
 static uint64_t load(const uint8_t *p, unsigned bytes)
 {
-    uint64_t value = 0;
-    for (unsigned i = 0; i < bytes; i++)
-        value = value << 8 | p[i];
-    return value;
+    if (bytes < 4)
+        return !bytes ? 0 : bytes == 1 ? *p : (uint64_t)p[0] << 8 | p[1];
+    return bytes == 4 ? ek_load_be32(p) : ek_load_be64(p);
 }
 
 static uint64_t extend_sign(uint64_t value, unsigned bytes)

@@ -64,6 +64,8 @@ struct record {
     enum ek_schema_role role;          /* of the fields, if step is NULL */
     size_t base;                       /* in `last` of the message: a number per field */
     uint32_t pairs;                    /* written so far */
+    uint32_t absent;                   /* fields that were not converted */
+    bool has_last;                     /* `last` has the ends of the repeated fields */
 };
 
 static int invalid(struct reader *r, const char *what)
@@ -82,16 +84,26 @@ static int spend(struct reader *r, uint64_t work)
     return EK_ELIMIT;
 }
 
-/* Read a field whose tag and length have one byte each. Return false for others. */
+/* Read a float, or a field with a length of at most two bytes, whose tag has one byte. Return false
+ * for others. */
 static inline bool next_short(struct reader *r, struct ek_proto_field *f)
 {
     const uint8_t *p = r->p;
-    if (r->end - p < 2 || (p[0] | p[1]) >= 0x80 || (p[0] & 7) != EK_PROTO_BYTES || p[0] < 8 ||
-        p[1] > r->end - p - 2 || !r->budget)
+    size_t length = EK_SCHEMA_FLOAT_BYTES;
+    if (r->end - p < 3 || p[0] < 8 || p[0] >= 0x80 || !r->budget)
+        return false;
+    unsigned tag = *p++, wire = tag & 7;
+    if (wire == EK_PROTO_BYTES) {
+        length = *p++;
+        if (length >= 0x80)
+            length = (length & 0x7f) | (size_t)*p++ << 7;
+    }
+    if ((wire != EK_PROTO_BYTES && wire != EK_PROTO_FIXED32) || length >= 0x4000 ||
+        length > (size_t)(r->end - p))
         return false;
     *f = (struct ek_proto_field){
-        .number = p[0] >> 3, .wire = EK_PROTO_BYTES, .bytes = p + 2, .length = p[1]};
-    r->p = p + 2 + p[1];
+        .number = tag >> 3, .wire = (uint8_t)wire, .bytes = p, .length = length};
+    r->p = p + length;
     r->budget--;
     return true;
 }
@@ -108,15 +120,12 @@ static inline int next(struct reader *r, struct ek_proto_field *f)
     return spend(r, f->number ? 1 : (uint64_t)(r->p - before));
 }
 
-/* Find the field with a number; most messages number them from 1 on. */
-static bool find_link(const struct reader *r, const struct ek_schema_type *t, uint32_t number,
-                      uint32_t *out)
+/* Find the field with a number by bisection. */
+static bool search_link(const struct reader *r, const struct ek_schema_type *t, uint32_t number,
+                        uint32_t *out)
 {
     const struct ek_schema_link *all = r->s->link; /* NULL in a schema without fields */
     uint32_t low = 0, high = t->count;
-    *out = number - 1;
-    if (number - 1 < t->count && all[t->first + number - 1].number == (int32_t)number)
-        return true;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (all[t->first + middle].number < (int32_t)number)
@@ -128,9 +137,13 @@ static bool find_link(const struct reader *r, const struct ek_schema_type *t, ui
     return low < t->count && all[t->first + low].number == (int32_t)number;
 }
 
-static bool is_repeated(const struct ek_schema_type *t)
+/* Find the field with a number; most messages number them from 1 on. */
+static inline bool find_link(const struct reader *r, const struct ek_schema_type *t,
+                             uint32_t number, uint32_t *out)
 {
-    return t->kind == EK_TYPE_ARRAY || t->kind == EK_TYPE_MAP;
+    *out = number - 1;
+    return (*out < t->count && r->s->link[t->first + *out].number == (int32_t)number) ||
+           search_link(r, t, number, out);
 }
 
 static bool is_packed(const struct ek_schema_link *l, const struct ek_proto_field *f)
@@ -139,11 +152,9 @@ static bool is_packed(const struct ek_schema_link *l, const struct ek_proto_fiel
 }
 
 /* Return whether a field has the wire type of its descriptor; others count as unknown. */
-static bool fits(const struct reader *r, const struct ek_schema_link *l,
-                 const struct ek_proto_field *f)
+static bool fits(const struct ek_schema_link *l, const struct ek_proto_field *f)
 {
-    return f->wire == WIRES[l->code] ||
-           (r->s->type[l->type].kind == EK_TYPE_ARRAY && is_packed(l, f));
+    return f->wire == WIRES[l->code] || (l->is_repeated && is_packed(l, f));
 }
 
 static bool is_real(enum code code)
@@ -468,7 +479,7 @@ static int put_row(struct reader *r, const struct ek_schema_link *l, struct ek_p
                             is_run ? l->type : EK_TYPE_NULL);
     size_t head = ek_output_begin_row(&r->o);
     for (; !rc; rc = next(r, f)) {
-        if (f->number == number && fits(r, l, f))
+        if (f->number == number && fits(l, f))
             rc = row_values(r, (enum code)l->code, l, f);
         else
             *is_alone = false;
@@ -495,7 +506,7 @@ static int put_container(struct reader *r, const struct ek_schema_link *l,
     int rc = EK_OK;
     ek_output_tag(&r->o, is_map ? EK_TAG_MAP32 : EK_TAG_ARRAY32, 0, 4);
     for (; !rc; rc = next(r, f)) {
-        bool is_part = f->number == number && fits(r, l, f);
+        bool is_part = f->number == number && fits(l, f);
         if (is_part && is_map)
             rc = put_entry(r, t, f);
         else if (is_part)
@@ -536,6 +547,30 @@ static const struct ek_schema_step *step_of(const struct reader *r, const struct
     return c->step ? &r->s->step[c->step->first + i] : NULL;
 }
 
+/* Note the end of the last part of each repeated field, from the first of them on. */
+static int find_last(struct reader *r, struct record *c)
+{
+    const uint8_t *before = r->p;
+    uint32_t *last = r->o.m->last + c->base;
+    const struct ek_schema_link *links = r->s->link + c->t->first;
+    uint32_t number = 0, i = 0;
+    int rc = EK_OK;
+    while (!rc && r->p < r->end) {
+        struct ek_proto_field f;
+        rc = next(r, &f);
+        if (rc || !f.number)
+            continue;
+        if (f.number != number)
+            number = find_link(r, c->t, f.number, &i) && links[i].is_repeated ? f.number : 0;
+        if (number && fits(&links[i], &f))
+            last[i] = (uint32_t)(r->p - r->start);
+    }
+    if (!rc)
+        r->p = before;
+    c->has_last = true;
+    return rc;
+}
+
 static int put_field(struct reader *r, struct record *c, struct ek_proto_field *f)
 {
     uint32_t i;
@@ -544,17 +579,24 @@ static int put_field(struct reader *r, struct record *c, struct ek_proto_field *
     const struct ek_schema_link *l = &r->s->link[c->t->first + i];
     const struct ek_schema_step *step = step_of(r, c, i);
     enum ek_schema_role role = step ? (enum ek_schema_role)step->role : c->role;
-    uint32_t last = r->o.m->last[c->base + i];
-    bool is_list = is_repeated(&r->s->type[l->type]);
-    if ((step && step->mode == EK_STEP_SKIP) || !fits(r, l, f) ||
-        (is_list && last == (uint32_t)READ))
+    uint32_t *last = &r->o.m->last[c->base + i];
+    int rc = EK_OK;
+    if ((step && step->mode == EK_STEP_SKIP) || !fits(l, f) ||
+        (l->is_repeated && *last == (uint32_t)READ))
         return EK_OK;
-    r->o.m->last[c->base + i] = (uint32_t)READ;
+    if (l->is_repeated && !c->has_last) {
+        *last = (uint32_t)(r->p - r->start);
+        rc = find_last(r, c);
+    }
+    uint32_t end = *last;
+    c->absent -= end != (uint32_t)READ;
+    *last = (uint32_t)READ;
     c->pairs++;
-    int rc = ek_output_word(&r->o, l);
+    if (!rc)
+        rc = ek_output_word(&r->o, l);
     if (rc)
         return rc;
-    return is_list ? put_repeated(r, l, step, role, f, last) : put_value(r, l, step, role, f);
+    return l->is_repeated ? put_repeated(r, l, step, role, f, end) : put_value(r, l, step, role, f);
 }
 
 /* Return whether an absent field has a value: 0, or an empty list of items of a message that is
@@ -576,9 +618,9 @@ static int put_defaults(struct reader *r, struct record *c)
 {
     int rc = EK_OK;
     for (uint32_t i = 0; !rc && i < c->t->count; i++) {
-        const struct ek_schema_link *l = &r->s->link[c->t->first + i];
         if (r->o.m->last[c->base + i] == (uint32_t)READ || !has_default(r, c, i))
             continue;
+        const struct ek_schema_link *l = &r->s->link[c->t->first + i];
         c->pairs++;
         rc = ek_output_word(&r->o, l);
         if (!rc && r->s->type[l->type].kind != EK_TYPE_ARRAY)
@@ -588,28 +630,6 @@ static int put_defaults(struct reader *r, struct record *c)
         if (!rc && r->s->type[l->type].kind == EK_TYPE_ARRAY)
             ek_output_tag(&r->o, EK_TAG_ARRAY32, 0, 4);
     }
-    return rc;
-}
-
-/* Note the end of the last part of each repeated field. */
-static int find_last(struct reader *r, const struct record *c)
-{
-    const uint8_t *before = r->p;
-    uint32_t *last = r->o.m->last + c->base;
-    uint32_t number = 0, i = 0;
-    int rc = EK_OK;
-    while (!rc && r->p < r->end) {
-        struct ek_proto_field f;
-        rc = next(r, &f);
-        if (rc || !f.number)
-            continue;
-        if (f.number != number)
-            number = find_link(r, c->t, f.number, &i) ? f.number : 0;
-        if (number && fits(r, &r->s->link[c->t->first + i], &f))
-            last[i] = (uint32_t)(r->p - r->start);
-    }
-    if (!rc)
-        r->p = before;
     return rc;
 }
 
@@ -632,7 +652,7 @@ static int push(struct reader *r, const struct ek_schema_type *t, size_t *base)
 static int put_fields(struct reader *r, struct record *c)
 {
     size_t head = (size_t)(r->o.to - r->o.m->wire);
-    int rc = c->t->has_repeated ? find_last(r, c) : EK_OK;
+    int rc = EK_OK;
     ek_output_tag(&r->o, EK_TAG_MAP32, 0, 4);
     while (!rc && r->p < r->end) {
         struct ek_proto_field f;
@@ -640,7 +660,7 @@ static int put_fields(struct reader *r, struct record *c)
         if (!rc)
             rc = put_field(r, c, &f);
     }
-    if (!rc)
+    if (!rc && c->absent)
         rc = put_defaults(r, c);
     if (!rc)
         ek_store_be32(r->o.m->wire + head + 1, c->pairs);
@@ -653,7 +673,7 @@ static int put_record(struct reader *r, const struct ek_schema_type *t,
                       const uint8_t *bytes, size_t length)
 {
     const uint8_t *p = r->p, *end = r->end;
-    struct record c = {.t = t, .step = step, .role = role};
+    struct record c = {.t = t, .step = step, .role = role, .absent = t->count};
     int rc = EK_OK;
     if (!r->depth) {
         r->o.what = "nested too deep";

@@ -462,9 +462,9 @@ static int make_link(struct compiler *b, const struct declared *d, struct field 
 {
     uint32_t entry;
     struct ek_text scope = name_of(b, d);
-    bool is_repeated = f->label == LABEL_REPEATED;
     int rc = EK_OK;
-    if (is_repeated && f->type_name.length && find_type(b, scope, f->type_name, &entry) &&
+    l->is_repeated = f->label == LABEL_REPEATED;
+    if (l->is_repeated && f->type_name.length && find_type(b, scope, f->type_name, &entry) &&
         b->declared[entry].is_entry && !d->is_entry) {
         l->code = TYPE_MESSAGE;
         l->number = (int32_t)f->number;
@@ -477,9 +477,9 @@ static int make_link(struct compiler *b, const struct declared *d, struct field 
     bool has_presence = f->in_oneof || f->is_optional || f->type == TYPE_MESSAGE;
     l->code = (uint8_t)f->type;
     l->number = (int32_t)f->number;
-    l->is_implicit = !is_repeated && !has_presence &&
+    l->is_implicit = !l->is_repeated && !has_presence &&
                      (f->presence ? f->presence == PRESENCE_IMPLICIT : d->is_implicit);
-    return rc || !is_repeated ? rc : repeat(b, f, l);
+    return rc || !l->is_repeated ? rc : repeat(b, f, l);
 }
 
 static int by_number(const void *a, const void *b)
@@ -518,7 +518,6 @@ static int read_fields(struct compiler *b, const struct declared *d)
         rc = ek_schema_add_word(b->s, f.name, &link, b->e);
         if (!rc)
             rc = make_link(b, d, &f, &link);
-        b->s->type[d->type].has_repeated |= f.label == LABEL_REPEATED;
         b->s->link[first + used++] = link;
     }
     if (rc)

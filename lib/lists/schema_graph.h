@@ -53,12 +53,12 @@ struct ek_schema_link {
     uint16_t key_length, name_length;
     int32_t number; /* Protobuf: of a field or symbol; the fields of a record ascend */
     uint8_t code; /* Protobuf: type of descriptor.proto, of a repeated field that of its elements */
+    bool is_repeated; /* Protobuf */
     bool is_implicit; /* Protobuf: a number, boolean or enum that is 0 is left out */
 };
 
 struct ek_schema_type {
     uint8_t kind, logical;
-    bool has_repeated;          /* Protobuf: a field of the record is repeated */
     uint32_t first, count;      /* links; of an enum: symbols, in `text` */
     uint64_t size;              /* of a fixed */
     uint64_t least;             /* bytes of its shortest value, at most EK_SCHEMA_LEAST_TOP */

@@ -57,9 +57,11 @@ static inline int ek_output_note(struct ek_schema_output *o, size_t at, size_t l
 
 static inline void ek_output_tag(struct ek_schema_output *o, uint8_t tag, uint64_t value, int bytes)
 {
-    *o->to++ = tag;
+    uint8_t *to = o->to; /* in a register: a byte that is written may be part of *o */
+    *to++ = tag;
     for (int i = bytes - 1; i >= 0; i--)
-        *o->to++ = (uint8_t)(value >> 8 * i);
+        *to++ = (uint8_t)(value >> 8 * i);
+    o->to = to;
 }
 
 static inline void ek_output_integer(struct ek_schema_output *o, int64_t value)
