@@ -108,6 +108,7 @@ struct ek_schema_message {
     size_t length, capacity;
     struct ek_schema_noted *places;
     size_t place_count, place_capacity;
+    size_t found;   /* place that was looked up last */
     uint32_t *last; /* stack of the conversion of Protobuf */
     size_t last_capacity;
 };

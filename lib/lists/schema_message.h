@@ -44,7 +44,7 @@ bool ek_schema_is_proto(const struct ek_schema_message *m);
 const uint8_t *ek_schema_wire(const struct ek_schema_message *m, size_t *length);
 /* Set *place to the position in the message of the float or double at `offset` of the msgpack.
  * Return false for other values: integers and nulls have no fixed width. */
-bool ek_schema_place(const struct ek_schema_message *m, size_t offset, struct ek_place *place);
+bool ek_schema_place(struct ek_schema_message *m, size_t offset, struct ek_place *place);
 
 /* Write a number in the width of the float (4) or double (8) that it replaces. Return the width. */
 size_t ek_schema_store(uint8_t *to, size_t width, double value);
@@ -66,7 +66,7 @@ struct ek_schema_value {
 };
 /* Start at the features whose `bin` is at `offset` of the msgpack, with `values` floats at `bin`.
  * `bytes` is the converted message. Return false if there are none. */
-bool ek_schema_row_start(const struct ek_schema_message *m, size_t offset, const void *bytes,
+bool ek_schema_row_start(struct ek_schema_message *m, size_t offset, const void *bytes,
                          size_t length, const uint8_t *bin, size_t values,
                          struct ek_schema_row *row);
 /* Read the next value. Return false at the end, or if `bytes` are another message. */

@@ -55,7 +55,7 @@ int ek_output_begin(struct ek_schema_output *o, struct ek_schema_message **m,
     if (!*m)
         return EK_ENOMEM;
     (*m)->schema = s;
-    (*m)->place_count = (*m)->length = 0;
+    (*m)->place_count = (*m)->length = (*m)->found = 0;
     o->to = o->end = (*m)->wire;
     if (o->end) /* no sum with NULL, which is undefined */
         o->end += (*m)->capacity;
@@ -114,9 +114,16 @@ const uint8_t *ek_schema_wire(const struct ek_schema_message *m, size_t *length)
     return m->wire;
 }
 
-static const struct ek_schema_noted *find_place(const struct ek_schema_message *m, size_t offset)
+/* Find a place, first from the last one on: values are mostly looked up in their order. */
+static const struct ek_schema_noted *find_place(struct ek_schema_message *m, size_t offset)
 {
+    enum { NEAR = 4 };
     size_t low = 0, high = m->place_count;
+    for (size_t i = m->found; i < high && i < m->found + NEAR; i++)
+        if (m->places[i].wire == offset) {
+            m->found = i;
+            return &m->places[i];
+        }
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (m->places[middle].wire < offset)
@@ -124,10 +131,11 @@ static const struct ek_schema_noted *find_place(const struct ek_schema_message *
         else
             high = middle;
     }
+    m->found = low;
     return low < m->place_count && m->places[low].wire == offset ? &m->places[low] : NULL;
 }
 
-bool ek_schema_place(const struct ek_schema_message *m, size_t offset, struct ek_place *place)
+bool ek_schema_place(struct ek_schema_message *m, size_t offset, struct ek_place *place)
 {
     const struct ek_schema_noted *found = find_place(m, offset);
     if (!found || !found->length)
@@ -145,7 +153,7 @@ size_t ek_schema_store(uint8_t *to, size_t width, double value)
     return width;
 }
 
-bool ek_schema_row_start(const struct ek_schema_message *m, size_t offset, const void *bytes,
+bool ek_schema_row_start(struct ek_schema_message *m, size_t offset, const void *bytes,
                          size_t length, const uint8_t *bin, size_t values,
                          struct ek_schema_row *row)
 {
