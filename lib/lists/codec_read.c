@@ -461,7 +461,7 @@ static int read_item_paths(struct ek_decode *d, uint32_t pairs)
     return rc;
 }
 
-static int read_item(struct ek_decode *d, int i)
+static inline int read_item(struct ek_decode *d, int i)
 {
     const struct ek_list *q = d->q;
     struct ek_head h;
@@ -470,7 +470,7 @@ static int read_item(struct ek_decode *d, int i)
     d->seen[EK_FIELD_OF_ITEM] = 0;
     clear_item(d->q, i);
     int rc;
-    if (!ek_wire_short_map(&d->w, &h.count)) {
+    if (!ek_wire_map(&d->w, &h.count)) {
         rc = ek_decode_head(d, &h);
         if (rc)
             return rc;

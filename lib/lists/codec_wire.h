@@ -197,16 +197,22 @@ static inline bool ek_wire_short_text(struct ek_wire *w, struct ek_text *text)
     return true;
 }
 
-/* Read the header of a map of at most 15 pairs. Return false for other objects, with `p` unchanged.
- */
-static inline bool ek_wire_short_map(struct ek_wire *w, uint32_t *pairs)
+/* Read the header of a map of at most 15 pairs, or of 32 bits, as conversions write it. Return
+ * false for other objects, with `p` unchanged. */
+static inline bool ek_wire_map(struct ek_wire *w, uint32_t *pairs)
 {
-    size_t left = ek_wire_left(w);
-    unsigned count = left ? *w->p ^ (unsigned)EK_TAG_SHORT_MAP : 16;
-    if (count >= 16 || 2 * count >= left)
+    size_t left = ek_wire_left(w), size = 1;
+    uint32_t count = left ? *w->p ^ (unsigned)EK_TAG_SHORT_MAP : 16;
+    if (count >= 16) {
+        if (left < 5 || *w->p != EK_TAG_MAP32)
+            return false;
+        count = ek_load_be32(w->p + 1);
+        size = 5;
+    }
+    if (2 * (uint64_t)count > left - size)
         return false;
     *pairs = count;
-    w->p++;
+    w->p += size;
     return true;
 }
 
