@@ -19,10 +19,10 @@ struct ek_bench {
 
 static double time_runs(const struct ek_contender *c, int repeats)
 {
-    double start = ek_measure_seconds();
+    double start = ek_measure_processor();
     for (int i = 0; i < repeats; i++)
         c->run(c->context);
-    return (ek_measure_seconds() - start) / repeats;
+    return (ek_measure_processor() - start) / repeats;
 }
 
 static void measure(const struct ek_bench *b, const struct ek_contender *c, int count, double *best)

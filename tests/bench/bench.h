@@ -41,8 +41,8 @@ struct ek_contender {
     void *context;
 };
 
-/* Time all contenders in turns and keep the best round. `amount` is the number of units in one run.
- * A unit `ns/...` or `us/...` is a cost, `.../s` a rate. */
+/* Measure the processor time of all contenders in turns and keep the best round. `amount` is the
+ * number of units in one run. A unit `ns/...` or `us/...` is a cost, `.../s` a rate. */
 void ek_bench_case(struct ek_bench *b, const char *name, const char *unit, double amount,
                    const struct ek_contender *contenders, int count);
 

@@ -186,6 +186,17 @@ def limits(rows):
     return table(["case", "ours, ns/value", "limit", "ns/value"], out) if out else NONE
 
 
+def encodings(rows):
+    """Lists of other encodings against the same lists as MessagePack arrays, in turns."""
+    out = []
+    for bench, name in (("avro", "Avro"), ("proto", "Protobuf")):
+        for r in rows.of(bench):
+            if r["peer"]:
+                out.append([f"{name}, {r['case'].removeprefix('decode, ' + KAFKA)}", number(rows.value(bench, r["case"])),
+                            number(r["value"]), number(1 / r["ratio"])])
+    return table(["encoding", "ns/value", "MessagePack array, ns/value", "times"], out) if out else NONE
+
+
 def perf(rows):
     sides = ("nothing routed", "5 features routed")
     shares = {side: [(r["case"].removeprefix(side + ", "), r["value"]) for r in rows.of("perf")
@@ -200,7 +211,7 @@ def perf(rows):
 
 
 TABLES = {"machine": machine, "budgets": budgets, "kafka": kafka, "abuse": abuse, "latency": latency, "peers": by_peer("peers", "ns/value"),
-          "stages": by_peer("stages", "messages/s"), "guard": guard, "long": long, "limits": limits, "perf": perf,
+          "stages": by_peer("stages", "messages/s"), "guard": guard, "long": long, "limits": limits, "encodings": encodings, "perf": perf,
           "texts": by_peer("extract", "documents/s"), "candidates": by_peer("extract", "us/query"),
           "features": by_peer("extract", "us/document")}
 

@@ -198,6 +198,8 @@ class TheDocument(Case):
                           row("kafka", "136 features, 20 items, bin, nothing routed", 12000, "messages/s"),
                           row("kafka", "136 features, 20 items, bin, nothing routed", 15000, "messages/s",
                               performance.FORWARDER, 0.8),
+                          row("avro", "decode, 136 features, 20 items, array of float", 0.6),
+                          row("avro", "decode, 136 features, 20 items, array of float", 0.4, peer="MessagePack array", ratio=0.6667),
                           row("abuse", "alone", 100, "messages/s"),
                           row("abuse", "alone, lowest pass", 97, "messages/s", "alone", 0.97),
                           row("abuse", "alone, highest pass", 102, "messages/s", "alone", 1.02),
@@ -208,6 +210,7 @@ class TheDocument(Case):
                           row("machine", "busy with other work before a run", 60, "%")])
         self.assertIn("| guard, `bin`, AVX-512 | 4 ns/value | 3.25 ns/value |", text)
         self.assertIn("| `run` against the forwarder, nothing routed, `bin` | 0.90 | 0.80 |", text)
+        self.assertIn("| Avro, array of float | 0.6 | 0.4 | 1.5 |", text)
         self.assertIn("| alone | 100 | 0.97 to 1.02 | not measured |  |  |  |", text)
         self.assertIn("| slow clients | 99 | 0.99 | not measured |  |  | 1.5 % |", text)
         self.assertIn("60% busy", text)
