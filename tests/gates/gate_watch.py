@@ -1,5 +1,5 @@
 """Alert rules and the dashboards use only existing metrics and labels. Each alert has a runbook section, a test in
-which it is quiet and one in which it fires."""
+which it is quiet and one in which it fires, and the severity of the program's own alert with that section."""
 import json
 import os
 import re
@@ -20,7 +20,9 @@ _KEY = re.compile(r"(\w+)\s*(?:=~|!~|!=|=)")
 _GROUPED = re.compile(r"\b(?:by|on|without|ignoring)\s*\(([^)]*)\)")
 _LEGEND = re.compile(r"\{\{\s*(?:\$labels\.)?(\w+)\s*\}\}")
 _ALERT = re.compile(r"^ +- alert: (\w+)\n((?: {8}.*\n?)*)", re.M)
-_OWN = re.compile(r'\{"([a-z-]+)",\s+"(Evenkeel\w+)",\s+EK_ALERT_')
+_OWN = re.compile(r'\{"([a-z-]+)",\s+"(Evenkeel\w+)",\s+EK_ALERT_(\w+)')
+# The limits of is_plan_limit in OWN.
+PLAN_LIMITS = 'limit=~"plan|max_routed_.*"'
 _LOOK = re.compile(r"^\*\*Look\*\*.*?(?=^\*\*Do\*\*|^## |\Z)", re.M | re.S)
 _SHELL = re.compile(r"^```sh[^\n]*\n(.*?)^```$", re.M | re.S)
 _CHANGES = re.compile(r"^[^#\n]*?(evenkeel (?:pause|resume|accept|revert|pin|unpin|reload|run)\b|curl\b[^\n|]*?(?:\s-[a-zA-Z]*[dX]|--(?:data|request|json)))", re.M)
@@ -58,8 +60,15 @@ def anchors(text):
     return {re.sub(r"[^\w\- ]", "", t.lower()).replace(" ", "-") for t in re.findall(r"^#+ +(.*?) *$", text, re.M)}
 
 
+def severity_faults(name, body, place, own):
+    wanted = "critical" if PLAN_LIMITS in body else own.get(place)
+    if wanted and f"severity: {wanted}}}" not in body:
+        yield f"{RULES}: {name}: the alert {place} of the program is {wanted}"
+
+
 def rule_faults(tree, known):
     places, tests = anchors(tree.text(RUNBOOKS)), tree.text(TESTS)
+    own = {kind: severity.lower() for kind, _, severity in _OWN.findall(tree.text(OWN))}
     for name, body in _ALERT.findall(tree.text(RULES)):
         expression = re.search(r"^ +expr: (.*)$", body, re.M)
         for fault in expression_faults(expression.group(1) if expression else "", known, body):
@@ -67,6 +76,7 @@ def rule_faults(tree, known):
         url = re.search(r"runbook_url: docs/runbooks\.md#(\S+)", body)
         if not url or url.group(1) not in places:
             yield f"{RULES}: {name}: leads to no place of the runbooks"
+        yield from severity_faults(name, body, url.group(1) if url else "", own)
         if not re.search(rf"\{{alertname: {name}, eval_time: \w+, exp_alerts: \[\]\}}", tests):
             yield f"{TESTS}: no test in which {name} stays quiet"
         if not re.search(rf"- alertname: {name}\n +eval_time: \w+\n +exp_alerts:\n +- exp_labels", tests):
@@ -75,7 +85,7 @@ def rule_faults(tree, known):
 
 def runbook_faults(tree):
     """Check the reverse: every runbook section belongs to an alert."""
-    rules, text, own = tree.text(RULES), tree.text(RUNBOOKS), _OWN.findall(tree.text(OWN))
+    rules, text, own = tree.text(RULES), tree.text(RUNBOOKS), [row[:2] for row in _OWN.findall(tree.text(OWN))]
     known, said = {name for name, _ in _ALERT.findall(rules)}, set(re.findall(r"`(Evenkeel\w+)`", text))
     titles = {title for kind, title in own if kind != "test"}
     for name in sorted(said - known - titles):
@@ -155,6 +165,7 @@ def _alert(expression, place="down"):
 
 SEEDS = [
     ("an alert on a metric that is not there", RULES, _alert("evenkeel_nothing_total > 0"), "evenkeel_nothing_total is no metric"),
+    ("an alert of another severity than the program's own", RULES, _alert("evenkeel_paused == 1", "paused"), "of the program is warning"),
     ("an alert on a label that is not there", RULES, _alert('evenkeel_ready{color="red"} > 0'), "has no label color"),
     ("a group by a label that is not there", RULES, _alert("sum by (color) (evenkeel_ready) > 0"), "the label color"),
     ("an alert without its place in the runbooks", RULES, _alert("evenkeel_ready == 0", "nowhere"), "leads to no place"),
