@@ -48,8 +48,8 @@ bench: $(B)/bench $(B)/evenkeel $(TIME_SCORES) $(TIME_SKETCH) $(TIME_TEXTS) $(BE
 
 check-bench: $(B)/bench $(TIME_SKETCH) $(B)/tests/bench/kafka/clients ## that the benchmarks run and their lines can be read
 	@$(PYTHON) tests/bench/smoke.py $(B)
-performance: ## the tables of docs/cost.md and docs/dev/performance.md out of build/bench.jsonl
-	@$(PYTHON) -B tests/bench/performance.py $(B)/bench.jsonl docs/dev/performance.md docs/cost.md
+performance: ## the tables of docs/cost.md, docs/sizing.md and docs/dev/performance.md out of build/bench.jsonl
+	@$(PYTHON) -B tests/bench/performance.py $(B)/bench.jsonl docs/dev/performance.md docs/cost.md docs/sizing.md
 	@$(PYTHON) -B tests/bench/plots.py $(B)/bench.jsonl docs/dev/performance.svg
 plots: ## the picture alone
 	@$(PYTHON) -B tests/bench/plots.py $(B)/bench.jsonl docs/dev/performance.svg

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Write the tables of docs/dev/performance.md and docs/cost.md at their markers: performance.py build/bench.jsonl PAGE...
+"""Write the tables of docs/dev/performance.md, docs/cost.md and docs/sizing.md at their markers: performance.py build/bench.jsonl PAGE...
 
 All values are from the file; missing ones are marked.
 """
 import json
+import math
 import os
 import re
 import sys
@@ -15,6 +16,7 @@ from document import table  # noqa: E402
 NONE = "not measured"
 BUSY_PERCENT = 10  # of all processors; above that, results are rough
 KAFKA = "136 features, 20 items, "
+EXAMPLE_RATE = 20000  # lists per second of the example in docs/sizing.md
 FORWARDER, QUICK = "librdkafka forwarder, same settings", "librdkafka forwarder, free to reorder"
 
 
@@ -174,6 +176,24 @@ def long(rows):
                   for c in cases]) if cases else NONE
 
 
+def sizing(rows):
+    """Return what the lists of `kafka` need at EXAMPLE_RATE; `long` has the memory of a guard with 40 arms."""
+    spent = [rows.value("kafka", f"{KAFKA}bin, {routed} routed, processor time of the client") for routed in ("nothing", "5 features")]
+    guard = max((r["value"] for r in rows.of("long") if r["unit"] == "MiB"), default=None)
+    if guard is None or None in spent:
+        return NONE
+    rate, most, memory = f"{EXAMPLE_RATE:,}", EXAMPLE_RATE * spent[1] / 1e6, 2 * guard + 4 * 64
+    return table(["need", "calculation", "result"], [
+        ["CPUs, nothing routed", f"{rate} x {number(spent[0], 'us')}", f"{EXAMPLE_RATE * spent[0] / 1e6:.2f}"],
+        ["CPUs, 5 features routed", f"{rate} x {number(spent[1], 'us')}", f"{most:.2f}"],
+        ["CPUs, with as much again for backlogs", f"2 x {most:.2f}, rounded up", f"{math.ceil(2 * most)}"],
+        ["network, in each direction", f"{rate} x 20 x 136 x 4 bytes", f"{EXAMPLE_RATE * 20 * 136 * 4 / 1e6:.0f} MB/s"],
+        ["memory of the guard, twice during a reload", f"2 x {number(guard, 'MiB')}", f"{2 * guard:.0f} MiB"],
+        ["memory of messages, in flight three times and fetched", "4 x 64 MiB", "256 MiB"],
+        ["memory limit, with half again as reserve", f"1.5 x {memory:.0f} MiB", f"{1.5 * memory / 1024:.1f} GiB"],
+    ])
+
+
 def limits(rows):
     out = []
     for bench, case in (("sketch", "136 features, 1 segment, row-major"), ("sketch", "136 features, 8 segments, row-major"),
@@ -211,7 +231,8 @@ def perf(rows):
 
 
 TABLES = {"machine": machine, "budgets": budgets, "kafka": kafka, "abuse": abuse, "latency": latency, "peers": by_peer("peers", "ns/value"),
-          "stages": by_peer("stages", "messages/s"), "guard": guard, "long": long, "limits": limits, "encodings": encodings, "perf": perf,
+          "stages": by_peer("stages", "messages/s"), "guard": guard, "long": long, "sizing": sizing, "limits": limits,
+          "encodings": encodings, "perf": perf,
           "texts": by_peer("extract", "documents/s"), "candidates": by_peer("extract", "us/query"),
           "features": by_peer("extract", "us/document")}
 

@@ -8,6 +8,7 @@ import contextlib
 import http.server
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -24,7 +25,8 @@ import plots  # noqa: E402
 import sketches  # noqa: E402
 
 BUILD = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "build"
-DOCUMENT = os.path.join(os.path.dirname(os.path.dirname(HERE)), "docs", "dev", "performance.md")
+DOCS = os.path.join(os.path.dirname(os.path.dirname(HERE)), "docs")
+PAGES = {"performance.md": os.path.join(DOCS, "dev"), "sizing.md": DOCS}
 CLIENTS = os.path.join(BUILD, "tests", "bench", "kafka", "clients")
 TIME_SKETCH = os.path.join(BUILD, "tests", "bench", "peers", "time_sketch")
 KEYS = ["bench", "case", "value", "unit", "peer", "ratio"]
@@ -180,13 +182,13 @@ class Plots(unittest.TestCase):
         self.assertEqual(len(document.getElementsByTagName("circle")), 3)
 
 
-class TheDocument(Case):
-    def made(self, rows):
-        with open(DOCUMENT, encoding="utf-8") as stream, open(self.path("p.md"), "w", encoding="utf-8") as out:
-            out.write(stream.read())
-        subprocess.run([sys.executable, os.path.join(HERE, "performance.py"), self.write("rows", rows), self.path("p.md")],
+class TheDocuments(Case):
+    def made(self, rows, page="performance.md"):
+        for name, folder in PAGES.items():
+            shutil.copy(os.path.join(folder, name), self.path(name))
+        subprocess.run([sys.executable, os.path.join(HERE, "performance.py"), self.write("rows", rows), *map(self.path, PAGES)],
                        check=True)
-        with open(self.path("p.md"), encoding="utf-8") as stream:
+        with open(self.path(page), encoding="utf-8") as stream:
             return stream.read()
 
     def test_says_what_was_not_measured(self):
@@ -215,6 +217,16 @@ class TheDocument(Case):
         self.assertIn("| slow clients | 99 | 0.99 | not measured |  |  | 1.5 % |", text)
         self.assertIn("60% busy", text)
         self.assertIn("to be made again", text)
+
+    def test_size_an_instance_by_the_figures(self):
+        spent = ", processor time of the client"
+        text = self.made([row("kafka", "136 features, 20 items, bin, nothing routed" + spent, 25, "us/message"),
+                          row("kafka", "136 features, 20 items, bin, 5 features routed" + spent, 80, "us/message"),
+                          row("long", "1000000 lists", 100, "MiB"), row("long", "2000000 lists", 128, "MiB")], "sizing.md")
+        self.assertIn("| CPUs, nothing routed | 20,000 x 25 us | 0.50 |", text)
+        self.assertIn("| CPUs, with as much again for backlogs | 2 x 1.60, rounded up | 4 |", text)
+        self.assertIn("| memory limit, with half again as reserve | 1.5 x 512 MiB | 0.8 GiB |", text)
+        self.assertIn("not measured", self.made([], "sizing.md"))
 
 
 def main():
