@@ -34,9 +34,7 @@ static const char CONFIG_HEAD[] =
     "without secrets.\n"
     "Keys marked **Reload** take effect at a [reload](reload.md), all others at a "
     "restart.\n"
-    "A JSON Schema for editors is installed as `share/evenkeel/schema/config.schema.json`.\n\n"
-    "| key | values | default | description |\n"
-    "|---|---|---|---|\n";
+    "A JSON Schema for editors is installed as `share/evenkeel/schema/config.schema.json`.\n";
 
 static const char RULES_HEAD[] =
 
@@ -127,14 +125,30 @@ static void write_row(const struct ek_key_row *k, const char *name, FILE *out)
     fprintf(out, "%s%s |\n", k->help, k->flags & EK_KEY_RELOADABLE ? ". **Reload**" : "");
 }
 
+static void write_heading(const char *title, int length, const char *note, FILE *out)
+{
+    fprintf(out,
+            "\n## %.*s\n\n%s| key | values | default | description |\n"
+            "|---|---|---|---|\n",
+            length, title, note);
+}
+
 void ek_page_config(FILE *out)
 {
     const struct ek_key_table *t = ek_config_keys();
+    const char *previous = "";
     fputs(CONFIG_HEAD, out);
-    for (size_t i = 0; i < t->count; i++)
-        if (t->keys[i].size)
-            write_row(&t->keys[i], t->keys[i].path, out);
-    fputs("\nReserved keys, which are errors in this version:\n\n", out);
+    for (size_t i = 0; i < t->count; i++) {
+        const char *path = t->keys[i].path;
+        size_t top = strcspn(path, ".");
+        if (!t->keys[i].size)
+            continue;
+        if (strncmp(path, previous, top + 1))
+            write_heading(path, (int)top, "", out);
+        write_row(&t->keys[i], path, out);
+        previous = path;
+    }
+    fputs("\n## Reserved\n\nThese keys are errors in this version:\n\n", out);
     for (size_t i = 0; i < t->count; i++)
         if (t->keys[i].type == EK_KEY_UNAVAILABLE)
             fprintf(out, "- `%s`: %s\n", t->keys[i].path, t->keys[i].help);
@@ -144,10 +158,8 @@ static void write_section(const char *section, const char *title, FILE *out)
 {
     const struct ek_key_table *t = ek_rules_keys();
     bool features = !strcmp(section, "features.*");
-    fprintf(out,
-            "\n## %s\n\n%s| key | values | default | description |\n"
-            "|---|---|---|---|\n",
-            title, features ? "In addition to the keys marked * above:\n\n" : "");
+    write_heading(title, (int)strlen(title),
+                  features ? "In addition to the keys marked * above:\n\n" : "", out);
     for (size_t i = 0; i < t->count; i++)
         if (ek_key_is_in(&t->keys[i], section) && !(features && t->keys[i].also))
             write_row(&t->keys[i], ek_key_name(&t->keys[i]), out);
