@@ -15,6 +15,9 @@ extensions = ["myst_parser"]
 html_theme = "furo"
 html_use_index = False
 html_title = f"evenkeel {version}"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_search_scorer = os.path.join(os.path.dirname(os.path.abspath(__file__)), "scorer.js")
 root_doc = "index"
 exclude_patterns = ["examples"]
 html_extra_path = [os.path.join(SOURCES, "openapi.json")]
@@ -100,6 +103,22 @@ def link_terms(app, doctree):
         terms.link_terms(doctree, known)
 
 
+CELL = re.compile(r"<td>.*?</td>", re.S)
+LITERAL = re.compile(r'(?<=<span class="pre">)[^<]+')
+BREAK = re.compile(r"(?<=[._/=(,|])(?=\w)")
+
+
+def with_breaks(body):
+    """Let the names in tables break after punctuation; a copy of them has no other characters."""
+    return CELL.sub(lambda cell: LITERAL.sub(lambda name: BREAK.sub("<wbr>", name.group(0)), cell.group(0)), body)
+
+
+def add_breaks(app, name, template, context, doctree):
+    if "body" in context:
+        context["body"] = with_breaks(context["body"])
+
+
 def setup(app):
     app.connect("source-read", read)
     app.connect("doctree-read", link_terms)
+    app.connect("html-page-context", add_breaks)
