@@ -2,7 +2,8 @@
 # tests/python_env.sh FOLDER REQUIREMENTS [ARGUMENTS OF PIP INSTALL...]: print a Python with packages of the
 # Python index, in a virtual environment in FOLDER, in addition to those of Debian. It is created again
 # when REQUIREMENTS changes. Missing packages are reported on stderr, and the tests that need them
-# are skipped visibly. SYSTEM_PYTHON is another interpreter than that of Debian.
+# are skipped visibly. SYSTEM_PYTHON is another interpreter than that of Debian. Parallel calls for one folder wait
+# for the first.
 set -eu
 mkdir -p "$1"
 folder=$(cd "$1" && pwd) wanted=$2 name=$(basename "$1")
@@ -11,6 +12,10 @@ shift 2
 system=${SYSTEM_PYTHON:-/usr/bin/python3}
 [ -x "$system" ] || system=$(command -v python3)
 
+if command -v flock >/dev/null; then
+	exec 9>"$folder/lock"
+	flock 9
+fi
 if ! cmp -s "$wanted" "$folder/installed.txt"; then
 	rm -rf "$folder/venv" "$folder/installed.txt"
 	if ! "$system" -m venv --system-site-packages "$folder/venv" >&2; then

@@ -144,6 +144,21 @@ def test_parts(tree, folder):
                      what + (f", lane {lanes}" if lanes else ""), lines)
 
 
+def test_environment(tree, folder):
+    """Parallel calls for one environment create it once, and each gets it."""
+    interpreter, made, wanted = (os.path.join(folder, name) for name in ("interpreter", "made", "requirements.txt"))
+    with open(interpreter, "w", encoding="utf-8") as f:
+        f.write(f'#!/bin/sh\necho >>{made}\nsleep 0.2\nmkdir -p "$4/bin" && ln -s /bin/true "$4/bin/pip"\n')
+    os.chmod(interpreter, 0o755)
+    with open(wanted, "w", encoding="utf-8") as f:
+        f.write("any\n")
+    calls = [subprocess.Popen(["sh", tree.path("tests/python_env.sh"), os.path.join(folder, "env"), wanted], text=True,
+                              stdout=subprocess.PIPE, env={**os.environ, "SYSTEM_PYTHON": interpreter}) for _ in range(2)]
+    printed = [call.communicate()[0].strip() for call in calls]
+    yield report(printed == [os.path.join(folder, "env", "venv", "bin", "python")] * 2 and os.path.getsize(made) == 1,
+                 "python_env", "parallel calls create one environment", printed)
+
+
 def run(tree, gates):
     results = []
     with tempfile.TemporaryDirectory() as folder:
@@ -152,5 +167,6 @@ def run(tree, gates):
             results += test_gate(name, gate, copy)
         results += test_parts(tree, folder)
         results += test_stop(tree, folder)
+        results += test_environment(tree, folder)
     print(f"{sum(results)} passed, {len(results) - sum(results)} failed")
     return 0 if all(results) else 1
