@@ -87,6 +87,14 @@ brings_watch() {
 	command -v promtool >/dev/null || return 0
 	promtool check rules "$rules"
 }
+names_all_packages() { # without a compiler that could look for headers
+	! PATH=$scratch/nothing /bin/sh "$top/deploy/deps.sh" --check 2>"$scratch/missing" || return 1
+	for package in $("$top/deploy/deps.sh" --libraries | tr , ' '); do
+		grep -qE "^remedy: .* $package( |\$)" "$scratch/missing" || {
+			echo "$package is not named" && return 1
+		}
+	done
+}
 leaves_nothing() {
 	$MAKE -C "$top" --no-print-directory uninstall PREFIX="$home" &&
 		[ -z "$(find "$home" ! -type d)" ]
@@ -106,5 +114,6 @@ t "the catalog of units is there, and that of the program" brings_units
 t "rules of Prometheus and the dashboard of Grafana" brings_watch
 t "DESTDIR and PREFIX" stages
 t "make uninstall leaves nothing" leaves_nothing
+t "without a compiler every missing package is named" names_all_packages
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
