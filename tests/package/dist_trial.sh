@@ -1,6 +1,7 @@
 #!/bin/sh
-# dist_trial.sh DIST: the portable archives, the rpm package and the image on a minimal Debian of another release,
-# downloaded for it. Takes minutes and root: `make dist-trial`. An archive for 64-bit ARM runs in an emulator.
+# dist_trial.sh DIST: the portable archives, the rpm package, the image and the wheel on a minimal Debian of RELEASE,
+# downloaded for it, and the Debian packages if they are of this release. Takes minutes and root: `make dist-trial`.
+# An archive for 64-bit ARM runs in an emulator.
 set -eu
 here=$(realpath "$(dirname "$0")")
 dist=$(realpath "$1") release=${RELEASE:-trixie}
@@ -41,6 +42,35 @@ installs() {
 removes() {
 	in_root rpm -e --noplugins evenkeel && [ -z "$(find "$root/usr/bin" "$root/usr/lib" "$root/usr/share" "$root/etc" -name '*evenkeel*')" ]
 }
+apt() {
+	in_root env DEBIAN_FRONTEND=noninteractive apt-get -y -q --no-install-recommends "$@"
+}
+debian() {
+	mkdir "$root/tmp/debs" && cp "$dist"/*.deb "$root/tmp/debs/"
+	# shellcheck disable=SC2046 # a list of words
+	apt install $(cd "$root" && printf '/%s ' tmp/debs/*.deb) && works /usr/bin/evenkeel && apt purge evenkeel evenkeel-tools &&
+		[ ! -e "$root/usr/bin/evenkeel" ]
+}
+imports() { # wheel
+	"${PYTHON:-python3}" -m zipfile -e "$1" "$root/tmp/wheel" && chmod -R a+rX "$root/tmp/wheel" &&
+		as_user /usr/bin/env PYTHONPATH=/tmp/wheel python3 -c 'import numpy, evenkeel
+wide = evenkeel.wide_columns(numpy.exp(numpy.arange(6.0)).reshape(3, 2), numpy.array([0, 3]), evenkeel.WideColumns([0], [], []))
+assert abs(wide[:, 0].mean()) < 1e-6 and wide[2, 0] > 1, wide'
+}
+# Of this version of Python, or from 3.12 on of an earlier one.
+fitting_wheel() {
+	version=$(in_root python3 -c 'import sys; print("%d%d" % sys.version_info[:2])')
+	ls "$dist"/evenkeel-*-cp"$version"-cp"$version"-*x86_64.whl 2>/dev/null && return
+	[ "$version" -lt 312 ] || ls "$dist"/evenkeel-*-abi3-*x86_64.whl 2>/dev/null
+}
+try_if() { # whether it suits this release, name, command...
+	if [ -n "$1" ]; then
+		shift
+		t "$@"
+	else
+		skipped=$((skipped + 1))
+	fi
+}
 image() {
 	root=$scratch/image
 	"${PYTHON:-python3}" "$here/oci_read.py" "$dist"/evenkeel-*-oci.tar "$root" && works /usr/bin/evenkeel
@@ -70,12 +100,15 @@ t "the portable archive on a bare $release" unpacks
 rm -rf "$root/usr/local/bin" "$root/usr/local/lib/evenkeel"
 t "the rpm package on a bare $release" installs
 t "its removal" removes
+cp /etc/resolv.conf "$root/etc/"
+t "the package lists of $release" apt update
+try_if "$(. /etc/os-release && [ "$VERSION_CODENAME" != "$release" ] || echo same)" "the Debian packages on a bare $release" debian
+t "NumPy of $release" apt install python3-numpy
+wheel=$(fitting_wheel || true)
+try_if "$wheel" "the wheel on a bare $release" imports "$wheel"
 t "the image" image
 arm_root=$(dirname "$dist")/sysroot-arm64
-if [ -d "$arm_root" ] && ls "$dist"/*-linux-arm64.tar.gz >/dev/null 2>&1; then
-	t "the archive for 64-bit ARM in an emulator" arm
-else
-	skipped=1
-fi
+arm_archive=$([ ! -d "$arm_root" ] || ls "$dist"/*-linux-arm64.tar.gz 2>/dev/null || true)
+try_if "$arm_archive" "the archive for 64-bit ARM in an emulator" arm
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]
