@@ -479,6 +479,13 @@ static bool is_unknown_topic(const char *facility, const char *text)
     return !strcmp(facility, "BROKERUA") && strstr(text, "Unknown topic");
 }
 
+/* Return true for the line of a request that a broker did not answer in time. librdkafka reports no
+ * error for it if another request succeeds. */
+static bool is_unanswered_request(const char *facility)
+{
+    return !strcmp(facility, "REQTMOUT");
+}
+
 /* Log levels are syslog levels. CONFWARN is for debug only: every client gets the properties of
  * both types. */
 static void on_log(const rd_kafka_t *rk, int level, const char *facility, const char *text)
@@ -487,6 +494,8 @@ static void on_log(const rd_kafka_t *rk, int level, const char *facility, const 
     char line[REASON_BYTES];
     if (w && is_unknown_topic(facility, text))
         atomic_fetch_add(&w->unknown_topics, 1);
+    if (w && is_unanswered_request(facility))
+        atomic_store(&w->disturbed_ms, ek_now_ms());
     if (!w || (level > LOG_LEVEL_INFO && w->hides_debug))
         return;
     bool quiet = !strcmp(facility, "CONFWARN") || !strcmp(facility, "FAIL") ||

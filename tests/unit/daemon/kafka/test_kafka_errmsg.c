@@ -2,6 +2,7 @@
 #include "daemon/kafka/errors.h"
 #include "tests/check.h"
 
+#include <librdkafka/rdkafka_mock.h>
 #include <string.h>
 
 enum { MESSAGE_TOO_LARGE = RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, ABORTABLE = 120 };
@@ -197,6 +198,37 @@ START_TEST(a_member_that_was_cut_off_may_have_fenced_itself)
 }
 END_TEST
 
+/* Wait until the client has logged a request without a response, without reading its errors. */
+static void wait_unanswered(struct ek_kafka_watch *w)
+{
+    char why[200];
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    const struct rd_kafka_metadata *answer;
+    ck_assert_int_eq(rd_kafka_conf_set(conf, "test.mock.num.brokers", "1", why, sizeof why),
+                     RD_KAFKA_CONF_OK);
+    ck_assert_int_eq(rd_kafka_conf_set(conf, "socket.timeout.ms", "20", why, sizeof why),
+                     RD_KAFKA_CONF_OK);
+    ek_kafka_watch_attach(w, conf);
+    rd_kafka_t *client = rd_kafka_new(RD_KAFKA_CONSUMER, conf, why, sizeof why);
+    ck_assert_ptr_nonnull(client);
+    rd_kafka_mock_broker_set_rtt(rd_kafka_handle_mock_cluster(client), 1, 5000);
+    while (!atomic_load(&w->disturbed_ms))
+        if (!rd_kafka_metadata(client, 0, NULL, &answer, 50))
+            rd_kafka_metadata_destroy(answer);
+    rd_kafka_destroy(client);
+}
+
+/* A heartbeat without a response is only logged. */
+START_TEST(a_member_whose_request_was_not_answered_may_have_fenced_itself)
+{
+    struct ek_error e;
+    struct ek_kafka_watch w = {.role = "consumer"};
+    wait_unanswered(&w);
+    ek_kafka_report(&w, RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID, EK_KAFKA_CLIENT, NULL);
+    ck_assert_int_eq(ek_kafka_failure(&w, &e), EK_EIO);
+}
+END_TEST
+
 START_TEST(a_trouble_lasts_until_a_broker_is_heard_and_keeps_its_reason)
 {
     struct ek_kafka_health_state t;
@@ -261,6 +293,7 @@ Suite *suite_kafka_errmsg(void)
                     a_batch_that_holds_up_its_partition_is_told_with_the_way_out,
                     a_twin_of_a_static_member_is_named_by_what_the_two_share,
                     a_member_that_was_cut_off_may_have_fenced_itself,
+                    a_member_whose_request_was_not_answered_may_have_fenced_itself,
                     a_trouble_lasts_until_a_broker_is_heard_and_keeps_its_reason,
                     errors_are_counted_under_what_people_can_mend,
                     a_fatal_error_is_kept_and_counted);
