@@ -267,6 +267,15 @@ static void format_authorization(char *out, size_t size, const struct ek_kafka_w
              kind, name, reason);
 }
 
+/* Return true for an error of brokers without the consumer protocol (KIP-848), or with it disabled.
+ */
+static bool lacks_consumer_protocol(rd_kafka_resp_err_t err, const char *reason)
+{
+    return (err == RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION ||
+            err == RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE) &&
+           strstr(reason, "ConsumerGroupHeartbeat");
+}
+
 /* Return true if a broker was lost or did not respond shortly before. A member that joins a second
  * time because the response to the first was lost takes the id from itself. */
 static bool is_disturbed(const struct ek_kafka_watch *w)
@@ -304,6 +313,11 @@ void ek_kafka_errmsg(char *out, size_t size, const struct ek_kafka_watch *w,
                  "another member of the group has taken this one's group.instance.id '%s': give "
                  "each instance a service.instance of its own: %s",
                  w->group_instance, reason);
+    else if (lacks_consumer_protocol(err, reason))
+        snprintf(out, size,
+                 "the brokers reject 'group.protocol: consumer', which needs Kafka 4 and must be "
+                 "enabled there: remove it from input.librdkafka: %s",
+                 reason);
     else if (err == RD_KAFKA_RESP_ERR__BAD_COMPRESSION)
         snprintf(out, size,
                  "topic '%s': a compressed batch cannot be unpacked, and until it can nothing "
@@ -486,6 +500,13 @@ static bool is_unanswered_request(const char *facility)
     return !strcmp(facility, "REQTMOUT");
 }
 
+/* Return true for the debug line of a member whose coordinator has no consumer protocol. librdkafka
+ * searches for another coordinator without end. */
+static bool is_old_coordinator(const char *text)
+{
+    return strstr(text, "ConsumerGroupHeartbeatRequest not supported") != NULL;
+}
+
 /* Log levels are syslog levels. CONFWARN is for debug only: every client gets the properties of
  * both types. */
 static void on_log(const rd_kafka_t *rk, int level, const char *facility, const char *text)
@@ -496,6 +517,9 @@ static void on_log(const rd_kafka_t *rk, int level, const char *facility, const 
         atomic_fetch_add(&w->unknown_topics, 1);
     if (w && is_unanswered_request(facility))
         atomic_store(&w->disturbed_ms, ek_now_ms());
+    if (w && is_old_coordinator(text) && !atomic_load(&w->failed))
+        ek_kafka_report(w, RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE, EK_KAFKA_CLIENT,
+                        "ConsumerGroupHeartbeat");
     if (!w || (level > LOG_LEVEL_INFO && w->hides_debug))
         return;
     bool quiet = !strcmp(facility, "CONFWARN") || !strcmp(facility, "FAIL") ||
@@ -535,12 +559,14 @@ static bool is_set(const rd_kafka_conf_t *conf, const char *name)
     return rd_kafka_conf_get(conf, name, NULL, &size) == RD_KAFKA_CONF_OK && size > 1;
 }
 
-void ek_kafka_watch_fetches(struct ek_kafka_watch *w, rd_kafka_conf_t *conf)
+void ek_kafka_watch_consumer(struct ek_kafka_watch *w, rd_kafka_conf_t *conf)
 {
-    char contexts[DEBUG_BYTES], all[DEBUG_BYTES + sizeof ",topic"];
+    char contexts[DEBUG_BYTES], all[DEBUG_BYTES + sizeof ",topic,cgrp"], protocol[16];
     note(conf, "debug", contexts, sizeof contexts);
+    note(conf, "group.protocol", protocol, sizeof protocol);
     w->hides_debug = !*contexts;
-    snprintf(all, sizeof all, "%s%stopic", contexts, *contexts ? "," : "");
+    snprintf(all, sizeof all, "%s%stopic%s", contexts, *contexts ? "," : "",
+             strcmp(protocol, "consumer") != 0 ? "" : ",cgrp");
     rd_kafka_conf_set(conf, "debug", all, NULL, 0);
 }
 

@@ -73,10 +73,11 @@ struct ek_kafka_watch {
  * it. */
 void ek_kafka_watch_attach(struct ek_kafka_watch *w, rd_kafka_conf_t *conf);
 
-/* Count fetches from unknown topics in `unknown_topics`. librdkafka recovers from them without an
- * event: only its debug context `topic` shows that a topic was deleted and created again. The count
- * rises before the first message of the new topic is queued. */
-void ek_kafka_watch_fetches(struct ek_kafka_watch *w, rd_kafka_conf_t *conf);
+/* Observe what librdkafka shows only in debug lines. Count fetches from unknown topics in
+ * `unknown_topics`: a topic was deleted and created again. The count rises before the first message
+ * of the new topic is queued. Fail if the brokers lack the consumer protocol that the
+ * configuration selects. */
+void ek_kafka_watch_consumer(struct ek_kafka_watch *w, rd_kafka_conf_t *conf);
 
 /* Count and log an error; store a fatal one as the failure of the watch. Return the class. */
 enum ek_kafka_class ek_kafka_report(struct ek_kafka_watch *w, rd_kafka_resp_err_t err,

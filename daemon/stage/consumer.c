@@ -646,7 +646,7 @@ static int make_client(struct ek_input *in, struct ek_error *e)
     if (rc)
         return rc;
     warn_of_cooperative(in, conf);
-    ek_kafka_watch_fetches(&in->watch, conf);
+    ek_kafka_watch_consumer(&in->watch, conf);
     ek_kafka_watch_attach(&in->watch, conf);
     rd_kafka_conf_set_rebalance_cb(conf, on_rebalance);
     rd_kafka_conf_set_offset_commit_cb(conf, ek_input_on_commit);

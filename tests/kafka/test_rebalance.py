@@ -184,6 +184,17 @@ class FromOneToThreeAndBack(Hands):
                 self.assertLessEqual(set(given), set(moved))
 
 
+@unittest.skipIf(librdkafka() < (2, 12) or kafka() >= "4", "it needs a librdkafka with the consumer protocol, and an older Kafka")
+class ABrokerWithoutTheConsumerProtocol(Hands):
+    def test_ends_the_instance_with_1_and_the_property(self):
+        for delivery in MODES:
+            with self.subTest(delivery):
+                group = Group(delivery, 1, session=None, more="group.protocol: consumer")
+                with group.instance("one") as one:
+                    self.assertEqual(one.wait_end(), 1, one.log())
+                    self.assertIn("reject 'group.protocol: consumer', which needs Kafka 4", one.last_words())
+
+
 class WithANameOfItsOwn(Hands):
     """Static members: group.instance.id."""
 

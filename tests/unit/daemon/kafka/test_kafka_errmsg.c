@@ -198,6 +198,24 @@ START_TEST(a_member_that_was_cut_off_may_have_fenced_itself)
 }
 END_TEST
 
+START_TEST(a_broker_without_the_consumer_protocol_is_named_with_the_property)
+{
+    static const rd_kafka_resp_err_t causes[] = {RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION,
+                                                 RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE};
+    char text[400];
+    struct ek_kafka_watch w = {.role = "consumer"};
+    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
+        ek_kafka_errmsg(text, sizeof text, &w, causes[i], EK_KAFKA_CLIENT, NULL,
+                        "ConsumerGroupHeartbeat fatal error");
+        ck_assert_msg(strstr(text, "reject 'group.protocol: consumer', which needs Kafka 4") &&
+                          strstr(text, "remove it from input.librdkafka"),
+                      "%s", text);
+        ek_kafka_errmsg(text, sizeof text, &w, causes[i], EK_KAFKA_CLIENT, NULL, "InitProducerId");
+        ck_assert_str_eq(text, "InitProducerId");
+    }
+}
+END_TEST
+
 /* Wait until the client has logged a request without a response, without reading its errors. */
 static void wait_unanswered(struct ek_kafka_watch *w)
 {
@@ -294,6 +312,7 @@ Suite *suite_kafka_errmsg(void)
                     a_twin_of_a_static_member_is_named_by_what_the_two_share,
                     a_member_that_was_cut_off_may_have_fenced_itself,
                     a_member_whose_request_was_not_answered_may_have_fenced_itself,
+                    a_broker_without_the_consumer_protocol_is_named_with_the_property,
                     a_trouble_lasts_until_a_broker_is_heard_and_keeps_its_reason,
                     errors_are_counted_under_what_people_can_mend,
                     a_fatal_error_is_kept_and_counted);
