@@ -30,9 +30,10 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned
         ek_fuzz_keys(&w, words);
         ek_fuzz_values(&w, values);
     }
-    if (!zero || size > sizeof part)
+    size_t head = zero ? (size_t)(zero - data) + 1 : 0, tail = size - head;
+    /* Without room for a byte libFuzzer writes one all the same. */
+    if (!zero || size > sizeof part || head == most || tail + 1 == most)
         return LLVMFuzzerMutate(data, size, most);
-    size_t head = (size_t)(zero - data) + 1, tail = size - head;
     if (seed % 2)
         return head + ek_fuzz_mutate_msgpack(zero + 1, tail, most - head, seed / 2, &w);
     size_t room = most - tail - 1 < sizeof part ? most - tail - 1 : sizeof part;
