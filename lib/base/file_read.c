@@ -12,7 +12,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-enum { INPUT_BYTES = 128 << 10, LINE_STEP = 64 << 10, MAGIC_BYTES = 4 };
+enum { INPUT_BYTES = 64 << 10, LINE_STEP = 64 << 10, MAGIC_BYTES = 4 };
 enum packing { PLAIN, GZIP, ZSTD };
 
 struct ek_reader {
