@@ -30,226 +30,15 @@ static bool forward(struct ek_input *in, const rd_kafka_topic_partition_t *p, bo
     return true;
 }
 
-/* Positions of assigned partitions: the stage resolves and commits them itself, because a client
- * that resets offsets by its own rule skips messages without an error.
- *
- * A committed offset is kept while the log has it. Below the log's start the messages up to it are
- * lost, which is reported. Above the log's end, or where the message before it is another one than
- * was processed, the topic was deleted and created again: reading begins at its start. Without a
- * committed offset a partition begins at the log's start; with `latest` at its end, but only while
- * the group has committed no offset of any partition of the topic.
- */
 enum {
     REQUEST_TIMEOUT_MS = 1000,
     COMMITTED_SLICE_MS = 1000,
+    FIRST_QUERY_MS = 100, /* while other partitions are read */
     AGAIN_MS = 50,
-    FIRST_MS = 5000,
-    COMMIT_MS = 2000,
     LOG_INTERVAL_MS = 30000,
     DETACHED_MS = 200,
     RESTART_MS = 500
 };
-
-/* `opaque` of a resolved position whose preceding message is not in the log. */
-#define NO_PROBE ((void *)1)
-
-static bool is_stopping(const struct ek_input *in)
-{
-    return in->hooks.stopping && in->hooks.stopping(in->hooks.context);
-}
-
-/* Log at intervals that a position waits for brokers, and pause. Return false to give up. */
-static bool wait_again(struct ek_input *in, const char *topic, rd_kafka_resp_err_t err)
-{
-    int64_t now = ek_now_ms();
-    if (ek_kafka_classify(err, EK_KAFKA_COMMIT) == EK_KAFKA_FATAL) {
-        ek_kafka_report_topic(&in->watch, err, EK_KAFKA_COMMIT, topic, NULL);
-        return false;
-    }
-    if (now >= in->next_log_ms) {
-        in->next_log_ms = now + LOG_INTERVAL_MS;
-        ek_log_write(in->watch.log, EK_LOG_WARN, "position_pending", "topic=%s reason=%s", topic,
-                     rd_kafka_err2name(err));
-    }
-    if (is_stopping(in))
-        return false;
-    ek_wakeup_wait(in->wakeup, AGAIN_MS);
-    return true;
-}
-
-/* Return the log's range from the broker; retry until it is known. Return false to give up. */
-static bool find_range(struct ek_input *in, const char *topic, int partition, int64_t *low,
-                       int64_t *high)
-{
-    rd_kafka_resp_err_t err;
-    while ((err = rd_kafka_query_watermark_offsets(in->client, topic, partition, low, high,
-                                                   REQUEST_TIMEOUT_MS)))
-        if (!wait_again(in, topic, err))
-            return false;
-    return true;
-}
-
-/* Return the committed offsets of all partitions of a topic, NULL to give up. */
-static rd_kafka_topic_partition_list_t *commits_of_topic(struct ek_input *in, const char *topic)
-{
-    struct ek_topic_info info;
-    rd_kafka_resp_err_t err;
-    while ((err = ek_kafka_get_topic(in->client, topic, REQUEST_TIMEOUT_MS, &info)))
-        if (!wait_again(in, topic, err))
-            return NULL;
-    for (;;) {
-        rd_kafka_topic_partition_list_t *all = rd_kafka_topic_partition_list_new(info.partitions);
-        for (int i = 0; i < info.partitions; i++)
-            rd_kafka_topic_partition_list_add(all, topic, i);
-        err = rd_kafka_committed(in->client, all, REQUEST_TIMEOUT_MS);
-        for (int i = 0; !err && i < all->cnt; i++)
-            err = all->elems[i].err;
-        if (!err)
-            return all;
-        rd_kafka_topic_partition_list_destroy(all);
-        if (!wait_again(in, topic, err))
-            return NULL;
-    }
-}
-
-static bool any_commit(const rd_kafka_topic_partition_list_t *all)
-{
-    for (int i = 0; i < all->cnt; i++)
-        if (all->elems[i].offset >= 0)
-            return true;
-    return false;
-}
-
-static rd_kafka_resp_err_t commit_list(struct ek_input *in, rd_kafka_topic_partition_list_t *list)
-{
-    rd_kafka_resp_err_t err = list->cnt ? rd_kafka_commit(in->client, list, 0) : 0;
-    for (int i = 0; !err && i < list->cnt; i++)
-        err = list->elems[i].err;
-    if (err)
-        ek_kafka_report_topic(&in->watch, err, EK_KAFKA_COMMIT, list->elems[0].topic,
-                              "positions are not committed yet");
-    return err;
-}
-
-/* First start of a group with `latest`: commit the ends of all partitions of the topic. */
-static bool commit_ends(struct ek_input *in, rd_kafka_topic_partition_list_t *all)
-{
-    for (int i = 0; i < all->cnt; i++) {
-        int64_t low, high;
-        if (!find_range(in, all->elems[i].topic, all->elems[i].partition, &low, &high))
-            return false;
-        all->elems[i].offset = high;
-    }
-    commit_list(in, all);
-    return true;
-}
-
-static bool has_first(const rd_kafka_topic_partition_list_t *parts, const char *topic)
-{
-    return rd_kafka_topic_partition_list_find((rd_kafka_topic_partition_list_t *)(uintptr_t)parts,
-                                              topic, 0) != NULL;
-}
-
-/* Set the offset of a partition without a commit, with `latest`. The owner of partition 0 commits
- * the ends for all members, and the others wait for it: else a member that starts a moment later
- * would take the topic for one that has grown. */
-static bool begin_at_end(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts,
-                         rd_kafka_topic_partition_t *p, int64_t low, int64_t high)
-{
-    int64_t until = ek_now_ms() + FIRST_MS;
-    for (;;) {
-        rd_kafka_topic_partition_list_t *all = commits_of_topic(in, p->topic);
-        if (!all)
-            return false;
-        bool some = any_commit(all), ours = has_first(parts, p->topic);
-        bool good = some || !ours || commit_ends(in, all);
-        const rd_kafka_topic_partition_t *own =
-            rd_kafka_topic_partition_list_find(all, p->topic, p->partition);
-        int64_t offset = own ? own->offset : -1;
-        rd_kafka_topic_partition_list_destroy(all);
-        if (!good)
-            return false;
-        bool late = ek_now_ms() >= until;
-        if (offset >= 0 || some || late) {
-            p->offset = offset >= 0 ? offset : some ? low : high;
-            return true;
-        }
-        ek_wakeup_wait(in->wakeup, AGAIN_MS);
-        if (is_stopping(in))
-            return false;
-    }
-}
-
-static void log_recreated(struct ek_input *in, const char *topic, int partition, int64_t was,
-                          int64_t now)
-{
-    ek_log_write(in->watch.log, EK_LOG_WARN, "topic_recreated",
-                 "topic=%s partition=%d from=%lld to=%lld", topic, partition, (long long)was,
-                 (long long)now);
-}
-
-/* Set the position of one partition, and *changed if it must be committed. */
-static bool resolve(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts,
-                    rd_kafka_topic_partition_t *p, bool *changed)
-{
-    int64_t low, high, was = p->offset;
-    struct ek_partition *assignment =
-        ek_partition_offsets_known(in->partitions, p->topic, p->partition);
-    *changed = true;
-    if (!find_range(in, p->topic, p->partition, &low, &high))
-        return false;
-    /* brokers delete the commits of a topic with it */
-    bool recreated = was > high || (was < 0 && assignment && assignment->next > 0);
-    if (was < 0 && !recreated && in->config->offset_reset == EK_OFFSET_RESET_LATEST)
-        return begin_at_end(in, parts, p, low, high);
-    if (was >= 0 && was < low && in->hooks.lost)
-        in->hooks.lost(in->hooks.context, p->topic, p->partition, was, low);
-    if (recreated)
-        log_recreated(in, p->topic, p->partition, was < 0 ? assignment->next : was, low);
-    if (recreated && assignment)
-        assignment->recreated = true;
-    *changed = was < low || was > high;
-    p->offset = *changed ? low : was;
-    p->opaque = *changed || p->offset <= low ? NO_PROBE : NULL;
-    return true;
-}
-
-static void copy_entry(rd_kafka_topic_partition_list_t *to, const rd_kafka_topic_partition_t *p)
-{
-    rd_kafka_topic_partition_t *copy =
-        rd_kafka_topic_partition_list_add(to, p->topic, p->partition);
-    copy->offset = p->offset;
-    if (!p->metadata_size)
-        return;
-    copy->metadata = rd_kafka_mem_malloc(NULL, p->metadata_size); /* freed with the list */
-    copy->metadata_size = p->metadata_size;
-    memcpy(copy->metadata, p->metadata, p->metadata_size);
-}
-
-/* Replace committed offsets by the positions to begin at, and commit those that differ. Wait for
- * brokers; return false if the stage is stopping or the error is fatal. */
-static bool resolve_positions(struct ek_input *in, rd_kafka_topic_partition_list_t *known)
-{
-    rd_kafka_topic_partition_list_t *news = rd_kafka_topic_partition_list_new(8);
-    bool good = true;
-    for (int i = 0; good && i < known->cnt; i++) {
-        bool changed;
-        int64_t was = known->elems[i].offset;
-        good = resolve(in, known, &known->elems[i], &changed);
-        if (good && changed && was > known->elems[i].offset) {
-            /* what the reference says belongs to the deleted topic */
-            rd_kafka_mem_free(NULL, known->elems[i].metadata);
-            known->elems[i].metadata = NULL;
-            known->elems[i].metadata_size = 0;
-        }
-        if (good && changed)
-            copy_entry(news, &known->elems[i]);
-    }
-    if (good)
-        commit_list(in, news);
-    rd_kafka_topic_partition_list_destroy(news);
-    return good;
-}
 
 /* Return the offset to read next. */
 static int64_t position_of(const struct ek_partition *assignment)
@@ -260,7 +49,8 @@ static int64_t position_of(const struct ek_partition *assignment)
 /* Begin again at the start of a topic that was created again. Its messages are new to the guard. */
 static void reopen(struct ek_input *in, struct ek_partition *assignment, int64_t low)
 {
-    log_recreated(in, assignment->topic, assignment->partition, position_of(assignment), low);
+    ek_input_log_recreated(in, assignment->topic, assignment->partition, position_of(assignment),
+                           low);
     ek_partition_offsets_reset(in->partitions, assignment, low);
     if (in->hooks.reset)
         in->hooks.reset(in->hooks.context, assignment, low);
@@ -424,30 +214,41 @@ static bool retry(struct ek_input *in, const char *why)
         in->next_log_ms = now + LOG_INTERVAL_MS;
         ek_log_text(in->watch.log, EK_LOG_WARN, "position_pending", why);
     }
-    return !is_stopping(in);
+    return !ek_input_is_stopping(in);
+}
+
+/* Query the committed offsets once. Return NULL if they are unknown; *again tells whether to query
+ * again. */
+static rd_kafka_topic_partition_list_t *
+query_committed(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts, int wait_ms,
+                bool *again)
+{
+    char why[EK_KAFKA_HEALTH_TEXT];
+    rd_kafka_topic_partition_list_t *known = rd_kafka_topic_partition_list_copy(parts);
+    rd_kafka_resp_err_t err = rd_kafka_committed(in->client, known, wait_ms);
+    for (int i = 0; !err && i < known->cnt; i++)
+        err = known->elems[i].err;
+    if (!err)
+        return known;
+    bool fatal = ek_kafka_classify(err, EK_KAFKA_COMMIT) == EK_KAFKA_FATAL;
+    if (fatal)
+        ek_kafka_report_topic(&in->watch, err, EK_KAFKA_COMMIT, topic_of(known, err), NULL);
+    rd_kafka_topic_partition_list_destroy(known);
+    snprintf(why, sizeof why, "committed offsets of group '%s': %s", in->config->group,
+             rd_kafka_err2str(err));
+    *again = !fatal && retry(in, why);
+    return NULL;
 }
 
 rd_kafka_topic_partition_list_t *ek_input_committed(struct ek_input *in,
                                                     const rd_kafka_topic_partition_list_t *parts)
 {
-    char why[EK_KAFKA_HEALTH_TEXT];
     for (;;) {
-        rd_kafka_topic_partition_list_t *known = rd_kafka_topic_partition_list_copy(parts);
-        rd_kafka_resp_err_t err = rd_kafka_committed(in->client, known, COMMITTED_SLICE_MS);
-        for (int i = 0; !err && i < known->cnt; i++)
-            err = known->elems[i].err;
-        if (!err)
+        bool again;
+        rd_kafka_topic_partition_list_t *known =
+            query_committed(in, parts, COMMITTED_SLICE_MS, &again);
+        if (known || !again)
             return known;
-        bool fatal = ek_kafka_classify(err, EK_KAFKA_COMMIT) == EK_KAFKA_FATAL;
-        if (fatal)
-            ek_kafka_report_topic(&in->watch, err, EK_KAFKA_COMMIT, topic_of(known, err), NULL);
-        rd_kafka_topic_partition_list_destroy(known);
-        if (fatal)
-            return NULL;
-        snprintf(why, sizeof why, "committed offsets of group '%s': %s", in->config->group,
-                 rd_kafka_err2str(err));
-        if (!retry(in, why))
-            return NULL;
         ek_wakeup_wait(in->wakeup, AGAIN_MS);
     }
 }
@@ -469,7 +270,7 @@ static bool open_each(struct ek_input *in, const rd_kafka_topic_partition_list_t
             forward(in, p, true)
                 ? ek_partition_offsets_open(in->partitions, p->topic, p->partition, offset)
                 : NULL;
-        if (assignment && p->opaque != NO_PROBE)
+        if (assignment && p->opaque != EK_NO_PROBE)
             assignment->print = assignment->last_print =
                 ek_print_read(p->metadata, p->metadata_size);
         if (assignment && assignment->recreated && in->hooks.reset)
@@ -508,11 +309,12 @@ static void restore(struct ek_input *in, rd_kafka_topic_partition_list_t *known)
         ek_kafka_fail(&in->watch, &e);
 }
 
-/* With checkpoints, restoring them sets the start offsets. */
-static void open_partitions(struct ek_input *in, rd_kafka_topic_partition_list_t *parts)
+/* Open partitions at their committed offsets, which it frees; NULL if they are unknown. With
+ * checkpoints, restoring them sets the start offsets. */
+static void open_partitions(struct ek_input *in, rd_kafka_topic_partition_list_t *parts,
+                            rd_kafka_topic_partition_list_t *known)
 {
-    rd_kafka_topic_partition_list_t *known = ek_input_committed(in, parts);
-    if (known && resolve_positions(in, known) && open_each(in, known)) {
+    if (known && ek_input_resolve_positions(in, known) && open_each(in, known)) {
         if (in->checkpoint_store)
             restore(in, known);
         note_starts(parts, known);
@@ -602,24 +404,104 @@ static void lose_partitions(struct ek_input *in, const rd_kafka_topic_partition_
     close_partitions(in, parts);
 }
 
+static void finish_rebalance(struct ek_input *in, bool assign,
+                             const rd_kafka_topic_partition_list_t *parts)
+{
+    apply_assignment(in, assign, parts);
+    int count = ek_input_open_count(in);
+    in->hooks.assigned(in->hooks.context, assign || count, count);
+}
+
+/* Open assigned partitions later, because their committed offsets are not known. The client is
+ * given none of them for now: until it has an answer, it pauses the partitions that it has. */
+static void postpone(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
+{
+    rd_kafka_topic_partition_list_t *none = rd_kafka_topic_partition_list_new(1);
+    if (!in->pending)
+        in->pending = rd_kafka_topic_partition_list_new(parts->cnt);
+    for (int i = 0; i < parts->cnt; i++)
+        rd_kafka_topic_partition_list_add(in->pending, parts->elems[i].topic,
+                                          parts->elems[i].partition);
+    in->query_ms = FIRST_QUERY_MS;
+    in->pending_ms = ek_now_ms() + in->query_ms;
+    finish_rebalance(in, true, none);
+    rd_kafka_topic_partition_list_destroy(none);
+}
+
+/* Open the pending partitions if their committed offsets are known. Those in the open transaction
+ * of a killed instance are unknown until it ends. Between the queries other partitions continue. */
+static void open_pending(struct ek_input *in)
+{
+    rd_kafka_topic_partition_list_t *parts = in->pending, *known;
+    bool again;
+    if (!parts || ek_now_ms() < in->pending_ms)
+        return;
+    known = query_committed(in, parts, in->query_ms, &again);
+    if (!known) {
+        in->pending_ms = ek_now_ms() + in->query_ms;
+        in->query_ms =
+            2 * in->query_ms < COMMITTED_SLICE_MS ? 2 * in->query_ms : COMMITTED_SLICE_MS;
+        return;
+    }
+    in->pending = NULL;
+    open_partitions(in, parts, known);
+    finish_rebalance(in, true, parts);
+    rd_kafka_topic_partition_list_destroy(parts);
+}
+
+static void gain_partitions(struct ek_input *in, rd_kafka_topic_partition_list_t *parts)
+{
+    bool again = false, waits = !in->cooperative || !ek_input_open_count(in);
+    rd_kafka_topic_partition_list_t *known =
+        waits ? ek_input_committed(in, parts) : query_committed(in, parts, FIRST_QUERY_MS, &again);
+    if (!known && again) {
+        postpone(in, parts);
+        return;
+    }
+    open_partitions(in, parts, known);
+    finish_rebalance(in, true, parts);
+}
+
+static void drop_pending(struct ek_input *in)
+{
+    if (in->pending)
+        rd_kafka_topic_partition_list_destroy(in->pending);
+    in->pending = NULL;
+}
+
+/* Forget the pending partitions among those revoked. Return the others, which the client has; the
+ * caller destroys them. */
+static rd_kafka_topic_partition_list_t *
+without_pending(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
+{
+    rd_kafka_topic_partition_list_t *others = rd_kafka_topic_partition_list_new(parts->cnt);
+    for (int i = 0; i < parts->cnt; i++) {
+        const rd_kafka_topic_partition_t *p = &parts->elems[i];
+        if (!in->pending || !rd_kafka_topic_partition_list_del(in->pending, p->topic, p->partition))
+            rd_kafka_topic_partition_list_add(others, p->topic, p->partition);
+    }
+    if (in->pending && !in->pending->cnt)
+        drop_pending(in);
+    return others;
+}
+
 static void on_rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t err,
                          rd_kafka_topic_partition_list_t *parts, void *opaque)
 {
     struct ek_input *in = ((struct ek_kafka_watch *)opaque)->owner;
-    bool assign = err == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS;
     (void)rk;
     ek_metrics_count(in->watch.metrics, EK_COUNT_REBALANCES, 1);
-    if (assign) {
+    if (err == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
         note_protocol(in);
-        open_partitions(in, parts);
-    } else {
-        if (err != RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS)
-            ek_kafka_report(&in->watch, err, EK_KAFKA_CONSUME, "rebalance failed");
-        lose_partitions(in, parts);
+        gain_partitions(in, parts);
+        return;
     }
-    apply_assignment(in, assign, parts);
-    int count = ek_input_open_count(in);
-    in->hooks.assigned(in->hooks.context, assign || count, count);
+    if (err != RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS)
+        ek_kafka_report(&in->watch, err, EK_KAFKA_CONSUME, "rebalance failed");
+    rd_kafka_topic_partition_list_t *others = without_pending(in, parts);
+    lose_partitions(in, others);
+    finish_rebalance(in, false, others);
+    rd_kafka_topic_partition_list_destroy(others);
 }
 
 enum {
@@ -801,6 +683,7 @@ int ek_input_serve(struct ek_input *in, struct ek_error *e)
 {
     rd_kafka_message_t *raw;
     struct ek_error fault;
+    open_pending(in);
     while (!ek_kafka_failure(&in->watch, NULL) && (raw = rd_kafka_consumer_poll(in->client, 0))) {
         if (raw->err) {
             handle_error(in, raw);
@@ -949,6 +832,7 @@ void ek_input_free(struct ek_input *in)
     for (int i = 0; in->reader && i < in->readers; i++)
         if (in->reader[i])
             rd_kafka_queue_destroy(in->reader[i]);
+    drop_pending(in);
     if (in->client)
         rd_kafka_destroy_flags(in->client, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
     ek_topics_free(in->topics);

@@ -1,5 +1,5 @@
-/* Shared definitions of the consumer: consumer.c (reading, positions, assignments) and commits.c
- * (offsets and lags). */
+/* Shared definitions of the consumer: consumer.c (reading, assignments), positions.c (where to
+ * begin) and commits.c (offsets and lags). */
 #ifndef EK_DAEMON_STAGE_CONSUMER_INTERNAL_H
 #define EK_DAEMON_STAGE_CONSUMER_INTERNAL_H
 
@@ -20,9 +20,12 @@ struct ek_input {
     int readers;
     int64_t drain_ms, commit_ms; /* time limits of a revocation */
     int64_t nudge_due_ms;
-    int64_t attach_ms;       /* earliest time to assign detached partitions */
-    int64_t restart_ms;      /* earliest time to restart misplaced partitions */
-    int64_t next_log_ms;     /* next log line about a position that waits */
+    int64_t attach_ms;                        /* earliest time to assign detached partitions */
+    int64_t restart_ms;                       /* earliest time to restart misplaced partitions */
+    int64_t next_log_ms;                      /* next log line about a position that waits */
+    rd_kafka_topic_partition_list_t *pending; /* assigned, but not opened yet; NULL: none */
+    int64_t pending_ms;      /* earliest time of the next query for their committed offsets */
+    int query_ms;            /* its time limit */
     unsigned unknown_topics; /* of the watch, when positions were last checked */
     bool closed;
     bool cooperative; /* cooperative rebalance protocol */
@@ -37,6 +40,18 @@ void ek_input_on_commit(rd_kafka_t *rk, rd_kafka_resp_err_t err,
  * because positions depend on them. NULL if the stage is stopping or the error is fatal. */
 rd_kafka_topic_partition_list_t *ek_input_committed(struct ek_input *in,
                                                     const rd_kafka_topic_partition_list_t *parts);
+
+/* `opaque` of a resolved position whose preceding message is not in the log. */
+#define EK_NO_PROBE ((void *)1)
+
+/* Replace committed offsets by the positions to begin at, and commit those that differ. Wait for
+ * brokers; return false if the stage is stopping or the error is fatal. */
+bool ek_input_resolve_positions(struct ek_input *in, rd_kafka_topic_partition_list_t *known);
+/* Log that a topic was created again, and reading continues at another offset. */
+void ek_input_log_recreated(struct ek_input *in, const char *topic, int partition, int64_t was,
+                            int64_t now);
+/* Return true if waiting for brokers must end. */
+bool ek_input_is_stopping(const struct ek_input *in);
 
 /* Return the number of assigned partitions. */
 int ek_input_open_count(struct ek_input *in);

@@ -198,7 +198,8 @@ int ek_admin_empty(const char *brokers, const char *topic, int partition, long l
     return finish(&a, topic);
 }
 
-int ek_admin_fence(const char *brokers, const char *transactional_id)
+/* Return a producer that has taken the transactional id, or NULL with a message on stderr. */
+static rd_kafka_t *take_id(const char *brokers, const char *transactional_id)
 {
     char why[200];
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
@@ -206,8 +207,39 @@ int ek_admin_fence(const char *brokers, const char *transactional_id)
     rd_kafka_conf_set(conf, "transactional.id", transactional_id, why, sizeof why);
     rd_kafka_t *client = rd_kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof why);
     rd_kafka_error_t *e = rd_kafka_init_transactions(client, ANSWER_MS);
+    if (!e)
+        return client;
+    told(transactional_id, text_of(e));
+    rd_kafka_error_destroy(e);
+    rd_kafka_destroy(client);
+    return NULL;
+}
+
+int ek_admin_fence(const char *brokers, const char *transactional_id)
+{
+    rd_kafka_t *client = take_id(brokers, transactional_id);
+    if (!client)
+        return 1;
+    rd_kafka_destroy(client);
+    return 0;
+}
+
+int ek_admin_hold(const char *brokers, const char *group, const char *topic, int partition,
+                  const char *transactional_id)
+{
+    rd_kafka_t *client = take_id(brokers, transactional_id);
+    if (!client)
+        return 1;
+    rd_kafka_consumer_group_metadata_t *member = rd_kafka_consumer_group_metadata_new(group);
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_list_add(list, topic, partition)->offset = 0;
+    rd_kafka_error_t *e = rd_kafka_begin_transaction(client);
+    if (!e)
+        e = rd_kafka_send_offsets_to_transaction(client, list, member, ANSWER_MS);
     int rc = e ? told(transactional_id, text_of(e)) : 0;
     rd_kafka_error_destroy(e);
+    rd_kafka_topic_partition_list_destroy(list);
+    rd_kafka_consumer_group_metadata_destroy(member);
     rd_kafka_destroy(client);
     return rc;
 }

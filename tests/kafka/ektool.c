@@ -11,6 +11,8 @@
  *     ektool grow   BROKERS TOPIC PARTITIONS
  *     ektool empty  BROKERS TOPIC PARTITION OFFSET   deletes the records before it
  *     ektool commit BROKERS GROUP TOPIC OFFSET METADATA   of partition 0
+ *     ektool fence  BROKERS ID                   takes a transactional id away
+ *     ektool hold   BROKERS GROUP TOPIC PARTITION ID   leaves an offset in an open transaction
  *     ektool set    BROKERS TOPIC SETTING VALUE [SETTING VALUE]...   all others to their defaults
  *     ektool allow  BROKERS USER OPERATION RESOURCE NAME, also revoke: ACLs, see admin.h
  *     ektool version                             of librdkafka
@@ -344,12 +346,14 @@ int main(int argc, char **argv)
         return ek_admin_commit(rest[0], rest[1], rest[2], number(rest[3]), rest[4]);
     if (!strcmp(verb, "fence") && argc == 4)
         return ek_admin_fence(rest[0], rest[1]);
+    if (!strcmp(verb, "hold") && argc == 7)
+        return ek_admin_hold(rest[0], rest[1], rest[2], number(rest[3]), rest[4]);
     if (!strcmp(verb, "set") && argc >= 6 && argc % 2 == 0)
         return ek_admin_set_topic(rest[0], rest[1], rest + 2, argc - 4);
     if ((!strcmp(verb, "allow") || !strcmp(verb, "revoke")) && argc == 7)
         return ek_admin_right(rest[0], !strcmp(verb, "allow"), rest[1], rest[2], rest[3], rest[4]);
     fputs("usage: ektool "
-          "wait|create|send|send-on|lines|read|count|delete|grow|empty|commit|fence|set|allow|"
+          "wait|create|send|send-on|lines|read|count|delete|grow|empty|commit|fence|hold|set|allow|"
           "revoke "
           "BROKERS "
           "...\n",

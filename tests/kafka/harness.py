@@ -193,6 +193,10 @@ class Broker:
         """Take a transactional id away from its producer."""
         tool("fence", self.address, transactional_id)
 
+    def hold(self, group, topic, partition, transactional_id):
+        """Leave an offset of a partition in an open transaction until its id is fenced."""
+        tool("hold", self.address, group, topic, partition, transactional_id)
+
     def set(self, topic, *settings):
         """Set settings, names and values in turn, and all others of the topic to their defaults."""
         tool("set", self.address, topic, *settings)

@@ -239,6 +239,31 @@ class WithANameOfItsOwn(Hands):
                 self.assert_all(group, twice=1000)
 
 
+@unittest.skipIf(librdkafka() < (2, 10), "other protocols give up all partitions")
+class AnOpenTransaction(Hands):
+    def test_of_a_killed_instance_holds_back_only_the_partitions_that_it_had(self):
+        """Their committed offsets are not known until it ends."""
+        group = Group("exactly_once", 4, session=3000)
+        with group, group.instance("one") as one, group.instance("two") as two:
+            eventually("both have a share", lambda: [partitions(d) for d in (one, two)] == [2, 2])
+            group.feed(200)
+            two.wait_handled(100)
+            two.stop(signal.SIGKILL)
+            for p in held(two):
+                WORLD.broker.hold(one.group, group.source, p, f"held-{p}")
+            eventually("it waits for their offsets", lambda: "position_pending" in one.log())
+            before = passed(one)
+            eventually("its own partitions continue", lambda: passed(one) > before + 200)
+            self.assertEqual(partitions(one), 2, one.log())
+            for p in held(two):
+                WORLD.broker.fence(f"held-{p}")
+            eventually("one has it all", lambda: partitions(one) == 4)
+            group.enough()
+            one.wait_drained()
+            self.end(one)
+        self.assert_all(group)
+
+
 class OneThatStoodStill(Hands):
     """Stopped beyond its session timeout while another has its partitions. (With exactly once: test_exactly.)"""
     RATE = 400
