@@ -49,7 +49,7 @@ struct ek_explanation ek_explain_scale(const struct ek_fit_target *t, double abo
 struct ek_explanation ek_explain_power(const struct ek_fit_target *t);
 /* Return the best fit of an offset. */
 struct ek_explanation ek_explain_offset(const struct ek_fit_target *t);
-/* Return the best fit of an unspecific change of shape, of lists whose levels shifted by shift_ln,
+/* Return the best fit of an unspecific change of shape, of lists with levels shifted by shift_ln,
  * usually 0. */
 struct ek_explanation ek_explain_shape(const struct ek_fit_target *t, double shift_ln);
 /* Return the best fit of items multiplied by one factor, each with the same probability (`value`).

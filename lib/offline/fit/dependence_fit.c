@@ -26,7 +26,7 @@ static const double LARGE = .125;                 /* part of the lists */
 static const double CLIP = 4, SPREAD_CLIP = 1;    /* standard deviations; ln */
 static const double DEFF_MOST = 256, MAD_NORMAL = 1.4826;
 static const double BAND_ERRORS = 3;  /* standard deviations of a wander in the least dead band */
-static const double WIDER_ERRORS = 5; /* in a wider one, whose edge is no longer near 1 */
+static const double WIDER_ERRORS = 5; /* in a wider one: it is left less often */
 static const double RANGE_LEAST = .03, SEASON_LEAST = .004;
 static const double WANDERING = 4; /* square root of a design effect */
 /* Dead bands tried, as multiples of the smallest. */

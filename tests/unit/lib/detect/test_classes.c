@@ -49,7 +49,7 @@ static void shape(float *x, int items, double by, struct ek_rng *rng)
         x[i] = (float)exp(mean + by * (log(x[i]) - mean));
 }
 
-/* A factor in a segment whose values always differed a little more, or less. */
+/* A factor in a segment with values that always differed a little more, or less. */
 static void scaled_wider(float *x, int items, double by, struct ek_rng *rng)
 {
     shape(x, items, by > 1 ? 1.15 : .87, rng);

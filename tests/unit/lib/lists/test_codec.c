@@ -588,7 +588,7 @@ static struct reading setup_wide(int features, const struct ek_codec_limits *lim
     return b;
 }
 
-/* Print a message of one item with 16 features, whose header has 16 bits. */
+/* Print a message of one item with 16 features; their header has 16 bits. */
 static void print_sixteen(struct ek_buf *text, bool pairs)
 {
     ek_buf_clear(text);
