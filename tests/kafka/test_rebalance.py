@@ -241,26 +241,49 @@ class WithANameOfItsOwn(Hands):
 
 @unittest.skipIf(librdkafka() < (2, 10), "other protocols give up all partitions")
 class AnOpenTransaction(Hands):
+    def kill_holding(self, group, one, two):
+        """Kill an instance with offsets in open transactions. Return its partitions, whose offsets the other waits for."""
+        eventually("both have a share", lambda: [partitions(d) for d in (one, two)] == [2, 2])
+        group.feed(200)
+        two.wait_handled(100)
+        two.stop(signal.SIGKILL)
+        theirs = held(two)
+        for p in theirs:
+            WORLD.broker.hold(one.group, group.source, p, f"held-{group.source}-{p}")
+        eventually("it waits for their offsets", lambda: "position_pending" in one.log())
+        return theirs
+
+    def end_transactions(self, group, held_back):
+        for p in held_back:
+            WORLD.broker.fence(f"held-{group.source}-{p}")
+
     def test_of_a_killed_instance_holds_back_only_the_partitions_that_it_had(self):
         """Their committed offsets are not known until it ends."""
         group = Group("exactly_once", 4, session=3000)
         with group, group.instance("one") as one, group.instance("two") as two:
-            eventually("both have a share", lambda: [partitions(d) for d in (one, two)] == [2, 2])
-            group.feed(200)
-            two.wait_handled(100)
-            two.stop(signal.SIGKILL)
-            for p in held(two):
-                WORLD.broker.hold(one.group, group.source, p, f"held-{p}")
-            eventually("it waits for their offsets", lambda: "position_pending" in one.log())
+            held_back = self.kill_holding(group, one, two)
             before = passed(one)
             eventually("its own partitions continue", lambda: passed(one) > before + 200)
             self.assertEqual(partitions(one), 2, one.log())
-            for p in held(two):
-                WORLD.broker.fence(f"held-{p}")
+            self.end_transactions(group, held_back)
             eventually("one has it all", lambda: partitions(one) == 4)
             group.enough()
             one.wait_drained()
             self.end(one)
+        self.assert_all(group)
+
+    def test_of_a_killed_instance_lets_go_of_partitions_that_are_not_open_yet(self):
+        group = Group("exactly_once", 4, session=3000)
+        with group, group.instance("one") as one, group.instance("two") as two:
+            held_back = self.kill_holding(group, one, two)
+            with group.instance("three") as three:
+                eventually("it is a member", lambda: "partitions_assigned" in three.log() or "position_pending" in three.log())
+                self.end_transactions(group, held_back)
+                eventually("both have a share", lambda: [partitions(d) for d in (one, three)] == [2, 2])
+                group.enough()
+                one.wait_drained()
+                three.wait_drained()
+                self.end(one, three)
         self.assert_all(group)
 
 
