@@ -48,7 +48,7 @@ def page(name, version, summary, help_text, also):
 def main():
     program, version, folder = sys.argv[1:]
     known = commands(program)
-    pages = {"evenkeel": page("evenkeel", version, "keep rankings on an even keel when the scale of a feature shifts",
+    pages = {"evenkeel": page("evenkeel", version, "detect scale changes in ranking features and contain them",
                               Help(ask(program)), [("evenkeel-" + n, 1) for n, _ in known] +
                               [("evenkeel.yaml", 5), ("evenkeel-rules", 5)])}
     tools = program + "-tools"

@@ -18,7 +18,7 @@ TYPE = "application/vnd.oci.image."
 RUN = {"User": "10001:10001", "ExposedPorts": {"9464/tcp": {}}, "Entrypoint": ["/usr/bin/evenkeel"],
        "Cmd": ["run", "-c", "/etc/evenkeel/evenkeel.yaml"], "WorkingDir": "/etc/evenkeel", "StopSignal": "SIGTERM",
        "Env": ["PATH=/usr/bin"]}
-LABELS = {"title": "evenkeel", "description": "keeps rankings on an even keel when the scale of a feature shifts",
+LABELS = {"title": "evenkeel", "description": "detect scale changes in ranking features and contain them",
           "licenses": "Apache-2.0"}
 EPOCH = int(os.environ.get("SOURCE_DATE_EPOCH", "0"))
 CREATED = datetime.fromtimestamp(EPOCH, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
