@@ -4,6 +4,7 @@
 #include "base/error.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -121,16 +122,33 @@ size_t ek_utf8_within(const char *text, size_t most)
     return at;
 }
 
+/* Return the code point of a valid sequence. */
+static unsigned code_point(const unsigned char *p, size_t size)
+{
+    unsigned code = size < 2 ? p[0] : p[0] & (0x7fu >> size);
+    for (size_t i = 1; i < size; i++)
+        code = code << 6 | (p[i] & 0x3fu);
+    return code;
+}
+
+/* Return true for a control character or noncharacter: YAML has none, and terminals execute some.
+ */
+static bool is_control(unsigned code)
+{
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0xfffe || code == 0xffff;
+}
+
 static void add_json_char(struct ek_buf *b, const unsigned char *p, size_t size)
 {
+    unsigned code = code_point(p, size);
     if (!size)
         ek_buf_text(b, "\xef\xbf\xbd");
-    else if (size > 1 || (p[0] >= 0x20 && p[0] != '"' && p[0] != '\\' && p[0] != 0x7f))
-        ek_buf_add(b, p, size);
-    else if (p[0] == '"' || p[0] == '\\')
+    else if (is_control(code))
+        ek_buf_printf(b, "\\u%04x", code);
+    else if (code == '"' || code == '\\')
         ek_buf_printf(b, "\\%c", p[0]);
     else
-        ek_buf_printf(b, "\\u%04x", p[0]);
+        ek_buf_add(b, p, size);
 }
 
 int ek_buf_json(struct ek_buf *b, const char *text, size_t length)
@@ -146,15 +164,6 @@ int ek_buf_json(struct ek_buf *b, const char *text, size_t length)
     if (ek_buf_text(b, "\""))
         b->length = start;
     return b->rc;
-}
-
-/* Return the code point of a valid sequence. */
-static unsigned code_point(const unsigned char *p, size_t size)
-{
-    unsigned code = size < 2 ? p[0] : p[0] & (0x7fu >> size);
-    for (size_t i = 1; i < size; i++)
-        code = code << 6 | (p[i] & 0x3fu);
-    return code;
 }
 
 static int add_ascii_char(struct ek_buf *b, unsigned code)

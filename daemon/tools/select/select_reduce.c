@@ -22,7 +22,7 @@ static bool is_plain(const char *text)
     return any;
 }
 
-/* Quote as JSON, and escape what JSON allows but YAML forbids or takes for a line break. */
+/* Quote as JSON, and escape the separators that YAML takes for line breaks. */
 static int yaml_quote(struct ek_buf *out, const char *text)
 {
     struct ek_buf json;
@@ -32,10 +32,7 @@ static int yaml_quote(struct ek_buf *out, const char *text)
     for (size_t i = 0; i < json.length; i++) {
         const unsigned char *p = (const unsigned char *)json.data + i;
         size_t left = json.length - i;
-        if (left > 1 && p[0] == 0xc2 && p[1] < 0xa0) {
-            ek_buf_printf(out, "\\x%02X", p[1]);
-            i++;
-        } else if (left > 2 && p[0] == 0xe2 && p[1] == 0x80 && (p[2] == 0xa8 || p[2] == 0xa9)) {
+        if (left > 2 && p[0] == 0xe2 && p[1] == 0x80 && (p[2] == 0xa8 || p[2] == 0xa9)) {
             ek_buf_printf(out, "\\u20%02X", p[2] - 0x80);
             i += 2;
         } else {

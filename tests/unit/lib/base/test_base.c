@@ -71,6 +71,9 @@ START_TEST(json_text_is_escaped_and_always_valid)
     ek_buf_init(&b, 0);
     ck_assert_int_eq(ek_buf_json(&b, "a\"b\\\n\x01\xff\xc3\xa9", 9), EK_OK);
     ck_assert_str_eq(ek_buf_string(&b), "\"a\\\"b\\\\\\u000a\\u0001\xef\xbf\xbd\xc3\xa9\"");
+    ek_buf_clear(&b);
+    ck_assert_int_eq(ek_buf_json(&b, "\x7f\xc2\x90\xc2\xa0\xef\xbf\xbf", 8), EK_OK);
+    ck_assert_str_eq(ek_buf_string(&b), "\"\\u007f\\u0090\xc2\xa0\\uffff\"");
     ek_buf_release(&b);
 }
 END_TEST

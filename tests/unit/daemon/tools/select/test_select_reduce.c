@@ -188,7 +188,7 @@ START_TEST(what_is_written_anew_loses_comments_only)
                      "main_feature: b\n"
                      "lightgbm:\n  \"odd \\u2028\":\n    - [1, {k: v}]\n"
                      "currency_features: [b]\nunused: [1]\n"
-                     "features:\n  - {name: b, index: 2, role: item, note: \"\\x85\\u007f\"}\n"
+                     "features:\n  - {name: b, index: 2, role: item, note: \"\\u0085\\u007f\"}\n"
                      "normalization:\n  method: fdm\n  features:\n"
                      "    b: {scale: log, why: yes}\n");
     ck_assert_str_eq(reason, "its features share lines");
