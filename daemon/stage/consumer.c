@@ -31,11 +31,7 @@ static bool forward(struct ek_input *in, const rd_kafka_topic_partition_t *p, bo
 }
 
 enum {
-    REQUEST_TIMEOUT_MS = 1000,
-    COMMITTED_SLICE_MS = 1000,
     FIRST_QUERY_MS = 100, /* while other partitions are read */
-    AGAIN_MS = 50,
-    LOG_INTERVAL_MS = 30000,
     DETACHED_MS = 200,
     RESTART_MS = 500
 };
@@ -131,9 +127,9 @@ static void restart_partition(struct ek_input *in, struct ek_partition *assignme
     int64_t low, high, at = position_of(assignment);
     /* a query of the offsets of an unknown topic would wait until its time-out */
     assignment->misplaced =
-        ek_kafka_get_topic(in->client, assignment->topic, REQUEST_TIMEOUT_MS, &info) ||
+        ek_kafka_get_topic(in->client, assignment->topic, EK_INPUT_REQUEST_MS, &info) ||
         rd_kafka_query_watermark_offsets(in->client, assignment->topic, assignment->partition, &low,
-                                         &high, REQUEST_TIMEOUT_MS);
+                                         &high, EK_INPUT_REQUEST_MS);
     if (assignment->misplaced) {
         in->restart_ms = ek_now_ms() + RESTART_MS;
         return;
@@ -188,7 +184,7 @@ static bool is_probe(struct ek_input *in, struct ek_partition *assignment, int64
     if (offset == wanted && print == assignment->last_print)
         return true;
     if (rd_kafka_query_watermark_offsets(in->client, assignment->topic, assignment->partition, &low,
-                                         &high, REQUEST_TIMEOUT_MS))
+                                         &high, EK_INPUT_REQUEST_MS))
         low = 0;
     reopen(in, assignment, low);
     seek_to(in, assignment, low);
@@ -207,27 +203,22 @@ static const char *topic_of(const rd_kafka_topic_partition_list_t *parts, rd_kaf
 /* Report that the committed offsets are awaited. Return false to give up. */
 static bool retry(struct ek_input *in, const char *why)
 {
-    int64_t now = ek_now_ms();
     if (in->checkpoint_store)
         return ek_checkpoint_store_retry_restore(in->checkpoint_store, why);
-    if (now >= in->next_log_ms) {
-        in->next_log_ms = now + LOG_INTERVAL_MS;
+    if (ek_input_may_log(in))
         ek_log_text(in->watch.log, EK_LOG_WARN, "position_pending", why);
-    }
     return !ek_input_is_stopping(in);
 }
 
-/* Query the committed offsets once. Return NULL if they are unknown; *again tells whether to query
- * again. */
+/* Query the committed offsets once. Return NULL if they are unknown, and set *again if another
+ * query may know them. */
 static rd_kafka_topic_partition_list_t *
 query_committed(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts, int wait_ms,
                 bool *again)
 {
     char why[EK_KAFKA_HEALTH_TEXT];
     rd_kafka_topic_partition_list_t *known = rd_kafka_topic_partition_list_copy(parts);
-    rd_kafka_resp_err_t err = rd_kafka_committed(in->client, known, wait_ms);
-    for (int i = 0; !err && i < known->cnt; i++)
-        err = known->elems[i].err;
+    rd_kafka_resp_err_t err = ek_input_get_committed(in, known, wait_ms);
     if (!err)
         return known;
     bool fatal = ek_kafka_classify(err, EK_KAFKA_COMMIT) == EK_KAFKA_FATAL;
@@ -246,10 +237,10 @@ rd_kafka_topic_partition_list_t *ek_input_committed(struct ek_input *in,
     for (;;) {
         bool again;
         rd_kafka_topic_partition_list_t *known =
-            query_committed(in, parts, COMMITTED_SLICE_MS, &again);
+            query_committed(in, parts, EK_INPUT_REQUEST_MS, &again);
         if (known || !again)
             return known;
-        ek_wakeup_wait(in->wakeup, AGAIN_MS);
+        ek_wakeup_wait(in->wakeup, EK_INPUT_RETRY_MS);
     }
 }
 
@@ -440,7 +431,7 @@ static void open_pending(struct ek_input *in)
     if (!known) {
         in->pending_ms = ek_now_ms() + in->query_ms;
         in->query_ms =
-            2 * in->query_ms < COMMITTED_SLICE_MS ? 2 * in->query_ms : COMMITTED_SLICE_MS;
+            2 * in->query_ms < EK_INPUT_REQUEST_MS ? 2 * in->query_ms : EK_INPUT_REQUEST_MS;
         return;
     }
     in->pending = NULL;

@@ -41,6 +41,18 @@ void ek_input_on_commit(rd_kafka_t *rk, rd_kafka_resp_err_t err,
 rd_kafka_topic_partition_list_t *ek_input_committed(struct ek_input *in,
                                                     const rd_kafka_topic_partition_list_t *parts);
 
+enum {
+    EK_INPUT_REQUEST_MS = 1000, /* time limit of a request */
+    EK_INPUT_RETRY_MS = 50,     /* wait before it is repeated */
+};
+
+/* Set the committed offsets of `parts` in one request of at most wait_ms. Return the first error,
+ * of the request or of a partition. */
+rd_kafka_resp_err_t ek_input_get_committed(const struct ek_input *in,
+                                           rd_kafka_topic_partition_list_t *parts, int wait_ms);
+/* Return true if a position that waits for brokers is to be logged now: at intervals. */
+bool ek_input_may_log(struct ek_input *in);
+
 /* `opaque` of a resolved position whose preceding message is not in the log. */
 #define EK_NO_PROBE ((void *)1)
 

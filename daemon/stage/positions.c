@@ -13,29 +13,44 @@
  * committed offset a partition begins at the log's start; with `latest` at its end, but only while
  * the group has committed no offset of any partition of the topic.
  */
-enum { REQUEST_TIMEOUT_MS = 1000, AGAIN_MS = 50, FIRST_MS = 5000, LOG_INTERVAL_MS = 30000 };
+enum { FIRST_MS = 5000, LOG_INTERVAL_MS = 30000 };
 
 bool ek_input_is_stopping(const struct ek_input *in)
 {
     return in->hooks.stopping && in->hooks.stopping(in->hooks.context);
 }
 
+bool ek_input_may_log(struct ek_input *in)
+{
+    int64_t now = ek_now_ms();
+    if (now < in->next_log_ms)
+        return false;
+    in->next_log_ms = now + LOG_INTERVAL_MS;
+    return true;
+}
+
+rd_kafka_resp_err_t ek_input_get_committed(const struct ek_input *in,
+                                           rd_kafka_topic_partition_list_t *parts, int wait_ms)
+{
+    rd_kafka_resp_err_t err = rd_kafka_committed(in->client, parts, wait_ms);
+    for (int i = 0; !err && i < parts->cnt; i++)
+        err = parts->elems[i].err;
+    return err;
+}
+
 /* Log at intervals that a position waits for brokers, and pause. Return false to give up. */
 static bool wait_again(struct ek_input *in, const char *topic, rd_kafka_resp_err_t err)
 {
-    int64_t now = ek_now_ms();
     if (ek_kafka_classify(err, EK_KAFKA_COMMIT) == EK_KAFKA_FATAL) {
         ek_kafka_report_topic(&in->watch, err, EK_KAFKA_COMMIT, topic, NULL);
         return false;
     }
-    if (now >= in->next_log_ms) {
-        in->next_log_ms = now + LOG_INTERVAL_MS;
+    if (ek_input_may_log(in))
         ek_log_write(in->watch.log, EK_LOG_WARN, "position_pending", "topic=%s reason=%s", topic,
                      rd_kafka_err2name(err));
-    }
     if (ek_input_is_stopping(in))
         return false;
-    ek_wakeup_wait(in->wakeup, AGAIN_MS);
+    ek_wakeup_wait(in->wakeup, EK_INPUT_RETRY_MS);
     return true;
 }
 
@@ -45,7 +60,7 @@ static bool find_range(struct ek_input *in, const char *topic, int partition, in
 {
     rd_kafka_resp_err_t err;
     while ((err = rd_kafka_query_watermark_offsets(in->client, topic, partition, low, high,
-                                                   REQUEST_TIMEOUT_MS)))
+                                                   EK_INPUT_REQUEST_MS)))
         if (!wait_again(in, topic, err))
             return false;
     return true;
@@ -56,16 +71,14 @@ static rd_kafka_topic_partition_list_t *commits_of_topic(struct ek_input *in, co
 {
     struct ek_topic_info info;
     rd_kafka_resp_err_t err;
-    while ((err = ek_kafka_get_topic(in->client, topic, REQUEST_TIMEOUT_MS, &info)))
+    while ((err = ek_kafka_get_topic(in->client, topic, EK_INPUT_REQUEST_MS, &info)))
         if (!wait_again(in, topic, err))
             return NULL;
     for (;;) {
         rd_kafka_topic_partition_list_t *all = rd_kafka_topic_partition_list_new(info.partitions);
         for (int i = 0; i < info.partitions; i++)
             rd_kafka_topic_partition_list_add(all, topic, i);
-        err = rd_kafka_committed(in->client, all, REQUEST_TIMEOUT_MS);
-        for (int i = 0; !err && i < all->cnt; i++)
-            err = all->elems[i].err;
+        err = ek_input_get_committed(in, all, EK_INPUT_REQUEST_MS);
         if (!err)
             return all;
         rd_kafka_topic_partition_list_destroy(all);
@@ -136,7 +149,7 @@ static bool begin_at_end(struct ek_input *in, const rd_kafka_topic_partition_lis
             p->offset = offset >= 0 ? offset : some ? low : high;
             return true;
         }
-        ek_wakeup_wait(in->wakeup, AGAIN_MS);
+        ek_wakeup_wait(in->wakeup, EK_INPUT_RETRY_MS);
         if (ek_input_is_stopping(in))
             return false;
     }
