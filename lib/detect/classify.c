@@ -327,12 +327,12 @@ static void classify_spread(const struct ek_baseline *b, const struct ek_fit_tar
             d->class = EK_OFFSET;
         }
     }
-    struct ek_explanation items = {.worth = -INFINITY};
-    if (d->spread_ratio > 1)
-        items = ek_explain_items(t);
-    if (items.worth > best.worth) {
-        best = items;
-        d->class = EK_ITEMS;
+    if (d->spread_ratio > 1) {
+        struct ek_explanation items = ek_explain_items(t);
+        if (items.worth > best.worth) {
+            best = items;
+            d->class = EK_ITEMS;
+        }
     }
     bool could_scale = is_far(b, d) && fabs(log(d->spread_ratio)) < SPREAD_SLIGHT;
     if (could_scale && ek_explain_shape(t, d->level.shift_ln).worth > best.worth + SHAPE_AHEAD)

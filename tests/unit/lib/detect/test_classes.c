@@ -50,7 +50,7 @@ static void shape(float *x, int items, double by, struct ek_rng *rng)
 }
 
 /* A factor in a segment with values that always differed a little more, or less. */
-static void scaled_wider(float *x, int items, double by, struct ek_rng *rng)
+static void widened(float *x, int items, double by, struct ek_rng *rng)
 {
     shape(x, items, by > 1 ? 1.15 : .87, rng);
     scale(x, items, by, rng);
@@ -91,36 +91,21 @@ static const struct {
     int lists; /* a small effect needs more of them for detection */
     enum ek_class class;
 } FAULTS[] = {
-    {scale, 100, 68, EK_SCALE},
-    {scale, 2, 80, EK_SCALE},
-    {scale, .621371, 90, EK_SCALE},
-    {scale, 1.2, 250, EK_SCALE},
-    {scaled_wider, 60, 120, EK_SCALE},
-    {scaled_wider, .01, 120, EK_SCALE},
-    {power, 2, 72, EK_POWER},
-    {power, 1.5, 72, EK_POWER},
-    {power, .5, 68, EK_POWER},
-    {offset, 20, 200, EK_OFFSET},
-    {offset, 50, 100, EK_OFFSET},
-    {offset, 200, 72, EK_OFFSET},
-    {offset, -20, 180, EK_OFFSET},
-    {offset, -40, 110, EK_OFFSET},
-    {offset, -60, 90, EK_OFFSET},
-    {third_scaled, 100, 72, EK_ITEMS},
-    {third_scaled, 2, 250, EK_ITEMS},
-    {third_scaled, .5, 220, EK_ITEMS},
-    {third_scaled, .1, 80, EK_ITEMS},
-    {shape, 2, 120, EK_SHAPE},
-    {shape, .5, 120, EK_SHAPE},
-    {logged, 1, 72, EK_POWER},
-    {missing, 1, 72, EK_MISSING},
-    {missing, .3, 80, EK_MISSING},
-    {zero, 1, 72, EK_ZERO},
-    {zero, .3, 80, EK_ZERO},
-    {scale, -1, 72, EK_SIGN},
-    {stuck, 100, 72, EK_STUCK},
-    {clip, 60, 72, EK_CLIP},
-    {clip, 120, 100, EK_CLIP},
+    {scale, 100, 68, EK_SCALE},       {scale, 2, 80, EK_SCALE},
+    {scale, .621371, 90, EK_SCALE},   {scale, 1.2, 250, EK_SCALE},
+    {widened, 60, 120, EK_SCALE},     {widened, .01, 120, EK_SCALE},
+    {power, 2, 72, EK_POWER},         {power, 1.5, 72, EK_POWER},
+    {power, .5, 68, EK_POWER},        {offset, 20, 200, EK_OFFSET},
+    {offset, 50, 100, EK_OFFSET},     {offset, 200, 72, EK_OFFSET},
+    {offset, -20, 180, EK_OFFSET},    {offset, -40, 110, EK_OFFSET},
+    {offset, -60, 90, EK_OFFSET},     {third_scaled, 100, 72, EK_ITEMS},
+    {third_scaled, 2, 250, EK_ITEMS}, {third_scaled, .5, 220, EK_ITEMS},
+    {third_scaled, .1, 80, EK_ITEMS}, {shape, 2, 120, EK_SHAPE},
+    {shape, .5, 120, EK_SHAPE},       {logged, 1, 72, EK_POWER},
+    {missing, 1, 72, EK_MISSING},     {missing, .3, 80, EK_MISSING},
+    {zero, 1, 72, EK_ZERO},           {zero, .3, 80, EK_ZERO},
+    {scale, -1, 72, EK_SIGN},         {stuck, 100, 72, EK_STUCK},
+    {clip, 60, 72, EK_CLIP},          {clip, 120, 100, EK_CLIP},
     {NULL, 0, 250, EK_CLASS_NONE},
 };
 
