@@ -131,11 +131,12 @@ static unsigned code_point(const unsigned char *p, size_t size)
     return code;
 }
 
-/* Return true for a control character or noncharacter: YAML has none, and terminals execute some.
- */
-static bool is_control(unsigned code)
+/* Return true for what YAML forbids or takes for a line end, and terminals may execute: control
+ * characters, line separators and noncharacters. */
+static bool needs_escape(unsigned code)
 {
-    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0xfffe || code == 0xffff;
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029 ||
+           code == 0xfffe || code == 0xffff;
 }
 
 static void add_json_char(struct ek_buf *b, const unsigned char *p, size_t size)
@@ -143,7 +144,7 @@ static void add_json_char(struct ek_buf *b, const unsigned char *p, size_t size)
     unsigned code = code_point(p, size);
     if (!size)
         ek_buf_text(b, "\xef\xbf\xbd");
-    else if (is_control(code))
+    else if (needs_escape(code))
         ek_buf_printf(b, "\\u%04x", code);
     else if (code == '"' || code == '\\')
         ek_buf_printf(b, "\\%c", p[0]);

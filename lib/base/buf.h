@@ -39,8 +39,9 @@ int ek_buf_text(struct ek_buf *b, const char *text);
  * format it, or an error of ek_buf_add; on error the content stays unchanged and the error is kept
  * in b->rc. */
 int ek_buf_printf(struct ek_buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Append text as a quoted JSON string: quotes, backslashes and control characters are escaped,
- * invalid UTF-8 becomes U+FFFD. Return b->rc; after an error `length` is that before the call. */
+/* Append text as a quoted string of JSON and YAML: quotes, backslashes, control characters and line
+ * separators are escaped, invalid UTF-8 becomes U+FFFD. Return b->rc; after an error `length` is
+ * that before the call. */
 int ek_buf_json(struct ek_buf *b, const char *text, size_t length);
 /* Append as ek_buf_json, with non-ASCII characters as \uXXXX and short escapes (\n). Return b->rc.
  */

@@ -22,27 +22,6 @@ static bool is_plain(const char *text)
     return any;
 }
 
-/* Quote as JSON, and escape the separators that YAML takes for line breaks. */
-static int yaml_quote(struct ek_buf *out, const char *text)
-{
-    struct ek_buf json;
-    ek_buf_init(&json, 0);
-    if (ek_buf_json(&json, text, strlen(text)))
-        out->rc = json.rc;
-    for (size_t i = 0; i < json.length; i++) {
-        const unsigned char *p = (const unsigned char *)json.data + i;
-        size_t left = json.length - i;
-        if (left > 2 && p[0] == 0xe2 && p[1] == 0x80 && (p[2] == 0xa8 || p[2] == 0xa9)) {
-            ek_buf_printf(out, "\\u20%02X", p[2] - 0x80);
-            i += 2;
-        } else {
-            ek_buf_add(out, p, 1);
-        }
-    }
-    ek_buf_release(&json);
-    return out->rc;
-}
-
 /* Quote the text unless every reader takes it for a string. */
 static int yaml_put_word(struct ek_buf *out, const char *text)
 {
@@ -51,12 +30,13 @@ static int yaml_put_word(struct ek_buf *out, const char *text)
     bool word = isalpha((unsigned char)*text) && is_plain(text);
     for (size_t i = 0; i < sizeof OTHER / sizeof *OTHER; i++)
         word = word && strcasecmp(text, OTHER[i]) != 0;
-    return word ? ek_buf_text(out, text) : yaml_quote(out, text);
+    return word ? ek_buf_text(out, text) : ek_buf_json(out, text, strlen(text));
 }
 
 static int write_scalar(struct ek_buf *out, const struct ek_node *n)
 {
-    return n->quoted || !is_plain(n->text) ? yaml_quote(out, n->text) : ek_buf_text(out, n->text);
+    return n->quoted || !is_plain(n->text) ? ek_buf_json(out, n->text, strlen(n->text))
+                                           : ek_buf_text(out, n->text);
 }
 
 /* Write in braces or brackets on one line. */
