@@ -1,6 +1,7 @@
 #include "detect/classify.h"
 
 #include "detect/fit_transform.h"
+#include "num/ln.h"
 
 #include <math.h>
 #include <string.h>
@@ -475,7 +476,7 @@ bool ek_window_varies(const struct ek_baseline *b, const struct ek_window *w, do
 {
     enum { LISTS_LEAST = 16, PARTS = 4 }; /* a quarter of the lists that moved */
     static const double APART = 4;        /* standard deviations */
-    double far = APART * (double)b->sd;
+    double far = fmax(APART * (double)b->sd, EK_LN_2);
     int moved = 0, apart = 0;
     for (int i = 0; i < w->count; i++) {
         double r = (double)(w->record[i].r - w->mu);
@@ -484,5 +485,5 @@ bool ek_window_varies(const struct ek_baseline *b, const struct ek_window *w, do
         moved++;
         apart += fabs(r - shift_ln) > far;
     }
-    return far > 0 && moved >= LISTS_LEAST && PARTS * apart > moved;
+    return moved >= LISTS_LEAST && PARTS * apart > moved;
 }

@@ -66,23 +66,29 @@ START_TEST(nothing_happened_is_no_class)
 }
 END_TEST
 
-/* Lists of one factor, also in a part of them, do not vary; lists of several factors do. */
+/* Lists of one factor, also in a part of them, do not vary; lists of several factors do. Prices
+ * that rise by different rates in different markets are no currencies. */
 START_TEST(factors_of_their_own_are_not_one_factor)
 {
-    static const double one[] = {100}, two[] = {100, 1}, rates[] = {1, .8, 1.3, 7.2, 18, 110, 1400};
+    static const double one[] = {100}, two[] = {100, 1}, rates[] = {1, .8, 1.3, 7.2, 18, 110, 1400},
+                        rise[] = {1.1, 1.35, 1.6, 1.95};
     static const struct {
         const double *factor;
         size_t count;
+        float sd; /* of the level of a list */
         bool varies;
-    } cases[] = {{one, 1, false}, {two, 2, false}, {rates, 7, true}};
-    for (size_t c = 0; c < 3; c++)
+    } cases[] = {
+        {one, 1, .4f, false}, {two, 2, .4f, false}, {rates, 7, .4f, true}, {rise, 4, .04f, false}};
+    for (size_t c = 0; c < 4; c++)
         for (uint64_t seed = 1; seed <= 20; seed++) {
             struct known k;
             setup(&k, seed);
             struct ek_window w = {k.lists, k.level, LISTS, 0, k.scratch, {0, 1, 0}, {0, 0}, false};
-            for (int i = 0; i < LISTS; i++)
-                k.lists[i].r += (float)log(
-                    cases[c].factor[ek_rng_uniform_int(&k.rng, (uint64_t)cases[c].count)]);
+            k.baseline.sd = cases[c].sd;
+            for (int i = 0; i < LISTS; i++) {
+                size_t any = ek_rng_uniform_int(&k.rng, (uint64_t)cases[c].count);
+                k.lists[i].r = k.lists[i].r * cases[c].sd / .4f + (float)log(cases[c].factor[any]);
+            }
             double shift = diagnose(&k).level.shift_ln;
             ck_assert_int_eq(ek_window_varies(&k.baseline, &w, shift), cases[c].varies);
             w.count = 16; /* too few lists that moved far */
