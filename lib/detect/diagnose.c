@@ -222,6 +222,8 @@ static const double TRACKED_ERROR = .05, WANDER = .01;
 static const double BEFORE_LOST = -1; /* own spread of lists that the history lost */
 static const double BEFORE_SD =
     .5; /* of levels before a change, relative to the tracked one (ln) */
+static const double BEFORE_ERRORS = 1.64, STEP_ERRORS = 3; /* standard errors */
+static const double SMALL_LN = EK_LN_2;                    /* traffic does not drift further */
 
 void ek_episode_begin(struct ek_detector *d, struct ek_episode *e, uint64_t row)
 {
@@ -313,6 +315,28 @@ static double own_spread_beyond(const struct ek_window *w, struct ek_own_spread 
     return values >= OWN_VALUES_MIN ? fmax(wider, 0) : 0;
 }
 
+/* Return the mean residual of the lists of the window after its first `before`. */
+static double mean_after(const struct ek_window *w, int before, int count)
+{
+    double sum = 0;
+    int n = 0;
+    for (int i = before; i < count; i++)
+        if (w->record[i].usable) {
+            sum += (double)(w->record[i].r - w->mu);
+            n++;
+        }
+    return n ? sum / n : 0;
+}
+
+/* Return the level before a change in the direction of `change`, as near to the change as its error
+ * allows (95%), so that no rise looks sudden because few lists before it are known. This makes only
+ * small changes gradual. */
+static double bound_before(double level, double change, double error)
+{
+    double sign = copysign(1, change), moved = sign * level;
+    return sign * fmin(moved + BEFORE_ERRORS * error, fmax(moved, SMALL_LN / 2));
+}
+
 /* Set the cell's level to its value just before the change. The tracked level lags behind slow
  * drift and has absorbed part of a small shift. */
 static void set_level_before(struct ek_detector *d, struct ek_episode *e)
@@ -321,6 +345,7 @@ static void set_level_before(struct ek_detector *d, struct ek_episode *e)
     struct ek_residuals h;
     struct ek_window w;
     ek_detector_window(d, e->feature, e->cell, from, &w);
+    int all = w.count;
     while (w.count && d->window_row[w.count - 1] >= e->since_row)
         w.count--;
     bool lost = e->since_row > 0 && e->since_row <= ek_history_first(d->history);
@@ -331,9 +356,15 @@ static void set_level_before(struct ek_detector *d, struct ek_episode *e)
     ek_residuals_get(&h, w.scratch, n);
     double far = wander(d, e), known = far / 2;
     const float *density = ek_profile_density(d->profile, e->feature);
+    double effect = ek_episode_design_effect(d, e);
     e->before_ln = w.mu + ek_align_level(density, &h, BEFORE_SD, &e->level_error);
+    /* A change soon after the start is no rise, unless the lists depend on one another. */
+    double repeated = from < ek_history_first(d->history) ? effect : effect - 1;
+    if (n)
+        e->before_ln = bound_before(e->before_ln, mean_after(&w, w.count, all),
+                                    e->level_error * sqrt(repeated));
     double level = ek_align_level(density, &h, known, &e->level_error);
-    e->level_error = fmin(e->level_error * sqrt(ek_episode_design_effect(d, e)), known);
+    e->level_error = fmin(e->level_error * sqrt(effect), known);
     ek_episode_follow(d, e, e->cell ? level : fmin(fmax(level, -far), far));
 }
 
@@ -435,21 +466,22 @@ static double mean_shift(const struct ek_alignment *level)
     return level->share * level->shift_ln;
 }
 
-/* Update whether the change is gradual: the lists before it had moved by half as much already, or
- * it is small and took longer than the history to be noticed; and no shift beyond the action
- * threshold came since between two diagnoses. */
+/* Update whether the change is gradual: the lists before it had moved already, and no shift since,
+ * from one diagnosis to the next, exceeded the action threshold by more than the errors of both. */
 static void update_gradual(const struct ek_detector *d, struct ek_episode *e,
                            const struct ek_diagnosis *was)
 {
     double act = log(ek_detector_rule(d, e->feature)->action_threshold);
     double least = log(ek_detector_rule(d, e->feature)->report_threshold);
-    double shift = mean_shift(&e->diagnosis.level);
+    const struct ek_alignment *now = &e->diagnosis.level, *then = &was->level;
+    double shift = mean_shift(now), step = fabs(shift - mean_shift(then));
+    double noise = STEP_ERRORS * hypot(now->share * now->error_ln, then->share * then->error_ln);
     double all = shift + (double)ek_detector_level(d, e->cell, e->feature);
     if (e->phase != EK_PHASE_CONFIRMED || was->class != EK_SCALE)
         e->gradual = e->wider == BEFORE_LOST
-                         ? fabs(all) < EK_LN_2
+                         ? fabs(all) < SMALL_LN
                          : copysign(1, all) * e->before_ln > fmax(fabs(all), least) / 2;
-    else if (fabs(shift - mean_shift(&was->level)) >= act)
+    else if (step - noise >= act)
         e->gradual = 0;
 }
 

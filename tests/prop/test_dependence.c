@@ -232,11 +232,52 @@ START_TEST(a_skew_from_the_first_list_on_is_found)
 }
 END_TEST
 
+static const double ACTION_THRESHOLD = 1.25; /* of the rules by default */
+
+/* Count the findings of factors on all features, `first` at first and `last` at the end, that are
+ * gradual or not. A factor below the action threshold counts as gradual, as neither is acted on. */
+static void count_findings(struct scene *s, double first, double last, int lists, int count[2])
+{
+    for (int i = 0; i < lists; i++) {
+        struct ek_list *q = traffic_next(&s->t);
+        struct ek_finding f;
+        for (int v = 0; v < ITEMS * FEATURES; v++)
+            q->x[v] *= (float)(first * pow(last / first, (double)i / lists));
+        ck_assert_int_eq(ek_detector_observe(s->d, q, q->time_ms, NULL), EK_OK);
+        while (ek_detector_next(s->d, &f))
+            if (f.class == EK_SCALE && (f.state == EK_CONFIRMED || f.state == EK_UPDATED))
+                count[f.gradual || f.factor_low < ACTION_THRESHOLD]++;
+    }
+}
+
+/* A rise within five days is gradual, although the level of the lists before a change is noise, as
+ * is the difference of two diagnoses. A step of the same size is not. */
+START_TEST(a_slow_rise_is_gradual_and_a_step_is_not)
+{
+    enum { STEPS, GRADUAL };
+    for (int kind = 0; kind < WORLDS; kind++) {
+        struct scene s;
+        int slow[2] = {0}, sudden[2] = {0};
+        scene_start(&s, (enum dependence)kind, 1 + kind % 2);
+        count_findings(&s, 1, 2, 5 * LISTS, slow);
+        ck_assert_msg(!slow[STEPS], "world %d: %d steps, %d gradual", kind, slow[STEPS],
+                      slow[GRADUAL]);
+        scene_end(&s);
+        scene_start(&s, (enum dependence)kind, 1 + kind % 2);
+        count_findings(&s, 1, 1, LISTS / 4, sudden);
+        count_findings(&s, 3, 3, LISTS / 4, sudden);
+        ck_assert_msg(sudden[STEPS] >= FEATURES && !sudden[GRADUAL],
+                      "world %d: %d steps, %d gradual", kind, sudden[STEPS], sudden[GRADUAL]);
+        scene_end(&s);
+    }
+}
+END_TEST
+
 Suite *suite_dependence(void)
 {
-    return ek_suite("dependence",
-                    healthy_traffic_has_no_finding_however_its_lists_depend_on_each_other,
-                    the_design_effect_is_1_for_independent_lists_and_the_session_for_others,
-                    a_feature_in_few_lists_has_the_design_effect_of_the_others,
-                    a_skew_from_the_first_list_on_is_found);
+    return ek_suite(
+        "dependence", healthy_traffic_has_no_finding_however_its_lists_depend_on_each_other,
+        the_design_effect_is_1_for_independent_lists_and_the_session_for_others,
+        a_feature_in_few_lists_has_the_design_effect_of_the_others,
+        a_skew_from_the_first_list_on_is_found, a_slow_rise_is_gradual_and_a_step_is_not);
 }
