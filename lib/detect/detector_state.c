@@ -153,11 +153,12 @@ static void progress_serialize(struct ek_episode *e, struct ek_serialize *s)
     ek_serialize_f64(s, &e->level_error);
     ek_serialize_f64(s, &e->before_ln);
     ek_serialize_f64(s, &e->wider);
-    int flags = e->gradual | e->varies << 1 | e->reported_lasting << 2;
-    ek_serialize_int(s, &flags, 0, 7);
+    int flags = e->gradual | e->varies << 1 | e->reported_lasting << 2 | e->mix << 3;
+    ek_serialize_int(s, &flags, 0, 15);
     e->gradual = flags & 1;
     e->varies = flags >> 1 & 1;
-    e->reported_lasting = flags >> 2;
+    e->reported_lasting = flags >> 2 & 1;
+    e->mix = flags >> 3;
     ek_serialize_f64(s, &e->recovery);
     ek_serialize_f64(s, &e->recovery_ln);
     ek_serialize_u64(s, &e->recovery_row);

@@ -4,6 +4,7 @@
 #include "assets/feature_columns.h"
 #include "detect/classify.h"
 #include "detect/detector_internal.h"
+#include "detect/traffic_mix.h"
 #include "num/ln.h"
 
 #include <math.h>
@@ -485,6 +486,37 @@ static void update_gradual(const struct ek_detector *d, struct ek_episode *e,
         e->gradual = 0;
 }
 
+/* Collect the newest lists of a cell before and after row `since`, newest first. */
+static void collect_mix_rows(const struct ek_detector *d, int cell, uint64_t since,
+                             struct ek_mix_rows *rows)
+{
+    uint64_t first = ek_history_first(d->history);
+    rows->before_count = rows->after_count = 0;
+    for (uint64_t i = ek_history_count(d->history); i-- > first;) {
+        if (!ek_history_is_observed(d->history, i, cell))
+            continue;
+        const struct ek_list_stats *records = ek_history_records(d->history, i);
+        if (i >= since && rows->after_count < EK_MIX_AFTER)
+            rows->after[rows->after_count++] = records;
+        if (i < since && rows->before_count < EK_MIX_BEFORE)
+            rows->before[rows->before_count++] = records;
+    }
+}
+
+/* Update whether the mix of the traffic explains the shift. It stays as it was when the history has
+ * lost the lists before the change. */
+static void update_mix(const struct ek_detector *d, struct ek_episode *e)
+{
+    struct ek_mix_rows rows = {.features = d->features,
+                               .repetition = ek_episode_design_effect(d, e)};
+    enum ek_class class = e->diagnosis.class;
+    bool moved = class == EK_SCALE || class == EK_OFFSET || class == EK_POWER;
+    collect_mix_rows(d, e->cell, e->since_row, &rows);
+    int explained = ek_mix_explains_shift(&rows, e->feature);
+    if (!moved || e->query_feature >= 0 || explained >= 0)
+        e->mix = moved && e->query_feature < 0 && explained > 0;
+}
+
 int ek_diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w)
 {
     const struct ek_diagnosis before = e->diagnosis;
@@ -513,6 +545,7 @@ int ek_diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w
         e->varies = found.feature < 0 && ek_window_varies(&d->profile->baseline[e->feature], w,
                                                           e->diagnosis.level.shift_ln);
     }
+    update_mix(d, e);
     return compare_with_threshold(d, e);
 }
 

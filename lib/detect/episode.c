@@ -308,6 +308,7 @@ static void fill_diagnosis(const struct ek_detector *d, const struct ek_episode 
                                            log(ek_detector_rule(d, e->feature)->action_threshold));
     f->gradual = ek_episode_has_level(e) && e->query_feature < 0 && e->gradual;
     f->varies = ek_episode_has_level(e) && e->query_feature < 0 && e->varies;
+    f->mix = e->mix;
     f->spread_ratio = g->spread_ratio;
     f->exponent = g->exponent;
     if (!ek_episode_has_level(e))
@@ -519,6 +520,7 @@ void ek_episode_inherit(struct ek_detector *d, struct ek_episode *e, const struc
     }
     e->gradual = from->gradual;
     e->varies = from->varies;
+    e->mix = from->mix;
     e->cause = from->cause;
     confirm_episode(d, e);
 }

@@ -8,7 +8,7 @@
 
 #include "schema/enum_names.h"
 #include "detect/category.h"
-#include "detect/unit_match.h"
+#include "rules/unit_match.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,7 +16,7 @@
 /* Fraction of moved lists from which the whole cell counts as moved. */
 #define EK_WHOLE_SHARE .9
 
-enum { EK_FINDING_FLAGS_ALL = 31 }; /* of ek_finding_get_flags */
+enum { EK_FINDING_FLAGS_ALL = 63 }; /* of ek_finding_get_flags */
 enum ek_finding_state { EK_SUSPECTED, EK_CONFIRMED, EK_UPDATED, EK_DISMISSED, EK_RECOVERED };
 
 struct ek_finding {
@@ -34,6 +34,7 @@ struct ek_finding {
                   * no automatic action */
     int gradual; /* the level moved little by little, as no change of unit does */
     int varies;  /* of EK_SCALE: lists have factors of their own, as with a currency per list */
+    int mix;     /* the mix of the traffic explains the shift of the level (traffic_mix.h) */
     double factor, factor_low, factor_high, error_ln, share, spread_ratio, exponent;
     double offset, offset_error; /* of EK_OFFSET, in the unit of the feature; 0: unknown */
     /* Of EK_MISSING, EK_ZERO and EK_SIGN: fraction of the values that are missing, zero or
@@ -47,11 +48,12 @@ struct ek_finding {
     const char *reason; /* of EK_DISMISSED */
 };
 
-/* Return fewer, passing, gradual, weak and varies as the bits of a number, their form in files and
- * records. */
+/* Return fewer, passing, gradual, weak, varies and mix as the bits of a number, their form in files
+ * and records. */
 static inline int ek_finding_get_flags(const struct ek_finding *f)
 {
-    return f->fewer | f->passing << 1 | f->gradual << 2 | f->weak << 3 | f->varies << 4;
+    return f->fewer | f->passing << 1 | f->gradual << 2 | f->weak << 3 | f->varies << 4 |
+           f->mix << 5;
 }
 
 /* Set these members from the bits. */
@@ -62,6 +64,7 @@ static inline void ek_finding_set_flags(struct ek_finding *f, int flags)
     f->gradual = flags >> 2 & 1;
     f->weak = flags >> 3 & 1;
     f->varies = flags >> 4 & 1;
+    f->mix = flags >> 5 & 1;
 }
 
 /* Return whether a class is a fraction of values: missing, zero or negative ones. */

@@ -180,6 +180,7 @@ static void copy_diagnosis(struct ek_event_finding *out, const struct ek_finding
     out->fraction = f->class == EK_CLASS_NONE ? NAN : f->share; /* 1 before the diagnosis */
     out->spread_ratio = f->spread_ratio;
     out->varies = f->varies;
+    out->mix = f->mix;
     bool counts_values = ek_class_counts_values(f->class);
     out->value_fraction = counts_values ? f->value_share : NAN;
     out->trained_fraction = counts_values ? f->trained_share : NAN;

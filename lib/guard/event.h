@@ -45,6 +45,7 @@ struct ek_event_finding {
     enum ek_class class; /* EK_CLASS_NONE while suspected */
     double factor, factor_low, factor_high, fraction, spread_ratio;
     bool varies; /* lists have factors of their own */
+    bool mix;    /* the mix of the traffic explains the shift */
     /* Fraction of the values that are missing, zero or negative, now and in training; NaN unless
      * the class is a fraction of values. */
     double value_fraction, trained_fraction;

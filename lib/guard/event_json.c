@@ -108,6 +108,8 @@ static void add_diagnosis(struct ek_json_writer *w, const struct ek_event_findin
     add_number(w, "spread_ratio", f->spread_ratio);
     if (f->varies)
         ek_json_add_flag(w, "varies", true);
+    if (f->mix)
+        ek_json_add_flag(w, "mix", true);
     if (f->class == EK_POWER)
         add_number(w, "exponent", f->exponent);
     if (f->class == EK_OFFSET) {

@@ -92,11 +92,13 @@ static int add_class(struct ek_buf *b, const struct ek_manifest *m, const struct
     return ek_buf_text(b, sentences[f->class]);
 }
 
-/* Append the most likely unit. */
+/* Append the most likely unit, or why there is none. */
 static int add_unit(struct ek_buf *b, const struct ek_manifest *m, const struct ek_finding *f)
 {
     const struct ek_feature *feature = m->item[f->feature];
     const struct ek_unit_match *u = f->unit;
+    if (f->mix)
+        return ek_buf_text(b, "; other features moved with it, as if the mix of lists changed");
     if (f->class != EK_SCALE || f->query_feature >= 0 || f->varies)
         return EK_OK;
     if (!f->unit_count && !feature->unit && !feature->is_money)

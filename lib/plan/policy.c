@@ -36,7 +36,7 @@ static int is_uncertain(const struct ek_finding *f)
 static int is_unlikely_unit(const struct ek_feature_rule *rule, const struct ek_manifest *m,
                             const struct ek_finding *f)
 {
-    if (f->weak)
+    if (f->weak || f->mix)
         return 1;
     if (f->class != EK_SCALE || f->query_feature >= 0)
         return 0;

@@ -45,7 +45,7 @@ static bool is_inside(const struct ek_finding *f, int i)
 
 /* Return the factor of the unit to use, or NaN: the first match that the rules list or the unit of
  * the feature allows, or the only one within a narrow interval. A catalog of hundreds has a unit
- * near any number. A match may lie a little outside of the interval (detect/unit_match.h), which
+ * near any number. A match may lie a little outside of the interval (rules/unit_match.h), which
  * few lists make too small. Others than listed ones are at least a factor `least`. */
 static double exact_unit(const struct ek_finding *f, double least)
 {

@@ -12,7 +12,7 @@ static struct ek_episode full_episode(void)
     e.phase = EK_PHASE_CONFIRMED;
     e.diagnosis.class = e.last_class = EK_NEW_CATEGORY;
     e.claimed = e.unreported = e.recovering = 1;
-    e.gradual = e.varies = e.reported_lasting = 1;
+    e.gradual = e.varies = e.reported_lasting = e.mix = 1;
     e.bet = EK_BET_VALUE_GONE;
     e.feature = e.cell = e.query_feature = 0x01010101;
     e.diagnosis.lists = EK_HISTORY;
@@ -23,7 +23,7 @@ static struct ek_episode full_episode(void)
 /* The episode is read into zeros: bytes that stay 0 are padding or unserialized members. */
 START_TEST(every_member_of_an_episode_is_kept)
 {
-    enum { GAPS = 5, PADDING = 4 * (EK_CATEGORY_CHANGES + GAPS) };
+    enum { GAPS = 6, PADDING = 4 * (EK_CATEGORY_CHANGES + GAPS) };
     const struct ek_serialize_bounds bounds = {INT_MAX, INT_MAX, INT_MAX};
     struct ek_episode e = full_episode(), read;
     struct ek_buf b;

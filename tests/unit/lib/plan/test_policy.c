@@ -52,6 +52,30 @@ START_TEST(a_gradual_factor_is_not_acted_on)
 }
 END_TEST
 
+/* Neither is a shift that the mix of the traffic explains, also if a listed unit fits. */
+START_TEST(a_shift_of_the_mix_is_not_acted_on)
+{
+    static const struct ek_means means = {.model = true};
+    struct bench b;
+    setup(&b, "version: 1\n");
+    for (int mix = 0; mix < 2; mix++) {
+        struct ek_finding f = {.state = EK_CONFIRMED,
+                               .class = EK_SCALE,
+                               .factor = 2,
+                               .factor_low = 1.9,
+                               .factor_high = 2.1,
+                               .share = 1,
+                               .unit_count = 1,
+                               .unit[0].listed = true,
+                               .mix = mix,
+                               .query_feature = -1};
+        enum ek_action action = ek_decide(b.rules, b.manifest, &means, &f).treatment.action;
+        ck_assert_int_eq(action, mix ? EK_ACT_ALERT : EK_ACT_ROUTE);
+    }
+    teardown(&b);
+}
+END_TEST
+
 START_TEST(a_factor_without_a_narrow_interval_is_not_acted_on)
 {
     static const struct ek_means means = {.model = true};
@@ -147,7 +171,7 @@ Suite *suite_policy(void)
     return ek_suite("policy", a_large_factor_of_many_lists_is_routed,
                     a_small_factor_without_a_listed_unit_is_told_only,
                     for_a_few_lists_all_are_not_routed, a_weak_finding_of_any_class_is_not_acted_on,
-                    a_gradual_factor_is_not_acted_on,
+                    a_gradual_factor_is_not_acted_on, a_shift_of_the_mix_is_not_acted_on,
                     a_factor_without_a_narrow_interval_is_not_acted_on,
                     lists_with_factors_of_their_own_are_routed_by_a_network);
 }

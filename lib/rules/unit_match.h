@@ -1,6 +1,6 @@
 /* Match of a measured factor with known unit conversions. */
-#ifndef EK_DETECT_UNIT_MATCH_H
-#define EK_DETECT_UNIT_MATCH_H
+#ifndef EK_RULES_UNIT_MATCH_H
+#define EK_RULES_UNIT_MATCH_H
 
 #include "rules/rules.h"
 #include "schema/manifest.h"

@@ -1,7 +1,7 @@
 /* Unit catalog: default units, matches of a finding, user-defined units. */
 #include "base/file.h"
 #include "rules/rules.h"
-#include "detect/unit_match.h"
+#include "rules/unit_match.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "detect/unit_match.h"
+#include "rules/unit_match.h"
 
 #include <math.h>
 #include <stdbool.h>

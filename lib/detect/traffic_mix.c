@@ -1,0 +1,161 @@
+#include "detect/traffic_mix.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+enum { BEFORE_MIN = 64, AFTER_MIN = 8, PREDICTORS = 8 };
+/* Standard errors of a shift; difference of equal shifts, relative to them; fraction of the lists
+ * before the change with the level after it; explained part of a shift. */
+static const double ERRORS = 3, ALIKE = .1, REACHED = .01, EXPLAINED_MIN = .5, EXPLAINED_MAX = 2;
+static const double RIDGE = .01; /* of the variance, for features that are functions of others */
+
+struct shift {
+    int feature;
+    double before, shift, error; /* mean level before, its change, and the standard error */
+};
+
+/* Add up the levels of a feature and return their number. */
+static int sum_levels(const struct ek_list_stats *const *row, int count, int feature, double *mean,
+                      double *variance)
+{
+    double sum = 0, squares = 0;
+    int n = 0;
+    for (int i = 0; i < count; i++) {
+        const struct ek_list_stats *o = &row[i][feature];
+        if (!o->usable)
+            continue;
+        n++;
+        sum += (double)o->r;
+        squares += (double)o->r * (double)o->r;
+    }
+    *mean = n ? sum / n : 0;
+    *variance = n ? fmax(squares / n - *mean * *mean, 0) : 0;
+    return n;
+}
+
+/* Return whether both levels of a feature are known. */
+static bool measure_shift(const struct ek_mix_rows *rows, int feature, struct shift *s)
+{
+    double after, variance, ignored;
+    int b = sum_levels(rows->before, rows->before_count, feature, &s->before, &variance);
+    int a = sum_levels(rows->after, rows->after_count, feature, &after, &ignored);
+    if (b < BEFORE_MIN || a < AFTER_MIN)
+        return false;
+    s->feature = feature;
+    s->shift = after - s->before;
+    s->error = sqrt(variance * rows->repetition * (1. / a + 1. / b));
+    return s->error > 0;
+}
+
+/* Return whether enough lists before the change were as far away as the mean of those after it. */
+static bool is_within_reach(const struct ek_mix_rows *rows, const struct shift *s)
+{
+    int beyond = 0;
+    for (int i = 0; i < rows->before_count; i++) {
+        const struct ek_list_stats *o = &rows->before[i][s->feature];
+        double away = ((double)o->r - s->before) / s->shift;
+        beyond += o->usable && away >= 1;
+    }
+    return beyond >= REACHED * rows->before_count;
+}
+
+/* Return whether two features moved by one factor or its inverse, as prices do whose currency
+ * changes. */
+static bool moved_alike(const struct shift *a, const struct shift *b)
+{
+    double apart = fabs(fabs(a->shift) - fabs(b->shift));
+    return apart <= fmax(ALIKE * fabs(a->shift), ERRORS * fmin(a->error, b->error));
+}
+
+/* Find the features that moved most, in standard errors, within reach and not by the factor of
+ * `of`. */
+static int find_predictors(const struct ek_mix_rows *rows, const struct shift *of,
+                           struct shift best[PREDICTORS])
+{
+    int count = 0;
+    for (int f = 0; f < rows->features; f++) {
+        struct shift s;
+        if (f == of->feature || !measure_shift(rows, f, &s))
+            continue;
+        double z = fabs(s.shift) / s.error;
+        if (z < ERRORS || moved_alike(of, &s) || !is_within_reach(rows, &s))
+            continue;
+        int at = count < PREDICTORS ? count++ : PREDICTORS;
+        for (; at > 0 && z > fabs(best[at - 1].shift) / best[at - 1].error; at--)
+            if (at < PREDICTORS)
+                best[at] = best[at - 1];
+        if (at < PREDICTORS)
+            best[at] = s;
+    }
+    return count;
+}
+
+static double deviation(const struct ek_list_stats *row, const struct shift *s)
+{
+    return row[s->feature].usable ? (double)row[s->feature].r - s->before : 0;
+}
+
+/* Replace the lower triangle of a [n, n] by its Cholesky factor, and b [n] by the solution of
+ * a x = b. */
+static void solve(double a[PREDICTORS][PREDICTORS], double b[PREDICTORS], int n)
+{
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j <= i; j++) {
+            double sum = a[i][j];
+            for (int k = 0; k < j; k++)
+                sum -= a[i][k] * a[j][k];
+            a[i][j] = i == j ? sqrt(sum) : sum / a[j][j];
+        }
+        for (int k = 0; k < i; k++)
+            b[i] -= a[i][k] * b[k];
+        b[i] /= a[i][i];
+    }
+    for (int i = n - 1; i >= 0; i--) {
+        for (int k = i + 1; k < n; k++)
+            b[i] -= a[k][i] * b[k];
+        b[i] /= a[i][i];
+    }
+}
+
+/* Regress the levels of `of` before the change on those of the predictors. Set slope [n] and return
+ * the variance of the prediction. */
+static double regress(const struct ek_mix_rows *rows, const struct shift *of,
+                      const struct shift *predictor, int n, double slope[PREDICTORS])
+{
+    double cov[PREDICTORS][PREDICTORS] = {{0}}, with[PREDICTORS] = {0}, variance = 0;
+    for (int r = 0; r < rows->before_count; r++) {
+        double x[PREDICTORS], y = deviation(rows->before[r], of);
+        for (int i = 0; i < n; i++) {
+            x[i] = deviation(rows->before[r], &predictor[i]);
+            with[i] += x[i] * y / rows->before_count;
+            for (int j = 0; j <= i; j++)
+                cov[i][j] += x[i] * x[j] / rows->before_count;
+        }
+    }
+    for (int i = 0; i < n; i++) {
+        cov[i][i] *= 1 + RIDGE;
+        slope[i] = with[i];
+    }
+    solve(cov, slope, n);
+    for (int i = 0; i < n; i++)
+        variance += slope[i] * with[i];
+    return fmax(variance, 0);
+}
+
+int ek_mix_explains_shift(const struct ek_mix_rows *rows, int feature)
+{
+    struct shift of, predictor[PREDICTORS];
+    double slope[PREDICTORS], predicted = 0;
+    if (!measure_shift(rows, feature, &of))
+        return -1;
+    if (!is_within_reach(rows, &of))
+        return 0;
+    int n = find_predictors(rows, &of, predictor);
+    double variance = regress(rows, &of, predictor, n, slope);
+    for (int i = 0; i < n; i++)
+        predicted += slope[i] * predictor[i].shift;
+    double independent = rows->repetition * (1. / rows->before_count + 1. / rows->after_count);
+    double explained = predicted / of.shift;
+    return n > 0 && fabs(predicted) > ERRORS * sqrt(variance * independent) &&
+           explained >= EXPLAINED_MIN && explained <= EXPLAINED_MAX;
+}

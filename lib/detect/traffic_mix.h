@@ -1,0 +1,28 @@
+/* Test whether a level moved because the mix of the traffic did, and not the unit of the feature.
+ *
+ * Lists of dear hotels also have more stars and are nearer to the center. If more of them come, the
+ * levels of all these features move, along the covariance that their levels have between lists; a
+ * new unit moves one feature, or several by the same factor. The shift of a feature is therefore
+ * predicted from the shifts of others by a linear regression over the lists before the change. It
+ * is a shift of the mix if that explains half of it or more, and if lists with such levels came
+ * before.
+ */
+#ifndef EK_DETECT_TRAFFIC_MIX_H
+#define EK_DETECT_TRAFFIC_MIX_H
+
+#include "num/list_stats.h"
+
+enum { EK_MIX_BEFORE = 512, EK_MIX_AFTER = 256 };
+
+/* Statistics of lists [features] each, borrowed. */
+struct ek_mix_rows {
+    const struct ek_list_stats *before[EK_MIX_BEFORE], *after[EK_MIX_AFTER];
+    int before_count, after_count, features;
+    double repetition; /* lists worth one independent list, at least 1 */
+};
+
+/* Return whether the mix of the traffic explains the shift of a feature, 1 or 0, or -1 if that is
+ * unknown: for fewer than 64 lists before the change or 8 after it. */
+int ek_mix_explains_shift(const struct ek_mix_rows *rows, int feature);
+
+#endif
