@@ -27,6 +27,16 @@ int ek_instance_name(const struct ek_config *c, char name[EK_INSTANCE_BYTES], st
     return EK_OK;
 }
 
+/* The length keeps apart group "a-b" with instance "c" and group "a" with instance "b-c". */
+size_t ek_transactional_id(const struct ek_config *c, const char *name,
+                           char id[EK_TRANSACTIONAL_ID_BYTES])
+{
+    const char *group = c->group ? c->group : "";
+    return (size_t)snprintf(id, EK_TRANSACTIONAL_ID_BYTES, "evenkeel-%zu-%s-%s", strlen(group),
+                            group, name) -
+           strlen(name);
+}
+
 uint64_t ek_instance_salt(void)
 {
     uint64_t random = 0;

@@ -254,6 +254,10 @@ enum {
 /* Write `service.instance`, or a new unique name. Return 0, or EK_EIO if no random numbers are
  * available. */
 int ek_instance_name(const struct ek_config *c, char name[EK_INSTANCE_BYTES], struct ek_error *e);
+/* Write the transactional id of an instance of the group, which ends with its name. Return the
+ * length without the name. */
+size_t ek_transactional_id(const struct ek_config *c, const char *name,
+                           char id[EK_TRANSACTIONAL_ID_BYTES]);
 
 /* Return a new unpredictable number, or 0 if no random numbers are available. */
 uint64_t ek_instance_salt(void);

@@ -47,8 +47,10 @@
 
 static const struct ek_key_row KEYS[] = {
     MAP("service", "name and settings of this instance"),
-    TEXT("service.name", IN_CONFIG(service_name), "evenkeel", 0,
-         "name of the service in status, logs, alerts and Kafka client ids"),
+    TEXT(
+        "service.name", IN_CONFIG(service_name), "evenkeel", 0,
+        "name of the service in status, logs, alerts and Kafka client ids; with `exactly_once` the "
+        "client id of the consumer is its transactional id"),
     TEXT("service.runbook", IN_CONFIG(runbook), NULL, 0,
          "address of docs/runbooks.md where you publish it, which alerts link to"),
     CHOICE("service.core_dumps", IN_CONFIG(core_dumps), "auto", "auto on",
@@ -57,7 +59,7 @@ static const struct ek_key_row KEYS[] = {
     TEXT("service.instance", IN_CONFIG(instance), NULL, 0,
          "unique name of the instance in its group, at most 199 bytes, such as the pod name. "
          "With `exactly_once`, a restart under the same name continues at once; without a name "
-         "it waits for `limits.transaction_timeout`"),
+         "it waits until the session of the former instance has ended"),
     NUMBER("service.shutdown_timeout", DURATION, IN_CONFIG(shutdown_timeout_ms), "4s", 100,
            SECONDS(3600), "longest time to drain, on shutdown and before partitions are revoked"),
 

@@ -208,11 +208,12 @@ static int64_t raise_to_min(int64_t value, int64_t low)
     return value < low ? low : value;
 }
 
-static int set_common(rd_kafka_conf_t *conf, const struct ek_config *c, struct ek_error *e)
+static int set_common(rd_kafka_conf_t *conf, const struct ek_config *c, const char *client_id,
+                      struct ek_error *e)
 {
     int rc = c->brokers ? ek_kafka_conf_set(conf, "bootstrap.servers", c->brokers, e) : EK_OK;
     if (!rc)
-        rc = ek_kafka_conf_set(conf, "client.id", c->service_name, e);
+        rc = ek_kafka_conf_set(conf, "client.id", client_id ? client_id : c->service_name, e);
     return rc ? rc : ek_kafka_conf_set(conf, "reconnect.backoff.max.ms", "2000", e);
 }
 
@@ -342,10 +343,11 @@ static int finish(rd_kafka_conf_t **out, rd_kafka_conf_t *conf, int rc)
     return rc;
 }
 
-int ek_kafka_conf_consumer(rd_kafka_conf_t **out, const struct ek_config *c, struct ek_error *e)
+int ek_kafka_conf_consumer(rd_kafka_conf_t **out, const struct ek_config *c, const char *client_id,
+                           struct ek_error *e)
 {
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
-    int rc = set_common(conf, c, e);
+    int rc = set_common(conf, c, client_id, e);
     if (!rc)
         rc = set_consumer(conf, c, e);
     if (!rc)
@@ -358,7 +360,7 @@ int ek_kafka_conf_consumer(rd_kafka_conf_t **out, const struct ek_config *c, str
 int ek_kafka_conf_producer(rd_kafka_conf_t **out, const struct ek_config *c, struct ek_error *e)
 {
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
-    int rc = set_common(conf, c, e);
+    int rc = set_common(conf, c, NULL, e);
     if (!rc)
         rc = set_producer(conf, c, e);
     if (!rc)
@@ -372,7 +374,7 @@ int ek_kafka_conf_auxiliary(rd_kafka_conf_t **out, const struct ek_config *c,
                             const struct ek_kafka_setting *own, struct ek_error *e)
 {
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
-    int rc = set_common(conf, c, e);
+    int rc = set_common(conf, c, NULL, e);
     if (!rc)
         rc = pass_through(conf, c, &c->librdkafka, e);
     for (size_t i = 0; !rc && own[i].name; i++)
@@ -394,7 +396,7 @@ static int check_each(const struct ek_config *c, const struct ek_property_list *
 static int check_whole(const struct ek_config *c, struct ek_error *e)
 {
     rd_kafka_conf_t *conf;
-    int rc = ek_kafka_conf_consumer(&conf, c, e);
+    int rc = ek_kafka_conf_consumer(&conf, c, NULL, e);
     if (rc)
         return rc;
     rd_kafka_conf_destroy(conf);

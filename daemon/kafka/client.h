@@ -54,9 +54,11 @@ int ek_kafka_make(rd_kafka_t **out, rd_kafka_type_t type, rd_kafka_conf_t *conf,
                   const char *what, struct ek_error *e);
 
 /* Create the configuration of the consumer from defaults and the user's librdkafka properties.
- * Return 0, or EK_ECONFIG with the position of the rejected property. The caller destroys *out or
- * passes it to ek_kafka_make. */
-int ek_kafka_conf_consumer(rd_kafka_conf_t **out, const struct ek_config *c, struct ek_error *e);
+ * `client_id` is the default of `client.id`; NULL: the name of the service. Return 0, or EK_ECONFIG
+ * with the position of the rejected property. The caller destroys *out or passes it to
+ * ek_kafka_make. */
+int ek_kafka_conf_consumer(rd_kafka_conf_t **out, const struct ek_config *c, const char *client_id,
+                           struct ek_error *e);
 /* Create the configuration of the producer from defaults and the user's librdkafka properties.
  * Return 0, or EK_ECONFIG with the position of the rejected property. The caller destroys *out or
  * passes it to ek_kafka_make. */

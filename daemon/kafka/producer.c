@@ -488,14 +488,11 @@ static rd_kafka_topic_t *topic_of(struct ek_output *o, const char *name, struct 
  * transaction of a crashed instance ends by timeout. */
 static int name_transactions(struct ek_output *o, struct ek_error *e)
 {
-    const char *group = o->config->group ? o->config->group : "";
     char name[EK_INSTANCE_BYTES];
     int rc = ek_instance_name(o->config, name, e);
     if (rc)
         return rc;
-    /* the length keeps apart group "a-b" with instance "c" and group "a" with instance "b-c" */
-    snprintf(o->transactional_id, sizeof o->transactional_id, "evenkeel-%zu-%s-%s", strlen(group),
-             group, name);
+    ek_transactional_id(o->config, name, o->transactional_id);
     ek_log_write(o->watch.log, EK_LOG_INFO, "transactional_id_set", "id=%s", o->transactional_id);
     o->records = ek_txn_records_new();
     return o->records ? EK_OK : ek_fail(e, EK_ENOMEM, "out of memory");
@@ -564,6 +561,11 @@ int ek_output_new(struct ek_output **out, const struct ek_config *c,
     else
         *out = o;
     return rc;
+}
+
+const char *ek_output_transactional_id(const struct ek_output *o)
+{
+    return o->records ? o->transactional_id : NULL;
 }
 
 struct ek_kafka_health *ek_output_health(struct ek_output *o)

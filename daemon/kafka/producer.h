@@ -136,6 +136,8 @@ void ek_output_adopt_unfinished(struct ek_output *o, struct ek_inflight *first);
 /* Serve acknowledgments, waiting up to wait_ms for the first. Return 0, or an error, which is
  * fatal. */
 int ek_output_poll(struct ek_output *o, int wait_ms, struct ek_error *e);
+/* Return the transactional id, which the producer owns; NULL: at least once. */
+const char *ek_output_transactional_id(const struct ek_output *o);
 /* Return the connectivity state, which the producer owns. Any thread. */
 struct ek_kafka_health *ek_output_health(struct ek_output *o);
 /* Check for recovery if the client is unhealthy, which may block for less than a second. */

@@ -7,7 +7,7 @@
 
 enum { SEEK_FOR_EVER = -1 }; /* before 2.1 librdkafka uses any other timeout in the wrong unit */
 
-void ek_input_add_offset(rd_kafka_topic_partition_list_t *list,
+void ek_input_add_offset(const struct ek_input *in, rd_kafka_topic_partition_list_t *list,
                          const struct ek_partition *assignment, int64_t offset, const char *pointer)
 {
     rd_kafka_topic_partition_t *p =
@@ -18,7 +18,7 @@ void ek_input_add_offset(rd_kafka_topic_partition_list_t *list,
     ek_print_write(offset == assignment->reached ? assignment->reached_print
                    : offset == assignment->next  ? assignment->print
                                                  : 0,
-                   pointer != NULL, print);
+                   in->owner, pointer != NULL, print);
     p->metadata_size = length + strlen(print);
     if (!p->metadata_size)
         return;
@@ -42,7 +42,7 @@ static rd_kafka_topic_partition_list_t *moved(struct ek_input *in)
             continue;
         if (!list)
             list = rd_kafka_topic_partition_list_new(8);
-        ek_input_add_offset(list, assignment, assignment->next, assignment->pointer);
+        ek_input_add_offset(in, list, assignment, assignment->next, assignment->pointer);
     }
     return list;
 }

@@ -6,6 +6,7 @@
 #include "daemon/kafka/client.h"
 #include "daemon/kafka/topics.h"
 #include "daemon/stage/consumer_internal.h"
+#include "daemon/stage/fence.h"
 #include "daemon/state/checkpoint_ref.h"
 
 #include <string.h>
@@ -231,16 +232,36 @@ query_committed(struct ek_input *in, const rd_kafka_topic_partition_list_t *part
     return NULL;
 }
 
+static int longer_query_ms(int ms)
+{
+    return 2 * ms < EK_INPUT_REQUEST_MS ? 2 * ms : EK_INPUT_REQUEST_MS;
+}
+
+/* Fence instances that have left the group with the offsets of `held` in an open transaction.
+ * Return true if another query may know them. */
+static bool fence_owners(struct ek_input *in, const rd_kafka_topic_partition_list_t *held)
+{
+    return in->fence && ek_fence_step(in->fence, in->client, held);
+}
+
+/* Pause before the next query, until the owners are fenced if that has begun. */
+static void wait_for_owners(struct ek_input *in, const rd_kafka_topic_partition_list_t *held)
+{
+    do
+        ek_wakeup_wait(in->wakeup, EK_INPUT_RETRY_MS);
+    while (!fence_owners(in, held) && in->fence && ek_fence_is_busy(in->fence) &&
+           !ek_input_is_stopping(in));
+}
+
 rd_kafka_topic_partition_list_t *ek_input_committed(struct ek_input *in,
                                                     const rd_kafka_topic_partition_list_t *parts)
 {
-    for (;;) {
+    for (int wait_ms = FIRST_QUERY_MS;; wait_ms = longer_query_ms(wait_ms)) {
         bool again;
-        rd_kafka_topic_partition_list_t *known =
-            query_committed(in, parts, EK_INPUT_REQUEST_MS, &again);
+        rd_kafka_topic_partition_list_t *known = query_committed(in, parts, wait_ms, &again);
         if (known || !again)
             return known;
-        ek_wakeup_wait(in->wakeup, EK_INPUT_RETRY_MS);
+        wait_for_owners(in, parts);
     }
 }
 
@@ -306,6 +327,8 @@ static void open_partitions(struct ek_input *in, rd_kafka_topic_partition_list_t
                             rd_kafka_topic_partition_list_t *known)
 {
     if (known && ek_input_resolve_positions(in, known) && open_each(in, known)) {
+        if (in->fence)
+            ek_fence_add_opened(in->fence, known);
         if (in->checkpoint_store)
             restore(in, known);
         note_starts(parts, known);
@@ -424,14 +447,13 @@ static void postpone(struct ek_input *in, const rd_kafka_topic_partition_list_t 
 static void open_pending(struct ek_input *in)
 {
     rd_kafka_topic_partition_list_t *parts = in->pending, *known;
-    bool again;
-    if (!parts || ek_now_ms() < in->pending_ms)
+    bool again, fenced = fence_owners(in, parts);
+    if (!parts || (!fenced && ek_now_ms() < in->pending_ms))
         return;
     known = query_committed(in, parts, in->query_ms, &again);
     if (!known) {
         in->pending_ms = ek_now_ms() + in->query_ms;
-        in->query_ms =
-            2 * in->query_ms < EK_INPUT_REQUEST_MS ? 2 * in->query_ms : EK_INPUT_REQUEST_MS;
+        in->query_ms = longer_query_ms(in->query_ms);
         return;
     }
     in->pending = NULL;
@@ -512,10 +534,11 @@ static void warn_of_cooperative(struct ek_input *in, const rd_kafka_conf_t *conf
                     "cooperative-sticky needs librdkafka 2.10 or later to be safe: use range");
 }
 
-static int make_client(struct ek_input *in, struct ek_error *e)
+/* Members recognize each other by their client ids. */
+static int make_client(struct ek_input *in, const char *id, struct ek_error *e)
 {
     rd_kafka_conf_t *conf;
-    int rc = ek_kafka_conf_consumer(&conf, in->config, e);
+    int rc = ek_kafka_conf_consumer(&conf, in->config, id, e);
     if (rc)
         return rc;
     warn_of_cooperative(in, conf);
@@ -541,6 +564,17 @@ static int make_readers(struct ek_input *in, struct ek_error *e)
     return EK_OK;
 }
 
+static int make_fence(struct ek_input *in, const struct ek_input_tools *tools, struct ek_error *e)
+{
+    char prefix[EK_TRANSACTIONAL_ID_BYTES];
+    const struct ek_fence_tools with = {.config = tools->config,
+                                        .transactional_id = tools->transactional_id,
+                                        .log = tools->log,
+                                        .wakeup = tools->wakeup};
+    in->owner = tools->transactional_id + ek_transactional_id(tools->config, "", prefix);
+    return ek_fence_new(&in->fence, &with, e);
+}
+
 int ek_input_new(struct ek_input **out, const struct ek_input_tools *tools,
                  const struct ek_input_hooks *hooks, struct ek_error *e)
 {
@@ -558,10 +592,12 @@ int ek_input_new(struct ek_input **out, const struct ek_input_tools *tools,
         .log = tools->log, .metrics = tools->metrics, .role = "consumer", .owner = in};
     in->watch.trouble = ek_kafka_health_new();
     in->topics = ek_topics_new(&in->config->topics, tools->log);
-    int rc = in->topics && in->watch.trouble ? make_client(in, e)
+    int rc = in->topics && in->watch.trouble ? make_client(in, tools->transactional_id, e)
                                              : ek_fail(e, EK_ENOMEM, "out of memory");
     if (!rc)
         rc = make_readers(in, e);
+    if (!rc && tools->transactional_id)
+        rc = make_fence(in, tools, e);
     if (rc)
         ek_input_free(in);
     else
@@ -824,6 +860,7 @@ void ek_input_free(struct ek_input *in)
         if (in->reader[i])
             rd_kafka_queue_destroy(in->reader[i]);
     drop_pending(in);
+    ek_fence_free(in->fence);
     if (in->client)
         rd_kafka_destroy_flags(in->client, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
     ek_topics_free(in->topics);

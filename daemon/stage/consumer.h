@@ -44,6 +44,7 @@ struct ek_input_tools {
     struct ek_log *log;
     const struct ek_wakeup *wakeup; /* signaled on events and messages */
     int readers;
+    const char *transactional_id; /* NULL: at least once */
 };
 
 /* Create the consumer. The objects in `tools` must outlive it. Return 0, EK_ENOMEM, or EK_ECONFIG
@@ -65,9 +66,9 @@ int ek_input_read(struct ek_input *in, int reader, struct ek_inflight **inflight
 
 /* Commit changed positions without waiting. */
 void ek_input_commit(struct ek_input *in);
-/* Append the offset of a partition to a list to commit; `pointer` is its metadata, copied, or NULL.
- */
-void ek_input_add_offset(struct rd_kafka_topic_partition_list_s *list,
+/* Append the offset of a partition to a list to commit. Its metadata begins with `pointer`, which
+ * may be NULL. */
+void ek_input_add_offset(const struct ek_input *in, struct rd_kafka_topic_partition_list_s *list,
                          const struct ek_partition *assignment, int64_t offset,
                          const char *pointer);
 /* Return the group metadata for a transaction. The caller destroys it. */

@@ -7,6 +7,8 @@
 #include "daemon/stage/consumer.h"
 #include "daemon/state/checkpoint_store.h"
 
+struct ek_fence;
+
 struct ek_input {
     rd_kafka_t *client;
     const struct ek_config *config;
@@ -26,6 +28,8 @@ struct ek_input {
     rd_kafka_topic_partition_list_t *pending; /* assigned, but not opened yet; NULL: none */
     int64_t pending_ms;      /* earliest time of the next query for their committed offsets */
     int query_ms;            /* its time limit */
+    struct ek_fence *fence;  /* NULL: at least once */
+    const char *owner;       /* name of this instance in its commits; NULL: at least once */
     unsigned unknown_topics; /* of the watch, when positions were last checked */
     bool closed;
     bool cooperative; /* cooperative rebalance protocol */

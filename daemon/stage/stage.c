@@ -289,7 +289,8 @@ static int make_input(struct ek_stage *s, struct ek_error *e)
                                          .metrics = s->metrics,
                                          .log = s->log,
                                          .wakeup = &s->wakeup,
-                                         .readers = ek_worker_pool_size(s->worker_pool)};
+                                         .readers = ek_worker_pool_size(s->worker_pool),
+                                         .transactional_id = ek_output_transactional_id(s->output)};
     return ek_input_new(&s->input, &tools, &hooks, e);
 }
 

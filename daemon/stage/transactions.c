@@ -95,7 +95,7 @@ static rd_kafka_topic_partition_list_t *offsets_of(const struct ek_txn_coordinat
                                   : NULL;
         if (assignment->reached >= 0 || too)
             ek_input_add_offset(
-                list, assignment,
+                t->input, list, assignment,
                 assignment->reached >= 0 ? assignment->reached : assignment->committed, pointer);
     }
     return list;

@@ -122,12 +122,39 @@ static bool has_print(const char *text, size_t length)
     return length >= PRINT_LENGTH && !memcmp(text + length - PRINT_LENGTH, PRINT, sizeof PRINT - 1);
 }
 
-void ek_print_write(uint64_t print, bool reference, char text[EK_PRINT_TEXT_BYTES])
+static const char OWNER[] = ";owner=";
+enum { OWNER_LENGTH = sizeof OWNER - 1 };
+
+void ek_print_write(uint64_t print, const char *owner, bool reference,
+                    char text[EK_PRINT_TEXT_BYTES])
 {
-    text[0] = 0;
+    bool owned = owner && !strchr(owner, ';');
+    int length =
+        snprintf(text, EK_PRINT_TEXT_BYTES, "%s%s%s", !reference && (owned || print) ? "ek1p" : "",
+                 owned ? OWNER : "", owned ? owner : "");
     if (print)
-        snprintf(text, EK_PRINT_TEXT_BYTES, "%s%s%016" PRIx64, reference ? "" : "ek1p", PRINT,
+        snprintf(text + length, EK_PRINT_TEXT_BYTES - (size_t)length, "%s%016" PRIx64, PRINT,
                  print);
+}
+
+/* Return the text from the owner on, or NULL. Topics, the only names before it, have no ';'. */
+static const char *find_owner(const char *text, size_t length)
+{
+    return length ? memmem(text, length, OWNER, OWNER_LENGTH) : NULL;
+}
+
+void ek_owner_read(const char *text, size_t length, char name[EK_INSTANCE_BYTES])
+{
+    const char *at = find_owner(text, length);
+    name[0] = 0;
+    if (!at)
+        return;
+    at += OWNER_LENGTH;
+    size_t left = (size_t)(text + length - at);
+    const char *stop = memchr(at, ';', left);
+    size_t size = stop ? (size_t)(stop - at) : left;
+    if (size < EK_INSTANCE_BYTES)
+        snprintf(name, EK_INSTANCE_BYTES, "%.*s", (int)size, at);
 }
 
 uint64_t ek_print_read(const char *text, size_t length)
@@ -151,6 +178,9 @@ enum ek_checkpoint_ref_kind ek_checkpoint_ref_read(const char *text, size_t leng
     int64_t base, at;
     if (has_print(text, length))
         length -= PRINT_LENGTH;
+    const char *owner = find_owner(text, length);
+    if (owner)
+        length = (size_t)(owner - text);
     if (length < sizeof mine || memcmp(text, mine, sizeof mine - 1) != 0)
         return is_newer(text, length) ? EK_CHECKPOINT_REF_NEWER : EK_CHECKPOINT_REF_NONE;
     struct rest r = {text + sizeof mine - 1, text + length};

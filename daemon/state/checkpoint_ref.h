@@ -1,9 +1,10 @@
-/* Texts that locate a checkpoint: the reference and the fingerprint in the metadata of committed
- * offsets, and the note of offsets in the checkpoint header. Threads: any. */
+/* Texts that locate a checkpoint: the reference, the owner and the fingerprint in the metadata of
+ * committed offsets, and the note of offsets in the checkpoint header. Threads: any. */
 #ifndef EK_DAEMON_STATE_CHECKPOINT_REF_H
 #define EK_DAEMON_STATE_CHECKPOINT_REF_H
 
 #include "base/buf.h"
+#include "daemon/config/config.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,15 +56,18 @@ void ek_checkpoint_ref_write(const struct ek_checkpoint_ref *p, char text[EK_CHE
  * EK_CHECKPOINT_REF_READ is returned. */
 enum ek_checkpoint_ref_kind ek_checkpoint_ref_read(const char *text, size_t length,
                                                    struct ek_checkpoint_ref *out);
-/* Fingerprint of the message before a committed offset, at the end of its metadata:
- * `;print=0123456789abcdef` behind a reference, or `ek1p;print=...` without one. Write at most
- * EK_PRINT_TEXT_BYTES, or "" for 0; read returns 0 if there is none. */
-enum { EK_PRINT_TEXT_BYTES = 28 };
-/* Write a fingerprint of a message as text: behind a reference if `reference`, else as metadata of
- * its own. "" for 0. */
-void ek_print_write(uint64_t print, bool reference, char text[EK_PRINT_TEXT_BYTES]);
+/* End of the metadata of a committed offset: with exactly-once delivery the name of the instance
+ * that committed it, and the fingerprint of the message before it. It is
+ * `;owner=NAME;print=0123456789abcdef` behind a reference, or `ek1p;owner=...` without one. */
+enum { EK_PRINT_TEXT_BYTES = 28 + sizeof ";owner=" + EK_INSTANCE_BYTES };
+/* Write owner and fingerprint as text: behind a reference if `reference`, else as metadata of its
+ * own. A fingerprint of 0 is omitted, and an owner that is NULL or has a ';'. */
+void ek_print_write(uint64_t print, const char *owner, bool reference,
+                    char text[EK_PRINT_TEXT_BYTES]);
 /* Return the fingerprint at the end of the metadata of an offset, or 0 if there is none. */
 uint64_t ek_print_read(const char *text, size_t length);
+/* Copy the owner in the metadata of an offset, or "" if there is none. */
+void ek_owner_read(const char *text, size_t length, char name[EK_INSTANCE_BYTES]);
 
 /* Return true if the home of the reference is this partition. */
 bool ek_checkpoint_ref_partition(const struct ek_checkpoint_ref *p, const char *topic,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 enum { ANSWER_MS = 15000 };
+#define TRANSACTION_MS "900000" /* the longest that brokers allow */
 
 struct word {
     const char *text;
@@ -204,6 +205,7 @@ static rd_kafka_t *take_id(const char *brokers, const char *transactional_id)
     char why[200];
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
     rd_kafka_conf_set(conf, "bootstrap.servers", brokers, why, sizeof why);
+    rd_kafka_conf_set(conf, "transaction.timeout.ms", TRANSACTION_MS, why, sizeof why);
     rd_kafka_conf_set(conf, "transactional.id", transactional_id, why, sizeof why);
     rd_kafka_t *client = rd_kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof why);
     rd_kafka_error_t *e = rd_kafka_init_transactions(client, ANSWER_MS);
@@ -242,6 +244,24 @@ int ek_admin_hold(const char *brokers, const char *group, const char *topic, int
     rd_kafka_consumer_group_metadata_destroy(member);
     rd_kafka_destroy(client);
     return rc;
+}
+
+int ek_admin_hold_output(const char *brokers, const char *topic, const char *transactional_id)
+{
+    static char value[] = "held";
+    rd_kafka_t *client = take_id(brokers, transactional_id);
+    if (!client)
+        return 1;
+    rd_kafka_error_t *e = rd_kafka_begin_transaction(client);
+    rd_kafka_resp_err_t err =
+        e ? rd_kafka_error_code(e)
+          : rd_kafka_producev(client, RD_KAFKA_V_TOPIC(topic),
+                              RD_KAFKA_V_VALUE(value, sizeof value - 1), RD_KAFKA_V_END);
+    if (!err)
+        err = rd_kafka_flush(client, ANSWER_MS);
+    rd_kafka_error_destroy(e);
+    rd_kafka_destroy(client);
+    return err ? told(transactional_id, rd_kafka_err2str(err)) : 0;
 }
 
 int ek_admin_commit(const char *brokers, const char *group, const char *topic, long long offset,

@@ -20,9 +20,11 @@ int ek_admin_commit(const char *brokers, const char *group, const char *topic, l
 /* Register a producer with a transactional id, so that brokers fence the one that has it. */
 int ek_admin_fence(const char *brokers, const char *transactional_id);
 /* Leave an offset of a partition in an open transaction, as a killed instance does, until it times
- * out after a minute or ek_admin_fence. */
+ * out after a quarter of an hour or ek_admin_fence. */
 int ek_admin_hold(const char *brokers, const char *group, const char *topic, int partition,
                   const char *transactional_id);
+/* Leave a message in a topic in an open transaction, likewise. */
+int ek_admin_hold_output(const char *brokers, const char *topic, const char *transactional_id);
 /* Set `settings` [count], names and values in turn, and all others of the topic to their defaults.
  */
 int ek_admin_set_topic(const char *brokers, const char *topic, char *const *settings, int count);

@@ -13,6 +13,7 @@
  *     ektool commit BROKERS GROUP TOPIC OFFSET METADATA   of partition 0
  *     ektool fence  BROKERS ID                   takes a transactional id away
  *     ektool hold   BROKERS GROUP TOPIC PARTITION ID   leaves an offset in an open transaction
+ *     ektool hold-output BROKERS TOPIC ID        leaves a message in an open transaction
  *     ektool set    BROKERS TOPIC SETTING VALUE [SETTING VALUE]...   all others to their defaults
  *     ektool allow  BROKERS USER OPERATION RESOURCE NAME, also revoke: ACLs, see admin.h
  *     ektool version                             of librdkafka
@@ -346,6 +347,8 @@ int main(int argc, char **argv)
         return ek_admin_commit(rest[0], rest[1], rest[2], number(rest[3]), rest[4]);
     if (!strcmp(verb, "fence") && argc == 4)
         return ek_admin_fence(rest[0], rest[1]);
+    if (!strcmp(verb, "hold-output") && argc == 5)
+        return ek_admin_hold_output(rest[0], rest[1], rest[2]);
     if (!strcmp(verb, "hold") && argc == 7)
         return ek_admin_hold(rest[0], rest[1], rest[2], number(rest[3]), rest[4]);
     if (!strcmp(verb, "set") && argc >= 6 && argc % 2 == 0)
@@ -353,10 +356,8 @@ int main(int argc, char **argv)
     if ((!strcmp(verb, "allow") || !strcmp(verb, "revoke")) && argc == 7)
         return ek_admin_right(rest[0], !strcmp(verb, "allow"), rest[1], rest[2], rest[3], rest[4]);
     fputs("usage: ektool "
-          "wait|create|send|send-on|lines|read|count|delete|grow|empty|commit|fence|hold|set|allow|"
-          "revoke "
-          "BROKERS "
-          "...\n",
+          "wait|create|send|send-on|lines|read|count|delete|grow|empty|commit|fence|hold|"
+          "hold-output|set|allow|revoke BROKERS ...\n",
           stderr);
     return 2;
 }

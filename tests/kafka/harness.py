@@ -197,6 +197,10 @@ class Broker:
         """Leave an offset of a partition in an open transaction until its id is fenced."""
         tool("hold", self.address, group, topic, partition, transactional_id)
 
+    def hold_output(self, topic, transactional_id):
+        """Leave a message in an open transaction, which hides later messages, until its id is fenced."""
+        tool("hold-output", self.address, topic, transactional_id)
+
     def set(self, topic, *settings):
         """Set settings, names and values in turn, and all others of the topic to their defaults."""
         tool("set", self.address, topic, *settings)

@@ -287,6 +287,86 @@ class AnOpenTransaction(Hands):
         self.assert_all(group)
 
 
+class TheOwnerOfAnOpenTransaction(Hands):
+    """The metadata of committed offsets names the owner. A broker aborts a held transaction only after this test."""
+
+    def begin(self, group, one, two):
+        eventually("both have a share", lambda: [partitions(d) for d in (one, two)] == [1, 1])
+        group.feed(200)
+        one.wait_handled(100)
+        two.wait_handled(100)
+
+    def take_over(self, group, one, two):
+        """Leave the offsets of the second in a transaction of its own id, and wait until the first has its partition."""
+        (partition,) = held(two)
+        WORLD.broker.hold(one.group, group.source, partition, self.transactional_id(two))
+        self.wait_fenced(one, two)
+
+    def wait_fenced(self, one, two):
+        eventually("one has it all", lambda: partitions(one) == 2)
+        owner = self.transactional_id(two).split(one.group + "-")[1]
+        eventually("it fenced the owner", lambda: re.search(f'event=owner_fenced message="{owner}"', one.log()))
+
+    def finish(self, group, *daemons):
+        group.enough()
+        for d in daemons:
+            d.wait_drained()
+        self.end(*daemons)
+        self.assert_all(group)
+
+    def test_is_fenced_when_it_was_killed(self):
+        for name in ("two", None):
+            with self.subTest(name):
+                group = Group("exactly_once", 2)
+                with group, group.instance("one") as one, group.instance(name) as two:
+                    self.begin(group, one, two)
+                    two.stop(signal.SIGKILL)
+                    self.take_over(group, one, two)
+                    self.finish(group, one)
+
+    def test_is_fenced_when_it_was_killed_before_it_sent_offsets(self):
+        """Its outputs hide those of the next owner."""
+        group = Group("exactly_once", 2)
+        with group, group.instance("one") as one, group.instance("two") as two:
+            self.begin(group, one, two)
+            two.stop(signal.SIGKILL)
+            WORLD.broker.hold_output(group.target, self.transactional_id(two))
+            self.wait_fenced(one, two)
+            self.finish(group, one)
+
+    def test_is_fenced_when_it_stood_still_and_goes_on_with_a_new_producer(self):
+        group = Group("exactly_once", 2)
+        with group, group.instance("one") as one, group.instance("two") as two:
+            self.begin(group, one, two)
+            two.process.send_signal(signal.SIGSTOP)
+            self.take_over(group, one, two)
+            two.process.send_signal(signal.SIGCONT)
+            eventually("both have a share", lambda: [partitions(d) for d in (one, two)] == [1, 1])
+            eventually("it has a new producer", lambda: "event=transaction_lost" in two.log())
+            self.finish(group, one, two)
+
+    def test_is_not_fenced_while_it_is_a_member(self):
+        """However long its transaction takes."""
+        group = Group("exactly_once", 4)
+        with group, group.instance("one") as one, group.instance("two") as two:
+            eventually("both have a share", lambda: [partitions(d) for d in (one, two)] == [2, 2])
+            group.feed(200)
+            one.wait_handled(200)
+            two.wait_handled(200)
+            ids = [f"held-{group.source}-{p}" for p in range(4)]
+            for p in range(4):
+                WORLD.broker.hold(one.group, group.source, p, ids[p])
+            with group.instance("three") as three:
+                eventually("it found the owner", lambda: "event=owner_awaited" in three.log())
+                for name in ids:
+                    WORLD.broker.fence(name)
+                eventually("all have a share", lambda: all(partitions(d) for d in (one, two, three)))
+                self.finish(group, one, two, three)
+        for d in (one, two, three):
+            self.assertNotIn("event=owner_fenced", d.log())
+            self.assertNotIn("event=transaction_lost", d.log())
+
+
 class OneThatStoodStill(Hands):
     """Stopped beyond its session timeout while another has its partitions. (With exactly once: test_exactly.)"""
     RATE = 400
@@ -346,6 +426,7 @@ class SlowWorkers(Hands):
                         fast.wait_drained()
                         # A transaction that the rebalance aborts leaves nothing to wait for.
                         self.assertRegex(slow.log(), "drain_timeout" if delivery == "at_least_once" else "drain_timeout|transaction_aborted")
+                        self.assertNotIn("event=owner_fenced", fast.log())
                         began = time.monotonic()
                         self.assertEqual(slow.stop(), 0, slow.log())
                         self.assertLess(time.monotonic() - began, promised(5))

@@ -181,7 +181,7 @@ static void open_clients(struct forwarder *f, const char *path)
     rd_kafka_conf_t *consumer, *producer;
     char text[700];
     if (ek_config_load(&f->config, path, NULL, &e) ||
-        ek_kafka_conf_consumer(&consumer, f->config, &e) ||
+        ek_kafka_conf_consumer(&consumer, f->config, NULL, &e) ||
         ek_kafka_conf_set(consumer, "queued.max.messages.kbytes", QUEUE_KBYTES, &e) ||
         ek_kafka_conf_set(consumer, "auto.offset.reset", "earliest", &e) ||
         ek_kafka_conf_producer(&producer, f->config, &e))

@@ -140,19 +140,67 @@ START_TEST(a_fingerprint_follows_a_reference_or_stands_alone)
     char text[EK_CHECKPOINT_REF_BYTES + EK_PRINT_TEXT_BYTES], print[EK_PRINT_TEXT_BYTES];
     ek_checkpoint_ref_write(&p, text);
     ck_assert_str_eq(text, "ek1;home=scored/5;base=2;head=0000000000000000;since=0;seen=0;at=1");
-    ek_print_write(0xabc, true, print);
+    ek_print_write(0xabc, NULL, true, print);
     memcpy(text + strlen(text), print, sizeof print);
     ck_assert_int_eq(ek_checkpoint_ref_read(text, strlen(text), &got), EK_CHECKPOINT_REF_READ);
     ck_assert_int_eq(got.at, 1);
     ck_assert_int_eq(got.partition, 5);
     ck_assert_uint_eq(ek_print_read(text, strlen(text)), 0xabc);
-    ek_print_write(0xabc, false, print);
+    ek_print_write(0xabc, NULL, false, print);
     ck_assert_str_eq(print, "ek1p;print=0000000000000abc");
     ck_assert_uint_eq(ek_print_read(print, strlen(print)), 0xabc);
     ck_assert_int_eq(ek_checkpoint_ref_read(print, strlen(print), &got), EK_CHECKPOINT_REF_NONE);
     ck_assert_uint_eq(ek_print_read("ek1p;print=xyz", 14), 0);
-    ek_print_write(0, true, print);
+    ek_print_write(0, NULL, true, print);
     ck_assert_str_eq(print, "");
+}
+END_TEST
+
+static void check_owner(const char *metadata, const char *owner)
+{
+    char name[EK_INSTANCE_BYTES];
+    ek_owner_read(metadata, metadata ? strlen(metadata) : 0, name);
+    ck_assert_str_eq(name, owner);
+}
+
+START_TEST(an_owner_stands_before_the_fingerprint)
+{
+    struct ek_checkpoint_ref p = {.topic = "scored", .partition = 5, .at = 5, .base = 2}, got;
+    char text[EK_CHECKPOINT_REF_BYTES + EK_PRINT_TEXT_BYTES], print[EK_PRINT_TEXT_BYTES];
+    ek_checkpoint_ref_write(&p, text);
+    ek_print_write(0xabc, "pod-1", true, print);
+    ck_assert_str_eq(print, ";owner=pod-1;print=0000000000000abc");
+    memcpy(text + strlen(text), print, strlen(print) + 1);
+    ck_assert_int_eq(ek_checkpoint_ref_read(text, strlen(text), &got), EK_CHECKPOINT_REF_READ);
+    ck_assert_uint_eq(got.base, 2);
+    ck_assert_uint_eq(ek_print_read(text, strlen(text)), 0xabc);
+    check_owner(text, "pod-1");
+    ek_print_write(0xabc, "pod-1", false, print);
+    ck_assert_str_eq(print, "ek1p;owner=pod-1;print=0000000000000abc");
+    check_owner(print, "pod-1");
+    ck_assert_uint_eq(ek_print_read(print, strlen(print)), 0xabc);
+    ck_assert_int_eq(ek_checkpoint_ref_read(print, strlen(print), &got), EK_CHECKPOINT_REF_NONE);
+    ek_print_write(0, "pod-1", false, print);
+    ck_assert_str_eq(print, "ek1p;owner=pod-1");
+    check_owner(print, "pod-1");
+}
+END_TEST
+
+START_TEST(metadata_without_an_owner_has_none)
+{
+    char print[EK_PRINT_TEXT_BYTES], longest[EK_INSTANCE_BYTES], text[2 * EK_INSTANCE_BYTES];
+    check_owner(NULL, "");
+    check_owner("", "");
+    check_owner("ek1p;print=0000000000000abc", "");
+    check_owner("ek1p;owner=", "");
+    ek_print_write(0, "a;b", false, print);
+    ck_assert_str_eq(print, "");
+    memset(longest, 'n', sizeof longest - 1);
+    longest[sizeof longest - 1] = 0;
+    ek_print_write(1, longest, false, print);
+    check_owner(print, longest);
+    snprintf(text, sizeof text, "ek1p;owner=%sn", longest);
+    check_owner(text, "");
 }
 END_TEST
 
@@ -165,5 +213,6 @@ Suite *suite_checkpoint_ref(void)
         a_pointer_of_a_later_version_is_known_as_one,
         a_partition_has_a_state_when_its_own_pointer_says_so,
         a_note_tells_how_far_each_partition_had_come, a_note_that_is_full_keeps_what_it_has,
-        a_fingerprint_follows_a_reference_or_stands_alone);
+        a_fingerprint_follows_a_reference_or_stands_alone, an_owner_stands_before_the_fingerprint,
+        metadata_without_an_owner_has_none);
 }
