@@ -7,14 +7,14 @@
  *   move   bound on its change when each log moves by the given amount
  *
  * With u = 2^-24, half a step of a float at 1:
- *   inputs  are rounded to float once, after some steps in double: error 2u |value|; an octave, the
- *           mean of octaves and its own rounding are on a grid of 2^-40 (num/ln.h), half of that
- *           each, and a fourth half covers the end of the series: 2^-39 ln 2 / log_sd per z
- *   layers  sum n products onto a bias, in float, fused or not: the classic bound is
- *           (n + 1) u (|b| + sum |w x|); errors and moves of the x pass through |w|, and max(0, .)
- *           moves nothing farther
- *   wide    is in double, on float z; the gate reads the rounded query inputs
- * EXACT_SLACK covers second-order terms (u squared) and the rounding of these doubles.
+ *   inputs  are differences of octaves in float (num/ln.h): the log2 of a mantissa has an error
+ * below u, as have its rounding with that of the mean, and the difference; the mean of a list, two
+ * more. Three roundings follow, of the sum, of the scale and of the product, and one covers the
+ * second order: error 3u or 5u of an octave, and 4u |value| layers  sum n products onto a bias, in
+ * float, fused or not: the classic bound is (n + 1) u (|b| + sum |w x|); errors and moves of the x
+ * pass through |w|, and max(0, .) moves nothing farther wide    is in double, on float z; the gate
+ * reads the rounded query inputs EXACT_SLACK covers second-order terms (u squared) and the rounding
+ * of these doubles.
  */
 #ifndef EK_TESTS_EXACT_SCORE_H
 #define EK_TESTS_EXACT_SCORE_H
@@ -29,7 +29,8 @@
 
 #define EXACT_U     0x1p-24
 #define EXACT_LN_2  0.69314718055994531
-#define EXACT_GRID  (0x1p-39 * EXACT_LN_2)
+#define EXACT_LN    (3 * EXACT_U * EXACT_LN_2) /* of a logarithm less a given mean */
+#define EXACT_LIST  (5 * EXACT_U * EXACT_LN_2) /* less the mean of its list */
 #define EXACT_SLACK 1.001
 
 enum { EXACT_WIDTH_MAX = 256 };
@@ -38,15 +39,17 @@ struct exact {
     double value, error, move;
 };
 
-static inline struct exact exact_rounded(double value)
+static inline struct exact exact_rounded(double value, double error)
 {
-    return (struct exact){value, 2 * EXACT_U * fabs(value), 0};
+    return (struct exact){value, error + 4 * EXACT_U * fabs(value), 0};
 }
 
 static inline struct exact exact_signed_ln(float x, float mean, float sd)
 {
     double ln = copysign(log1p(fabs((double)x)), (double)x);
-    return exact_rounded(isfinite(x) ? (ln - (double)mean) / (double)sd : 0);
+    if (!isfinite(x))
+        return (struct exact){0, 0, 0};
+    return exact_rounded((ln - (double)mean) / (double)sd, EXACT_LN / (double)sd);
 }
 
 /* Return -1, 0 or 1; 0 if x has no logarithm. */
@@ -89,8 +92,8 @@ static inline struct exact exact_z(const struct ek_model *m, float x, int k, dou
     double scale = exact_scale(m, t, k), sign = exact_sign(x);
     if (sign == 0)
         return (struct exact){0, 0, 0};
-    struct exact z = exact_rounded(sign * (log(fabs((double)x)) - mean) * scale);
-    z.error += EXACT_GRID * scale;
+    struct exact z =
+        exact_rounded(sign * (log(fabs((double)x)) - mean) * scale, EXACT_LIST * scale);
     z.move = ln_move * scale;
     return z;
 }

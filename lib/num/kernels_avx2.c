@@ -24,8 +24,6 @@
 #define EK_FMA(a, b, c)   _mm256_fmadd_ps(a, b, c)
 #define EK_MIN(a, b)      _mm256_min_ps(a, b)
 #define EK_MAX(a, b)      _mm256_max_ps(a, b)
-#define EK_WIDEN(v)       _mm256_cvtps_pd((__m128)(v))
-#define EK_LOOKUP(t, at)  _mm256_i64gather_pd(t, (__m256i)(at), sizeof *(t))
 #define EK_DENSE_ROWS     6
 #define EK_DENSE_PANELS   1
 #include "num/bet_steps_body.h"

@@ -25,11 +25,8 @@
 #define EK_FMA(a, b, c)   _mm512_fmadd_ps(a, b, c)
 #define EK_MIN(a, b)      _mm256_min_ps(a, b)
 #define EK_MAX(a, b)      _mm256_max_ps(a, b)
-#define EK_WIDEN(v)       _mm512_cvtps_pd((__m256)(v))
-#define EK_LOOKUP(t, at)                                                                           \
-    _mm512_permutex2var_pd(_mm512_loadu_pd(t), (__m512i)(at), _mm512_loadu_pd((t) + 8))
-#define EK_DENSE_ROWS   12
-#define EK_DENSE_PANELS 2
+#define EK_DENSE_ROWS     12
+#define EK_DENSE_PANELS   2
 #include "num/bet_steps_body.h"
 #include "num/dense_body.h"
 #include "num/gemm_body.h"

@@ -1,14 +1,14 @@
-/* Vectorized natural logarithms in double, and the logarithmic input transforms of ranking models.
+/* Vectorized natural logarithms in double, and the logarithmic input transforms of ranking models
+ * in float.
  *
- * List means use octaves, log2|x|, rounded to multiples of 2^-40: the exact exponent plus the
- * rounded log2 of the mantissa. Sums of up to 16,384 such numbers are exact. So x -> 2^j x moves
- * every octave and the mean by exactly j, and the mean does not depend on the order. The rounding
- * moves a logarithm by less than 4e-13.
+ * List means use octaves, log2|x|: the exact exponent plus log2 of the mantissa, rounded to
+ * multiples of 2^-23. Their sums are exact, and the mean is a multiple of 2^-40. So x -> 2^j x
+ * moves every octave and the mean by exactly j, and the mean does not depend on the order.
  *
  * The transforms accept any float. A value is usable if it is finite and nonzero; NaN and
- * infinities count as missing. Logarithms are accurate to 3e-14, ln(1 + |x|) of a small x to one
- * rounding of 1. Every instruction set returns the same bits: no operation is fused. Arrays must
- * not overlap and need no alignment.
+ * infinities count as missing. An octave is accurate to 5e-8, less than the rounding of x to a
+ * float; so is the octave of 1 + |x|, and for a small |x| to 2e-7 of itself. Every instruction set
+ * returns the same bits: no operation is fused. Arrays must not overlap and need no alignment.
  */
 #ifndef EK_NUM_LN_H
 #define EK_NUM_LN_H
@@ -31,7 +31,7 @@ struct ek_ln_rows {
  * and scale are [count]. */
 void ek_signed_ln(const struct ek_ln_rows *rows, const double *mean, const double *scale);
 
-enum { EK_LN_LANES_MAX = 8 };
+enum { EK_LN_LANES_MAX = 16 };
 /* Items of one list. */
 struct ek_ln_list {
     struct ek_ln_rows rows;
@@ -39,7 +39,7 @@ struct ek_ln_list {
     const double *scale; /* [count], weight of one octave */
     double *mean;        /* [count], mean octave of the usable values of the list; 0 without any */
     bool given;          /* input: use the means as they are; else compute them */
-    double *octave;      /* [rows, EK_LN_LANES_MAX], scratch */
+    float *octave;       /* [rows, 2 * EK_LN_LANES_MAX], scratch */
 };
 /* Set every y of `list` to sgn(x) (octave - mean) * scale, rounded; 0 if x is not usable. */
 void ek_ln_center(const struct ek_ln_list *list);

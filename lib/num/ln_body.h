@@ -1,32 +1,36 @@
 /* Logarithm kernels for any vector width. The including file defines EK_LANES (of floats) and
  * EK_KERNEL.
  *
- * x = 2^e m with m in [sqrt(1/2), sqrt(2)). ek_ln_compute uses s = (m - 1) / (m + 1) and ln x = e
- * ln 2 + 2 atanh s. The series of atanh ends with s^19; the relative remainder is below 3e-17. The
- * transforms use octaves (ln.h): e plus log2 m from a table.
+ * x = 2^e m with m in [sqrt(1/2), sqrt(2)). ek_ln_compute works in double: it uses s = (m - 1) / (m
+ * + 1) and ln x = e ln 2 + 2 atanh s. The series of atanh ends with s^19; the relative remainder is
+ * below 3e-17. The transforms work in float: octaves (ln.h) are e plus log2 m from a polynomial,
+ * and both stay apart until the mean is subtracted, because their sum would lose bits.
  */
-enum { LN_LANES = EK_LANES / 2 };
+enum { LN_LANES = EK_LANES / 2, LN_ROWS = 256 /* rows whose sums of log2 m fit an int32 */ };
 typedef double ln_d __attribute__((vector_size(LN_LANES * 8)));
 typedef uint64_t ln_u __attribute__((vector_size(LN_LANES * 8)));
-typedef float ln_f __attribute__((vector_size(LN_LANES * 4)));
-typedef uint32_t ln_i __attribute__((vector_size(LN_LANES * 4)));
+typedef float ln_f __attribute__((vector_size(EK_LANES * 4)));
+typedef int32_t ln_i __attribute__((vector_size(EK_LANES * 4)));
+typedef uint32_t ln_bits __attribute__((vector_size(EK_LANES * 4)));
 
 #define LN_INLINE static inline __attribute__((always_inline))
 
-#define LN_SIGN       0x8000000000000000u
-#define LN_MANTISSA   0x000fffffffffffffu
-#define LN_ONE        0x3ff0000000000000u /* bits of 1 */
-#define LN_SQRT_HALF  0x3fe6a09e667f3bcdu /* bits of sqrt(1/2) */
-#define LN_2_52       0x4330000000000000u /* bits of 2^52; any smaller integer fits its mantissa */
-#define LN_EACH       0x1p30   /* added per usable value: one exact sum has exponents and count */
-#define LN_INTEGER    0x1.8p52 /* adding and subtracting it rounds to an integer */
-#define LN_MAX        0x1.fffffffffffffp1023
-#define LN_INFINITE   0x7ff0000000000000u
-#define LN_SIZE_F     0x7fffffffu /* magnitude bits of a float */
-#define LN_INFINITE_F 0x7f800000u
-#define LN_ONE_F      0x3f800000u
-#define LN_LN2_HIGH   0x1.62e42fefap-1 /* exact when multiplied by an exponent */
-#define LN_LN2_LOW    0x1.cf79abc9e3b39p-40
+#define LN_MANTISSA    0x000fffffffffffffu
+#define LN_ONE         0x3ff0000000000000u /* bits of 1 */
+#define LN_SQRT_HALF   0x3fe6a09e667f3bcdu /* bits of sqrt(1/2) */
+#define LN_2_52        0x4330000000000000u /* bits of 2^52; any smaller integer fits its mantissa */
+#define LN_LN2_HIGH    0x1.62e42fefap-1    /* exact when multiplied by an exponent */
+#define LN_LN2_LOW     0x1.cf79abc9e3b39p-40
+#define LN_INTEGER     0x1.8p52   /* adding and subtracting it rounds to an integer */
+#define LN_SIZE_F      0x7fffffff /* magnitude bits of a float */
+#define LN_INFINITE_F  0x7f800000
+#define LN_MANTISSA_F  0x007fffff
+#define LN_ONE_F       0x3f800000
+#define LN_SQRT_HALF_F 0x3f3504f3
+#define LN_NORMAL_F    0x00800000 /* bits of the smallest normal float */
+/* log2 m + LN_PART is in [1, 2], where the bits count steps of 2^-23. */
+#define LN_PART   1.5f
+#define LN_PART_F 0x3fc00000
 
 /* Load n values: LN_LANES, or the remainder. n is constant in the main loops. */
 LN_INLINE ln_d ln_load(const double *p, size_t n)
@@ -39,12 +43,6 @@ LN_INLINE ln_d ln_load(const double *p, size_t n)
 LN_INLINE void ln_store(double *p, ln_d v, size_t n)
 {
     memcpy(p, &v, n * sizeof *p);
-}
-
-LN_INLINE void ln_store_f(float *p, ln_d v, size_t n)
-{
-    ln_f f = __builtin_convertvector(v, ln_f);
-    memcpy(p, &f, n * sizeof *p);
 }
 
 /* Set the exponent of x and return the bits of m above those of sqrt(1/2). */
@@ -71,154 +69,176 @@ LN_INLINE ln_d ln_lanes(ln_d x)
     return e * LN_LN2_HIGH + (twice + (twice * s2 * p + e * LN_LN2_LOW));
 }
 
-/* Table of log2 over 16 steps of the mantissa. m c = 1 + r with c near 1 / m, |r| below 0.04, exact
- * if m is the mantissa of a float. log2 m = -log2 c + log2(1 + r). The polynomial for log2(1 + r)
- * has an error below 2e-14 and consists of two independent halves. c is 1 in the step around 1, so
- * the logarithm of 1 is 0. */
-static const double LN_INVERSE[16] = {
-    0x1.62362ep+0, 0x1.5387ep+0,  0x1.4604b6p+0, 0x1.398a56p+0, 0x1.2dfb78p+0,
-    0x1.233fp+0,   0x1.193f3ep+0, 0x1.0fe96cp+0, 0x1.072d26p+0, 1,
-    0x1.de4c26p-1, 0x1.c3e982p-1, 0x1.ac4926p-1, 0x1.9701ccp-1, 0x1.83be1cp-1,
-    0x1.72382ep-1};
-static const double LN_TABLE[16] = {-0x1.dfb6068692de5p-2, -0x1.a12d1124819cp-2,
-                                    -0x1.652e574c33797p-2, -0x1.2b8710c2211eap-2,
-                                    -0x1.e814692d8721cp-3, -0x1.7d1f5152b0864p-3,
-                                    -0x1.15e6c9fe7bfc2p-3, -0x1.6454d7228e7a3p-4,
-                                    -0x1.46bf36a06d5f3p-5, 0,
-                                    0x1.925f97d2fb71p-4,   0x1.70d90dbd1b62dp-3,
-                                    0x1.07c07a39ced45p-2,  0x1.53094ae02ba5ep-2,
-                                    0x1.9aab694e68122p-2,  0x1.defd4b0a3762bp-2};
-
-/* Return table[at]; each `at` is below 16. */
-LN_INLINE ln_d ln_lookup(const double *table, ln_u at)
-{
-#ifdef EK_LOOKUP
-    return (ln_d)EK_LOOKUP(table, at);
-#else
-    ln_d v;
-    for (int i = 0; i < LN_LANES; i++)
-        v[i] = table[at[i]];
-    return v;
-#endif
-}
-
-/* Set the exponent of x, a positive normal number, and return the log2 of its mantissa. */
-LN_INLINE ln_d ln_octave(ln_d x, ln_d *e)
-{
-    ln_u field = ln_fields(x, e);
-    ln_d m = (ln_d)(field + LN_SQRT_HALF);
-    ln_d r = m * ln_lookup(LN_INVERSE, field >> 48) - 1;
-    ln_d r2 = r * r, r4 = r2 * r2;
-    ln_d p1 = r * 0x1.71547652b82fep+0;
-    ln_d p2 = r * 0x1.ec709dc4b93c3p-2 - 0x1.71547653563bep-1;
-    ln_d p4 = r * 0x1.2776aec1891e8p-2 - 0x1.71545d3be439fp-2;
-    ln_d p6 = r * 0x1.a6f9e65e90ff3p-3 - 0x1.ed6f6fa9412b1p-3;
-    return ln_lookup(LN_TABLE, field >> 48) + p1 + (p2 * r2 + (p6 * r2 + p4) * r4);
-}
-
-/* Return a where the mask is set, else b. */
-LN_INLINE ln_d ln_select(ln_u mask, ln_d a, ln_d b)
-{
-    return (ln_d)(((ln_u)a & mask) | ((ln_u)b & ~mask));
-}
-
 LN_INLINE void ln_lanes_compute(const double *x, double *y, size_t n)
 {
     ln_store(y, ln_lanes(ln_load(x, n)), n);
 }
 
-LN_INLINE ln_d ln_widen(const float *p, size_t n)
+/* Load n floats: EK_LANES, or the remainder. n is constant in the main loops. */
+LN_INLINE ln_i ln_load_f(const float *p, size_t n)
 {
-    ln_f v = {0};
+    ln_i v = {0};
     memcpy(&v, p, n * sizeof *p);
-#ifdef EK_WIDEN
-    return (ln_d)EK_WIDEN(v);
-#else
-    return __builtin_convertvector(v, ln_d);
-#endif
+    return v;
+}
+
+LN_INLINE ln_i ln_select(ln_i mask, ln_i a, ln_i b)
+{
+    return (a & mask) | (b & ~mask);
+}
+
+/* Return log2 m for m = 1 + r in [sqrt(1/2), sqrt(2)), with an error below 5e-8. */
+LN_INLINE ln_f ln_log2(ln_f r)
+{
+    ln_f r2 = r * r;
+    ln_f even = ((r2 * -0x1.aab48ep-3f - 0x1.e90fd4p-3f) * r2 - 0x1.715de2p-2f) * r2;
+    ln_f odd = ((r2 * 0x1.020c16p-3f + 0x1.ba957ap-3f) * r2 + 0x1.26c756p-2f) * r2;
+    ln_f q = (even - 0x1.71546ep-1f) + r * (odd + 0x1.ec73fep-2f);
+    return r + r * (r * q + 0x1.c551d9p-2f);
+}
+
+/* Set the exponent of x, a positive normal number, and return the bits of m. */
+LN_INLINE ln_i ln_fields_f(ln_i x, ln_i *e)
+{
+    ln_i bits = x + (LN_ONE_F - LN_SQRT_HALF_F); /* the mantissa wraps at sqrt(2) */
+    *e = (bits >> 23) - 127;
+    return (bits & LN_MANTISSA_F) + LN_SQRT_HALF_F;
+}
+
+/* Means of some columns, as an integer and the rest. */
+struct ln_means {
+    float whole[EK_LANES], rest[EK_LANES];
+};
+
+LN_INLINE double ln_floor(double x)
+{
+    double whole = x + LN_INTEGER - LN_INTEGER;
+    return whole - (whole > x);
+}
+
+LN_INLINE void ln_split(struct ln_means *to, const double *mean, double octave, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        double octaves = mean[i] * octave, whole = ln_floor(octaves);
+        to->whole[i] = (float)whole;
+        to->rest[i] = (float)(octaves - whole);
+    }
+}
+
+LN_INLINE ln_f ln_scales(const double *scale, double octave, size_t n)
+{
+    float to[EK_LANES] = {0};
+    for (size_t i = 0; i < n; i++)
+        to[i] = (float)(scale[i] * octave);
+    return (ln_f)ln_load_f(to, EK_LANES);
+}
+
+/* Return sgn(x) log2(1 + |x|) minus the mean. A small |x| is used as it is, because 1 + |x| is
+ * rounded. */
+LN_INLINE ln_f ln_signed_octaves(ln_i x, ln_f whole, ln_f rest)
+{
+    ln_i sign = x & ~LN_SIZE_F, size = x & LN_SIZE_F, e;
+    ln_i m = ln_fields_f((ln_i)((ln_f)size + 1), &e);
+    ln_f r = (ln_f)ln_select(e == 0, size, (ln_i)((ln_f)m - 1));
+    ln_f exponent = (ln_f)((ln_i) __builtin_convertvector(e, ln_f) ^ sign);
+    return (exponent - whole) + ((ln_f)((ln_i)ln_log2(r) ^ sign) - rest);
 }
 
 /* Transform columns [at, at + n) of all rows. */
 LN_INLINE void ln_signed_columns(const struct ek_ln_rows *l, const double *mean,
                                  const double *scale, size_t at, size_t n)
 {
-    ln_d about = ln_load(mean + at, n) * (1 / EK_LN_2), times = ln_load(scale + at, n) * EK_LN_2;
+    struct ln_means m = {{0}, {0}};
+    ln_split(&m, mean + at, 1 / EK_LN_2, n);
+    ln_f whole = (ln_f)ln_load_f(m.whole, EK_LANES), rest = (ln_f)ln_load_f(m.rest, EK_LANES);
+    ln_f times = ln_scales(scale + at, EK_LN_2, n);
     const struct ek_ln_rows r = *l; /* local copy: stores to y cannot alias it */
     const float *x = r.x + at;
     float *y = r.y + at;
     for (size_t i = 0; i < r.rows; i++, x += r.x_stride, y += r.y_stride) {
-        ln_d v = ln_widen(x, n), a = (ln_d)((ln_u)v & ~LN_SIGN), e;
-        ln_u here = (ln_u)(a <= LN_MAX);
-        ln_d octave = ln_octave(a + 1, &e);
-        octave = (ln_d)((ln_u)(octave + e) | ((ln_u)v & LN_SIGN));
-        ln_store_f(y, (ln_d)((ln_u)((octave - about) * times) & here), n);
+        ln_i v = ln_load_f(x, n);
+        ln_f octaves = ln_signed_octaves(v, whole, rest) * times;
+        ln_i here = (ln_i)octaves & ((v & LN_SIZE_F) < LN_INFINITE_F);
+        memcpy(y, &here, n * sizeof *y);
     }
 }
 
-/* Return the mean from the sum of exponents, which includes LN_EACH per usable value, and the sum
- * of the remainders. Return 0 without usable values. */
-LN_INLINE ln_d ln_mean(ln_d whole, ln_d rest)
-{
-    ln_d one = (ln_d){0} + 1, count = whole * (1 / LN_EACH) + LN_INTEGER - LN_INTEGER;
-    whole -= count * LN_EACH;
-    count = ln_select((ln_u)(count > 0), count, one);
-    ln_d ratio = whole / count, floor = ratio + LN_INTEGER - LN_INTEGER;
-    floor -= (ln_d)((ln_u)one & (ln_u)(floor > ratio));
-    rest = (whole - floor * count + rest) / count;
-    return floor + (rest + EK_LN_GRID - EK_LN_GRID);
-}
+/* Sums of some columns over the usable values; `part` of log2 m, in steps of 2^-23. */
+struct ln_sums {
+    int32_t count[EK_LANES], exponent[EK_LANES];
+    int64_t part[EK_LANES];
+};
 
-/* Write the octaves of some columns of a list to l->octave [rows, LN_LANES]. Return their mean. */
-LN_INLINE ln_d ln_octaves(const struct ek_ln_list *l, size_t at, size_t n)
+/* Write the octaves of some columns of `rows` rows from x, as exponents and log2 m, and add them to
+ * the sums. A value that is not usable counts as 1, with the octave 0. */
+LN_INLINE void ln_octaves(const struct ek_ln_list *l, size_t first, size_t rows, size_t at,
+                          size_t n, struct ln_sums *s)
 {
-    ln_d whole = {0}, rest = {0}, one = whole + 1, each = whole + LN_EACH, e;
-    const struct ek_ln_rows r = l->rows;
-    const float *x = r.x + at;
-    double *octave = l->octave;
-    for (size_t i = 0; i < r.rows; i++, x += r.x_stride, octave += LN_LANES) {
-        ln_d a = (ln_d)((ln_u)ln_widen(x, n) & ~LN_SIGN);
-        ln_u use = (ln_u)((ln_u)a - 1 < LN_INFINITE - 1);
-        ln_d part = ln_octave(ln_select(use, a, one), &e) + EK_LN_GRID - EK_LN_GRID;
-        ln_store(octave, e + part, LN_LANES);
-        whole += e + (ln_d)((ln_u)each & use);
-        rest += part;
+    ln_i count = {0}, exponents = {0}, parts = {0}, one = count + LN_ONE_F, e;
+    const float *x = l->rows.x + first * l->rows.x_stride + at;
+    float *octave = l->octave + first * 2 * EK_LN_LANES_MAX;
+    for (size_t i = 0; i < rows; i++, x += l->rows.x_stride, octave += 2 * EK_LN_LANES_MAX) {
+        ln_i size = ln_load_f(x, n) & LN_SIZE_F;
+        ln_i use = (ln_bits)(size - 1) < (uint32_t)LN_INFINITE_F - 1;
+        ln_i small = (size < LN_NORMAL_F) & use;
+        size = ln_select(small, (ln_i)((ln_f)size * 0x1p24f), ln_select(use, size, one));
+        ln_f part = ln_log2((ln_f)ln_fields_f(size, &e) - 1);
+        e -= small & 24;
+        ln_f exponent = __builtin_convertvector(e, ln_f);
+        memcpy(octave, &exponent, sizeof exponent);
+        memcpy(octave + EK_LANES, &part, sizeof part);
+        count -= use;
+        exponents += e;
+        parts += (ln_i)(part + LN_PART) - LN_PART_F;
     }
-    return ln_mean(whole, rest);
-}
-
-/* Return z times the sign of x, or 0 unless x is finite and nonzero. */
-LN_INLINE ln_i ln_signed_bits(ln_i x, ln_i z)
-{
-    ln_i size = x & LN_SIZE_F;
-    return (z ^ (x & ~LN_SIZE_F)) & (ln_i)(size - 1 < LN_INFINITE_F - 1);
-}
-
-LN_INLINE void ln_centre_columns(const struct ek_ln_list *l, ln_d mean, size_t at, size_t n)
-{
-    const struct ek_ln_rows r = l->rows;
-    const float *x = r.x + at;
-    float *y = r.y + at, *zeros = l->zero + at;
-    const double *octave = l->octave;
-    ln_d scale = ln_load(l->scale + at, n);
-    for (size_t i = 0; i < r.rows; i++, octave += LN_LANES) {
-        ln_i bits = {0};
-        memcpy(&bits, x + i * r.x_stride, n * sizeof *x);
-        ln_d v = (ln_load(octave, LN_LANES) - mean) * scale;
-        ln_i z = ln_signed_bits(bits, (ln_i) __builtin_convertvector(v, ln_f));
-        ln_i zero = (ln_i)((bits & LN_SIZE_F) == 0) & LN_ONE_F;
-        memcpy(y + i * r.y_stride, &z, n * sizeof *y);
-        memcpy(zeros + i * r.y_stride, &zero, n * sizeof *zeros);
+    for (int i = 0; i < EK_LANES; i++) {
+        s->count[i] += count[i];
+        s->exponent[i] += exponents[i];
+        s->part[i] += parts[i];
     }
+}
+
+/* Return the mean of the octaves, 0 without any. The integer part is exact, so the mean moves with
+ * the exponents. */
+LN_INLINE double ln_mean(int32_t count, int32_t exponents, int64_t parts)
+{
+    double n = count > 0 ? count : 1, whole = ln_floor(exponents / n);
+    double rest = ((exponents - whole * n) + (double)parts * 0x1p-23) / n;
+    return whole + (rest + EK_LN_GRID - EK_LN_GRID);
+}
+
+/* Write the octaves of some columns to l->octave, and their means to l->mean unless given. */
+LN_INLINE void ln_list_octaves(const struct ek_ln_list *l, size_t at, size_t n)
+{
+    struct ln_sums s = {{0}, {0}, {0}};
+    for (size_t first = 0; first < l->rows.rows; first += LN_ROWS) {
+        size_t rest = l->rows.rows - first;
+        ln_octaves(l, first, rest < LN_ROWS ? rest : LN_ROWS, at, n, &s);
+    }
+    for (size_t i = 0; i < n && !l->given; i++)
+        l->mean[at + i] = ln_mean(s.count[i], s.exponent[i], s.part[i]);
 }
 
 LN_INLINE void ln_list_columns(const struct ek_ln_list *l, size_t at, size_t n)
 {
-    ln_d mean = ln_octaves(l, at, n);
-    if (l->given)
-        mean = ln_load(l->mean + at, n);
-    else
-        ln_store(l->mean + at, mean, n);
-    ln_centre_columns(l, mean, at, n);
+    struct ln_means m = {{0}, {0}};
+    ln_list_octaves(l, at, n);
+    ln_split(&m, l->mean + at, 1, n);
+    ln_f whole = (ln_f)ln_load_f(m.whole, EK_LANES), rest = (ln_f)ln_load_f(m.rest, EK_LANES);
+    ln_f scale = ln_scales(l->scale + at, 1, n);
+    const struct ek_ln_rows r = l->rows;
+    const float *x = r.x + at, *octave = l->octave;
+    float *y = r.y + at, *zeros = l->zero + at;
+    for (size_t i = 0; i < r.rows; i++, octave += 2 * EK_LN_LANES_MAX) {
+        ln_i v = ln_load_f(x + i * r.x_stride, n), size = v & LN_SIZE_F;
+        ln_f exponent = (ln_f)ln_load_f(octave, EK_LANES);
+        ln_f part = (ln_f)ln_load_f(octave + EK_LANES, EK_LANES);
+        ln_f z = ((exponent - whole) + (part - rest)) * scale;
+        ln_i use = (ln_bits)(size - 1) < (uint32_t)LN_INFINITE_F - 1;
+        ln_i signed_z = ((ln_i)z ^ (v & ~LN_SIZE_F)) & use, zero = (size == 0) & LN_ONE_F;
+        memcpy(y + i * r.y_stride, &signed_z, n * sizeof *y);
+        memcpy(zeros + i * r.y_stride, &zero, n * sizeof *zeros);
+    }
 }
 
 static void EK_KERNEL(ln_all)(const double *x, double *y, size_t count)
@@ -235,10 +255,10 @@ static void EK_KERNEL(ln_signed)(const struct ek_ln_rows *l, const double *mean,
                                  const double *scale)
 {
     size_t at = 0;
-    for (; at + LN_LANES <= l->count; at += LN_LANES)
-        ln_signed_columns(l, mean, scale, at, LN_LANES);
+    for (; at + EK_LANES <= l->count; at += EK_LANES)
+        ln_signed_columns(l, mean, scale, at, EK_LANES);
     if (at < l->count && at)
-        ln_signed_columns(l, mean, scale, l->count - LN_LANES, LN_LANES);
+        ln_signed_columns(l, mean, scale, l->count - EK_LANES, EK_LANES);
     else if (at < l->count)
         ln_signed_columns(l, mean, scale, 0, l->count);
 }
@@ -246,10 +266,10 @@ static void EK_KERNEL(ln_signed)(const struct ek_ln_rows *l, const double *mean,
 static void EK_KERNEL(ln_list)(const struct ek_ln_list *l)
 {
     size_t at = 0, count = l->rows.count;
-    for (; at + LN_LANES <= count; at += LN_LANES)
-        ln_list_columns(l, at, LN_LANES);
+    for (; at + EK_LANES <= count; at += EK_LANES)
+        ln_list_columns(l, at, EK_LANES);
     if (at < count && at)
-        ln_list_columns(l, count - LN_LANES, LN_LANES);
+        ln_list_columns(l, count - EK_LANES, EK_LANES);
     else if (at < count)
         ln_list_columns(l, 0, count);
 }

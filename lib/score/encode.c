@@ -83,7 +83,7 @@ static int reserve_for(struct ek_encoder *c, size_t n)
     release_items(c);
     c->item = ek_calloc_aligned(want, c->stride * sizeof *c->item);
     c->x = ek_calloc_aligned(want, (features > 3 ? features : 3) * sizeof *c->x);
-    c->octave = ek_calloc_aligned(want, EK_LN_LANES_MAX * sizeof *c->octave);
+    c->octave = ek_calloc_aligned(want, 2 * EK_LN_LANES_MAX * sizeof *c->octave);
     if (!c->item || !c->x || !c->octave) {
         release_items(c);
         return EK_ENOMEM;

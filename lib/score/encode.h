@@ -9,8 +9,8 @@
  *   query [M]     (sgn(q) ln(1+|q|) - query_mean) / query_sd
  *
  * A missing value (NaN) or an infinity becomes 0 everywhere. The mean ignores it, as it ignores
- * zeros. Arithmetic is in double, with one rounding of each result. z has identical bits for x and
- * 2^j x in any item order (num/ln.h), except in the list-free form.
+ * zeros. Arithmetic is in float (num/ln.h). z has identical bits for x and 2^j x in any item order,
+ * except in the list-free form.
  *
  * Treatments: `route_per_source` takes the mean per source; `repair` divides x first, as a float
  * for deep and in logarithms for z; `route_normalized` divides z; `blank` sets z and zero to 0.
@@ -31,7 +31,7 @@ struct ek_encoder {
     float *item, *query;   /* the last list: [n, stride], [M]; modifiable until the next */
     size_t capacity;       /* allocated items */
     float *x;              /* [n, F or 3] scratch: rescaled or centered values */
-    double *octave;        /* [n, EK_LN_LANES_MAX] scratch */
+    float *octave;         /* [n, 2 * EK_LN_LANES_MAX] scratch */
     double *settled;       /* [3, K] memory of the next three */
     double *mean, *factor; /* octave at which z is 0, and scale of the distance from it */
     double *log_scale;     /* one octave in standard deviations of the log */

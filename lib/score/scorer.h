@@ -1,9 +1,9 @@
 /* Scorer of a model for one list with treatments: the routable SIR network (docs/format/model.md),
  * or trees (score/tree_scorer.h), which cannot be routed.
  *
- * A routed feature enters only through z and the zero indicator. Logarithms are in double, so
- * scores are invariant under x -> c x. A missing value (NaN) has t = 0, z = 0, b = 0; the list's
- * mean ignores it and infinities. A zero has z = 0, b = 1. z has the sign of x.
+ * A routed feature enters only through z and the zero indicator, so scores are invariant under x ->
+ * c x. A missing value (NaN) has t = 0, z = 0, b = 0; the list's mean ignores it and infinities. A
+ * zero has z = 0, b = 1. z has the sign of x.
  *
  * A part of a list (list_items above items) is scored as within the complete list, given its
  * log_mean; a list-free model needs no mean. Not thread-safe; scorers may share a model.

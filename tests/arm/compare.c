@@ -155,7 +155,8 @@ struct transforms {
 
 static void transform(const struct ek_ln_kernels *k, const float *x, struct transforms *t)
 {
-    double octave[ROWS * EK_LN_LANES_MAX], scale[FEATURES], about[FEATURES];
+    float octave[ROWS * 2 * EK_LN_LANES_MAX];
+    double scale[FEATURES], about[FEATURES];
     struct ek_ln_rows rows = {x, t->y, FEATURES, FEATURES, ROWS, FEATURES};
     for (int f = 0; f < FEATURES; f++) {
         scale[f] = exp(f % 7);
