@@ -317,7 +317,7 @@ static void receive(struct ek_fence *f, rd_kafka_t *consumer,
         forget_known(f);
 }
 
-/* Check the owners of opened partitions, whose transactions may contain outputs alone. */
+/* Check the owners of opened partitions: their transactions may contain outputs alone. */
 static void check_opened(struct ek_fence *f, rd_kafka_t *consumer)
 {
     f->known = f->opened;

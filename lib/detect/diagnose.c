@@ -211,6 +211,7 @@ enum {
     BEFORE = 2048,        /* maximum number of lists for the level before the change */
     OWN_VALUES_MIN = 256, /* before a change that show the spread around the levels of the items */
     MEASURED = 320,       /* newest moved lists that must agree with all of them */
+    MIX_KEPT = 256,       /* rows before a change that the history must still have */
     FROZEN = 1024         /* moved lists after which the factor no longer follows the traffic */
 };
 /* Agreement of the newest lists with all: standard errors, and difference of the fractions. Drift
@@ -486,35 +487,33 @@ static void update_gradual(const struct ek_detector *d, struct ek_episode *e,
         e->gradual = 0;
 }
 
-/* Collect the newest lists of a cell before and after row `since`, newest first. */
-static void collect_mix_rows(const struct ek_detector *d, int cell, uint64_t since,
-                             struct ek_mix_rows *rows)
+/* Collect the newest lists of a cell before row `end`, down to `first`. Return their number. */
+static int collect_rows(const struct ek_detector *d, int cell, uint64_t first, uint64_t end,
+                        const struct ek_list_stats **row, int most)
 {
-    uint64_t first = ek_history_first(d->history);
-    rows->before_count = rows->after_count = 0;
-    for (uint64_t i = ek_history_count(d->history); i-- > first;) {
-        if (!ek_history_is_observed(d->history, i, cell))
-            continue;
-        const struct ek_list_stats *records = ek_history_records(d->history, i);
-        if (i >= since && rows->after_count < EK_MIX_AFTER)
-            rows->after[rows->after_count++] = records;
-        if (i < since && rows->before_count < EK_MIX_BEFORE)
-            rows->before[rows->before_count++] = records;
-    }
+    int count = 0;
+    for (uint64_t i = end; i > first && count < most; i--)
+        if (ek_history_is_observed(d->history, i - 1, cell))
+            row[count++] = ek_history_records(d->history, i - 1);
+    return count;
 }
 
 /* Update whether the mix of the traffic explains the shift. It stays as it was when the history has
- * lost the lists before the change. */
+ * lost most of the lists before the change. */
 static void update_mix(const struct ek_detector *d, struct ek_episode *e)
 {
     struct ek_mix_rows rows = {.features = d->features,
                                .repetition = ek_episode_design_effect(d, e)};
-    enum ek_class class = e->diagnosis.class;
-    bool moved = class == EK_SCALE || class == EK_OFFSET || class == EK_POWER;
-    collect_mix_rows(d, e->cell, e->since_row, &rows);
-    int explained = ek_mix_explains_shift(&rows, e->feature);
-    if (!moved || e->query_feature >= 0 || explained >= 0)
-        e->mix = moved && e->query_feature < 0 && explained > 0;
+    uint64_t first = ek_history_first(d->history), end = ek_history_count(d->history);
+    uint64_t since = e->since_row > first ? e->since_row : first;
+    rows.after_count = collect_rows(d, e->cell, since, end, rows.after, EK_MIX_AFTER);
+    rows.before_count = collect_rows(d, e->cell, first, since, rows.before, EK_MIX_BEFORE);
+    if (rows.before_count < EK_MIX_BEFORE_MIN) /* a new segment differs from all others */
+        rows.before_count = collect_rows(d, 0, first, since, rows.before, EK_MIX_BEFORE);
+    bool lost = first > 0 && since - first < MIX_KEPT;
+    int explained = lost ? -1 : ek_mix_explains_shift(&rows, e->feature);
+    if (explained >= 0)
+        e->mix = explained;
 }
 
 int ek_diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w)

@@ -308,7 +308,8 @@ static void fill_diagnosis(const struct ek_detector *d, const struct ek_episode 
                                            log(ek_detector_rule(d, e->feature)->action_threshold));
     f->gradual = ek_episode_has_level(e) && e->query_feature < 0 && e->gradual;
     f->varies = ek_episode_has_level(e) && e->query_feature < 0 && e->varies;
-    f->mix = e->mix;
+    bool moved = g->class == EK_SCALE || g->class == EK_OFFSET || g->class == EK_POWER;
+    f->mix = e->mix && moved && e->query_feature < 0;
     f->spread_ratio = g->spread_ratio;
     f->exponent = g->exponent;
     if (!ek_episode_has_level(e))

@@ -3,10 +3,12 @@
 #include <math.h>
 #include <stdbool.h>
 
-enum { BEFORE_MIN = 64, AFTER_MIN = 8, PREDICTORS = 8 };
+enum { AFTER_MIN = 8, PREDICTORS = 8 };
 /* Standard errors of a shift; difference of equal shifts, relative to them; fraction of the lists
- * before the change with the level after it; explained part of a shift. */
-static const double ERRORS = 3, ALIKE = .1, REACHED = .01, EXPLAINED_MIN = .5, EXPLAINED_MAX = 2;
+ * before the change with the level after it; explained part of a shift; standard errors of the rest
+ * by which a shift may look larger. */
+static const double ERRORS = 3, ALIKE = .1, REACHED = .01, EXPLAINED_MIN = .5, EXPLAINED_MAX = 2,
+                    OWN_ERRORS = 2;
 static const double RIDGE = .01; /* of the variance, for features that are functions of others */
 
 struct shift {
@@ -39,7 +41,7 @@ static bool measure_shift(const struct ek_mix_rows *rows, int feature, struct sh
     double after, variance, ignored;
     int b = sum_levels(rows->before, rows->before_count, feature, &s->before, &variance);
     int a = sum_levels(rows->after, rows->after_count, feature, &after, &ignored);
-    if (b < BEFORE_MIN || a < AFTER_MIN)
+    if (b < EK_MIX_BEFORE_MIN || a < AFTER_MIN)
         return false;
     s->feature = feature;
     s->shift = after - s->before;
@@ -59,8 +61,8 @@ static bool is_within_reach(const struct ek_mix_rows *rows, const struct shift *
     return beyond >= REACHED * rows->before_count;
 }
 
-/* Return whether two features moved by one factor or its inverse, as prices do whose currency
- * changes. */
+/* Return whether two features moved by one factor or its inverse, as all prices do with another
+ * currency. */
 static bool moved_alike(const struct shift *a, const struct shift *b)
 {
     double apart = fabs(fabs(a->shift) - fabs(b->shift));
@@ -95,17 +97,22 @@ static double deviation(const struct ek_list_stats *row, const struct shift *s)
     return row[s->feature].usable ? (double)row[s->feature].r - s->before : 0;
 }
 
-/* Replace the lower triangle of a [n, n] by its Cholesky factor, and b [n] by the solution of
- * a x = b. */
-static void solve(double a[PREDICTORS][PREDICTORS], double b[PREDICTORS], int n)
+/* Replace the lower triangle of a [n, n] by its Cholesky factor. */
+static void factorize(double a[PREDICTORS][PREDICTORS], int n)
 {
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++)
         for (int j = 0; j <= i; j++) {
             double sum = a[i][j];
             for (int k = 0; k < j; k++)
                 sum -= a[i][k] * a[j][k];
             a[i][j] = i == j ? sqrt(sum) : sum / a[j][j];
         }
+}
+
+/* Replace b [n] by the solution of a x = b, where `a` is a Cholesky factor. */
+static void solve(double a[PREDICTORS][PREDICTORS], double b[PREDICTORS], int n)
+{
+    for (int i = 0; i < n; i++) {
         for (int k = 0; k < i; k++)
             b[i] -= a[i][k] * b[k];
         b[i] /= a[i][i];
@@ -117,12 +124,17 @@ static void solve(double a[PREDICTORS][PREDICTORS], double b[PREDICTORS], int n)
     }
 }
 
-/* Regress the levels of `of` before the change on those of the predictors. Set slope [n] and return
- * the variance of the prediction. */
-static double regress(const struct ek_mix_rows *rows, const struct shift *of,
-                      const struct shift *predictor, int n, double slope[PREDICTORS])
+struct prediction {
+    double shift, variance; /* predicted shift; variance of the prediction between lists */
+    double slope_error;     /* standard error of the shift, for the errors of the slopes */
+};
+
+/* Set the lower triangle of the covariance of the predictors before the change, and their
+ * covariance with the levels of `of`. */
+static void compute_covariance(const struct ek_mix_rows *rows, const struct shift *of,
+                               const struct shift *predictor, int n,
+                               double cov[PREDICTORS][PREDICTORS], double with[PREDICTORS])
 {
-    double cov[PREDICTORS][PREDICTORS] = {{0}}, with[PREDICTORS] = {0}, variance = 0;
     for (int r = 0; r < rows->before_count; r++) {
         double x[PREDICTORS], y = deviation(rows->before[r], of);
         for (int i = 0; i < n; i++) {
@@ -132,30 +144,49 @@ static double regress(const struct ek_mix_rows *rows, const struct shift *of,
                 cov[i][j] += x[i] * x[j] / rows->before_count;
         }
     }
-    for (int i = 0; i < n; i++) {
-        cov[i][i] *= 1 + RIDGE;
-        slope[i] = with[i];
-    }
-    solve(cov, slope, n);
     for (int i = 0; i < n; i++)
-        variance += slope[i] * with[i];
-    return fmax(variance, 0);
+        cov[i][i] *= 1 + RIDGE;
+}
+
+/* Predict the shift of `of`, with a variance of `total` between lists, from those of n others. */
+static struct prediction predict(const struct ek_mix_rows *rows, const struct shift *of,
+                                 double total, const struct shift *predictor, int n)
+{
+    double cov[PREDICTORS][PREDICTORS] = {{0}}, with[PREDICTORS] = {0}, slope[PREDICTORS];
+    double far[PREDICTORS], distance = 0; /* squared, of Mahalanobis */
+    struct prediction p = {0};
+    compute_covariance(rows, of, predictor, n, cov, with);
+    for (int i = 0; i < n; i++) {
+        slope[i] = with[i];
+        far[i] = predictor[i].shift;
+    }
+    factorize(cov, n);
+    solve(cov, slope, n);
+    solve(cov, far, n);
+    for (int i = 0; i < n; i++) {
+        p.shift += slope[i] * predictor[i].shift;
+        p.variance += slope[i] * with[i];
+        distance += far[i] * predictor[i].shift;
+    }
+    p.variance = fmin(fmax(p.variance, 0), total);
+    p.slope_error = sqrt(distance * (total - p.variance) * rows->repetition / rows->before_count);
+    return p;
 }
 
 int ek_mix_explains_shift(const struct ek_mix_rows *rows, int feature)
 {
     struct shift of, predictor[PREDICTORS];
-    double slope[PREDICTORS], predicted = 0;
     if (!measure_shift(rows, feature, &of))
         return -1;
     if (!is_within_reach(rows, &of))
         return 0;
     int n = find_predictors(rows, &of, predictor);
-    double variance = regress(rows, &of, predictor, n, slope);
-    for (int i = 0; i < n; i++)
-        predicted += slope[i] * predictor[i].shift;
     double independent = rows->repetition * (1. / rows->before_count + 1. / rows->after_count);
-    double explained = predicted / of.shift;
-    return n > 0 && fabs(predicted) > ERRORS * sqrt(variance * independent) &&
-           explained >= EXPLAINED_MIN && explained <= EXPLAINED_MAX;
+    double total = of.error * of.error / independent;
+    struct prediction p = predict(rows, &of, total, predictor, n);
+    double noise = hypot(sqrt(p.variance * independent), p.slope_error);
+    double own = sqrt((total - p.variance) * independent);
+    double size = fabs(of.shift), explained = p.shift * copysign(1, of.shift);
+    return n > 0 && explained > ERRORS * noise && explained <= EXPLAINED_MAX * size &&
+           explained >= EXPLAINED_MIN * (size - OWN_ERRORS * own);
 }

@@ -4,15 +4,15 @@
  * levels of all these features move, along the covariance that their levels have between lists; a
  * new unit moves one feature, or several by the same factor. The shift of a feature is therefore
  * predicted from the shifts of others by a linear regression over the lists before the change. It
- * is a shift of the mix if that explains half of it or more, and if lists with such levels came
- * before.
+ * is a shift of the mix if that explains half of it or more, give or take its error, and if lists
+ * with such levels came before.
  */
 #ifndef EK_DETECT_TRAFFIC_MIX_H
 #define EK_DETECT_TRAFFIC_MIX_H
 
 #include "num/list_stats.h"
 
-enum { EK_MIX_BEFORE = 512, EK_MIX_AFTER = 256 };
+enum { EK_MIX_BEFORE = 512, EK_MIX_BEFORE_MIN = 64, EK_MIX_AFTER = 256 };
 
 /* Statistics of lists [features] each, borrowed. */
 struct ek_mix_rows {
@@ -22,7 +22,7 @@ struct ek_mix_rows {
 };
 
 /* Return whether the mix of the traffic explains the shift of a feature, 1 or 0, or -1 if that is
- * unknown: for fewer than 64 lists before the change or 8 after it. */
+ * unknown: for fewer than EK_MIX_BEFORE_MIN lists before the change or 8 after it. */
 int ek_mix_explains_shift(const struct ek_mix_rows *rows, int feature);
 
 #endif
