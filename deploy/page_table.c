@@ -3,7 +3,6 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/file_gzip.h"
 #include "base/hash.h"
 
 #include <inttypes.h>

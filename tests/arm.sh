@@ -11,7 +11,7 @@ if ! command -v "$ARM_CC" >/dev/null || ! command -v "$ARM_RUN" >/dev/null; then
 fi
 mkdir -p "$B"
 # Excludes tests that need libraries for ARM: hashes, and serialized sketches and windows.
-base="lib/base/alloc.c lib/base/buf.c lib/base/error.c lib/base/reserve_memory.c lib/base/rng.c"
+base="lib/base/alloc.c lib/base/buf.c lib/base/error.c lib/base/rng.c"
 num=$(ls lib/num/*.c | grep -v -e sketch_io -e windows)
 # shellcheck disable=SC2086 # lists of files
 "$ARM_CC" -std=c11 -D_GNU_SOURCE -O3 -Ilib -I. -fno-math-errno -ffp-contract=off -Wall -Wextra -Wpedantic \

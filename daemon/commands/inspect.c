@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/date.h"
 #include "base/file.h"
-#include "base/hash_set.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/parse.h"
 #include "daemon/base/arguments.h"

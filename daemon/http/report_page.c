@@ -1,7 +1,7 @@
 #include "daemon/http/report_page.h"
 
 #include "base/error.h"
-#include "base/file_gzip.h"
+#include "base/file.h"
 #include "daemon/http/static_files.h"
 
 #include <stdbool.h>

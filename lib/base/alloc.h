@@ -46,4 +46,16 @@ void ek_alloc_limit_cache(void);
 /* Return the bytes allocated in all heaps; 0 if unknown. Locks each heap in turn. */
 size_t ek_alloc_used(void);
 
+/* Lazily committed zeroed memory for sparse tables: only touched pages use memory.
+ *
+ * Pages are small; huge pages would make a sparse table dense. An address-space limit may reject a
+ * reservation that would hardly be touched.
+ */
+
+/* Reserve page-aligned zeroed memory; free it with ek_reserve_memory_free. Return NULL if out of
+ * memory or address space. */
+void *ek_reserve_memory_new(size_t bytes);
+/* Free memory with the size of its reservation; NULL is allowed. */
+void ek_reserve_memory_free(void *p, size_t bytes);
+
 #endif

@@ -75,4 +75,10 @@ int ek_file_write_bytes(const char *path, const void *bytes, size_t length, stru
 /* Discard the written data and free `w`. The target stays unchanged. NULL is allowed. */
 void ek_writer_abandon(struct ek_writer *w);
 
+/* Compression of memory in the gzip format. */
+
+/* Append the bytes to `out`, compressed with the highest level and without a time, so equal input
+ * gives equal output. Return 0, EK_ENOMEM, or EK_ELIMIT beyond the limit of `out`. */
+int ek_gzip(const void *bytes, size_t length, struct ek_buf *out);
+
 #endif

@@ -36,4 +36,12 @@ int ek_parse_bytes(const char *text, size_t length, uint64_t *out);
  * The result is one of `candidates`. */
 const char *ek_nearest_name(const char *word, const char *const *candidates, size_t count);
 
+/* Fast parser of decimal numbers, for files with millions of them. Results equal strtod's,
+ * correctly rounded, without hexadecimal. */
+
+/* Parse the number at the start of `text` (nul-terminated). Return the position after it, or NULL
+ * with *out unchanged. The next character is never a letter, digit, sign or point; the caller
+ * checks it. */
+const char *ek_decimal(const char *text, double *out);
+
 #endif

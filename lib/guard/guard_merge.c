@@ -5,7 +5,7 @@
 #include "guard/guard_control.h"
 #include "guard/guard_incidents.h"
 #include "guard/incident_log.h"
-#include "num/windows_serialize.h"
+#include "num/windows.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include "guard/incident_log.h"
 #include "guard/operator_commands.h"
 #include "guard/state.h"
-#include "num/windows_serialize.h"
+#include "num/windows.h"
 
 #include <inttypes.h>
 #include <stdio.h>

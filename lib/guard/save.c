@@ -7,7 +7,7 @@
 #include "guard/guard_internal.h"
 #include "guard/incident_log.h"
 #include "guard/state.h"
-#include "num/windows_serialize.h"
+#include "num/windows.h"
 
 #include <limits.h>
 #include <stdio.h>

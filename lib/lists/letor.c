@@ -2,10 +2,9 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
-#include "base/decimal.h"
+#include "base/parse.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "base/hash_set.h"
 
 #include <float.h>
 #include <math.h>

@@ -10,7 +10,6 @@
  * and no second set, if no other drain is due before. EK_SKETCH_SEALED_ROWS guarantees that.
  */
 #include "base/alloc.h"
-#include "base/reserve_memory.h"
 #include "num/sketch_internal.h"
 
 #include <string.h>

@@ -1,10 +1,39 @@
 #include "num/windows.h"
 
 #include "base/alloc.h"
-#include "num/sketch_pack.h"
-#include "num/windows_internal.h"
+#include "num/sketch_io.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+/* Packed bytes: of one feature since the start, or of all features in a window. */
+struct ek_window_bytes {
+    uint8_t *data; /* NULL: none */
+    uint32_t length, capacity;
+};
+
+struct ek_closed_window {
+    int64_t number;
+    uint64_t lists; /* 0: empty entry */
+    struct ek_window_bytes bytes;
+    uint32_t *end; /* [features], end of each feature; NULL before the first window */
+};
+
+struct ek_windows {
+    int features, retention;
+    struct ek_sketch_set *current;  /* sealed part: unpacked features of the newest closed window */
+    int64_t number;                 /* of the current window */
+    uint64_t lists;                 /* of the current window */
+    uint64_t weight, sealed_weight; /* lists that a sampled one stands for: current, sealed part */
+    struct ek_closed_window *ring;  /* [kept] */
+    uint64_t closings;
+    /* [features], all closed windows except the unpacked features of the newest */
+    struct ek_window_bytes *lifetime;
+    uint64_t life_lists;
+    struct ek_sketch *scratch; /* scratch */
+    struct ek_buf packed;      /* scratch */
+    size_t closed_bytes;       /* bytes of closed windows and their sums, when last computed */
+};
 
 enum { SAMPLED_LISTS_MIN = 4096 }; /* of a window as large as the one before */
 
@@ -39,8 +68,9 @@ static void drop_bytes(struct ek_window_bytes *b)
     *b = (struct ek_window_bytes){NULL, 0, 0};
 }
 
-void ek_closed_windows_release(struct ek_closed_window *ring, int kept,
-                               struct ek_window_bytes *life, int features)
+/* Free the memory of closed windows and sums and leave them empty. Either may be NULL. */
+static void closed_windows_release(struct ek_closed_window *ring, int kept,
+                                   struct ek_window_bytes *life, int features)
 {
     for (int i = 0; ring && i < kept; i++) {
         drop_bytes(&ring[i].bytes);
@@ -53,7 +83,7 @@ void ek_closed_windows_release(struct ek_closed_window *ring, int kept,
 
 static void drop_closed(struct ek_windows *w)
 {
-    ek_closed_windows_release(w->ring, w->retention, w->lifetime, w->features);
+    closed_windows_release(w->ring, w->retention, w->lifetime, w->features);
     w->life_lists = w->closings = 0;
     w->closed_bytes = 0;
 }
@@ -112,7 +142,8 @@ static void append(struct ek_window_bytes *b, const uint8_t *bytes, size_t from,
     b->length += (uint32_t)(to - from);
 }
 
-int ek_window_bytes_add(struct ek_window_bytes *b, const uint8_t *bytes, size_t length)
+/* Append bytes to `b`. Return 0, or EK_ENOMEM or EK_ELIMIT without a change. */
+static int window_bytes_add(struct ek_window_bytes *b, const uint8_t *bytes, size_t length)
 {
     int rc = window_bytes_reserve(b, b->length + length);
     if (!rc)
@@ -128,7 +159,9 @@ static void add_sample(const struct ek_windows *w, uint64_t weight, struct ek_sk
         ek_sketch_merge(out, w->scratch);
 }
 
-void ek_windows_get_current(const struct ek_windows *w, int feature, struct ek_sketch *out)
+/* Add a feature of the current window to `out`, which may be the scratch sketch if that is empty.
+ */
+static void windows_get_current(const struct ek_windows *w, int feature, struct ek_sketch *out)
 {
     if (w->weight == 1) {
         ek_sketch_set_get(w->current, feature, out);
@@ -178,6 +211,15 @@ static int pack_feature(struct ek_windows *w)
     return EK_OK;
 }
 
+/* Recompute the bytes of the closed windows after a change other than packing. */
+static void windows_weigh(struct ek_windows *w)
+{
+    size_t ends = (size_t)w->features * sizeof *w->ring->end;
+    w->closed_bytes = ek_windows_packed_bytes(w);
+    for (int i = 0; i < w->retention; i++)
+        w->closed_bytes += w->ring[i].end ? ends : 0;
+}
+
 int ek_windows_pack(struct ek_windows *w, int features)
 {
     int rc = EK_OK;
@@ -185,12 +227,12 @@ int ek_windows_pack(struct ek_windows *w, int features)
     while (!rc && features-- > 0 && ek_windows_unpacked(w))
         rc = pack_feature(w);
     if (some && !ek_windows_unpacked(w))
-        ek_windows_weigh(w);
+        windows_weigh(w);
     return rc;
 }
 
 /* The new closed window reuses the memory of the oldest one. */
-int ek_windows_close(struct ek_windows *w)
+static int windows_close(struct ek_windows *w)
 {
     struct ek_closed_window *c = &w->ring[w->closings % (uint64_t)w->retention];
     if (!c->end)
@@ -233,7 +275,7 @@ int ek_windows_add(struct ek_windows *w, int64_t number, const float *x, int row
         rc = ek_windows_pack(w, w->features);
     uint64_t lists = w->lists;
     if (!rc && closes)
-        rc = ek_windows_close(w);
+        rc = windows_close(w);
     if (rc)
         return rc;
     if (closes)
@@ -244,7 +286,8 @@ int ek_windows_add(struct ek_windows *w, int64_t number, const float *x, int row
     return sampled ? ek_sketch_set_add(w->current, x, rows) : EK_OK;
 }
 
-void ek_closed_window_get(const struct ek_closed_window *c, int feature, struct ek_sketch *out)
+/* Add a packed feature of a closed window to `out`. */
+static void closed_window_get(const struct ek_closed_window *c, int feature, struct ek_sketch *out)
 {
     uint32_t start = feature ? c->end[feature - 1] : 0;
     ek_sketch_unpack(out, c->bytes.data + start, c->end[feature] - start);
@@ -258,14 +301,14 @@ static void get_closed(const struct ek_windows *w, const struct ek_closed_window
         get_sealed(w, feature, out);
         return;
     }
-    ek_closed_window_get(c, feature, out);
+    closed_window_get(c, feature, out);
 }
 
 int ek_windows_split(struct ek_windows *w, uint64_t *since)
 {
     int rc = w->lists ? ek_windows_pack(w, w->features) : EK_OK;
     if (!rc && w->lists)
-        rc = ek_windows_close(w);
+        rc = windows_close(w);
     *since = w->closings;
     return rc;
 }
@@ -289,7 +332,7 @@ uint64_t ek_windows_get_since(const struct ek_windows *w, int feature, uint64_t 
     }
     if (!w->lists || w->number < first || w->number > last)
         return lists;
-    ek_windows_get_current(w, feature, out);
+    windows_get_current(w, feature, out);
     return lists + w->lists;
 }
 
@@ -297,16 +340,8 @@ uint64_t ek_windows_life(const struct ek_windows *w, int feature, struct ek_sket
 {
     ek_sketch_unpack(out, w->lifetime[feature].data, w->lifetime[feature].length);
     get_sealed(w, feature, out);
-    ek_windows_get_current(w, feature, out);
+    windows_get_current(w, feature, out);
     return w->life_lists + w->lists;
-}
-
-void ek_windows_weigh(struct ek_windows *w)
-{
-    size_t ends = (size_t)w->features * sizeof *w->ring->end;
-    w->closed_bytes = ek_windows_packed_bytes(w);
-    for (int i = 0; i < w->retention; i++)
-        w->closed_bytes += w->ring[i].end ? ends : 0;
 }
 
 size_t ek_windows_bytes(const struct ek_windows *w)
@@ -324,4 +359,301 @@ size_t ek_windows_packed_bytes(const struct ek_windows *w)
     for (int f = 0; f < w->features; f++)
         bytes += w->lifetime[f].capacity;
     return bytes;
+}
+
+int ek_windows_pack_newest(struct ek_windows *w)
+{
+    return ek_windows_pack(w, w->features);
+}
+
+/* Serialize a packed sketch with its length. When reading, return its position in the input and set
+ * *total to its count. */
+static const uint8_t *packed_serialize(struct ek_serialize *s, const uint8_t *own, uint32_t *length,
+                                       uint64_t *total)
+{
+    ek_serialize_u32(s, length);
+    if (!ek_serialize_is_reading(s)) {
+        if (*length)
+            ek_serialize_raw(s, (uint8_t *)own, *length);
+        return own;
+    }
+    const uint8_t *at = s->at;
+    ek_serialize_require(s, *length <= (size_t)(s->end - at));
+    if (!s->rc)
+        ek_serialize_require(s, ek_sketch_pack_is_sound(at, *length, total));
+    if (s->rc)
+        *length = 0;
+    s->at += *length;
+    return at;
+}
+
+static void add_bytes(struct ek_window_bytes *b, const uint8_t *bytes, uint32_t length,
+                      struct ek_serialize *s)
+{
+    if (!s->rc)
+        s->rc = window_bytes_add(b, bytes, length);
+}
+
+void ek_windows_life_serialize(struct ek_windows *w, struct ek_serialize *s)
+{
+    uint64_t items = 0, total = 0;
+    ek_serialize_u64(s, &w->closings);
+    ek_serialize_u64(s, &w->life_lists);
+    for (int f = 0; f < w->features && !s->rc; f++) {
+        struct ek_window_bytes *life = &w->lifetime[f];
+        uint32_t length = life->length;
+        const uint8_t *bytes = packed_serialize(s, life->data, &length, &total);
+        if (!ek_serialize_is_reading(s))
+            continue;
+        items = f ? items : total;
+        ek_serialize_require(s, total == items && (w->life_lists || !total));
+        add_bytes(life, bytes, length, s);
+    }
+    if (ek_serialize_is_reading(s))
+        windows_weigh(w);
+}
+
+static void pack_current(struct ek_windows *w, int feature, struct ek_serialize *s)
+{
+    ek_sketch_clear(w->scratch);
+    windows_get_current(w, feature, w->scratch);
+    ek_buf_clear(&w->packed);
+    if (!s->rc)
+        s->rc = ek_sketch_pack(w->scratch, &w->packed);
+}
+
+void ek_windows_now_serialize(struct ek_windows *w, struct ek_serialize *s)
+{
+    uint64_t rows = ek_sketch_set_rows(w->current) * w->weight, total = 0;
+    ek_serialize_i64(s, &w->number);
+    ek_serialize_u64(s, &w->lists);
+    ek_serialize_u64(s, &rows);
+    ek_serialize_require(s, w->lists || !rows);
+    for (int f = 0; f < w->features && !s->rc; f++) {
+        if (!ek_serialize_is_reading(s))
+            pack_current(w, f, s);
+        uint32_t length = (uint32_t)w->packed.length;
+        const uint8_t *bytes = packed_serialize(s, w->packed.data, &length, &total);
+        if (!ek_serialize_is_reading(s) || s->rc)
+            continue;
+        ek_serialize_require(s, total == rows);
+        ek_sketch_clear(w->scratch);
+        ek_sketch_unpack(w->scratch, bytes, length);
+        ek_sketch_set_add_sketch(w->current, f, w->scratch);
+    }
+    if (ek_serialize_is_reading(s) && !s->rc)
+        ek_sketch_set_add_rows(w->current, rows);
+}
+
+int ek_windows_places(const struct ek_windows *w)
+{
+    return w->closings < (uint64_t)w->retention ? (int)w->closings : w->retention;
+}
+
+void ek_windows_place_serialize(struct ek_windows *w, struct ek_serialize *s, int place)
+{
+    struct ek_closed_window *c = &w->ring[place];
+    uint64_t items = 0, total = 0;
+    if (ek_serialize_is_reading(s) && !(c->end = ek_calloc((size_t)w->features, sizeof *c->end)))
+        s->rc = s->rc ? s->rc : EK_ENOMEM;
+    ek_serialize_i64(s, &c->number);
+    ek_serialize_u64(s, &c->lists);
+    ek_serialize_require(s, c->lists > 0);
+    for (int f = 0; f < w->features && !s->rc; f++) {
+        uint32_t start = f ? c->end[f - 1] : 0, length = c->end[f] - start;
+        const uint8_t *own = c->bytes.data ? c->bytes.data + start : NULL;
+        const uint8_t *bytes = packed_serialize(s, own, &length, &total);
+        if (!ek_serialize_is_reading(s))
+            continue;
+        items = f ? items : total;
+        ek_serialize_require(s, total == items);
+        add_bytes(&c->bytes, bytes, length, s);
+        c->end[f] = c->bytes.length;
+    }
+    if (ek_serialize_is_reading(s) && s->rc)
+        c->lists = 0;
+    if (ek_serialize_is_reading(s))
+        windows_weigh(w);
+}
+
+/* The number of lists only grows, and a closed window never changes. */
+uint64_t ek_windows_now_mark(const struct ek_windows *w)
+{
+    return w->life_lists + w->lists;
+}
+
+uint64_t ek_windows_life_mark(const struct ek_windows *w)
+{
+    return w->closings;
+}
+
+uint64_t ek_windows_place_mark(const struct ek_windows *w, int place)
+{
+    uint64_t kept = (uint64_t)w->retention, behind = w->closings % kept > (uint64_t)place;
+    return w->closings / kept + behind;
+}
+
+/* Closed window of one of the two inputs. */
+struct source {
+    const struct ek_closed_window *window;
+    int order; /* by age within its ring; windows of `into` first */
+};
+
+/* Replacement for the contents of `into`. */
+struct merged {
+    struct ek_closed_window *ring; /* [kept] */
+    struct ek_window_bytes *life;  /* [features] */
+    uint64_t closings;
+};
+
+static int by_number(const void *a, const void *b)
+{
+    const struct source *x = a, *y = b;
+    int64_t p = x->window->number, q = y->window->number;
+    return p != q ? (p > q) - (p < q) : x->order - y->order;
+}
+
+static int list_closed(const struct ek_windows *w, struct source *to, int count)
+{
+    uint64_t first = w->closings - (uint64_t)ek_windows_places(w);
+    for (uint64_t i = first; i < w->closings; i++, count++)
+        to[count] = (struct source){&w->ring[i % (uint64_t)w->retention], count};
+    return count;
+}
+
+/* Append w->one, packed, to `to`. */
+static int pack_behind(struct ek_windows *w, struct ek_window_bytes *to)
+{
+    ek_buf_clear(&w->packed);
+    int rc = ek_sketch_pack(w->scratch, &w->packed);
+    return rc ? rc : window_bytes_add(to, w->packed.data, w->packed.length);
+}
+
+/* Merge windows of the same number into one closed window. */
+static int join(struct ek_windows *w, const struct source *source, int count,
+                struct ek_closed_window *to)
+{
+    int rc = EK_OK;
+    to->end = ek_calloc((size_t)w->features, sizeof *to->end);
+    if (!to->end)
+        return EK_ENOMEM;
+    to->number = source->window->number;
+    for (int i = 0; i < count; i++)
+        to->lists += source[i].window->lists;
+    for (int f = 0; f < w->features && !rc; f++) {
+        ek_sketch_clear(w->scratch);
+        for (int i = 0; i < count; i++)
+            closed_window_get(source[i].window, f, w->scratch);
+        rc = pack_behind(w, &to->bytes);
+        to->end[f] = to->bytes.length;
+    }
+    return rc;
+}
+
+/* Merges from the highest number down to the `kept` highest. */
+static int join_all(struct ek_windows *w, const struct source *source, int count, struct merged *m)
+{
+    int rc = EK_OK, end = count, groups = 0, skip;
+    for (int i = 0; i < count; i++)
+        groups += !i || source[i].window->number != source[i - 1].window->number;
+    skip = groups > w->retention ? groups - w->retention : 0;
+    m->closings = (uint64_t)(groups - skip);
+    for (int place = (int)m->closings - 1; place >= 0 && !rc; place--) {
+        int first = end - 1;
+        while (first && source[first - 1].window->number == source[end - 1].window->number)
+            first--;
+        rc = join(w, source + first, end - first, &m->ring[place]);
+        end = first;
+    }
+    return rc;
+}
+
+static int merge_rings(struct ek_windows *into, const struct ek_windows *from, bool apart,
+                       struct merged *m)
+{
+    size_t most = (size_t)into->retention + (size_t)from->retention;
+    struct source *source = ek_calloc(most, sizeof *source);
+    if (!source)
+        return EK_ENOMEM;
+    int count = list_closed(into, source, 0);
+    if (!apart)
+        count = list_closed(from, source, count);
+    qsort(source, (size_t)count, sizeof *source, by_number);
+    int rc = join_all(into, source, count, m);
+    ek_free(source);
+    return rc;
+}
+
+static int join_lives(struct ek_windows *into, const struct ek_windows *from, bool apart,
+                      struct merged *m)
+{
+    int rc = EK_OK;
+    for (int f = 0; f < into->features && !rc; f++) {
+        ek_sketch_clear(into->scratch);
+        ek_sketch_unpack(into->scratch, into->lifetime[f].data, into->lifetime[f].length);
+        ek_sketch_unpack(into->scratch, from->lifetime[f].data, from->lifetime[f].length);
+        if (apart)
+            windows_get_current(from, f, into->scratch);
+        rc = pack_behind(into, &m->life[f]);
+    }
+    return rc;
+}
+
+/* Free the contents of `m`: the new ones, or the old ones after `enter`. */
+static void release(const struct ek_windows *w, struct merged *m)
+{
+    closed_windows_release(m->ring, w->retention, m->life, w->features);
+    ek_free(m->ring);
+    ek_free(m->life);
+}
+
+static void enter(struct ek_windows *w, struct merged *m)
+{
+    struct merged old = {w->ring, w->lifetime, 0};
+    w->ring = m->ring;
+    w->lifetime = m->life;
+    w->closings = m->closings;
+    *m = old;
+}
+
+/* Close the current window if the other one has a higher number, or if one of them is a sample.
+ * Afterwards all closed windows are packed. */
+static int fall_behind(struct ek_windows *w, const struct ek_windows *ahead)
+{
+    int rc = ek_windows_pack_newest(w);
+    bool is_behind = w->number < ahead->number || w->weight > 1 || ahead->weight > 1;
+    if (!rc && w->lists && ahead->lists && is_behind) {
+        rc = windows_close(w);
+        if (!rc)
+            rc = ek_windows_pack_newest(w);
+    }
+    return rc;
+}
+
+int ek_windows_merge(struct ek_windows *into, struct ek_windows *from, bool apart)
+{
+    struct merged m = {ek_calloc((size_t)into->retention, sizeof *m.ring),
+                       ek_calloc((size_t)into->features, sizeof *m.life), 0};
+    int rc = m.ring && m.life ? EK_OK : EK_ENOMEM;
+    if (!rc)
+        rc = apart ? ek_windows_pack_newest(into) : fall_behind(into, from);
+    if (!rc)
+        rc = apart ? ek_windows_pack_newest(from) : fall_behind(from, into);
+    if (!rc)
+        rc = merge_rings(into, from, apart, &m);
+    if (!rc)
+        rc = join_lives(into, from, apart, &m);
+    if (!rc) {
+        enter(into, &m);
+        into->life_lists += from->life_lists + (apart ? from->lists : 0);
+        if (!apart && from->lists) {
+            into->number = from->number;
+            into->weight = from->weight; /* 1 if `into` has lists, too */
+            into->lists += from->lists;
+            ek_sketch_set_merge(into->current, from->current);
+        }
+    }
+    release(into, &m);
+    windows_weigh(into);
+    return rc;
 }

@@ -1,7 +1,7 @@
 /* Event-time windows of sketches for all features of one segment.
  *
  * The current window is a sketch set. The last `kept` closed windows, and the sum of all closed
- * windows, are kept packed (num/sketch_pack.h), a few kilobytes per feature. The number of a window
+ * windows, are kept packed (num/sketch_io.h), a few kilobytes per feature. The number of a window
  * is its event time divided by its length. A list with another number closes the current window.
  * Numbers may jump and decrease; rows stay under their number. Merging is exact.
  *
@@ -16,6 +16,7 @@
 #ifndef EK_NUM_WINDOWS_H
 #define EK_NUM_WINDOWS_H
 
+#include "base/serialize.h"
 #include "num/sketch.h"
 
 #include <limits.h>
@@ -59,7 +60,40 @@ enum { EK_WINDOWS_SCRATCH = EK_SKETCH_KEYS * (int)sizeof(uint64_t) + (256 << 10)
  * EK_WINDOWS_SCRATCH bytes. The bytes of closed windows are those after the last packing, so the
  * call is cheap. */
 size_t ek_windows_bytes(const struct ek_windows *w);
-/* Recompute the bytes of the closed windows after a change other than packing. */
-void ek_windows_weigh(struct ek_windows *w);
+
+/* Serialization of windows in checkpoints (docs/dev/formats/state.md), and their merge.
+ *
+ * Equal counts give equal bytes, so windows that were read are written unchanged. Sketches are
+ * packed (num/sketch_io.h).
+ */
+
+/* Pack the rest of the newest closed window; the functions below require it. Return 0, or EK_ENOMEM
+ * without a loss of counts. */
+int ek_windows_pack_newest(struct ek_windows *w);
+/* Read or write the sum of all closed windows. When reading, call it first, on new windows. Errors
+ * are in s->rc. */
+void ek_windows_life_serialize(struct ek_windows *w, struct ek_serialize *s);
+/* Read or write the current window. Errors are in s->rc. */
+void ek_windows_now_serialize(struct ek_windows *w, struct ek_serialize *s);
+/* Return the number of retained windows, in places 0 .. n - 1. A newly closed window replaces the
+ * oldest one in its place. */
+int ek_windows_places(const struct ek_windows *w);
+/* Read or write the closed window of one place. Errors are in s->rc. */
+void ek_windows_place_serialize(struct ek_windows *w, struct ek_serialize *s, int place);
+/* Return a number that changes with the current window, to skip unchanged parts of a checkpoint.
+ * Marks are comparable until ek_windows_clear. */
+uint64_t ek_windows_now_mark(const struct ek_windows *w);
+/* Return a number that changes with the lifetime sum, for the same purpose as
+ * ek_windows_now_mark. */
+uint64_t ek_windows_life_mark(const struct ek_windows *w);
+/* Return a number that changes with the window of a place, for the same purpose as
+ * ek_windows_now_mark. */
+uint64_t ek_windows_place_mark(const struct ek_windows *w, int place);
+
+/* Add all counts of `from`, which has the same features and stays unchanged. Windows of equal
+ * numbers are merged; the closed windows with the highest numbers are retained. With `apart`, the
+ * numbers have different meanings, so the counts of `from` are added to the lifetime sum only.
+ * Return 0, or EK_ENOMEM: lifetime and span counts of both stay as before. */
+int ek_windows_merge(struct ek_windows *into, struct ek_windows *from, bool apart);
 
 #endif

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "num/sketch_internal.h"
-#include "num/sketch_pack.h"
+#include "num/sketch_io.h"
 #include "tests/bench/bench.h"
 #include "tests/measure.h"
 

@@ -39,7 +39,7 @@ ABOUT = {
     "manifest": ["lib/schema/manifest*.c"],
     "mapped": ["daemon/files/field_mapping.c", "lib/lists/codec_shape.c", "lib/lists/codec.c"],
     "model": ["lib/assets/model*.c"],
-    "numbers": ["lib/base/parse.c", "lib/base/decimal.c", "lib/base/date.c"],
+    "numbers": ["lib/base/parse.c", "lib/base/date.c"],
     "pairs": ["daemon/tools/extract/extract_candidates.c"],
     "profile": ["lib/assets/profile*.c"],
     "queries": ["daemon/tools/extract/extract_queries.c", "daemon/tools/extract/extract_candidates.c", "lib/text/features/query_terms.c",

@@ -1,7 +1,6 @@
 /* Numbers, sizes, times and dates as strings, compared with the C library: strtod in the C locale,
  * strtoull, and timegm. A rejected string leaves the result unchanged. */
 #include "base/date.h"
-#include "base/decimal.h"
 #include "base/error.h"
 #include "base/parse.h"
 #include "daemon/base/log.h"

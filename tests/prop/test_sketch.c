@@ -1,7 +1,7 @@
 /* Sketches of any data have bounded errors and merge in any order; sets equal single sketches. */
 #include "base/alloc.h"
 #include "base/rng.h"
-#include "num/sketch_pack.h"
+#include "num/sketch_io.h"
 #include "tests/check.h"
 
 #include <math.h>

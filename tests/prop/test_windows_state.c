@@ -1,6 +1,6 @@
 /* Restored windows continue identically, and parts merge to the whole. */
 #include "base/rng.h"
-#include "num/windows_serialize.h"
+#include "num/windows.h"
 #include "tests/check.h"
 
 #include <math.h>

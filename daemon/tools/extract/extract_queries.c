@@ -3,7 +3,6 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "base/hash_set.h"
 #include "yaml/json_parse.h"
 
 #include <stdio.h>

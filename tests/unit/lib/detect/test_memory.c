@@ -4,7 +4,7 @@
 #include "daemon/views/event_log.h"
 #include "detect/cells.h"
 #include "guard/live_sketches.h"
-#include "num/windows_serialize.h"
+#include "num/windows.h"
 #include "tests/event_from.h"
 #include "tests/check.h"
 #include "tests/measure.h"

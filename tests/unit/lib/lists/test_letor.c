@@ -1,5 +1,5 @@
 /* LETOR text: exact numbers and complete lists. Bad files: tests/bad. */
-#include "base/decimal.h"
+#include "base/parse.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/rng.h"

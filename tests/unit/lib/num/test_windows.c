@@ -1,7 +1,6 @@
 /* Sketch windows lose no count on a close, and every span equals the sketch of its rows. */
 #include "base/rng.h"
 #include "num/windows.h"
-#include "num/windows_serialize.h"
 #include "tests/check.h"
 
 #include <math.h>

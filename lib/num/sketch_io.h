@@ -4,8 +4,8 @@
  * minus one in a byte, and its counts. Gaps and counts are varints. The format has no magic and no
  * checksum. Equal sketches have equal bytes.
  */
-#ifndef EK_NUM_SKETCH_PACK_H
-#define EK_NUM_SKETCH_PACK_H
+#ifndef EK_NUM_SKETCH_IO_H
+#define EK_NUM_SKETCH_IO_H
 
 #include "num/sketch.h"
 
