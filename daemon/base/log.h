@@ -2,6 +2,7 @@
 #ifndef EK_DAEMON_BASE_LOG_H
 #define EK_DAEMON_BASE_LOG_H
 
+#include "base/buf.h"
 #include "base/error.h"
 
 #include <stdint.h>
@@ -50,5 +51,12 @@ void ek_log_pairs(struct ek_log *l, enum ek_log_level level, const char *event, 
 /* Write the numbers of suppressed lines of elapsed seconds. Call about once a second; otherwise
  * they are written with the next line of their event. now_ms: from ek_now_ms. */
 void ek_log_flush_suppressed(struct ek_log *l, int64_t now_ms);
+
+/* Log lines as JSON objects, for collectors that do not read logfmt. */
+
+/* Append a logfmt line as a JSON object with a newline. Values in the form of JSON numbers, true
+ * and false keep their type; others are strings. A word without a value becomes true. Return 0 or
+ * EK_ENOMEM. */
+int ek_log_json(const char *line, size_t length, struct ek_buf *out);
 
 #endif

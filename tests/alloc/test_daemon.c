@@ -16,7 +16,7 @@
 #include "daemon/kafka/partition_offsets.h"
 #include "daemon/base/log.h"
 #include "daemon/base/metrics.h"
-#include "daemon/base/otlp_metrics.h"
+#include "daemon/http/otlp_export.h"
 #include "daemon/guard/pause.h"
 #include "daemon/tools/data/list_writer.h"
 #include "daemon/state/checkpoint_internal.h"

@@ -42,7 +42,7 @@ ABOUT = {
     "numbers": ["lib/base/parse.c", "lib/base/date.c"],
     "pairs": ["daemon/tools/extract/extract_candidates.c"],
     "profile": ["lib/assets/profile*.c"],
-    "queries": ["daemon/tools/extract/extract_queries.c", "daemon/tools/extract/extract_candidates.c", "lib/text/features/query_terms.c",
+    "queries": ["daemon/tools/extract/extract_features.c", "daemon/tools/extract/extract_candidates.c", "lib/text/features/query_terms.c",
                 "lib/text/features/retrieve.c", "lib/text/features/features*.c"],
     "rules": ["lib/rules/rules*.c"],
     "schemas": ["lib/lists/avro_*.c", "lib/lists/proto_*.c", "lib/lists/schema_*.c", "lib/lists/codec_schema.c"],

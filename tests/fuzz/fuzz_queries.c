@@ -1,6 +1,6 @@
 /* Query files: ids are unique words; a text yields terms, candidates and features that are numbers
  * or missing. */
-#include "daemon/tools/extract/extract_queries.h"
+#include "daemon/tools/extract/extract_features.h"
 #include "base/hash.h"
 #include "daemon/tools/extract/extract_candidates.h"
 #include "tests/fuzz/fuzz.h"

@@ -158,7 +158,7 @@ SEEDS = [
     ("a former metric", "docs/run.md", "`evenkeel_rank_tau` is the correlation.\n", "former name 'rank_tau'"),
     ("a former header", "daemon/kafka/side_records.h", "/* The header ek-left-out lists the parts. */\n", "former name 'ek-left-out'"),
     ("a former key", "docs/run.md", "Set `state.every`.\n", "former key 'state.every'"),
-    ("a former field", "daemon/http/overview.c", 'const char *ek_seeded = "{\\"doing\\":1}";\n', "former field 'doing'"),
+    ("a former field", "daemon/http/pages.c", 'const char *ek_seeded = "{\\"doing\\":1}";\n', "former field 'doing'"),
     ("a former key of a canary", "docs/run.md", "canary: {percent: 5}\n", "former key of a canary 'percent'"),
     ("a former option", "docs/evaluation.md", "Run it with `--perturb x`.\n", "former option 'perturb'"),
     ("another short option", "daemon/commands/replay.c", "/* {\"page\", 'p', */\n", "'-p' is --p"),

@@ -7,7 +7,6 @@
 #include "daemon/base/command.h"
 #include "daemon/base/text_table.h"
 #include "daemon/files/file_kind.h"
-#include "daemon/tools/normalize/normalize_crossval.h"
 #include "daemon/tools/select/select_picture.h"
 #include "lists/letor.h"
 #include "schema/manifest_edit.h"

@@ -7,9 +7,12 @@
 #include "assets/profile.h"
 #include "base/buf.h"
 #include "daemon/files/list_input.h"
+#include "offline/scale/crossval.h"
 #include "offline/scale/fdm.h"
 #include "offline/scale/scaling.h"
+#include "score/metrics.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 enum {
@@ -65,9 +68,6 @@ int ek_normalize_read(const struct ek_files *files, const struct ek_manifest *m,
  * each file. Return 0 or an error of ek_normalize_read. */
 int ek_normalize_read_parts(const struct ek_files *files, const struct ek_manifest *m,
                             struct ek_dataset *d, size_t *lists, struct ek_error *e);
-/* Set every element of mask [F]: true for category features, which no method scales, false for
- * others. */
-void ek_normalize_categories(const struct ek_manifest *m, bool *mask);
 /* Set *c to transforms chosen from exactly one of profile and train; release it even on failure.
  * vali: for osm; NULL: the last fifth of the lists. *c refers to `m`, which must outlive it. Return
  * 0, EK_ENOMEM, or an error of ek_osm. */
@@ -76,5 +76,14 @@ int ek_choices_make(struct ek_choices *c, const struct ek_normalize_args *a,
                     const struct ek_dataset *train, const struct ek_dataset *vali,
                     struct ek_error *e);
 void ek_choices_release(struct ek_choices *c);
+
+/* Cross-validation of scalings by `normalize --cross-validate`, and its report: a table, or JSON
+ * with all values. */
+
+/* Cross-validate methods on the files and print the report to standard output. methods: names
+ * separated by commas; NULL: all. Return 0, EK_EUSAGE for an unknown or duplicate name, or an error
+ * of the files or the cross-validation. */
+int ek_normalize_crossval(const struct ek_files *letor, const struct ek_manifest *m,
+                          const char *methods, enum ek_empty empty, bool json, struct ek_error *e);
 
 #endif

@@ -2,7 +2,6 @@
 #include "daemon/base/log.h"
 
 #include "daemon/base/clock.h"
-#include "daemon/base/log_json.h"
 #include "daemon/kafka/partition_offsets.h"
 #include "tests/check.h"
 

@@ -1,5 +1,5 @@
 /* The overview response combines findings, plan and routes. */
-#include "daemon/http/overview.h"
+#include "daemon/http/pages.h"
 #include "base/alloc.h"
 #include "tests/check.h"
 #include "tests/event_from.h"

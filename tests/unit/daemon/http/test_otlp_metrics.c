@@ -1,5 +1,5 @@
 /* OTLP requests from the text of /metrics. */
-#include "daemon/base/otlp_metrics.h"
+#include "daemon/http/otlp_export.h"
 #include "base/error.h"
 #include "tests/check.h"
 
