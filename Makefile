@@ -137,8 +137,7 @@ FORCE:
 TABLES_B ?= $(B)
 # The catalog of units becomes a table of the library; what reads it is the library's own reader.
 UNIT_TABLE_OBJ := $(filter $(B)/lib/base/%,$(LIB_OBJ)) \
-                  $(addprefix $(B)/,$(addsuffix .o,lib/yaml/yaml lib/yaml/node lib/schema/units \
-                    lib/schema/units_read deploy/unit_table))
+                  $(addprefix $(B)/,$(addsuffix .o,lib/yaml/yaml lib/yaml/node lib/schema/units deploy/unit_table))
 $(B)/unit-table: $(UNIT_TABLE_OBJ)
 	$(call say,LD)
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)

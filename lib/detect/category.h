@@ -113,14 +113,6 @@ int ek_categories_diagnose(const struct ek_categories *c, int feature, int cell,
  * values. */
 double ek_categories_shift_probability(const struct ek_categories *c, int feature,
                                        const struct ek_category_diagnosis *g, uint64_t row);
-/* Read or write the number of category features and their tracked values; reading requires the same
- * features. Errors are in s->rc, also below. */
-void ek_categories_kind_serialize(struct ek_categories *c, struct ek_serialize *s);
-/* Read or write the rows first .. end - 1 of the history. Errors are in s->rc. */
-void ek_categories_rows_serialize(struct ek_categories *c, struct ek_serialize *s, uint64_t first,
-                                  uint64_t end);
-/* Read or write the evidence of one cell, which must be reserved. Errors are in s->rc. */
-void ek_categories_cell_serialize(struct ek_categories *c, struct ek_serialize *s, int cell);
 /* Add the evidence of cell `of` of another instance with the same profile, which stays unchanged,
  * to a cell. Values beyond the free slots are dropped. */
 void ek_categories_merge(struct ek_categories *c, int cell, const struct ek_categories *others,

@@ -1,6 +1,9 @@
 #include "fleet/command_record.h"
 
+#include "base/alloc.h"
+
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 static void walk_id(struct ek_serialize *w, struct ek_order_id *id)
@@ -99,4 +102,141 @@ int ek_fleet_reply_open(struct ek_fleet_reply *a, const void *bytes, size_t leng
         ek_fleet_decision_read(&w, &a->decided);
     ek_record_reader_require(&w, a->code || a->decided.is.request);
     return ended(&w, "answer", e);
+}
+
+/* Operator commands that the leader applies. */
+enum { ID_BYTES = EK_FLEET_NAME_MAX + 44, REFUSAL_BYTES = sizeof((struct ek_error *)0)->message };
+
+struct carried_out {
+    struct ek_fleet_order_read order; /* number 0: unused entry; the instance name is `instance` */
+    char instance[EK_FLEET_NAME_MAX + 1];
+    char request[ID_BYTES]; /* "instance/start/number" */
+    enum ek_code code;
+    char refusal[REFUSAL_BYTES];
+    struct ek_decision_record decided; /* refers to strings of command, manifest and cells */
+    bool due, written; /* reply pending; reply written once, so its version is final */
+};
+
+struct ek_leader_commands {
+    char decider[EK_FLEET_NAME_MAX + 1];
+    struct carried_out of[EK_FLEET_COMMANDS_RETAINED];
+    uint64_t count;
+};
+
+int ek_leader_commands_new(struct ek_leader_commands **out, const char *decider)
+{
+    struct ek_leader_commands *d = ek_calloc(1, sizeof *d);
+    if (!d)
+        return EK_ENOMEM;
+    snprintf(d->decider, sizeof d->decider, "%s", decider);
+    *out = d;
+    return EK_OK;
+}
+
+void ek_leader_commands_free(struct ek_leader_commands *d)
+{
+    ek_free(d);
+}
+
+static struct carried_out *find(struct ek_leader_commands *d, const struct ek_order_id *id)
+{
+    for (int i = 0; i < EK_FLEET_COMMANDS_RETAINED; i++) {
+        const struct ek_order_id *own = &d->of[i].order.is.id;
+        if (own->number == id->number && own->start == id->start &&
+            ek_text_same(own->instance, id->instance))
+            return &d->of[i];
+    }
+    return NULL;
+}
+
+/* Replace the oldest entry. */
+static struct carried_out *keep(struct ek_leader_commands *d, const void *bytes, size_t length,
+                                const struct ek_manifest *m)
+{
+    struct carried_out *c = &d->of[d->count++ % EK_FLEET_COMMANDS_RETAINED];
+    struct ek_order_id *id = &c->order.is.id;
+    memset(c, 0, sizeof *c);
+    ek_fleet_order_open(&c->order, bytes, length, m, NULL); /* strings remain in the entry */
+    snprintf(c->request, sizeof c->request, "%.*s/%" PRIu64 "/%" PRIu64, (int)id->instance.length,
+             id->instance.text, id->start, id->number);
+    memcpy(c->instance, id->instance.text, id->instance.length);
+    id->instance.text = c->instance;
+    return c;
+}
+
+static void carry_out(struct carried_out *c, struct ek_controller *control, int64_t time_ms,
+                      uint64_t version)
+{
+    struct ek_error why = {.message = ""};
+    c->code =
+        (enum ek_code)ek_controller_carry_out(control, &c->order.is, time_ms, &c->decided, &why);
+    memcpy(c->refusal, why.message, sizeof c->refusal);
+    c->decided.number = 1; /* instances number replies separately */
+    c->decided.before = c->decided.after = version;
+    c->decided.time_ms = time_ms;
+    c->decided.request = c->request;
+}
+
+int ek_leader_commands_run(struct ek_leader_commands *d, struct ek_controller *control,
+                           const struct ek_manifest *m, int64_t time_ms, uint64_t version,
+                           const void *bytes, size_t length, struct ek_error *e)
+{
+    struct ek_fleet_order_read o;
+    int rc = ek_fleet_order_open(&o, bytes, length, m, e);
+    if (rc)
+        return rc;
+    struct carried_out *c = find(d, &o.is.id);
+    if (!c) {
+        c = keep(d, bytes, length, m);
+        carry_out(c, control, time_ms, version);
+    }
+    c->due = true;
+    return EK_OK;
+}
+
+bool ek_leader_commands_has_replies(const struct ek_leader_commands *d)
+{
+    for (int i = 0; i < EK_FLEET_COMMANDS_RETAINED; i++)
+        if (d->of[i].due)
+            return true;
+    return false;
+}
+
+static int answer(const struct ek_leader_commands *d, struct carried_out *c,
+                  int (*write)(void *context, const void *bytes, size_t length), void *context)
+{
+    struct ek_fleet_reply a = {.id = c->order.is.id,
+                               .decider = ek_text_from(d->decider),
+                               .code = c->code,
+                               .refusal = ek_text_from(c->refusal),
+                               .decided = {.is = c->decided}};
+    struct ek_serialize w;
+    struct ek_buf out;
+    ek_buf_init(&out, 0);
+    ek_record_writer_start(&w, &out, EK_FLEET_REPLY);
+    ek_fleet_reply_write(&w, &a);
+    int rc = ek_record_writer_finish(&w);
+    if (!rc)
+        rc = write(context, out.data, out.length);
+    ek_buf_release(&out);
+    return rc;
+}
+
+int ek_leader_commands_reply(struct ek_leader_commands *d, uint64_t version,
+                             int (*write)(void *context, const void *bytes, size_t length),
+                             void *context)
+{
+    for (int i = 0; i < EK_FLEET_COMMANDS_RETAINED; i++) {
+        struct carried_out *c = &d->of[i];
+        if (!c->due)
+            continue;
+        if (!c->written)
+            c->decided.after = version;
+        int rc = answer(d, c, write, context);
+        if (rc)
+            return rc;
+        c->due = false;
+        c->written = true;
+    }
+    return EK_OK;
 }

@@ -2,7 +2,7 @@
 
 #include "base/alloc.h"
 #include "fleet/pool.h"
-#include "serve/recent_values.h"
+#include "serve/comparison_sums.h"
 
 #include <string.h>
 

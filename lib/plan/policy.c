@@ -3,6 +3,205 @@
 #include <math.h>
 #include <string.h>
 
+/* Decision table of mitigations in feature values: the repair for a finding. */
+/* ALL_LISTS: fraction from which all lists are affected. ESTIMATE_ERROR: relative error of a factor
+ * up to which the estimate is better than the usual level. SAFE: fraction of misjudged lists up to
+ * which each list is tested even if all are affected. LISTS, ITEMS: fraction of misjudged lists and
+ * items up to which a test is better than the fault. ALONE: relative error up to which the only
+ * unit of the interval is the fault, even if it is not one of the feature. */
+static const double ALL_LISTS = .99, ESTIMATE_ERROR = .2, SAFE = 1e-4, LISTS = .25, ITEMS = .2,
+                    ALONE = .01;
+/* Factor below which users may have changed the values of a query feature. */
+static const double QUERY_LEAST = 3;
+
+static const struct ek_plan_repair NONE = {.factor = NAN, .query_feature = -1};
+
+static struct ek_plan_repair repair_by(enum ek_repair_by by, double number, bool exact)
+{
+    struct ek_plan_repair r = NONE;
+    r.by = by;
+    r.number = number;
+    r.exact = exact;
+    return r;
+}
+
+/* Return half the width of the interval of a finding's factor, relative; infinite if unknown. */
+static double factor_relative_error(const struct ek_finding *f)
+{
+    bool known = f->factor_low > 0 && f->factor_high >= f->factor_low && isfinite(f->factor_high);
+    return known ? sqrt(f->factor_high / f->factor_low) - 1 : INFINITY;
+}
+
+/* Return the fraction misjudged when each is compared with the middle between normal and moved:
+ * two normal distributions, |shift| apart. */
+static double misjudged(double factor, double sd)
+{
+    return sd > 0 ? .5 * erfc(fabs(log(factor)) / (2 * sd) / M_SQRT2) : 0;
+}
+
+static bool is_inside(const struct ek_finding *f, int i)
+{
+    double factor = f->unit[i].unit->factor;
+    return factor >= f->factor_low && factor <= f->factor_high;
+}
+
+/* Return the factor of the unit to use, or NaN: the first match that the rules list or the unit of
+ * the feature allows, or the only one within a narrow interval. A catalog of hundreds has a unit
+ * near any number. A match may lie a little outside of the interval (rules/unit_match.h), which
+ * few lists make too small. Others than listed ones are at least a factor `least`. */
+static double exact_unit(const struct ek_finding *f, double least)
+{
+    double alone = NAN;
+    bool several = false;
+    for (int i = 0; i < f->unit_count; i++) {
+        double factor = f->unit[i].unit->factor;
+        if (!f->unit[i].listed && fabs(log(factor)) < log(least))
+            continue;
+        if (f->unit[i].listed || f->unit[i].fit <= EK_UNIT_QUANTITY)
+            return factor;
+        if (!is_inside(f, i))
+            continue;
+        several |= !isnan(alone) && alone != factor;
+        alone = factor;
+    }
+    return several || factor_relative_error(f) > ALONE ? (double)NAN : alone;
+}
+
+/* Users choose the values of a query feature, so that another mean alone is no fault: only a unit
+ * is undone. Few values in training show the fault list by list. */
+static struct ek_plan_repair of_query_scale(const struct ek_finding *f, const struct ek_baseline *b,
+                                            int known_count)
+{
+    double unit = f->varies ? (double)NAN : exact_unit(f, QUERY_LEAST),
+           wrong = misjudged(unit, (double)b->sd);
+    bool part = f->share < ALL_LISTS;
+    if (isnan(unit))
+        return NONE;
+    if (known_count > 1 || (part && wrong <= LISTS))
+        return repair_by(EK_REPAIR_LIST, unit, true);
+    return part ? NONE : repair_by(wrong <= SAFE ? EK_REPAIR_LIST : EK_REPAIR_NUMBER, unit, true);
+}
+
+static struct ek_plan_repair of_scale(const struct ek_finding *f, const struct ek_baseline *b)
+{
+    struct ek_plan_repair r = NONE;
+    if (f->query_feature >= 0 && f->exponent < 0) /* divided by the query feature */
+        return r;
+    if (f->query_feature >= 0) {
+        r = repair_by(EK_REPAIR_QUERY_FEATURE, 1, true);
+        r.query_feature = f->query_feature;
+        return r;
+    }
+    if (f->varies)
+        return repair_by(EK_REPAIR_LEVEL, 1, false);
+    double unit = exact_unit(f, 1), number = isnan(unit) ? f->factor : unit;
+    bool by_level = isnan(unit) && factor_relative_error(f) > ESTIMATE_ERROR;
+    double wrong = misjudged(f->factor, (double)b->sd);
+    bool part = f->share < ALL_LISTS;
+    if (wrong <= SAFE || (part && wrong <= LISTS))
+        r = repair_by(by_level ? EK_REPAIR_LEVEL : EK_REPAIR_LIST, number, !isnan(unit));
+    else if (!part)
+        r = by_level ? repair_by(EK_REPAIR_LEVEL, 1, false)
+                     : repair_by(EK_REPAIR_NUMBER, number, !isnan(unit));
+    return r;
+}
+
+static struct ek_plan_repair of_items(const struct ek_finding *f, const struct ek_baseline *b)
+{
+    double unit = exact_unit(f, 1), number = isnan(unit) ? f->factor : unit;
+    if (!(number > 0) || !isfinite(number) || misjudged(number, (double)b->log_sd) > ITEMS)
+        return NONE;
+    return repair_by(EK_REPAIR_ITEM, number, !isnan(unit));
+}
+
+/* An exponent near one of few is exact. */
+static struct ek_plan_repair of_power(const struct ek_finding *f)
+{
+    static const double exact[] = {1. / 3, .5, 2, 3}, WITHIN = 1.03, LOW = .1, HIGH = 10;
+    struct ek_plan_repair r = NONE;
+    if (!(f->exponent >= LOW && f->exponent <= HIGH))
+        return r;
+    r = repair_by(EK_REPAIR_POWER, f->exponent, false);
+    r.scale = 1;
+    for (int i = 0; i < 4; i++)
+        if (f->exponent >= exact[i] / WITHIN && f->exponent <= exact[i] * WITHIN) {
+            r.number = exact[i];
+            r.exact = true;
+        }
+    return r;
+}
+
+static struct ek_plan_repair of_offset(const struct ek_finding *f)
+{
+    if (f->offset == 0 || !isfinite(f->offset) || !isfinite(f->offset_error))
+        return NONE;
+    struct ek_plan_repair r = repair_by(EK_REPAIR_OFFSET, f->offset, false);
+    r.scale = fabs(f->offset_error);
+    return r;
+}
+
+static bool is_positive(const struct ek_baseline *b)
+{
+    return b->share[1] <= 0 && b->share[2] <= 0;
+}
+
+static struct ek_plan_repair of_class(const struct ek_finding *f, const struct ek_baseline *b)
+{
+    static const double FEW = .01;
+    switch (f->class) {
+    case EK_SCALE:
+        return of_scale(f, b);
+    case EK_ITEMS:
+        return of_items(f, b);
+    case EK_POWER:
+        return of_power(f);
+    case EK_OFFSET:
+        return of_offset(f);
+    case EK_SIGN:
+        return is_positive(b) || (f->share >= ALL_LISTS && (double)b->share[2] < FEW)
+                   ? repair_by(EK_REPAIR_SIGN, 1, true)
+                   : NONE;
+    case EK_MISSING:
+        return f->fewer ? NONE : repair_by(EK_REPAIR_MISSING, 1, false);
+    case EK_ZERO:
+        return f->fewer || (double)b->share[1] >= FEW ? NONE : repair_by(EK_REPAIR_ZERO, 1, false);
+    case EK_STUCK:
+        return repair_by(EK_REPAIR_ALL, 1, false);
+    default:
+        return NONE;
+    }
+}
+
+static bool is_fill(enum ek_repair_by by)
+{
+    return by == EK_REPAIR_MISSING || by == EK_REPAIR_ZERO || by == EK_REPAIR_ALL;
+}
+
+struct ek_plan_repair ek_repair_decide(enum ek_action action, const struct ek_finding *f,
+                                       const struct ek_profile *profile, bool query)
+{
+    const struct ek_baseline *b = &profile->baseline[f->feature];
+    struct ek_plan_repair r = query && f->class == EK_SCALE
+                                  ? of_query_scale(f, b, profile->known_count[f->feature])
+                                  : of_class(f, b);
+    if (action == EK_ACT_BLANK)
+        return repair_by(EK_REPAIR_BLANK, 1, false);
+    if (action == EK_ACT_FILL && f->class == EK_ZERO) /* also where training had zeros */
+        return repair_by(EK_REPAIR_ZERO, 1, false);
+    bool allowed = action == EK_ACT_AUTO || (action == EK_ACT_FILL && is_fill(r.by)) ||
+                   (action == EK_ACT_REPAIR && !is_fill(r.by));
+    return allowed ? r : NONE;
+}
+
+enum ek_action ek_repair_action(const struct ek_plan_repair *r)
+{
+    if (r->by == EK_REPAIR_UNKNOWN)
+        return EK_ACT_ALERT;
+    if (r->by == EK_REPAIR_BLANK)
+        return EK_ACT_BLANK;
+    return is_fill(r->by) ? EK_ACT_FILL : EK_ACT_REPAIR;
+}
+
 /* Half width of the widest interval of a factor (ln) that is acted on: 20%, or a fraction of a
  * large shift. */
 static const double ERROR_LN = .1823, ERROR_FRACTION = .25;
@@ -26,7 +225,7 @@ static int listed_unit(const struct ek_feature_rule *rule, const struct ek_manif
 /* Return whether the factor has no narrow interval: one factor does not explain the lists. */
 static int is_uncertain(const struct ek_finding *f)
 {
-    double error_ln = log1p(ek_factor_relative_error(f));
+    double error_ln = log1p(factor_relative_error(f));
     return !f->varies && !(error_ln <= fmax(ERROR_LN, ERROR_FRACTION * fabs(log(f->factor))));
 }
 

@@ -42,8 +42,6 @@ struct ek_decision {
 struct ek_decision ek_decide(const struct ek_rules *rules, const struct ek_manifest *m,
                              const struct ek_means *means, const struct ek_finding *finding);
 
-/* Return half the width of the interval of a finding's factor, relative; infinite if unknown. */
-double ek_factor_relative_error(const struct ek_finding *f);
 /* Return the repair for a finding that `action` allows: EK_ACT_AUTO, REPAIR, FILL or BLANK; by
  * EK_REPAIR_UNKNOWN if there is none. query: the feature is a query feature. Decision table:
  * docs/repair.md. */

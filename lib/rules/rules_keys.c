@@ -1,7 +1,275 @@
 #include "rules/rules_keys.h"
 
+#include "base/alloc.h"
 #include "num/windows.h"
 #include "rules/rules_read.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Readers of `pins` and `tests`. */
+static int check_count(struct ek_key_source *s, const struct ek_key_row *k, const struct ek_node *n,
+                       size_t max)
+{
+    int rc = ek_node_check_kind(s->yaml, n, ek_key_name(k), EK_NODE_SEQUENCE, s->e);
+    if (!rc && n->count > max)
+        rc = ek_node_fail(s->yaml, n, s->e, "there must be at most %zu %s, not %zu", max,
+                          ek_key_name(k), n->count);
+    return rc;
+}
+
+static int enomem(const struct ek_key_source *s)
+{
+    return ek_fail(s->e, EK_ENOMEM, "out of memory");
+}
+
+static int read_pin_feature(struct ek_key_source *s, const struct ek_key_row *k,
+                            const struct ek_node *n)
+{
+    struct ek_pin *pin = s->base[k->base];
+    return ek_rules_read_feature_name(s, n, &pin->feature);
+}
+
+static int read_pin_action(struct ek_key_source *s, const struct ek_key_row *k,
+                           const struct ek_node *n)
+{
+    struct ek_pin *pin = s->base[k->base];
+    int rc = ek_rules_read_action(s, n, pin->feature, &pin->action);
+    if (!rc && (pin->action == EK_ACT_REPAIR || pin->action == EK_ACT_AUTO))
+        rc = ek_node_fail(s->yaml, n, s->e, "a pin has no factor for 'repair'; use 'route'");
+    return rc;
+}
+
+static int read_pin_segment(struct ek_key_source *s, const struct ek_key_row *k,
+                            const struct ek_node *n)
+{
+    struct ek_pin *pin = s->base[EK_IN_PIN];
+    (void)k;
+    return ek_rules_read_cell(s, n, &pin->dimension, &pin->value);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
+static const char *feature_name(const struct ek_node *pin)
+{
+    const struct ek_node *n = ek_node_get(pin, "feature");
+    return n ? n->text : NULL;
+}
+
+/* Compare the last pin with earlier ones by feature name, because without a manifest features have
+ * no index. */
+static int check_pin_twice(const struct ek_key_source *s, const struct ek_node *list)
+{
+    const struct ek_rules *r = ek_rules_from_node(s);
+    size_t at = (size_t)r->pin_count - 1;
+    const struct ek_pin *pin = r->pin, *last = &pin[at];
+    const char *name = feature_name(&list->children[at]);
+    for (size_t i = 0; name && i < at; i++)
+        if (same_text(feature_name(&list->children[i]), name) &&
+            same_text(pin[i].dimension, last->dimension) && same_text(pin[i].value, last->value))
+            return ek_node_fail(
+                s->yaml, &list->children[at], s->e,
+                "duplicate pin of feature '%.60s' in the same segment, first at %ld:%ld", name,
+                pin[i].line, pin[i].column);
+    return EK_OK;
+}
+
+static int read_pins(struct ek_key_source *s, const struct ek_key_row *k, const struct ek_node *n)
+{
+    struct ek_rules *r = ek_rules_from_node(s);
+    int rc = check_count(s, k, n, EK_PINS_MAX);
+    if (rc)
+        return rc;
+    r->pin = ek_calloc(n->count, sizeof *r->pin);
+    if (!r->pin)
+        return enomem(s);
+    for (size_t i = 0; !rc && i < n->count; i++) {
+        const struct ek_node *map = &n->children[i];
+        struct ek_pin *pin = &r->pin[r->pin_count++];
+        *pin = (struct ek_pin){.feature = -1, .line = map->line, .column = map->column};
+        s->base[EK_IN_PIN] = pin;
+        rc = ek_keys_read(s, "pins.*", map);
+        if (!rc)
+            rc = check_pin_twice(s, n);
+        rc = ek_keys_collect(s, rc);
+    }
+    return rc;
+}
+
+static bool is_none(const struct ek_node *n)
+{
+    return n->kind == EK_NODE_SCALAR && !n->quoted && !strcmp(n->text, "none");
+}
+
+static struct ek_rules_test *test_of(const struct ek_key_source *s)
+{
+    return s->base[EK_IN_TEST];
+}
+
+static int read_target(struct ek_key_source *s, const struct ek_key_row *k, const struct ek_node *n)
+{
+    const struct ek_manifest *m = ek_rules_make_manifest(s);
+    struct ek_rules_test *t = test_of(s);
+    (void)k;
+    int rc = ek_rules_read_feature_name(s, n, &t->feature);
+    if (!rc && t->feature >= 0 && m->features[t->feature].role != EK_ROLE_ITEM)
+        rc = ek_node_fail(s->yaml, n, s->e, "'%s' is a query feature; use an item feature",
+                          m->features[t->feature].name);
+    return rc;
+}
+
+static const struct {
+    const char *name;
+    double nothing; /* the neutral value */
+} FAULTS[] = {[EK_INJECT_SCALE] = {"scale", 1},   [EK_INJECT_POWER] = {"power", 1},
+              [EK_INJECT_OFFSET] = {"offset", 0}, [EK_INJECT_MISSING] = {"missing", 0},
+              [EK_INJECT_ZERO] = {"zero", 0},     [EK_INJECT_NEGATIVE] = {"negative", 0}};
+
+static enum ek_inject fault_of(const struct ek_key_row *k)
+{
+    int fault = EK_INJECT_SCALE;
+    while (strcmp(FAULTS[fault].name, ek_key_name(k)) != 0)
+        fault++;
+    return (enum ek_inject)fault;
+}
+
+/* Read the fault; a test has exactly one. */
+static int read_fault(struct ek_key_source *s, const struct ek_key_row *k, const struct ek_node *n)
+{
+    struct ek_rules_test *t = test_of(s);
+    bool value = true;
+    if (t->inject)
+        return ek_node_fail(s->yaml, n, s->e,
+                            "'%s' and '%s' exclude each other; use one of them, or two tests",
+                            FAULTS[t->inject].name, ek_key_name(k));
+    t->inject = fault_of(k);
+    int rc = k->type == EK_KEY_NUMBER ? ek_key_store(s, k, n)
+                                      : ek_node_bool(s->yaml, n, ek_key_name(k), &value, s->e);
+    if (!rc && (!value || t->by == FAULTS[t->inject].nothing))
+        rc = ek_node_fail(s->yaml, n, s->e,
+                          "the value has no effect; use another one, or 'inject: none'");
+    return rc;
+}
+
+static int read_faulty_segment(struct ek_key_source *s, const struct ek_key_row *k,
+                               const struct ek_node *n)
+{
+    (void)k;
+    return ek_rules_read_cell(s, n, &test_of(s)->dimension, &test_of(s)->value);
+}
+
+static int read_inject(struct ek_key_source *s, const struct ek_key_row *k, const struct ek_node *n)
+{
+    struct ek_rules_context *c = s->context;
+    c->injects_nothing = is_none(n);
+    if (c->injects_nothing)
+        return EK_OK;
+    if (n->kind == EK_NODE_SCALAR)
+        return ek_node_fail(
+            s->yaml, n, s->e,
+            "'inject' must be a fault such as {feature: price, scale: 100}, or none");
+    int rc = ek_keys_read(s, k->path, n);
+    if (!rc && !test_of(s)->inject)
+        rc = ek_node_fail(
+            s->yaml, n, s->e,
+            "the fault is missing; set one of scale, power, offset, missing, zero, negative");
+    return rc;
+}
+
+static int read_class(struct ek_key_source *s, const struct ek_key_row *k, const struct ek_node *n)
+{
+    int word = 0;
+    if (is_none(n))
+        return ek_node_fail(s->yaml, n, s->e, "invalid class 'none'; use 'expect: none'");
+    int rc = ek_key_read_name(s, k, n, &word);
+    if (!rc)
+        test_of(s)->class = (enum ek_class)(word + 1); /* the choices lack `none` */
+    return rc;
+}
+
+static int read_found_segment(struct ek_key_source *s, const struct ek_key_row *k,
+                              const struct ek_node *n)
+{
+    struct ek_rules_test *t = test_of(s);
+    (void)k;
+    t->has_segment = true;
+    return is_none(n) ? EK_OK : ek_rules_read_cell(s, n, &t->found_dimension, &t->found_value);
+}
+
+static int read_expect(struct ek_key_source *s, const struct ek_key_row *k, const struct ek_node *n)
+{
+    struct ek_rules_test *t = test_of(s);
+    const struct ek_rules_context *c = s->context;
+    t->nothing = is_none(n);
+    if (t->nothing)
+        return ek_keys_set_built_in(s, "tests.*.lists");
+    if (c->injects_nothing)
+        return ek_node_fail(s->yaml, n, s->e, "'expect' must be none with 'inject: none'");
+    if (n->kind == EK_NODE_SCALAR)
+        return ek_node_fail(
+            s->yaml, n, s->e,
+            "'expect' must be a finding such as {class: scale, factor: 100}, or none");
+    return ek_keys_read(s, k->path, n);
+}
+
+static int read_lists(struct ek_key_source *s, const struct ek_key_row *k, const struct ek_node *n)
+{
+    if (test_of(s)->nothing)
+        return ek_key_store(s, k, n);
+    return ek_node_fail(s->yaml, n, s->e,
+                        "'lists' is for 'expect: none': use 'after_lists' under 'expect'");
+}
+
+static int check_test_twice(const struct ek_key_source *s, const struct ek_node *map)
+{
+    const struct ek_rules *r = ek_rules_from_node(s);
+    const struct ek_rules_test *last = &r->test[r->test_count - 1];
+    for (const struct ek_rules_test *t = r->test; last->name && t < last; t++)
+        if (t->name && !strcmp(t->name, last->name))
+            return ek_node_fail(s->yaml, ek_node_get(map, "name"), s->e,
+                                "duplicate test '%.60s', first at %ld:%ld", t->name, t->line,
+                                t->column);
+    return EK_OK;
+}
+
+static int read_test(struct ek_key_source *s, const struct ek_node *map, struct ek_rules_test *t)
+{
+    struct ek_rules_context *c = s->context;
+    *t = (struct ek_rules_test){.line = map->line,
+                                .column = map->column,
+                                .feature = -1,
+                                .by = NAN,
+                                .action = -1,
+                                .mode = -1,
+                                .factor = NAN,
+                                .exponent = NAN,
+                                .within_percent = NAN};
+    s->base[EK_IN_TEST] = t;
+    c->injects_nothing = false;
+    int rc = ek_keys_set_built_in(s, "tests.*.inject");
+    if (!rc)
+        rc = ek_keys_set_built_in(s, "tests.*.expect");
+    if (!rc)
+        rc = ek_keys_read(s, "tests.*", map);
+    return rc ? rc : check_test_twice(s, map);
+}
+
+static int read_tests(struct ek_key_source *s, const struct ek_key_row *k, const struct ek_node *n)
+{
+    struct ek_rules *r = ek_rules_from_node(s);
+    int rc = check_count(s, k, n, EK_TESTS_MAX);
+    if (rc)
+        return rc;
+    r->test = ek_calloc(n->count, sizeof *r->test);
+    if (!r->test)
+        return enomem(s);
+    for (size_t i = 0; !rc && i < n->count; i++)
+        rc = ek_keys_collect(s, read_test(s, &n->children[i], &r->test[r->test_count++]));
+    return rc;
+}
 
 #define MODES   "observe shadow canary enforce"
 #define CLASSES "scale power offset items missing zero sign stuck clip shape new_category"
@@ -192,15 +460,15 @@ static const struct ek_key_row KEYS[] = {
     {"features.*.units", EK_KEY_TEXTS, .read = ek_rules_read_feature_units, .low = 0,
      .high = EK_UNITS_MAX, .help = "ids of units that may explain a shift of this feature"},
 
-    {"pins", EK_KEY_LIST, .read = ek_rules_read_pins,
+    {"pins", EK_KEY_LIST, .read = read_pins,
      .help =
          "fixed actions, independent of findings; at most 1000, one for each feature and segment"},
-    {"pins.*.feature", EK_KEY_TEXT, IN_PIN(feature), .read = ek_rules_read_pin_feature,
+    {"pins.*.feature", EK_KEY_TEXT, IN_PIN(feature), .read = read_pin_feature,
      .flags = EK_KEY_REQUIRED, .help = "feature to pin"},
-    {"pins.*.action", EK_KEY_CHOICE, IN_PIN(action), .read = ek_rules_read_pin_action,
-     .choices = OF_PIN, .flags = EK_KEY_REQUIRED,
+    {"pins.*.action", EK_KEY_CHOICE, IN_PIN(action), .read = read_pin_action, .choices = OF_PIN,
+     .flags = EK_KEY_REQUIRED,
      .help = "action; `none`: never act. A pin has no factor, so it cannot be `repair`"},
-    {"pins.*.segment", EK_KEY_SEGMENT, .read = ek_rules_read_pin_segment,
+    {"pins.*.segment", EK_KEY_SEGMENT, .read = read_pin_segment,
      .help = "segment; default: all traffic"},
     {"pins.*.until", EK_KEY_DATE, IN_PIN(until_ms),
      .help =
@@ -210,38 +478,35 @@ static const struct ek_key_row KEYS[] = {
     {"pins.*.reason", EK_KEY_TEXT, IN_PIN(reason), .low = 0, .high = EK_REASON_BYTES,
      .help = "reason, for readers"},
 
-    {"tests", EK_KEY_LIST, .read = ek_rules_read_tests,
+    {"tests", EK_KEY_LIST, .read = read_tests,
      .help = "expected findings for injected faults; at most 1000"},
     {"tests.*.name", EK_KEY_TEXT, IN_TEST(name), .low = 1, .high = 100, .flags = EK_KEY_REQUIRED,
      .help = "unique name of the test"},
-    {"tests.*.inject", EK_KEY_MAP, .read = ek_rules_read_inject, .choices = "none",
-     .flags = EK_KEY_REQUIRED,
+    {"tests.*.inject", EK_KEY_MAP, .read = read_inject, .choices = "none", .flags = EK_KEY_REQUIRED,
      .help = "injected fault: a `feature` and one of `scale`, `power`, `offset`, `missing`, "
              "`zero`, `negative`; or `none`"},
-    {"tests.*.inject.feature", EK_KEY_TEXT, IN_TEST(feature), .read = ek_rules_read_target,
+    {"tests.*.inject.feature", EK_KEY_TEXT, IN_TEST(feature), .read = read_target,
      .flags = EK_KEY_REQUIRED, .help = "item feature"},
-    {"tests.*.inject.scale", EK_KEY_NUMBER, IN_TEST(by), .read = ek_rules_read_fault, .low = 1e-30,
+    {"tests.*.inject.scale", EK_KEY_NUMBER, IN_TEST(by), .read = read_fault, .low = 1e-30,
      .high = 1e30, .help = "factor of the values, not 1"},
-    {"tests.*.inject.power", EK_KEY_NUMBER, IN_TEST(by), .read = ek_rules_read_fault, .low = -100,
+    {"tests.*.inject.power", EK_KEY_NUMBER, IN_TEST(by), .read = read_fault, .low = -100,
      .high = 100, .help = "exponent of the values, not 1"},
-    {"tests.*.inject.offset", EK_KEY_NUMBER, IN_TEST(by), .read = ek_rules_read_fault,
+    {"tests.*.inject.offset", EK_KEY_NUMBER, IN_TEST(by), .read = read_fault,
      .help = "amount added to the values, not 0"},
-    {"tests.*.inject.missing", EK_KEY_BOOL, .read = ek_rules_read_fault,
-     .help = "remove the values"},
-    {"tests.*.inject.zero", EK_KEY_BOOL, .read = ek_rules_read_fault,
-     .help = "set the values to zero"},
-    {"tests.*.inject.negative", EK_KEY_BOOL, .read = ek_rules_read_fault,
+    {"tests.*.inject.missing", EK_KEY_BOOL, .read = read_fault, .help = "remove the values"},
+    {"tests.*.inject.zero", EK_KEY_BOOL, .read = read_fault, .help = "set the values to zero"},
+    {"tests.*.inject.negative", EK_KEY_BOOL, .read = read_fault,
      .help = "reverse the sign of the values"},
     {"tests.*.inject.fraction", EK_KEY_NUMBER, IN_TEST(share), .low = .001, .high = 1,
      .built_in = "1", .help = "fraction of the lists with the fault"},
     {"tests.*.inject.items", EK_KEY_NUMBER, IN_TEST(items), .low = .001, .high = 1, .built_in = "1",
      .help = "fraction of the items of each such list with the fault"},
-    {"tests.*.inject.segment", EK_KEY_SEGMENT, .read = ek_rules_read_faulty_segment,
+    {"tests.*.inject.segment", EK_KEY_SEGMENT, .read = read_faulty_segment,
      .help = "segment of the fault; default: any list"},
-    {"tests.*.expect", EK_KEY_MAP, .read = ek_rules_read_expect, .choices = "none",
-     .flags = EK_KEY_REQUIRED, .help = "finding that must be confirmed; `none`: no finding"},
-    {"tests.*.expect.class", EK_KEY_CHOICE, IN_TEST(class), .read = ek_rules_read_class,
-     .choices = CLASSES, .help = "class of the finding"},
+    {"tests.*.expect", EK_KEY_MAP, .read = read_expect, .choices = "none", .flags = EK_KEY_REQUIRED,
+     .help = "finding that must be confirmed; `none`: no finding"},
+    {"tests.*.expect.class", EK_KEY_CHOICE, IN_TEST(class), .read = read_class, .choices = CLASSES,
+     .help = "class of the finding"},
     {"tests.*.expect.factor", EK_KEY_NUMBER, IN_TEST(factor), .low = 1e-30, .high = 1e30,
      .help = "factor of the finding"},
     {"tests.*.expect.exponent", EK_KEY_NUMBER, IN_TEST(exponent), .low = -100, .high = 100,
@@ -252,12 +517,12 @@ static const struct ek_key_row KEYS[] = {
      .help = "action of the finding"},
     {"tests.*.expect.mode", EK_KEY_CHOICE, IN_TEST(mode), .choices = MODES,
      .help = "mode of the finding"},
-    {"tests.*.expect.segment", EK_KEY_SEGMENT, .read = ek_rules_read_found_segment,
-     .choices = "none", .help = "segment of the finding; `none`: all traffic"},
+    {"tests.*.expect.segment", EK_KEY_SEGMENT, .read = read_found_segment, .choices = "none",
+     .help = "segment of the finding; `none`: all traffic"},
     {"tests.*.expect.after_lists", EK_KEY_INT, IN_TEST(queries), .low = 1, .high = 1000000,
      .built_in = "500", .help = "maximum number of faulty lists until confirmation"},
-    {"tests.*.lists", EK_KEY_INT, IN_TEST(queries), .read = ek_rules_read_lists, .low = 1,
-     .high = 1000000, .built_in = "2000", .help = "with `expect: none`: number of lists to check"},
+    {"tests.*.lists", EK_KEY_INT, IN_TEST(queries), .read = read_lists, .low = 1, .high = 1000000,
+     .built_in = "2000", .help = "with `expect: none`: number of lists to check"},
 };
 
 static const struct ek_key_owner OWNERS[] = {

@@ -47,10 +47,5 @@ ek_key_read ek_rules_read_segments, ek_rules_read_units;
 ek_key_read ek_rules_read_defaults, ek_rules_read_mode, ek_rules_read_mode_in, ek_rules_read_canary,
     ek_rules_read_reaction, ek_rules_read_dedup_key, ek_rules_read_stratify_by;
 ek_key_read ek_rules_read_features, ek_rules_read_feature_units;
-ek_key_read ek_rules_read_pins, ek_rules_read_pin_feature, ek_rules_read_pin_action,
-    ek_rules_read_pin_segment;
-ek_key_read ek_rules_read_tests, ek_rules_read_inject, ek_rules_read_target, ek_rules_read_fault,
-    ek_rules_read_faulty_segment, ek_rules_read_expect, ek_rules_read_class,
-    ek_rules_read_found_segment, ek_rules_read_lists;
 
 #endif

@@ -51,9 +51,9 @@ int ek_action_parse(const char *text);
 int ek_mode_parse(const char *text);
 
 /* Return true if faults of the class change values by an invertible function. */
-bool ek_class_inverts(int class);
+bool ek_class_inverts(int c);
 /* Return true if faults of the class replace values, so that only a fill helps. */
-bool ek_class_loses(int class);
+bool ek_class_loses(int c);
 /* Return true if the action changes scores or feature values. */
 bool ek_action_treats(enum ek_action a);
 /* Return true if the action is a route. */
@@ -69,5 +69,26 @@ struct ek_treatment {
     enum ek_action action;
     double value;
 };
+
+/* Feature transforms applied before training, and their names. Numbers are part of no file format;
+ * files contain the names. Formulas: offline/scale/scaling.h and docs/normalize.md. */
+
+enum ek_transform_kind {
+    EK_SCALE_NONE, /* unchanged, or not set */
+    EK_SCALE_MINMAX,
+    EK_SCALE_LOG,
+    EK_SCALE_LOG_REVERSED,
+    EK_SCALE_ARCTAN,
+    EK_SCALE_ZSCORE,
+    EK_SCALE_CDF,
+    EK_SCALE_LOG1P,
+    EK_SCALE_MERGE, /* min-max, log and arctan side by side */
+    EK_SCALE_COUNT
+};
+
+/* Return the names [EK_SCALE_COUNT] in enum order, a static array. */
+const char *const *ek_transform_kind_names(void);
+/* Return the name of a transform, a static string. */
+const char *ek_transform_kind_name(enum ek_transform_kind s);
 
 #endif

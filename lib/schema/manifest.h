@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/error_list.h"
 #include "base/text.h"
-#include "schema/transform_names.h"
+#include "schema/enum_names.h"
 
 #include <stdbool.h>
 #include <stdint.h>

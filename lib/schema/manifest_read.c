@@ -12,6 +12,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
+enum { METHOD_BYTES_MAX = 64 };
+
 static const char DERIVED[] = "log_list_size";
 
 struct source {
@@ -38,21 +40,16 @@ static int enomem(const struct source *s)
     return ek_fail(s->e, EK_ENOMEM, "out of memory");
 }
 
-int ek_manifest_read_text(const struct ek_yaml *y, const struct ek_node *map, const char *key,
-                          char **out, struct ek_error *e)
+/* Copy the string of a key to *out; the caller frees it. An absent key leaves *out unchanged. */
+static int read_text(const struct source *s, const struct ek_node *map, const char *key, char **out)
 {
     const struct ek_node *n = ek_node_get(map, key);
     const char *text;
-    int rc = n ? ek_node_text(y, n, key, &text, e) : EK_OK;
+    int rc = n ? ek_node_text(s->y, n, key, &text, s->e) : EK_OK;
     if (!n || rc)
         return rc;
     *out = ek_strdup(text);
-    return *out ? EK_OK : ek_fail(e, EK_ENOMEM, "out of memory");
-}
-
-static int read_text(const struct source *s, const struct ek_node *map, const char *key, char **out)
-{
-    return ek_manifest_read_text(s->y, map, key, out, s->e);
+    return *out ? EK_OK : enomem(s);
 }
 
 static int read_bool(const struct source *s, const struct ek_node *map, const char *key, bool *out)
@@ -463,6 +460,82 @@ static int read_root(const struct source *s, const struct ek_node *root)
     return rc ? rc : collect_error(s, check_foreign(s, root));
 }
 
+/* Find the item feature that a key names. */
+static int find_feature(const struct source *s, const struct ek_node *key, struct ek_feature **out)
+{
+    const char *name;
+    int rc = ek_node_text(s->y, key, "features", &name, s->e);
+    if (rc)
+        return rc;
+    int number = ek_manifest_feature(s->m, name);
+    if (number >= 0 && s->m->features[number].role == EK_ROLE_ITEM) {
+        *out = &s->m->features[number];
+        return EK_OK;
+    }
+    const char *near = ek_manifest_suggest(s->m, EK_ROLE_ITEM, name);
+    if (number >= 0)
+        return ek_node_fail(s->y, key, s->e, "'%.60s' is a query feature, these have no scale",
+                            name);
+    if (near)
+        return ek_node_fail(s->y, key, s->e, "there is no item feature '%.60s', did you mean '%s'?",
+                            name, near);
+    return ek_node_fail(s->y, key, s->e, "there is no item feature '%.60s'", name);
+}
+
+static int read_one(const struct source *s, const struct ek_node *key, const struct ek_node *value)
+{
+    static const char *const keys[] = {"scale", "why"};
+    struct ek_feature *f = NULL;
+    const struct ek_node *n = ek_node_get(value, "scale");
+    size_t before = s->faults ? s->faults->count : 0;
+    int scale = 0, rc = find_feature(s, key, &f);
+    if (!rc)
+        rc = ek_node_all_keys(s->y, value, keys, COUNT(keys), s->faults, s->e);
+    if (!rc && !n && s->faults && s->faults->count > before)
+        return EK_OK; /* the key is misspelled and already reported */
+    if (!rc && !n)
+        rc = ek_node_fail(s->y, value, s->e, "the feature has no 'scale'");
+    if (!rc)
+        rc = ek_node_choice(s->y, n, "scale", ek_transform_kind_names(), EK_SCALE_COUNT, &scale,
+                            s->e);
+    if (!rc)
+        rc = read_text(s, value, "why", &f->scale_why);
+    if (!rc)
+        f->scale = (enum ek_transform_kind)scale;
+    return rc;
+}
+
+static int read_transform_features(const struct source *s, const struct ek_node *map)
+{
+    int rc = map ? ek_node_check_kind(s->y, map, "features", EK_NODE_MAPPING, s->e) : EK_OK;
+    for (size_t i = 0; !rc && map && i < map->count; i++)
+        rc = collect_error(s, read_one(s, &map->children[2 * i], &map->children[2 * i + 1]));
+    return rc;
+}
+
+static int read_method(const struct source *s, const struct ek_node *section)
+{
+    int rc = read_text(s, section, "method", &s->m->scale_method);
+    if (!rc && s->m->scale_method && strlen(s->m->scale_method) > METHOD_BYTES_MAX)
+        rc = ek_node_fail(s->y, ek_node_get(section, "method"), s->e,
+                          "'method' has more than %d bytes", METHOD_BYTES_MAX);
+    return rc;
+}
+
+/* Read the section `normalization`: transform of each item feature, and the reason. NULL: none. */
+static int read_transforms(const struct source *s, const struct ek_node *section)
+{
+    static const char *const keys[] = {"method", "features"};
+    if (!section)
+        return EK_OK;
+    int rc = ek_node_check_kind(s->y, section, "normalization", EK_NODE_MAPPING, s->e);
+    if (!rc)
+        rc = ek_node_all_keys(s->y, section, keys, COUNT(keys), s->faults, s->e);
+    if (!rc)
+        rc = collect_error(s, read_method(s, section));
+    return rc ? rc : read_transform_features(s, ek_node_get(section, "features"));
+}
+
 /* Read the sections that need the feature orders. */
 static int read_rest(const struct source *s, const struct ek_node *root)
 {
@@ -470,8 +543,7 @@ static int read_rest(const struct source *s, const struct ek_node *root)
         return enomem(s);
     int rc = collect_error(s, read_references(s, root));
     if (!rc)
-        rc = collect_error(s, ek_manifest_read_transforms(s->y, ek_node_get(root, "normalization"),
-                                                          s->m, s->faults, s->e));
+        rc = collect_error(s, read_transforms(s, ek_node_get(root, "normalization")));
     if (!rc && !s->m->item_count)
         rc = collect_error(
             s, ek_node_fail(s->y, ek_node_get(root, "features"), s->e, "there is no item feature"));

@@ -49,9 +49,6 @@ const struct ek_unit *ek_units_find(const struct ek_units *own, const char *id);
 /* Set *near to the id nearest to a misspelled one, valid until a unit is added, or NULL if none is
  * close. Return 0 or EK_ENOMEM. */
 int ek_units_nearest(const struct ek_units *own, const char *id, const char **near);
-/* Append a copy. Return 0, EK_ENOMEM, or EK_ELIMIT beyond EK_CUSTOM_UNITS_MAX; on error the catalog
- * is unchanged. */
-int ek_units_add(struct ek_units *own, const struct ek_unit *u);
 
 /* Quantity of a feature, from its `unit` in the manifest. */
 struct ek_measure {

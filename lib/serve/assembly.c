@@ -2,11 +2,192 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "lists/list.h"
 #include "plan/plan.h"
-#include "serve/assembly_list.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+
+struct ek_item_note {
+    uint64_t id; /* hash of the item id; 0: none */
+    double score;
+};
+
+struct ek_partial_list {
+    int items, capacity;       /* rows: used, allocated */
+    float *x;                  /* [room, item features] */
+    struct ek_item_note *note; /* [room] */
+    float *query;              /* [query features] */
+    int segment_count;
+    uint32_t length[EK_SEGMENTS_MAX][2]; /* of name and value of each segment */
+    char *text;                          /* concatenated strings of segments */
+    size_t text_capacity;
+    int64_t time_ms;
+    struct ek_partial_list *next; /* of the reusable lists */
+};
+
+enum { ROWS_AT_FIRST = 8, ROWS_EXPECTED_MOST = 64 };
+
+static void partial_free(struct ek_partial_list *l)
+{
+    if (!l)
+        return;
+    ek_free(l->x);
+    ek_free(l->note);
+    ek_free(l->query);
+    ek_free(l->text);
+    ek_free(l);
+}
+
+/* Create an empty list; call partial_start before items are added. Return 0 or EK_ENOMEM. */
+static int partial_new(struct ek_partial_list **out, int query_features)
+{
+    struct ek_partial_list *l = ek_calloc(1, sizeof *l);
+    if (!l)
+        return EK_ENOMEM;
+    l->query = ek_calloc((size_t)query_features, sizeof *l->query);
+    if (!l->query) {
+        partial_free(l);
+        return EK_ENOMEM;
+    }
+    *out = l;
+    return EK_OK;
+}
+
+/* Return the memory of a list with these numbers of features in bytes. */
+static size_t partial_bytes(const struct ek_partial_list *l, int features, int query_features)
+{
+    size_t row = (size_t)features * sizeof *l->x + sizeof *l->note;
+    return sizeof *l + (size_t)l->capacity * row + (size_t)query_features * sizeof *l->query +
+           l->text_capacity;
+}
+
+static int copy_texts(struct ek_partial_list *l, const struct ek_list *item)
+{
+    size_t length = 0;
+    for (int i = 0; i < item->segment_count; i++)
+        length += item->segments[i].name.length + item->segments[i].value.length;
+    if (length > l->text_capacity) {
+        char *text = ek_realloc(l->text, length, 1);
+        if (!text)
+            return EK_ENOMEM;
+        l->text = text;
+        l->text_capacity = length;
+    }
+    char *to = l->text;
+    l->segment_count = item->segment_count;
+    for (int i = 0; i < item->segment_count; i++) {
+        const struct ek_text both[] = {item->segments[i].name, item->segments[i].value};
+        for (int k = 0; k < 2; k++) {
+            l->length[i][k] = (uint32_t)both[k].length;
+            if (both[k].length)
+                memcpy(to, both[k].text, both[k].length);
+            to += both[k].length;
+        }
+    }
+    return EK_OK;
+}
+
+/* Remove all items and copy the list fields of a message. Return 0, or EK_ENOMEM with the list
+ * unchanged. */
+static int partial_start(struct ek_partial_list *l, const struct ek_list *item, int64_t time_ms)
+{
+    if (copy_texts(l, item))
+        return EK_ENOMEM;
+    l->items = 0;
+    l->time_ms = time_ms;
+    memcpy(l->query, item->query, (size_t)item->query_features * sizeof *l->query);
+    return EK_OK;
+}
+
+/* Return whether the list has an item with this id hash; false for hash 0, an item without id. */
+static bool partial_has(const struct ek_partial_list *l, uint64_t id)
+{
+    for (int i = 0; id && i < l->items; i++)
+        if (l->note[i].id == id)
+            return true;
+    return false;
+}
+
+/* The announced length may be wrong, so it is limited. */
+static int rows_for(const struct ek_partial_list *l, const struct ek_list *item)
+{
+    if (l->capacity)
+        return 2 * l->capacity;
+    if (item->list_items <= ROWS_AT_FIRST)
+        return ROWS_AT_FIRST;
+    return item->list_items < ROWS_EXPECTED_MOST ? item->list_items : ROWS_EXPECTED_MOST;
+}
+
+static int grow(struct ek_partial_list *l, const struct ek_list *item)
+{
+    int room = rows_for(l, item);
+    float *x = ek_realloc(l->x, (size_t)room * (size_t)item->item_features, sizeof *x);
+    if (!x)
+        return EK_ENOMEM;
+    l->x = x;
+    struct ek_item_note *note = ek_realloc(l->note, (size_t)room, sizeof *note);
+    if (!note)
+        return EK_ENOMEM;
+    l->note = note;
+    l->capacity = room;
+    return EK_OK;
+}
+
+/* Append a copy of the item of a message, with the hash of its id (0: none). Return 0, or
+ * EK_ENOMEM; on error the list is unchanged. */
+static int partial_add(struct ek_partial_list *l, const struct ek_list *item, uint64_t id)
+{
+    size_t row = (size_t)item->item_features;
+    if (l->items == l->capacity && grow(l, item))
+        return EK_ENOMEM;
+    memcpy(l->x + (size_t)l->items * row, item->x, row * sizeof *l->x);
+    l->note[l->items++] = (struct ek_item_note){id, item->score[0]};
+    return EK_OK;
+}
+
+/* Use hashes as ids: readers only compare them. */
+static int get_items(const struct ek_partial_list *l, struct ek_list *q)
+{
+    for (int i = 0; i < l->items; i++) {
+        char *room = ek_list_item_id_buffer(q, i);
+        if (!room)
+            return EK_ENOMEM;
+        memcpy(room, &l->note[i].id, sizeof l->note[i].id);
+        q->item_id[i] = (struct ek_text){l->note[i].id ? room : NULL, sizeof l->note[i].id};
+        q->score[i] = l->note[i].score;
+    }
+    return EK_OK;
+}
+
+static void get_segments(const struct ek_partial_list *l, struct ek_list *q)
+{
+    const char *at = l->text;
+    q->segment_count = l->segment_count;
+    for (int i = 0; i < l->segment_count; i++) {
+        q->segments[i].name = (struct ek_text){at, l->length[i][0]};
+        at += l->length[i][0];
+        q->segments[i].value = (struct ek_text){at, l->length[i][1]};
+        at += l->length[i][1];
+    }
+}
+
+/* Copy the list to *q, which is resized; its segments are views of this list. `list_items`: as in
+ * struct ek_list. Return 0, or an error of ek_list_resize. */
+static int partial_get(const struct ek_partial_list *l, int features, int query_features,
+                       int list_items, struct ek_list *q)
+{
+    if (ek_list_resize(q, l->items, features, query_features))
+        return EK_ENOMEM;
+    memcpy(q->x, l->x, (size_t)l->items * (size_t)features * sizeof *q->x);
+    memcpy(q->query, l->query, (size_t)query_features * sizeof *q->query);
+    q->id = (struct ek_text){NULL, 0};
+    q->time_ms = l->time_ms;
+    q->list_items = list_items;
+    get_segments(l, q);
+    return get_items(l, q);
+}
 
 void ek_plan_history_release(struct ek_plan_history *p)
 {
@@ -183,12 +364,12 @@ void ek_assembly_free(struct ek_assembly *a)
     if (!a)
         return;
     for (uint64_t i = a->first; i < a->last; i++)
-        ek_partial_free(at(a, i)->list);
-    ek_partial_free(a->given);
+        partial_free(at(a, i)->list);
+    partial_free(a->given);
     while (a->spare) {
         struct ek_partial_list *l = a->spare;
         a->spare = l->next;
-        ek_partial_free(l);
+        partial_free(l);
     }
     ek_free(a->known);
     ek_free(a->chain);
@@ -244,13 +425,13 @@ static void evict_oldest(struct ek_assembly *a)
 
 static size_t bytes_of(const struct ek_assembly *a, const struct ek_partial_list *l)
 {
-    return l ? ek_partial_bytes(l, a->features, a->query_features) : 0;
+    return l ? partial_bytes(l, a->features, a->query_features) : 0;
 }
 
 static void drop(struct ek_assembly *a, struct ek_partial_list *l)
 {
     a->bytes -= bytes_of(a, l);
-    ek_partial_free(l);
+    partial_free(l);
 }
 
 static void return_list(struct ek_assembly *a, struct ek_partial_list *l)
@@ -268,7 +449,7 @@ static struct ek_partial_list *pop_spare(struct ek_assembly *a)
     struct ek_partial_list *l = a->spare;
     if (l)
         a->spare = l->next;
-    else if (!ek_partial_new(&l, a->query_features))
+    else if (!partial_new(&l, a->query_features))
         a->bytes += bytes_of(a, l);
     return l;
 }
@@ -281,9 +462,9 @@ static struct ek_partial_list *begin(struct ek_assembly *a, const struct ek_list
     if (!l)
         return NULL;
     size_t before = bytes_of(a, l);
-    int rc = ek_partial_start(l, item, time_ms);
+    int rc = partial_start(l, item, time_ms);
     if (!rc)
-        rc = ek_partial_add(l, item, id);
+        rc = partial_add(l, item, id);
     a->bytes += bytes_of(a, l) - before;
     if (!rc)
         return l;
@@ -295,7 +476,7 @@ static int add_item(struct ek_assembly *a, struct ek_partial_list *l, const stru
                     uint64_t id)
 {
     size_t before = bytes_of(a, l);
-    int rc = ek_partial_add(l, item, id);
+    int rc = partial_add(l, item, id);
     a->bytes += bytes_of(a, l) - before;
     return rc;
 }
@@ -353,7 +534,7 @@ int ek_assembly_add(struct ek_assembly *a, const struct ek_list *item, int64_t t
         rc = add_first(a, &first, item, id, time_ms);
     } else if (!k->open) {
         a->counts.late++;
-    } else if (k->list && ek_partial_has(k->list, id)) {
+    } else if (k->list && partial_has(k->list, id)) {
         a->counts.repeated++;
     } else {
         rc = add_to(a, k, item, id, time_ms);
@@ -425,7 +606,7 @@ int ek_assembly_next(struct ek_assembly *a, int64_t now_ms, struct ek_list *list
         k = too_many(a);
     if (!k)
         return EK_OK;
-    if (ek_partial_get(k->list, a->features, a->query_features, k->expected, list))
+    if (partial_get(k->list, a->features, a->query_features, k->expected, list))
         return out_of_memory(e);
     count(a, k);
     a->given = k->list;

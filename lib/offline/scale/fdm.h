@@ -21,7 +21,7 @@
 #define EK_OFFLINE_SCALE_FDM_H
 
 #include "offline/scale/values.h"
-#include "schema/transform_names.h"
+#include "schema/enum_names.h"
 
 enum { EK_FDM_INTERVALS = 10 };
 enum ek_fdm_category { EK_FDM_NONE, EK_FDM_C1, EK_FDM_C2, EK_FDM_C3, EK_FDM_C4 };

@@ -13,7 +13,7 @@
 #define EK_OFFLINE_SCALE_OSM_H
 
 #include "offline/scale/rank_svm.h"
-#include "schema/transform_names.h"
+#include "schema/enum_names.h"
 #include "score/metrics.h"
 
 #include <stdbool.h>

@@ -27,7 +27,7 @@
 #include "lists/dataset.h"
 #include "offline/scale/osm.h"
 #include "offline/scale/values.h"
-#include "schema/transform_names.h"
+#include "schema/enum_names.h"
 
 enum { EK_SCALING_KNOTS = 4096, EK_SCALING_MERGED = 3 };
 

@@ -2,7 +2,6 @@
 #include "serve/comparison_sums.h"
 
 #include "base/rng.h"
-#include "serve/recent_values.h"
 #include "tests/check.h"
 
 #include <math.h>
