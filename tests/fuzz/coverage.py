@@ -23,7 +23,7 @@ ABOUT = {
     "collection": ["lib/text/index/collection*.c", "lib/text/index/entities.c", "lib/text/index/words.c"],
     "company": ["lib/fleet/*.c"],
     "config": ["daemon/config/config*.c"],
-    "faults": ["lib/offline/world/faults_parse.c"],
+    "faults": ["lib/offline/world/faults.c"],
     # decoding of one record; `company` covers the rest
     "fleet": ["lib/fleet/fleet_codec.c", "lib/fleet/evidence_report.c", "lib/fleet/plan_record.c", "lib/fleet/row_samples.c",
               "lib/fleet/comparison_record.c", "lib/fleet/command_record.c", "lib/fleet/fleet_plan_fields.c",

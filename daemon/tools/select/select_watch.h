@@ -3,7 +3,7 @@
 #define EK_DAEMON_TOOLS_SELECT_SELECT_WATCH_H
 
 #include "daemon/tools/select/select_args.h"
-#include "offline/select/shift_impact.h"
+#include "offline/select/importance.h"
 
 struct ek_pool;
 

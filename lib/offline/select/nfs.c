@@ -5,7 +5,7 @@
 #include "base/portable.h"
 #include "offline/select/greedy_select.h"
 #include "offline/select/nfs_saliency.h"
-#include "offline/train/statistics.h"
+#include "offline/train/evaluate.h"
 #include "offline/train/train_check.h"
 
 #include <math.h>

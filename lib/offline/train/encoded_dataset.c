@@ -1,7 +1,7 @@
 #include "offline/train/encoded_dataset.h"
 
 #include "base/alloc.h"
-#include "offline/train/statistics.h"
+#include "offline/train/evaluate.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "offline/train/training.h"
 
 #include "base/alloc.h"
-#include "offline/train/statistics.h"
+#include "offline/train/evaluate.h"
 #include "offline/train/train_check.h"
 #include "offline/train/train_shard.h"
 #include "offline/train/train_state.h"

@@ -1,5 +1,5 @@
 /* Transforms of item features: their statistics, their values, and routing under each. */
-#include "offline/train/statistics.h"
+#include "offline/train/evaluate.h"
 #include "score/scorer.h"
 #include "score/transform.h"
 #include "tests/check.h"

@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/rng.h"
-#include "offline/select/nfs_layers.h"
+#include "offline/select/nfs_network.h"
 
 #include <math.h>
 #include <string.h>

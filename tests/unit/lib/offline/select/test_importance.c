@@ -1,5 +1,4 @@
 /* Importance and shift impact of a network trained on lists with known features. */
-#include "offline/select/shift_impact.h"
 #include "offline/select/importance.h"
 #include "tests/check.h"
 #include "tests/train_set.h"

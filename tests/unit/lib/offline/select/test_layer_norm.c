@@ -2,7 +2,7 @@
 #include "tests/check.h"
 
 #include "base/rng.h"
-#include "offline/select/nfs_layers.h"
+#include "offline/select/nfs_network.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Named limits of memory and output of commands: at a limit they work; above, they fail or are
  * bounded as documented. tests/cli/limits.sh covers options. */
 #include "base/buf.h"
-#include "offline/select/shift_impact.h"
+#include "offline/select/importance.h"
 #include "offline/scale/cutting_planes.h"
 #include "daemon/tools/extract/npz.h"
 #include "schema/units.h"

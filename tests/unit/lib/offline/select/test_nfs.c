@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "offline/select/nfs.h"
-#include "offline/select/nfs_data.h"
+#include "offline/select/nfs_train.h"
 #include "daemon/training/train_args.h"
 
 #include <math.h>

@@ -2,8 +2,8 @@
 #include "tests/check.h"
 
 #include "base/rng.h"
-#include "offline/select/nfs_data.h"
-#include "offline/train/statistics.h"
+#include "offline/select/nfs_train.h"
+#include "offline/train/evaluate.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "offline/train/encoded_dataset.h"
 #include "offline/world/hotel.h"
 #include "offline/train/network_norm.h"
-#include "offline/train/statistics.h"
+#include "offline/train/evaluate.h"
 #include "offline/train/training.h"
 #include "score/scorer.h"
 #include "tests/check.h"

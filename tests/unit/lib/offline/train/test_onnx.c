@@ -1,7 +1,6 @@
 /* ONNX export: Protocol Buffers fields, and an output file that is complete or absent.
  * tests/exchange covers its results. */
 #include "offline/train/onnx.h"
-#include "offline/train/onnx_graph.h"
 #include "tests/check.h"
 #include "tests/plain_model.h"
 

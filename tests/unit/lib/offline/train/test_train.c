@@ -4,7 +4,6 @@
 #include "offline/train/optimizer.h"
 #include "offline/train/evaluate.h"
 #include "offline/train/network.h"
-#include "offline/train/statistics.h"
 #include "offline/train/training.h"
 #include "tests/check.h"
 #include "tests/train_set.h"

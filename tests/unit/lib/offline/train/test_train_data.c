@@ -1,7 +1,6 @@
 /* Training data: random draws per list, and degenerate lists. */
 #include "base/alloc.h"
 #include "offline/train/evaluate.h"
-#include "offline/train/statistics.h"
 #include "offline/train/training.h"
 #include "offline/train/train_check.h"
 #include "score/scorer.h"

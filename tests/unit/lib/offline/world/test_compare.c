@@ -1,5 +1,5 @@
 /* Recorded trace of one guard's events; tests/cli/compare.sh compares two. */
-#include "offline/world/compare_trace.h"
+#include "offline/world/compare.h"
 #include "tests/event_from.h"
 #include "tests/check.h"
 
