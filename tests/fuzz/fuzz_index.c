@@ -10,7 +10,6 @@
 #include "tests/fuzz/indexed.h"
 #include "text/features/features.h"
 #include "text/index/index_internal.h"
-#include "text/features/query_terms.h"
 #include "text/features/retrieve.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/parse.h"
-#include "text/features/query_terms.h"
+#include "text/features/features.h"
 #include "text/features/retrieve.h"
 
 #include <float.h>

@@ -4,7 +4,6 @@
 #include "text/features/proximity.h"
 #include "text/features/query_features.h"
 #include "text/features/document_features.h"
-#include "text/features/tf_features.h"
 #include "text/features/term_scores.h"
 #include "text/features/unigram.h"
 

@@ -7,8 +7,10 @@
 #ifndef EK_TEXT_FEATURES_FEATURES_H
 #define EK_TEXT_FEATURES_FEATURES_H
 
+#include "base/buf.h"
 #include "text/features/feature_choice.h"
 #include "text/index/index.h"
+#include "text/index/words.h"
 
 struct ek_text_features;
 
@@ -36,5 +38,7 @@ int ek_text_features_document(struct ek_text_features *f, uint32_t number, doubl
 /* Return the id of the last document, not terminated, and set *length; valid until the next
  * document. */
 const char *ek_text_features_id(const struct ek_text_features *f, size_t *length);
+
+enum { EK_QUERY_TOKENS_MAX = 256 }; /* terms of a query */
 
 #endif

@@ -1,7 +1,7 @@
 #include "text/features/retrieve.h"
 
 #include "base/alloc.h"
-#include "text/index/index_blocks.h"
+#include "text/index/index_internal.h"
 
 #include <math.h>
 #include <stdbool.h>

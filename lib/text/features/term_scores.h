@@ -7,6 +7,7 @@
 #ifndef EK_TEXT_FEATURES_TERM_SCORES_H
 #define EK_TEXT_FEATURES_TERM_SCORES_H
 
+#include "text/features/feature_kind.h"
 #include "text/features/unigram.h"
 
 enum { EK_SPREAD_MODELS = 7, EK_SPREAD_STATS = 8, EK_SPREAD_FIGURES = 20 };
@@ -42,5 +43,36 @@ void ek_term_statistics_list(const struct ek_term_scores *const *s, size_t n, do
 void ek_term_statistic_name(int figure, const char *what, char *name, size_t size);
 /* Write the formula of statistic `figure` to `text`, cut to fit. `what` is "terms" or "pairs". */
 void ek_term_statistic_formula(int figure, const char *what, char *text, size_t size);
+
+/* Term frequency features of a text: statistics over the query's distinct terms.
+ *
+ * A term that is absent from the text or the collection counts as 0; absent from the collection, it
+ * has no idf. For an empty text every value except the length, 0, is NaN; for an empty query
+ * likewise. Thread-safe.
+ */
+
+enum { EK_SPREADS = 5 }; /* sum, min, max, mean, variance */
+enum {
+    EK_STREAM_LENGTH,
+    EK_STREAM_TFN, /* EK_SPREADS each */
+    EK_STREAM_TF = EK_STREAM_TFN + EK_SPREADS,
+    EK_STREAM_TFIDF = EK_STREAM_TF + EK_SPREADS,
+    EK_STREAM_MATCHED = EK_STREAM_TFIDF + EK_SPREADS,
+    EK_STREAM_MATCHED_SHARE,
+    EK_STREAMS
+};
+/* Return the name, formula and source of feature `kind`; a static row. */
+const struct ek_feature_kind *ek_tf_feature_kind(int kind);
+/* Set out [EK_STREAMS] to the features of a text for the query's terms t [terms]. scratch [terms].
+ */
+void ek_tf_features_compute(const struct ek_text_field *f, const struct ek_text_term *t,
+                            size_t terms, double *scratch, double out[EK_STREAMS]);
+
+/* Return the name, formula and source of idf statistic `kind`; a static row. */
+const struct ek_feature_kind *ek_tf_feature_idf_kind(int kind);
+/* Set out [EK_SPREADS] to the statistics of idf in a field, ln((N + 1) / (df + 0.5)), over the
+ * terms that occur in it. They are equal for all documents. scratch [terms]. */
+void ek_tf_feature_idf(const struct ek_text_field *f, const struct ek_text_term *t, size_t terms,
+                       double *scratch, double out[EK_SPREADS]);
 
 #endif

@@ -2,6 +2,8 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/hash.h"
+#include "base/portable.h"
 #include "text/index/build_internal.h"
 #include "text/index/field.h"
 #include "text/index/packed.h"
@@ -11,7 +13,210 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { LEXICON_ROOM = 1024, FIRST_BYTES = 16 << 10, FIRST_SLOTS = 64 };
+
+struct ek_lexicon_entry {
+    uint32_t at, length;
+};
+
+/* Initialize an empty lexicon, without allocating. */
+static void lexicon_init(struct ek_lexicon *n)
+{
+    *n = (struct ek_lexicon){0};
+}
+
+/* Free the memory; the lexicon is then empty. */
+static void lexicon_release(struct ek_lexicon *n)
+{
+    ek_free(n->names);
+    ek_free(n->slots);
+    ek_free(n->bytes);
+    lexicon_init(n);
+}
+
+static bool is_same(const struct ek_lexicon *n, const struct ek_slot *slot, uint32_t hash,
+                    const char *bytes, size_t length)
+{
+    if (slot->hash != hash)
+        return false;
+    const struct ek_lexicon_entry *name = n->names + slot->number - 1;
+    return name->length == length && !memcmp(n->bytes + name->at, bytes, length);
+}
+
+static int widen(struct ek_lexicon *n)
+{
+    size_t count = n->slot_count ? 2 * n->slot_count : FIRST_SLOTS;
+    struct ek_slot *slots = ek_calloc(count, sizeof *slots);
+    if (!slots)
+        return EK_ENOMEM;
+    for (size_t i = 0; i < n->slot_count; i++) {
+        size_t at = n->slots[i].hash & (count - 1);
+        if (!n->slots[i].number)
+            continue;
+        while (slots[at].number)
+            at = (at + 1) & (count - 1);
+        slots[at] = n->slots[i];
+    }
+    ek_free(n->slots);
+    n->slots = slots;
+    n->slot_count = count;
+    return EK_OK;
+}
+
+static int reserve_names(struct ek_lexicon *n, size_t length)
+{
+    if (n->count == UINT32_MAX - 1 || length > UINT32_MAX - n->length)
+        return EK_ELIMIT;
+    if (n->count == n->room) {
+        uint32_t room = n->room > UINT32_MAX / 2 ? UINT32_MAX
+                        : n->room                ? 2 * n->room
+                                                 : LEXICON_ROOM;
+        struct ek_lexicon_entry *larger = ek_realloc(n->names, room, sizeof *larger);
+        if (!larger)
+            return EK_ENOMEM;
+        n->names = larger;
+        n->room = room;
+    }
+    if (length > n->capacity - n->length) {
+        size_t capacity = (n->capacity ? n->capacity + n->capacity / 2 : FIRST_BYTES) + length;
+        char *larger = ek_realloc(n->bytes, capacity, 1);
+        if (!larger)
+            return EK_ENOMEM;
+        n->bytes = larger;
+        n->capacity = capacity;
+    }
+    return n->count + 1 > n->slot_count / 2 ? widen(n) : EK_OK;
+}
+
+static size_t slot_of(const struct ek_lexicon *n, uint32_t hash, const char *bytes, size_t length)
+{
+    size_t at = hash & (n->slot_count - 1);
+    while (n->slots[at].number && !is_same(n, n->slots + at, hash, bytes, length))
+        at = (at + 1) & (n->slot_count - 1);
+    return at;
+}
+
+/* Add a copy of a string if it is new; set *number to its number and *added to whether it is new.
+ * Return 0, EK_ENOMEM, or EK_ELIMIT beyond the limits above; on error nothing changes. */
+static int lexicon_add(struct ek_lexicon *n, const char *bytes, size_t length, uint32_t *number,
+                       bool *added)
+{
+    uint32_t hash = (uint32_t)ek_hash(bytes, length, 0);
+    size_t at = 0;
+    *added = false;
+    if (n->slot_count) {
+        at = slot_of(n, hash, bytes, length);
+        if (n->slots[at].number) {
+            *number = n->slots[at].number - 1;
+            return EK_OK;
+        }
+    }
+    int rc = reserve_names(n, length);
+    if (rc)
+        return rc;
+    at = slot_of(n, hash, bytes, length);
+    n->names[n->count] = (struct ek_lexicon_entry){(uint32_t)n->length, (uint32_t)length};
+    memcpy(n->bytes + n->length, bytes, length);
+    n->length += length;
+    *number = n->count++;
+    n->slots[at] = (struct ek_slot){n->count, hash};
+    *added = true;
+    return EK_OK;
+}
+
+/* Return string `number`, not terminated, and set *length; valid until the next addition. */
+static const char *lexicon_text(const struct ek_lexicon *n, uint32_t number, size_t *length)
+{
+    *length = n->names[number].length;
+    return n->bytes + n->names[number].at;
+}
+
+/* Return the allocated bytes. */
+static uint64_t lexicon_memory(const struct ek_lexicon *n)
+{
+    return (uint64_t)n->room * sizeof *n->names + n->slot_count * sizeof *n->slots + n->capacity;
+}
+
+/* Dictionary writer: terms in byte order. */
+static int by_bytes(const void *a, const void *b, void *context)
+{
+    const struct ek_lexicon *names = context;
+    size_t m, n;
+    const char *p = lexicon_text(names, *(const uint32_t *)a, &m);
+    const char *q = lexicon_text(names, *(const uint32_t *)b, &n);
+    int order = memcmp(p, q, m < n ? m : n);
+    return order ? order : (m > n) - (m < n);
+}
+
+static int write_ranks(struct ek_build *b, const uint32_t *order, struct ek_error *e)
+{
+    uint32_t count = b->terms.count;
+    uint32_t *ranks = ek_calloc(count, sizeof *ranks);
+    if (!ranks)
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    for (uint32_t i = 0; i < count; i++)
+        ranks[order[i]] = i;
+    int rc = ek_index_writer_begin(&b->out, EK_SECTION_RANKS, e);
+    if (!rc)
+        rc = ek_index_writer_add(&b->out, ranks, count * sizeof *ranks, e);
+    ek_index_writer_end(&b->out);
+    ek_free(ranks);
+    return rc;
+}
+
+static int write_entry(struct ek_build *b, uint32_t term, struct ek_error *e)
+{
+    uint8_t head[EK_VARINT_BYTES_MAX];
+    size_t length;
+    const char *text = lexicon_text(&b->terms, term, &length);
+    int rc = ek_index_writer_add(&b->out, head, ek_varint_write(head, length), e);
+    if (!rc)
+        rc = ek_index_writer_add(&b->out, text, length, e);
+    return rc ? rc
+              : ek_index_writer_add(&b->out, b->entries.data + b->entry_at[term],
+                                    (size_t)(b->entry_at[term + 1] - b->entry_at[term]), e);
+}
+
+static int write_terms(struct ek_build *b, const uint32_t *order, uint64_t *at, struct ek_error *e)
+{
+    int rc = ek_index_writer_begin(&b->out, EK_SECTION_TERMS, e);
+    for (uint32_t i = 0; i < b->terms.count && !rc; i++) {
+        at[i] = ek_index_writer_length(&b->out);
+        rc = write_entry(b, order[i], e);
+    }
+    at[b->terms.count] = ek_index_writer_length(&b->out);
+    ek_index_writer_end(&b->out);
+    if (!rc)
+        rc = ek_index_writer_begin(&b->out, EK_SECTION_TERM_AT, e);
+    if (!rc)
+        rc = ek_index_writer_add(&b->out, at, ((size_t)b->terms.count + 1) * sizeof *at, e);
+    ek_index_writer_end(&b->out);
+    return rc;
+}
+
+/* Write the sections ranks, terms and term offsets. Return 0, EK_EIO or EK_ENOMEM. */
+static int build_dictionary(struct ek_build *b, struct ek_error *e)
+{
+    uint32_t count = b->terms.count;
+    uint32_t *order = ek_calloc(count, sizeof *order);
+    uint64_t *at = ek_calloc((size_t)count + 1, sizeof *at);
+    int rc = order && at ? EK_OK : ek_fail(e, EK_ENOMEM, "out of memory");
+    if (!rc) {
+        for (uint32_t i = 0; i < count; i++)
+            order[i] = i;
+        ek_sort_with(order, count, sizeof *order, by_bytes, &b->terms);
+        b->out.footer.terms = count;
+        rc = write_ranks(b, order, e);
+    }
+    if (!rc)
+        rc = write_terms(b, order, at, e);
+    ek_free(order);
+    ek_free(at);
+    return rc;
+}
 
 /* The places of a term are a linked list of slices that double in size up to SLICE_MOST. Slices are
  * in slabs and numbered in units, from 1. */
@@ -240,8 +445,8 @@ int ek_build_new(struct ek_build **out, const char *path, const char *stemmer,
     if (!b)
         return ek_fail(e, EK_ENOMEM, "out of memory");
     b->memory_bytes = memory_bytes;
-    ek_lexicon_init(&b->terms);
-    ek_lexicon_init(&b->ids);
+    lexicon_init(&b->terms);
+    lexicon_init(&b->ids);
     run_writer_init(&b->gather);
     ek_buf_init(&b->entries, SIZE_MAX);
     int rc = prepare(b, path, stemmer, e);
@@ -259,8 +464,8 @@ void ek_build_free(struct ek_build *b)
         return;
     ek_index_writer_release(&b->out);
     ek_words_free(b->words);
-    ek_lexicon_release(&b->terms);
-    ek_lexicon_release(&b->ids);
+    lexicon_release(&b->terms);
+    lexicon_release(&b->ids);
     ek_run_writer_release(&b->gather);
     ek_spill_file_close(b->runs);
     ek_spill_file_close(b->rows);
@@ -276,8 +481,8 @@ void ek_build_free(struct ek_build *b)
 
 uint64_t ek_build_resident_bytes(const struct ek_build *b)
 {
-    return ek_lexicon_memory(&b->terms) + ek_lexicon_memory(&b->ids) +
-           run_writer_table(&b->gather) + b->lengths.room * sizeof *b->lengths.data;
+    return lexicon_memory(&b->terms) + lexicon_memory(&b->ids) + run_writer_table(&b->gather) +
+           b->lengths.room * sizeof *b->lengths.data;
 }
 
 static int fail_here(struct ek_build *b, int rc)
@@ -293,7 +498,7 @@ static int add_term(void *context, const char *term, size_t length)
     struct ek_build *b = context;
     uint32_t number, document = b->out.footer.documents;
     bool added;
-    int rc = ek_lexicon_add(&b->terms, term, length, &number, &added);
+    int rc = lexicon_add(&b->terms, term, length, &number, &added);
     if (!rc)
         rc = run_writer_add(&b->gather, number, document, b->field, (uint32_t)b->tokens.count);
     if (!rc)
@@ -393,7 +598,7 @@ int ek_build_add(struct ek_build *b, const struct ek_record_text *r, const char 
     b->file = name;
     b->line = r->line;
     b->error = e ? e : &own;
-    int rc = ek_lexicon_add(&b->ids, r->id.text, r->id.length, &number, &added);
+    int rc = lexicon_add(&b->ids, r->id.text, r->id.length, &number, &added);
     if (rc)
         return fail_here(b, rc);
     if (!added)
@@ -474,11 +679,11 @@ int ek_build_finish(struct ek_build *b,
     int rc = add_run(b);
     if (!rc)
         rc = write_documents(b, e);
-    ek_lexicon_release(&b->ids);
+    lexicon_release(&b->ids);
     if (!rc)
         rc = ek_build_merge(b, progress, context, e);
     if (!rc)
-        rc = ek_build_dictionary(b, e);
+        rc = build_dictionary(b, e);
     if (!rc)
         rc = ek_index_writer_close(&b->out, e);
     b->bytes = b->out.at;

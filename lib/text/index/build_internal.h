@@ -6,8 +6,29 @@
 #include "base/buf.h"
 #include "text/index/build.h"
 #include "text/index/index_writer.h"
-#include "text/index/lexicon.h"
 #include "text/index/spill_file.h"
+
+#include <stdint.h>
+
+/* String interning: byte strings numbered 0, 1, 2, ... in order of first appearance.
+ *
+ * Limits: 2^32 - 2 strings, 4 GiB in total.
+ */
+
+struct ek_lexicon_entry;
+
+struct ek_slot {
+    uint32_t number; /* number plus 1, 0: free */
+    uint32_t hash;   /* lower half of ek_hash of the bytes; determines the slot */
+};
+
+struct ek_lexicon {
+    struct ek_lexicon_entry *names;
+    struct ek_slot *slots; /* open addressing with linear probing, at most half full */
+    char *bytes;
+    uint32_t count, room;
+    size_t slot_count, length, capacity;
+};
 
 /* Collector of term positions in memory, which spills them as a run sorted by term number.
  *
@@ -81,7 +102,5 @@ uint64_t ek_build_resident_bytes(const struct ek_build *b);
 int ek_build_merge(struct ek_build *b,
                    void (*progress)(void *context, uint64_t done, uint64_t total), void *context,
                    struct ek_error *e);
-/* Write the sections ranks, terms and term offsets. Return 0, EK_EIO or EK_ENOMEM. */
-int ek_build_dictionary(struct ek_build *b, struct ek_error *e);
 
 #endif

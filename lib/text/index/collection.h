@@ -55,4 +55,10 @@ uint64_t ek_collection_unknown(const struct ek_collection *c, const char **first
 /* Set *done to the bytes read and *total to the file size (0 if unknown), for progress. */
 void ek_collection_position(const struct ek_collection *c, uint64_t *done, uint64_t *total);
 
+/* SGML character references: &amp; &lt; &gt; &quot; &apos; &nbsp; &#38; &#x26;. */
+
+/* Decode references in place to UTF-8. Return the new length, never larger. Unknown names and
+ * invalid code points stay unchanged. */
+size_t ek_entities(char *text, size_t length);
+
 #endif

@@ -32,11 +32,35 @@ struct ek_bytes ek_index_section(const struct ek_index *x, enum ek_section secti
 /* Set *entry to the dictionary entry of a term; its text points into the map. Return false, with
  * *entry undefined, if it is damaged. */
 bool ek_index_entry(const struct ek_index *x, uint32_t term, struct ek_index_entry *entry);
-/* Set *begin and *end to the range of a field in the terms of a document. Return false if the row
- * is damaged. */
-bool ek_index_bounds(const struct ek_index *x, uint32_t number, enum ek_field field,
-                     uint32_t *begin, uint32_t *end);
-/* Fail with the damage `what` and the path of the index. Return EK_EFORMAT. */
-int ek_index_damaged(const struct ek_index *x, const char *what, struct ek_error *e);
+
+/* Cursor over the blocks of a term's postings (lib/text/index/build_merge.c).
+ *
+ * Blocks are validated while reading: documents ascend and exist, sums fit.
+ */
+
+struct ek_blocks {
+    const struct ek_index *index;
+    struct ek_bytes bytes; /* after this block */
+    uint32_t left;         /* documents after this block */
+    int64_t last;          /* last document of the previous block */
+    /* The current block. */
+    uint32_t count, highest, most, shortest; /* highest, most, shortest: only with a summary */
+    bool summary;
+    struct ek_bytes body, places; /* encoded documents with counts, and encoded positions */
+    uint32_t document[EK_INDEX_BLOCK], tf[EK_INDEX_BLOCK];
+    uint32_t *position; /* gaps of all documents, concatenated */
+    size_t position_count, position_room;
+};
+
+/* Begin before the first block of a term; end with ek_blocks_end. Return 0, or EK_EFORMAT for a
+ * damaged index. */
+int ek_blocks_begin(struct ek_blocks *b, const struct ek_index *x, uint32_t term,
+                    struct ek_error *e);
+/* Read the header of the next block; count is 0 after the last. Documents stay encoded. Return 0,
+ * or EK_EFORMAT for a damaged index. */
+int ek_blocks_next(struct ek_blocks *b, struct ek_error *e);
+/* Decode the documents and counts of this block into *b. Required before the next block if this one
+ * has no summary. Return 0, or EK_EFORMAT for a damaged index. */
+int ek_blocks_documents(struct ek_blocks *b, struct ek_error *e);
 
 #endif

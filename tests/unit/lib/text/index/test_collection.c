@@ -4,7 +4,6 @@
 #include "tests/limit.h"
 #include "tests/must.h"
 #include "text/index/collection.h"
-#include "text/index/entities.h"
 #include "text/index/packed.h"
 
 #include <stdio.h>
