@@ -1,6 +1,5 @@
 #include "assets/tensors.h"
 
-#include "assets/tensors_internal.h"
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/file.h"
@@ -10,6 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct ek_tensors_text {
+    char *key, *text;
+};
+
+struct ek_tensors {
+    struct ek_tensor **arrays;
+    size_t count, capacity;
+    struct ek_tensors_text *texts;
+    size_t text_count;
+};
+
+struct ek_dtype_row {
+    const char *name;
+    size_t size; /* bytes */
+};
+
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays are kept as the file has them");
 
 static const struct ek_dtype_row DTYPES[] = {
@@ -17,7 +32,8 @@ static const struct ek_dtype_row DTYPES[] = {
 };
 enum { DTYPE_COUNT = sizeof DTYPES / sizeof *DTYPES };
 
-const struct ek_dtype_row *ek_dtype_row(enum ek_dtype d)
+/* Return the name and size of a type, a static row. */
+static const struct ek_dtype_row *dtype_row(enum ek_dtype d)
 {
     return &DTYPES[d];
 }
@@ -272,7 +288,7 @@ static int read_range(struct parsing *p, const char *name, yyjson_val *value, st
 /* Set *bytes to the size of an array. Return false on overflow. */
 static bool shape_bytes(int dtype, int dims, const size_t *shape, uint64_t *bytes)
 {
-    uint64_t n = ek_dtype_row((enum ek_dtype)dtype)->size;
+    uint64_t n = dtype_row((enum ek_dtype)dtype)->size;
     for (int i = 0; i < dims; i++)
         if (__builtin_mul_overflow(n, shape[i], &n))
             return false;
@@ -425,7 +441,7 @@ enum { ALIGNMENT = 8 };
 
 static size_t bytes_of(const struct ek_tensor *a)
 {
-    return a->count * ek_dtype_row(a->dtype)->size;
+    return a->count * dtype_row(a->dtype)->size;
 }
 
 /* Order by descending type size, which aligns every array, then by name. */
@@ -433,7 +449,7 @@ static int canonical(const void *a, const void *b)
 {
     const struct ek_tensor *x = *(const struct ek_tensor *const *)a;
     const struct ek_tensor *y = *(const struct ek_tensor *const *)b;
-    size_t wide = ek_dtype_row(x->dtype)->size, other = ek_dtype_row(y->dtype)->size;
+    size_t wide = dtype_row(x->dtype)->size, other = dtype_row(y->dtype)->size;
     if (wide != other)
         return wide > other ? -1 : 1;
     return strcmp(x->name, y->name);
@@ -457,7 +473,7 @@ static int add_entry(const struct ek_tensor *a, uint64_t begin, struct ek_buf *o
 {
     int code = ek_buf_json(out, a->name, strlen(a->name));
     if (!code)
-        code = ek_buf_printf(out, ":{\"dtype\":\"%s\",\"shape\":[", ek_dtype_row(a->dtype)->name);
+        code = ek_buf_printf(out, ":{\"dtype\":\"%s\",\"shape\":[", dtype_row(a->dtype)->name);
     for (int i = 0; i < a->dims && !code; i++)
         code = ek_buf_printf(out, "%s%zu", i ? "," : "", a->shape[i]);
     if (code)

@@ -37,8 +37,7 @@ struct lightgbm {
     long line;
     struct ek_text key, value;      /* of the last line; the key is empty without an equals sign */
     struct ek_text tree[KEY_COUNT]; /* of the current tree; text NULL: absent */
-    int64_t *boundary;              /* [sets + 1] of the current tree */
-    size_t boundary_capacity, first_set;
+    size_t first_set;
 };
 
 static int fail(struct lightgbm *l, const char *problem)

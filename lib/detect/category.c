@@ -264,8 +264,9 @@ void ek_categories_add_row(struct ek_categories *c, int stratum, uint64_t row)
         add_row(&c->of[i], stratum, row);
 }
 
-struct ek_category_usual ek_category_usual(const struct ek_category *k, int cell, int value,
-                                           int stratum)
+/* Return the range of the usual share of a value; `value` is its index, -1: unknown. */
+static struct ek_category_usual category_usual(const struct ek_category *k, int cell, int value,
+                                               int stratum)
 {
     size_t v = (size_t)value, strata = (size_t)k->table->strata;
     if (value < 0)
@@ -298,7 +299,7 @@ static float unknown_bet(const struct ek_category *k, const struct ek_category_r
 
 static float share_bet(const struct ek_category *k, int cell, float value, int stratum, float share)
 {
-    float usual = ek_category_usual(k, cell, ek_category_find(k->table, value), stratum).most;
+    float usual = category_usual(k, cell, ek_category_find(k->table, value), stratum).most;
     if (usual > SHARE_MOST)
         return 1;
     return tempered(k, 1 - SHARE_STAKE + SHARE_STAKE * share / category_rise(usual));
@@ -306,7 +307,7 @@ static float share_bet(const struct ek_category *k, int cell, float value, int s
 
 static float missing_bet(const struct ek_category *k, int cell, int value, int stratum, float share)
 {
-    float bound = category_fall(ek_category_usual(k, cell, value, stratum).least);
+    float bound = category_fall(category_usual(k, cell, value, stratum).least);
     return bound > 0 ? tempered(k, 1 - GONE_STAKE + GONE_STAKE * (1 - share) / (1 - bound)) : 1;
 }
 
@@ -524,7 +525,7 @@ static struct news change_of(const struct ek_category *k, int cell, float value,
     int v = ek_category_find(k->table, value);
     for (int i = 0; i < rows; i++) {
         const struct ek_category_row *r = ek_category_row_at(k, row[i]);
-        struct ek_category_usual usual = ek_category_usual(k, cell, v, r->stratum);
+        struct ek_category_usual usual = category_usual(k, cell, v, r->stratum);
         n.change.share += (double)share_at(r, value) / rows;
         n.change.trained += v < 0 ? 0 : trained_of(k, v, r) / rows;
         least += (double)usual.least / rows;

@@ -45,9 +45,6 @@ struct ek_categories {
 struct ek_category_usual {
     float least, most;
 };
-/* Return the range of the usual share of a value; `value` is its index, -1: unknown. */
-struct ek_category_usual ek_category_usual(const struct ek_category *k, int cell, int value,
-                                           int stratum);
 
 /* Return row `row` of the history, which must be one of the last EK_HISTORY, valid until it is
  * overwritten. */

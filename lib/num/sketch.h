@@ -66,9 +66,9 @@ uint64_t ek_sketch_total(const struct ek_sketch *s);
 
 struct ek_sketch_summary {
     uint64_t total, missing, zero, negative, infinite;
-    double log_mean, log_sd;    /* of ln|x| over finite nonzero values; NaN without any */
-    double p01, p50, p99, p999; /* of x over finite values; NaN without any */
-    double low, high;           /* smallest and largest finite value, to the bucket */
+    double log_mean, log_sd; /* of ln|x| over finite nonzero values; NaN without any */
+    double p01, p50, p99;    /* of x over finite values; NaN without any */
+    double low, high;        /* smallest and largest finite value, to the bucket */
 };
 /* Set *out to the summary of a sketch. */
 void ek_sketch_summarize(const struct ek_sketch *s, struct ek_sketch_summary *out);

@@ -171,9 +171,9 @@ void ek_sketch_quantiles(const struct ek_sketch *s, const double *shares, int co
 
 void ek_sketch_summarize(const struct ek_sketch *s, struct ek_sketch_summary *out)
 {
-    static const double shares[] = {0.01, 0.5, 0.99, 0.999};
+    static const double shares[] = {0.01, 0.5, 0.99};
     const double none = (double)NAN;
-    double quantile[4];
+    double quantile[3];
     struct octave octave;
     struct moments m = {.first = -1, .last = -1};
     octave_init(&octave);
@@ -195,11 +195,10 @@ void ek_sketch_summarize(const struct ek_sketch *s, struct ek_sketch_summary *ou
         out->log_mean = m.about + mean;
         out->log_sd = variance > 0 ? sqrt(variance) : 0;
     }
-    ek_sketch_quantiles(s, shares, 4, quantile);
+    ek_sketch_quantiles(s, shares, 3, quantile);
     out->p01 = quantile[0];
     out->p50 = quantile[1];
     out->p99 = quantile[2];
-    out->p999 = quantile[3];
 }
 
 /* Return the key of a value times `factor`; zeros and infinities keep their key. */

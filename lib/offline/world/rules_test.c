@@ -14,7 +14,8 @@ static bool same_text(const char *a, const char *b)
     return a && b ? !strcmp(a, b) : a == b;
 }
 
-bool ek_finding_is_in(const struct ek_finding *f, const char *dimension, const char *value)
+/* Return true if the finding is in this segment; NULL, NULL: in all traffic. */
+static bool finding_is_in(const struct ek_finding *f, const char *dimension, const char *value)
 {
     return same_text(f->dimension, dimension) && same_text(f->value, value);
 }
@@ -34,7 +35,7 @@ static const struct ek_pin *pin_of(const struct ek_rules *rules, int feature,
         const struct ek_pin *p = &rules->pin[i];
         if (!is_active(p, feature, now_ms))
             continue;
-        if (ek_finding_is_in(f, p->dimension, p->value))
+        if (finding_is_in(f, p->dimension, p->value))
             return p;
         if (!p->dimension)
             found = p;
@@ -52,8 +53,11 @@ static const char *limit_of(const struct ek_rules *rules, int feature, const str
     return beyond ? "max_routed_share" : NULL;
 }
 
-void ek_rules_resolve(const struct ek_rules *rules, int feature, const struct ek_finding *f,
-                      int64_t now_ms, struct ek_decision *d, char *by)
+/* Change action and mode of *d, a decision of ek_decide, to those that pins and modes give.
+ * `feature` is its index in the manifest, `now_ms` is event time. by [EK_SETTLED_BYTES] receives "
+ * by the pin at 9:5", or "" without a change. */
+static void rules_resolve(const struct ek_rules *rules, int feature, const struct ek_finding *f,
+                          int64_t now_ms, struct ek_decision *d, char *by)
 {
     const struct ek_pin *pin = pin_of(rules, feature, f, now_ms);
     by[0] = 0;
@@ -166,8 +170,8 @@ static bool misfit(const struct run *r, const struct ek_finding *f, char *text, 
     char by[EK_SETTLED_BYTES];
     static const struct ek_means means = {.model = true};
     struct ek_decision d = ek_decide(r->rules, r->m, &means, f);
-    ek_rules_resolve(r->rules, t->feature, f, r->q.time_ms, &d, by);
-    if (t->has_segment && !ek_finding_is_in(f, t->found_dimension, t->found_value)) {
+    rules_resolve(r->rules, t->feature, f, r->q.time_ms, &d, by);
+    if (t->has_segment && !finding_is_in(f, t->found_dimension, t->found_value)) {
         char found[90], desired[90];
         cell_text(f->dimension, f->value, found, sizeof found);
         cell_text(t->found_dimension, t->found_value, desired, sizeof desired);

@@ -20,14 +20,6 @@
  */
 enum { EK_SETTLED_BYTES = 60 };
 
-/* Return true if the finding is in this segment; NULL, NULL: in all traffic. */
-bool ek_finding_is_in(const struct ek_finding *f, const char *dimension, const char *value);
-/* Change action and mode of *d, a decision of ek_decide, to those that pins and modes give.
- * `feature` is its index in the manifest, `now_ms` is event time. by [EK_SETTLED_BYTES] receives "
- * by the pin at 9:5", or "" without a change. */
-void ek_rules_resolve(const struct ek_rules *rules, int feature, const struct ek_finding *f,
-                      int64_t now_ms, struct ek_decision *d, char *by);
-
 /* Tests of a rules file: a fault is injected into healthy lists, and findings and decisions are
  * compared with the expectation. Each test has its own detector, processes EK_RULES_TEST_HEALTHY
  * healthy lists, then faulty ones. A test passes if one confirmed finding on its feature meets all
