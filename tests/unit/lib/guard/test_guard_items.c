@@ -204,7 +204,7 @@ START_TEST(an_item_scores_as_within_its_list_and_nothing_else_of_it_changes)
     for (int i = 0; i < q->items; i++) {
         pass(&b, q, i);
         ck_assert_int_eq(ek_codec_decode(b.assets.codec, b.out, b.length, &out, NULL), EK_OK);
-        ck_assert(out.score[0] == expected[i] || (float)out.score[0] == (float)expected[i]);
+        ck_assert_double_eq_tol(out.score[0], expected[i], 1e-6 * (1 + fabs(expected[i])));
         ck_assert_uint_eq(b.length, b.message.length);
         const uint8_t *was = b.message.data, *is = b.out;
         for (size_t k = 0; k < b.length; k++)
