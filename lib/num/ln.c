@@ -29,9 +29,9 @@ void ek_signed_ln(const struct ek_ln_rows *rows, const double *mean, const doubl
     ek_ln_kernels_get(ek_isa_best())->signed_ln(rows, mean, scale);
 }
 
-void ek_ln_center(const struct ek_ln_list *list)
+bool ek_ln_center(const struct ek_ln_list *list)
 {
-    ek_ln_kernels_get(ek_isa_best())->center(list);
+    return ek_ln_kernels_get(ek_isa_best())->center(list);
 }
 
 double ek_ln_to_octaves(double ln)

@@ -41,8 +41,9 @@ struct ek_ln_list {
     bool given;          /* input: use the means as they are; else compute them */
     float *octave;       /* [rows, 2 * EK_LN_LANES_MAX], scratch */
 };
-/* Set every y of `list` to sgn(x) (octave - mean) * scale, rounded; 0 if x is not usable. */
-void ek_ln_center(const struct ek_ln_list *list);
+/* Set every y of `list` to sgn(x) (octave - mean) * scale, rounded; 0 if x is not usable. Return
+ * whether any x is 0. */
+bool ek_ln_center(const struct ek_ln_list *list);
 
 /* Return a mean of natural logarithms in octaves, rounded to a multiple of 2^-40. It exactly
  * inverts ek_ln_from_octaves up to 1,500 octaves. */

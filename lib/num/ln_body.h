@@ -219,7 +219,8 @@ LN_INLINE void ln_list_octaves(const struct ek_ln_list *l, size_t at, size_t n)
         l->mean[at + i] = ln_mean(s.count[i], s.exponent[i], s.part[i]);
 }
 
-LN_INLINE void ln_list_columns(const struct ek_ln_list *l, size_t at, size_t n)
+/* Transform columns [at, at + n) of all rows. Return whether any value is 0. */
+LN_INLINE bool ln_list_columns(const struct ek_ln_list *l, size_t at, size_t n)
 {
     struct ln_means m = {{0}, {0}};
     ln_list_octaves(l, at, n);
@@ -229,6 +230,7 @@ LN_INLINE void ln_list_columns(const struct ek_ln_list *l, size_t at, size_t n)
     const struct ek_ln_rows r = l->rows;
     const float *x = r.x + at, *octave = l->octave;
     float *y = r.y + at, *zeros = l->zero + at;
+    ln_i some = {0};
     for (size_t i = 0; i < r.rows; i++, octave += 2 * EK_LN_LANES_MAX) {
         ln_i v = ln_load_f(x + i * r.x_stride, n), size = v & LN_SIZE_F;
         ln_f exponent = (ln_f)ln_load_f(octave, EK_LANES);
@@ -238,7 +240,12 @@ LN_INLINE void ln_list_columns(const struct ek_ln_list *l, size_t at, size_t n)
         ln_i signed_z = ((ln_i)z ^ (v & ~LN_SIZE_F)) & use, zero = (size == 0) & LN_ONE_F;
         memcpy(y + i * r.y_stride, &signed_z, n * sizeof *y);
         memcpy(zeros + i * r.y_stride, &zero, n * sizeof *zeros);
+        some |= zero;
     }
+    int any = 0;
+    for (size_t i = 0; i < n; i++)
+        any |= some[i];
+    return any;
 }
 
 static void EK_KERNEL(ln_all)(const double *x, double *y, size_t count)
@@ -263,15 +270,17 @@ static void EK_KERNEL(ln_signed)(const struct ek_ln_rows *l, const double *mean,
         ln_signed_columns(l, mean, scale, 0, l->count);
 }
 
-static void EK_KERNEL(ln_list)(const struct ek_ln_list *l)
+static bool EK_KERNEL(ln_list)(const struct ek_ln_list *l)
 {
     size_t at = 0, count = l->rows.count;
+    bool any = false;
     for (; at + EK_LANES <= count; at += EK_LANES)
-        ln_list_columns(l, at, EK_LANES);
+        any |= ln_list_columns(l, at, EK_LANES);
     if (at < count && at)
-        ln_list_columns(l, count - EK_LANES, EK_LANES);
+        any |= ln_list_columns(l, count - EK_LANES, EK_LANES);
     else if (at < count)
-        ln_list_columns(l, 0, count);
+        any |= ln_list_columns(l, 0, count);
+    return any;
 }
 
 const struct ek_ln_kernels EK_KERNEL(ek_ln) = {EK_KERNEL(ln_all), EK_KERNEL(ln_signed),

@@ -13,7 +13,7 @@
 struct ek_ln_kernels {
     void (*of)(const double *x, double *y, size_t count);
     void (*signed_ln)(const struct ek_ln_rows *rows, const double *mean, const double *scale);
-    void (*center)(const struct ek_ln_list *list);
+    bool (*center)(const struct ek_ln_list *list);
 };
 
 extern const struct ek_ln_kernels ek_ln_portable;

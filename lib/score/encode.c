@@ -228,12 +228,12 @@ int ek_encode_list(struct ek_encoder *c, const struct ek_encode_list *l)
     prepare_factors(c, l->treatment);
     const float *x = routable_of(c, l, &stride);
     float *z = c->item + features;
-    ek_ln_center(&(struct ek_ln_list){.rows = {x, z, stride, c->stride, n, routable},
-                                      .zero = z + routable,
-                                      .scale = c->factor,
-                                      .mean = c->mean,
-                                      .given = provided_means(c, l),
-                                      .octave = c->octave});
+    c->has_zeros = ek_ln_center(&(struct ek_ln_list){.rows = {x, z, stride, c->stride, n, routable},
+                                                     .zero = z + routable,
+                                                     .scale = c->factor,
+                                                     .mean = c->mean,
+                                                     .given = provided_means(c, l),
+                                                     .octave = c->octave});
     centre_by_source(c, l);
     silence_zeros(c, n, l->treatment);
     return EK_OK;

@@ -29,6 +29,7 @@ struct ek_encoder {
     const struct ek_model *model;
     size_t stride;         /* F + 2 K */
     float *item, *query;   /* the last list: [n, stride], [M]; modifiable until the next */
+    bool has_zeros;        /* of the last list: a routable value is 0 */
     size_t capacity;       /* allocated items */
     float *x;              /* [n, F or 3] scratch: rescaled or centered values */
     float *octave;         /* [n, 2 * EK_LN_LANES_MAX] scratch */

@@ -114,7 +114,8 @@ void ek_context_note_entries(struct ek_context *c, const struct ek_plan *plan)
     _Static_assert(EK_ROUTING_ENTRIES <= 32, "a bit for each");
     c->acting = 0;
     for (int k = 0; k < c->slots && c->routing.desired; k++)
-        c->repair[k] = (struct ek_plan_repair){.factor = NAN, .query_feature = -1};
+        if (c->routing.would[k].action != EK_ACT_NONE)
+            c->repair[k] = (struct ek_plan_repair){.factor = NAN, .query_feature = -1};
     for (int i = 0; c->writer && i < plan->count; i++)
         if (ek_routing_has(&c->routing, i))
             c->repair[c->slot_of_item[plan->entry[i].feature]] =

@@ -190,7 +190,9 @@ START_TEST(what_is_1_has_the_logarithm_0_and_what_is_small_its_own_size)
     double about[5] = {0};
     float y[5], zero[5];
     const struct ek_ln_rows rows = {x, y, 5, 5, 1, 5};
-    ek_ln_center(&(struct ek_ln_list){rows, zero, scale, about, true, octave});
+    const struct ek_ln_rows nonzero = {x, y, 5, 5, 1, 2};
+    ck_assert(!ek_ln_center(&(struct ek_ln_list){nonzero, zero, scale, about, true, octave}));
+    ck_assert(ek_ln_center(&(struct ek_ln_list){rows, zero, scale, about, true, octave}));
     ck_assert(y[0] == 0 && y[1] == 0);
     ek_signed_ln(&rows, mean, scale);
     ck_assert(y[2] == 0);
