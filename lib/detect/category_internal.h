@@ -1,5 +1,5 @@
 /* State of the evidence on category features (category.h): tracked values, rows and cells, shared
- * by category.c and category_state.c. */
+ * by category.c and detector_state.c. */
 #ifndef EK_DETECT_CATEGORY_INTERNAL_H
 #define EK_DETECT_CATEGORY_INTERNAL_H
 

@@ -81,7 +81,7 @@ const struct ek_comparisons_total *ek_comparisons_total(const struct ek_comparis
 
 /* Add `s` to `into`; the order does not matter. */
 void ek_comparison_sums_add(struct ek_comparison_sums *into, const struct ek_comparison_sums *s);
-/* Return the statistics of an entry for guardrails, over the recent window (recent_values.h).
+/* Return the statistics of an entry for guardrails, over the recent window.
  * Statistics without data are NaN or 0. */
 struct ek_rollout_stats ek_comparisons_stats(const struct ek_comparisons *t,
                                              const struct ek_plan_entry *entry);

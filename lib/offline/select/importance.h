@@ -75,7 +75,7 @@ int ek_importance_measure(const struct ek_model *m, const struct ek_dataset *d,
  *              error over paired lists, infinite for fewer than two
  *   routed, silenced  loss under the shifts with that action on the feature
  *   chance     probability of a unit change within a year, by kind. These are judgments, not
- *              measurements (table in shift_impact.c)
+ *              measurements (table in importance.c)
  *   action     route or silence, the one with the smaller loss (route if nearly equal), if the
  *              feature is routable and this is better than no action; else alert
  *   left       loss with the action; with alert all of it

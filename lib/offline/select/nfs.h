@@ -5,7 +5,7 @@
  *   re-ranker   nfs_network.h: a mixture of transforms per feature, self-attention over the
  *               items, ApproxNDCG. Query features are inputs but are not selected
  *   saliency    |d score of an item / d network input of its feature|, then min-max over the
- *               features. Raw values would make it depend on the unit (nfs_data.h)
+ *               features. Raw values would make it depend on the unit (nfs_train.h)
  *   group       features of an item with a saliency above `threshold`
  *   kept        groups that random maps would give as often with a probability of at most
  *               `chance` (below)

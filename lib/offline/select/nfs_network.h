@@ -9,11 +9,11 @@
  *
  * Normalization precedes the parts of the block (pre-LN), which trains without special care (Xiong
  * et al. 2020). Items have no order, so positions are not encoded. With one block, a single
- * backward pass gives the gradient of each item's score by its own features (nfs_layers.h). Feature
+ * backward pass gives the gradient of each item's score by its own features. Feature
  * weights start at 0: equal features stay equal to the bit, and untrained ones have no gradient.
  *
  * F features, M query features; a pass has the rows of several lists. Parameters are one flat
- * array. Parts are finite, missing values 0 (nfs_data.h). Arithmetic is float32 with sums in a
+ * array. Parts are finite, missing values 0 (nfs_train.h). Arithmetic is float32 with sums in a
  * fixed order. A network is read-only; each thread uses its own pass.
  */
 #ifndef EK_OFFLINE_SELECT_NFS_NETWORK_H

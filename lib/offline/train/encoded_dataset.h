@@ -35,7 +35,7 @@ struct ek_network_list ek_encoded_list(const struct ek_encoded *c, size_t q, con
  * learn only a bias, and those of an indicator that is never set keep their random start. If it
  * changed later, the output would be arbitrary. So the network reads 0 for such inputs in training,
  * and the model gets weights of 0. The usage of z and values is taken from the statistics
- * (statistics.h). Read-only after filling. */
+ * (evaluate.h). Read-only after filling. */
 /* 1 for varying inputs, 0 for constant ones: item features (without missing values), query
  * features, centered logarithms, and zero indicators. Shapes as in model.h. */
 struct ek_input_usage {

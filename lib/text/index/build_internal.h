@@ -1,5 +1,5 @@
-/* Shared state of build.c, which reads documents, and build_merge.c and build_terms.c, which write
- * postings and the dictionary. */
+/* Shared state of build.c, which reads documents and writes the dictionary, and build_merge.c,
+ * which writes postings. */
 #ifndef EK_TEXT_INDEX_BUILD_INTERNAL_H
 #define EK_TEXT_INDEX_BUILD_INTERNAL_H
 
