@@ -19,6 +19,7 @@
 #include "detect/evidence.h"
 #include "detect/history.h"
 #include "detect/list_stats_builder.h"
+#include "detect/traffic_mix.h"
 #include "detect/dedup.h"
 
 #include <math.h>
@@ -68,7 +69,7 @@ struct ek_episode {
                           * as the history has no list before the change */
     int gradual;         /* the level moved little by little, as no change of unit does */
     int varies;          /* lists have factors of their own */
-    int mix;             /* the mix of the traffic explains the shift */
+    int mix;             /* enum ek_mix, or EK_MIX_EXCLUDED if unknown */
     struct ek_diagnosis diagnosis;
     struct ek_category_diagnosis category; /* for EK_NEW_CATEGORY */
     int query_feature;                     /* its value is the factor; -1: constant factor */

@@ -4,7 +4,6 @@
 #include "assets/feature_columns.h"
 #include "detect/classify.h"
 #include "detect/detector_internal.h"
-#include "detect/traffic_mix.h"
 #include "num/ln.h"
 
 #include <math.h>
@@ -511,9 +510,9 @@ static void update_mix(const struct ek_detector *d, struct ek_episode *e)
     if (rows.before_count < EK_MIX_BEFORE_MIN) /* a new segment differs from all others */
         rows.before_count = collect_rows(d, 0, first, since, rows.before, EK_MIX_BEFORE);
     bool lost = first > 0 && since - first < MIX_KEPT;
-    int explained = lost ? -1 : ek_mix_explains_shift(&rows, e->feature);
-    if (explained >= 0)
-        e->mix = explained;
+    enum ek_mix mix = lost ? EK_MIX_UNKNOWN : ek_mix_explain(&rows, e->feature);
+    if (mix != EK_MIX_UNKNOWN)
+        e->mix = mix;
 }
 
 int ek_diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w)

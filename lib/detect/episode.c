@@ -274,6 +274,23 @@ const char *ek_finding_accepted(void)
     return ek_reason_text(EK_REASON_ACCEPTED);
 }
 
+/* Return whether the mix of the traffic moved the level: it explains the shift of this feature, or
+ * may explain it and explains that of another one in the incident. */
+static bool is_mix(const struct ek_detector *d, const struct ek_episode *e)
+{
+    enum ek_class class = e->diagnosis.class;
+    bool moved = class == EK_SCALE || class == EK_OFFSET || class == EK_POWER;
+    if (!moved || e->query_feature >= 0 || e->mix == EK_MIX_EXCLUDED)
+        return false;
+    bool explained = e->mix == EK_MIX_EXPLAINED;
+    for (int i = 0; i < d->episodes && e->cause && !explained; i++) {
+        const struct ek_episode *o = &d->episode[i];
+        explained =
+            o->phase == EK_PHASE_CONFIRMED && o->cause == e->cause && o->mix == EK_MIX_EXPLAINED;
+    }
+    return explained;
+}
+
 /* Return whether the fraction of lists is within a standard error of action_min_fraction or below:
  * a route affects all lists. */
 static int is_few(const struct ek_detector *d, const struct ek_episode *e)
@@ -308,8 +325,7 @@ static void fill_diagnosis(const struct ek_detector *d, const struct ek_episode 
                                            log(ek_detector_rule(d, e->feature)->action_threshold));
     f->gradual = ek_episode_has_level(e) && e->query_feature < 0 && e->gradual;
     f->varies = ek_episode_has_level(e) && e->query_feature < 0 && e->varies;
-    bool moved = g->class == EK_SCALE || g->class == EK_OFFSET || g->class == EK_POWER;
-    f->mix = e->mix && moved && e->query_feature < 0;
+    f->mix = is_mix(d, e);
     f->spread_ratio = g->spread_ratio;
     f->exponent = g->exponent;
     if (!ek_episode_has_level(e))

@@ -9,7 +9,8 @@ enum { AFTER_MIN = 8, PREDICTORS = 8 };
  * by which a shift may look larger. */
 static const double ERRORS = 3, ALIKE = .1, REACHED = .01, EXPLAINED_MIN = .5, EXPLAINED_MAX = 2,
                     OWN_ERRORS = 2;
-static const double RIDGE = .01; /* of the variance, for features that are functions of others */
+static const double FUNCTION = .9; /* squared correlation */
+static const double RIDGE = .01;   /* of the variance, for features that are functions of others */
 
 struct shift {
     int feature;
@@ -69,6 +70,25 @@ static bool moved_alike(const struct shift *a, const struct shift *b)
     return apart <= fmax(ALIKE * fabs(a->shift), ERRORS * fmin(a->error, b->error));
 }
 
+static double deviation(const struct ek_list_stats *row, const struct shift *s)
+{
+    return row[s->feature].usable ? (double)row[s->feature].r - s->before : 0;
+}
+
+/* Return whether the levels of two features before the change are nearly one function. */
+static bool are_one_function(const struct ek_mix_rows *rows, const struct shift *a,
+                             const struct shift *b)
+{
+    double aa = 0, ab = 0, bb = 0;
+    for (int r = 0; r < rows->before_count; r++) {
+        double x = deviation(rows->before[r], a), y = deviation(rows->before[r], b);
+        aa += x * x;
+        ab += x * y;
+        bb += y * y;
+    }
+    return ab * ab > FUNCTION * aa * bb;
+}
+
 /* Find the features that moved most, in standard errors, within reach and not by the factor of
  * `of`. */
 static int find_predictors(const struct ek_mix_rows *rows, const struct shift *of,
@@ -80,7 +100,8 @@ static int find_predictors(const struct ek_mix_rows *rows, const struct shift *o
         if (f == of->feature || !measure_shift(rows, f, &s))
             continue;
         double z = fabs(s.shift) / s.error;
-        if (z < ERRORS || moved_alike(of, &s) || !is_within_reach(rows, &s))
+        if (z < ERRORS || moved_alike(of, &s) || !is_within_reach(rows, &s) ||
+            are_one_function(rows, of, &s))
             continue;
         int at = count < PREDICTORS ? count++ : PREDICTORS;
         for (; at > 0 && z > fabs(best[at - 1].shift) / best[at - 1].error; at--)
@@ -90,11 +111,6 @@ static int find_predictors(const struct ek_mix_rows *rows, const struct shift *o
             best[at] = s;
     }
     return count;
-}
-
-static double deviation(const struct ek_list_stats *row, const struct shift *s)
-{
-    return row[s->feature].usable ? (double)row[s->feature].r - s->before : 0;
 }
 
 /* Replace the lower triangle of a [n, n] by its Cholesky factor. */
@@ -173,13 +189,13 @@ static struct prediction predict(const struct ek_mix_rows *rows, const struct sh
     return p;
 }
 
-int ek_mix_explains_shift(const struct ek_mix_rows *rows, int feature)
+enum ek_mix ek_mix_explain(const struct ek_mix_rows *rows, int feature)
 {
     struct shift of, predictor[PREDICTORS];
     if (!measure_shift(rows, feature, &of))
-        return -1;
+        return EK_MIX_UNKNOWN;
     if (!is_within_reach(rows, &of))
-        return 0;
+        return EK_MIX_EXCLUDED;
     int n = find_predictors(rows, &of, predictor);
     double independent = rows->repetition * (1. / rows->before_count + 1. / rows->after_count);
     double total = of.error * of.error / independent;
@@ -187,6 +203,7 @@ int ek_mix_explains_shift(const struct ek_mix_rows *rows, int feature)
     double noise = hypot(sqrt(p.variance * independent), p.slope_error);
     double own = sqrt((total - p.variance) * independent);
     double size = fabs(of.shift), explained = p.shift * copysign(1, of.shift);
-    return n > 0 && explained > ERRORS * noise && explained <= EXPLAINED_MAX * size &&
-           explained >= EXPLAINED_MIN * (size - OWN_ERRORS * own);
+    bool is_explained = n > 0 && explained > ERRORS * noise && explained <= EXPLAINED_MAX * size &&
+                        explained >= EXPLAINED_MIN * (size - OWN_ERRORS * own);
+    return is_explained ? EK_MIX_EXPLAINED : EK_MIX_POSSIBLE;
 }

@@ -3,9 +3,10 @@
  * Lists of dear hotels also have more stars and are nearer to the center. If more of them come, the
  * levels of all these features move, along the covariance that their levels have between lists; a
  * new unit moves one feature, or several by the same factor. The shift of a feature is therefore
- * predicted from the shifts of others by a linear regression over the lists before the change. It
- * is a shift of the mix if that explains half of it or more, give or take its error, and if lists
- * with such levels came before.
+ * predicted from the shifts of others by a linear regression over the lists before the change;
+ * functions of the feature itself, such as its logarithm, are no evidence. It is a shift of the mix
+ * if that explains half of it or more, give or take its error, and if lists with such levels came
+ * before.
  */
 #ifndef EK_DETECT_TRAFFIC_MIX_H
 #define EK_DETECT_TRAFFIC_MIX_H
@@ -21,8 +22,14 @@ struct ek_mix_rows {
     double repetition; /* lists worth one independent list, at least 1 */
 };
 
-/* Return whether the mix of the traffic explains the shift of a feature, 1 or 0, or -1 if that is
- * unknown: for fewer than EK_MIX_BEFORE_MIN lists before the change or 8 after it. */
-int ek_mix_explains_shift(const struct ek_mix_rows *rows, int feature);
+enum ek_mix {
+    EK_MIX_EXCLUDED,  /* hardly any list before the change was so far away */
+    EK_MIX_POSSIBLE,  /* the other features do not show it */
+    EK_MIX_EXPLAINED, /* the other features predict the shift */
+    EK_MIX_UNKNOWN,   /* fewer than EK_MIX_BEFORE_MIN lists before the change, or 8 after it */
+};
+
+/* Return whether the mix of the traffic explains the shift of a feature. */
+enum ek_mix ek_mix_explain(const struct ek_mix_rows *rows, int feature);
 
 #endif
