@@ -585,6 +585,10 @@ static int messages(const struct arguments *a, struct ek_error *e)
     if (!a->plot) {
         int rc = inspect_capture(a->path, a->form, stdout, e);
         bool coverage = !rc && a->config && a->form == EK_INSPECT_TABLE;
+        if (!rc && !a->config && a->form == EK_INSPECT_TABLE)
+            puts(
+                "\n--config FILE also shows which fields the messages have; --suggest-mapping and\n"
+                "--suggest-manifest propose a configuration and a manifest for them");
         return coverage ? ek_inspect_coverage(a->path, &a->field_mapping, stdout, e) : rc;
     }
     if (!a->manifest)
