@@ -300,7 +300,7 @@ static void progress_serialize(struct ek_episode *e, struct ek_serialize *s)
     ek_serialize_f64(s, &e->before_ln);
     ek_serialize_f64(s, &e->wider);
     int flags = e->gradual | e->varies << 1 | e->reported_lasting << 2 | e->mix << 3;
-    ek_serialize_int(s, &flags, 0, 8 * (EK_MIX_EXPLAINED + 1) - 1);
+    ek_serialize_int(s, &flags, 0, 8 * (EK_MIX_SHARED + 1) - 1);
     e->gradual = flags & 1;
     e->varies = flags >> 1 & 1;
     e->reported_lasting = flags >> 2 & 1;

@@ -211,6 +211,7 @@ enum {
     OWN_VALUES_MIN = 256, /* before a change that show the spread around the levels of the items */
     MEASURED = 320,       /* newest moved lists that must agree with all of them */
     MIX_KEPT = 256,       /* rows before a change that the history must still have */
+    FEW_BEFORE = 24,      /* lists of a new segment before a change that begins with it */
     FROZEN = 1024         /* moved lists after which the factor no longer follows the traffic */
 };
 /* Agreement of the newest lists with all: standard errors, and difference of the fractions. Drift
@@ -497,21 +498,41 @@ static int collect_rows(const struct ek_detector *d, int cell, uint64_t first, u
     return count;
 }
 
+/* Return whether the history has all lists of the cell, and hardly any of the `before` ones that
+ * precede the change. */
+static bool is_new_segment(const struct ek_detector *d, const struct ek_episode *e, int before)
+{
+    uint64_t first = ek_history_first(d->history), end = ek_history_count(d->history);
+    uint32_t lists = 0;
+    for (uint64_t i = first; i < end; i++)
+        lists += (uint32_t)ek_history_is_observed(d->history, i, e->cell);
+    return e->cell && before < FEW_BEFORE &&
+           *ek_evidence_list_count(d->evidence, e->cell, e->feature) <= lists;
+}
+
 /* Update whether the mix of the traffic explains the shift. It stays as it was when the history has
- * lost most of the lists before the change. */
+ * lost most of the lists before the change. A new segment is compared with all traffic; the lists
+ * of an older finding are no usual mix. */
 static void update_mix(const struct ek_detector *d, struct ek_episode *e)
 {
     struct ek_mix_rows rows = {.features = d->features,
                                .repetition = ek_episode_design_effect(d, e)};
-    uint64_t first = ek_history_first(d->history), end = ek_history_count(d->history);
-    uint64_t since = e->since_row > first ? e->since_row : first;
+    uint64_t kept = ek_history_first(d->history), end = ek_history_count(d->history);
+    uint64_t since = e->since_row > kept ? e->since_row : kept, first = kept;
+    if (d->recovered_row[e->feature] > kept && d->recovered_row[e->feature] <= since)
+        first = d->recovered_row[e->feature];
+    if (kept > 0 && since - first < MIX_KEPT)
+        return;
     rows.after_count = collect_rows(d, e->cell, since, end, rows.after, EK_MIX_AFTER);
     rows.before_count = collect_rows(d, e->cell, first, since, rows.before, EK_MIX_BEFORE);
-    if (rows.before_count < EK_MIX_BEFORE_MIN) /* a new segment differs from all others */
+    int own = rows.before_count, cell = own < MIX_KEPT ? 0 : e->cell;
+    rows.usual_count = collect_rows(d, cell, first, since, rows.usual, EK_MIX_BEFORE);
+    if (is_new_segment(d, e, own))
         rows.before_count = collect_rows(d, 0, first, since, rows.before, EK_MIX_BEFORE);
-    bool lost = first > 0 && since - first < MIX_KEPT;
-    enum ek_mix mix = lost ? EK_MIX_UNKNOWN : ek_mix_explain(&rows, e->feature);
-    if (mix != EK_MIX_UNKNOWN)
+    enum ek_mix mix =
+        ek_mix_explain(&rows, e->feature, (double)d->profile->baseline[e->feature].sd);
+    bool shared = mix == EK_MIX_POSSIBLE && e->mix == EK_MIX_SHARED;
+    if (mix != EK_MIX_UNKNOWN && !shared)
         e->mix = mix;
 }
 

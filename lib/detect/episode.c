@@ -274,21 +274,12 @@ const char *ek_finding_accepted(void)
     return ek_reason_text(EK_REASON_ACCEPTED);
 }
 
-/* Return whether the mix of the traffic moved the level: it explains the shift of this feature, or
- * may explain it and explains that of another one in the incident. */
-static bool is_mix(const struct ek_detector *d, const struct ek_episode *e)
+/* Return whether the mix of the traffic explains the shift of the level. */
+static bool is_mix(const struct ek_episode *e)
 {
     enum ek_class class = e->diagnosis.class;
     bool moved = class == EK_SCALE || class == EK_OFFSET || class == EK_POWER;
-    if (!moved || e->query_feature >= 0 || e->mix == EK_MIX_EXCLUDED)
-        return false;
-    bool explained = e->mix == EK_MIX_EXPLAINED;
-    for (int i = 0; i < d->episodes && e->cause && !explained; i++) {
-        const struct ek_episode *o = &d->episode[i];
-        explained =
-            o->phase == EK_PHASE_CONFIRMED && o->cause == e->cause && o->mix == EK_MIX_EXPLAINED;
-    }
-    return explained;
+    return moved && e->query_feature < 0 && (e->mix == EK_MIX_EXPLAINED || e->mix == EK_MIX_SHARED);
 }
 
 /* Return whether the fraction of lists is within a standard error of action_min_fraction or below:
@@ -325,7 +316,7 @@ static void fill_diagnosis(const struct ek_detector *d, const struct ek_episode 
                                            log(ek_detector_rule(d, e->feature)->action_threshold));
     f->gradual = ek_episode_has_level(e) && e->query_feature < 0 && e->gradual;
     f->varies = ek_episode_has_level(e) && e->query_feature < 0 && e->varies;
-    f->mix = is_mix(d, e);
+    f->mix = is_mix(e);
     f->spread_ratio = g->spread_ratio;
     f->exponent = g->exponent;
     if (!ek_episode_has_level(e))
@@ -485,6 +476,23 @@ static void report_suspected(struct ek_detector *d, struct ek_episode *e)
     report_finding(d, e, EK_SUSPECTED, NULL);
 }
 
+/* Share an explanation by the mix of the traffic within the incident: few features have enough
+ * others to predict them. */
+static void share_mix(struct ek_detector *d, struct ek_episode *e)
+{
+    for (int i = 0; i < d->episodes; i++) {
+        struct ek_episode *o = &d->episode[i];
+        if (o == e || o->phase != EK_PHASE_CONFIRMED || o->cause != e->cause)
+            continue;
+        if (e->mix == EK_MIX_POSSIBLE && o->mix == EK_MIX_EXPLAINED)
+            e->mix = EK_MIX_SHARED;
+        if (e->mix == EK_MIX_EXPLAINED && o->mix == EK_MIX_POSSIBLE) {
+            o->mix = EK_MIX_SHARED;
+            report_finding(d, o, EK_UPDATED, NULL);
+        }
+    }
+}
+
 /* Return the list count of the next diagnosis of a confirmed episode. It comes sooner while the
  * change is not lasting, because no route starts until then. */
 static uint32_t next_check(const struct ek_detector *d, const struct ek_episode *e)
@@ -512,6 +520,7 @@ static void confirm_episode(struct ek_detector *d, struct ek_episode *e)
     e->recovery = 0;
     e->due = next_check(d, e);
     ek_incident_assign(d, e);
+    share_mix(d, e);
     ek_episode_mark_lists(d, e);
     report_finding(d, e, EK_CONFIRMED, NULL);
     ek_incident_dismiss_others(d, e);
@@ -712,6 +721,7 @@ static void update_confirmed(struct ek_detector *d, struct ek_episode *e)
         return;
     }
     e->due = next_check(d, e);
+    share_mix(d, e);
     report_update(d, e, !current);
 }
 

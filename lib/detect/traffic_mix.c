@@ -2,19 +2,23 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
 enum { AFTER_MIN = 8, PREDICTORS = 8 };
-/* Standard errors of a shift; difference of equal shifts, relative to them; fraction of the lists
- * before the change with the level after it; explained part of a shift; standard errors of the rest
+/* Standard errors of a shift; difference of equal shifts, relative to them; fraction of the usual
+ * lists with the level after the change; explained part of a shift; standard errors of the rest
  * by which a shift may look larger. */
 static const double ERRORS = 3, ALIKE = .1, REACHED = .01, EXPLAINED_MIN = .5, EXPLAINED_MAX = 2,
                     OWN_ERRORS = 2;
 static const double FUNCTION = .9; /* squared correlation */
+static const double FAR = 3.5;     /* standard deviations of training: a recent fault widens no
+                                    * reach beyond them */
 static const double RIDGE = .01;   /* of the variance, for features that are functions of others */
 
 struct shift {
     int feature;
-    double before, shift, error; /* mean level before, its change, and the standard error */
+    double shift, error; /* of the mean level, and its standard error */
+    double usual;        /* mean level of the usual lists */
 };
 
 /* Add up the levels of a feature and return their number. */
@@ -36,30 +40,31 @@ static int sum_levels(const struct ek_list_stats *const *row, int count, int fea
     return n;
 }
 
-/* Return whether both levels of a feature are known. */
+/* Return whether the levels of a feature are known. */
 static bool measure_shift(const struct ek_mix_rows *rows, int feature, struct shift *s)
 {
-    double after, variance, ignored;
-    int b = sum_levels(rows->before, rows->before_count, feature, &s->before, &variance);
+    double before, after, variance, ignored;
+    int u = sum_levels(rows->usual, rows->usual_count, feature, &s->usual, &variance);
+    int b = sum_levels(rows->before, rows->before_count, feature, &before, &ignored);
     int a = sum_levels(rows->after, rows->after_count, feature, &after, &ignored);
-    if (b < EK_MIX_BEFORE_MIN || a < AFTER_MIN)
+    if (u < EK_MIX_USUAL_MIN || b < EK_MIX_BEFORE_MIN || a < AFTER_MIN)
         return false;
     s->feature = feature;
-    s->shift = after - s->before;
+    s->shift = after - before;
     s->error = sqrt(variance * rows->repetition * (1. / a + 1. / b));
     return s->error > 0;
 }
 
-/* Return whether enough lists before the change were as far away as the mean of those after it. */
+/* Return whether enough usual lists are as far from their mean as the lists moved. */
 static bool is_within_reach(const struct ek_mix_rows *rows, const struct shift *s)
 {
-    int beyond = 0;
-    for (int i = 0; i < rows->before_count; i++) {
-        const struct ek_list_stats *o = &rows->before[i][s->feature];
-        double away = ((double)o->r - s->before) / s->shift;
-        beyond += o->usable && away >= 1;
+    int beyond = 0, usable = 0;
+    for (int i = 0; i < rows->usual_count; i++) {
+        const struct ek_list_stats *o = &rows->usual[i][s->feature];
+        usable += o->usable > 0;
+        beyond += o->usable && ((double)o->r - s->usual) / s->shift >= 1;
     }
-    return beyond >= REACHED * rows->before_count;
+    return beyond >= REACHED * usable;
 }
 
 /* Return whether two features moved by one factor or its inverse, as all prices do with another
@@ -72,16 +77,19 @@ static bool moved_alike(const struct shift *a, const struct shift *b)
 
 static double deviation(const struct ek_list_stats *row, const struct shift *s)
 {
-    return row[s->feature].usable ? (double)row[s->feature].r - s->before : 0;
+    return row[s->feature].usable ? (double)row[s->feature].r - s->usual : 0;
 }
 
-/* Return whether the levels of two features before the change are nearly one function. */
+/* Return whether the levels of two features are nearly one function. */
 static bool are_one_function(const struct ek_mix_rows *rows, const struct shift *a,
                              const struct shift *b)
 {
     double aa = 0, ab = 0, bb = 0;
-    for (int r = 0; r < rows->before_count; r++) {
-        double x = deviation(rows->before[r], a), y = deviation(rows->before[r], b);
+    for (int r = 0; r < rows->usual_count; r++) {
+        const struct ek_list_stats *row = rows->usual[r];
+        if (!row[a->feature].usable || !row[b->feature].usable)
+            continue;
+        double x = deviation(row, a), y = deviation(row, b);
         aa += x * x;
         ab += x * y;
         bb += y * y;
@@ -145,19 +153,19 @@ struct prediction {
     double slope_error;     /* standard error of the shift, for the errors of the slopes */
 };
 
-/* Set the lower triangle of the covariance of the predictors before the change, and their
+/* Set the lower triangle of the covariance of the predictors, and their
  * covariance with the levels of `of`. */
 static void compute_covariance(const struct ek_mix_rows *rows, const struct shift *of,
                                const struct shift *predictor, int n,
                                double cov[PREDICTORS][PREDICTORS], double with[PREDICTORS])
 {
-    for (int r = 0; r < rows->before_count; r++) {
-        double x[PREDICTORS], y = deviation(rows->before[r], of);
+    for (int r = 0; r < rows->usual_count; r++) {
+        double x[PREDICTORS], y = deviation(rows->usual[r], of);
         for (int i = 0; i < n; i++) {
-            x[i] = deviation(rows->before[r], &predictor[i]);
-            with[i] += x[i] * y / rows->before_count;
+            x[i] = deviation(rows->usual[r], &predictor[i]);
+            with[i] += x[i] * y / rows->usual_count;
             for (int j = 0; j <= i; j++)
-                cov[i][j] += x[i] * x[j] / rows->before_count;
+                cov[i][j] += x[i] * x[j] / rows->usual_count;
         }
     }
     for (int i = 0; i < n; i++)
@@ -169,13 +177,12 @@ static struct prediction predict(const struct ek_mix_rows *rows, const struct sh
                                  double total, const struct shift *predictor, int n)
 {
     double cov[PREDICTORS][PREDICTORS] = {{0}}, with[PREDICTORS] = {0}, slope[PREDICTORS];
-    double far[PREDICTORS], distance = 0; /* squared, of Mahalanobis */
+    double far[PREDICTORS] = {0}, distance = 0; /* squared, of Mahalanobis */
     struct prediction p = {0};
     compute_covariance(rows, of, predictor, n, cov, with);
-    for (int i = 0; i < n; i++) {
-        slope[i] = with[i];
+    memcpy(slope, with, sizeof slope);
+    for (int i = 0; i < n; i++)
         far[i] = predictor[i].shift;
-    }
     factorize(cov, n);
     solve(cov, slope, n);
     solve(cov, far, n);
@@ -185,16 +192,16 @@ static struct prediction predict(const struct ek_mix_rows *rows, const struct sh
         distance += far[i] * predictor[i].shift;
     }
     p.variance = fmin(fmax(p.variance, 0), total);
-    p.slope_error = sqrt(distance * (total - p.variance) * rows->repetition / rows->before_count);
+    p.slope_error = sqrt(distance * (total - p.variance) * rows->repetition / rows->usual_count);
     return p;
 }
 
-enum ek_mix ek_mix_explain(const struct ek_mix_rows *rows, int feature)
+enum ek_mix ek_mix_explain(const struct ek_mix_rows *rows, int feature, double sd)
 {
     struct shift of, predictor[PREDICTORS];
     if (!measure_shift(rows, feature, &of))
         return EK_MIX_UNKNOWN;
-    if (!is_within_reach(rows, &of))
+    if (fabs(of.shift) > FAR * sd || !is_within_reach(rows, &of))
         return EK_MIX_EXCLUDED;
     int n = find_predictors(rows, &of, predictor);
     double independent = rows->repetition * (1. / rows->before_count + 1. / rows->after_count);

@@ -13,23 +13,28 @@
 
 #include "num/list_stats.h"
 
-enum { EK_MIX_BEFORE = 512, EK_MIX_BEFORE_MIN = 64, EK_MIX_AFTER = 256 };
+enum { EK_MIX_BEFORE = 512, EK_MIX_BEFORE_MIN = 16, EK_MIX_USUAL_MIN = 64, EK_MIX_AFTER = 256 };
 
-/* Statistics of lists [features] each, borrowed. */
+/* Lists, each with the statistics of all features [features], borrowed. The lists before and after
+ * the change show the shifts; `usual`, also before the change, the covariance. A rare segment has
+ * too few lists for the latter, which are then those of all traffic. */
 struct ek_mix_rows {
-    const struct ek_list_stats *before[EK_MIX_BEFORE], *after[EK_MIX_AFTER];
-    int before_count, after_count, features;
+    const struct ek_list_stats *before[EK_MIX_BEFORE], *after[EK_MIX_AFTER], *usual[EK_MIX_BEFORE];
+    int before_count, after_count, usual_count, features;
     double repetition; /* lists worth one independent list, at least 1 */
 };
 
 enum ek_mix {
-    EK_MIX_EXCLUDED,  /* hardly any list before the change was so far away */
+    EK_MIX_EXCLUDED,  /* hardly any list before the change, or in training, was so far away */
     EK_MIX_POSSIBLE,  /* the other features do not show it */
     EK_MIX_EXPLAINED, /* the other features predict the shift */
-    EK_MIX_UNKNOWN,   /* fewer than EK_MIX_BEFORE_MIN lists before the change, or 8 after it */
+    EK_MIX_SHARED,    /* possible, and explained for another finding of the incident (episode.c) */
+    EK_MIX_UNKNOWN, /* fewer than EK_MIX_BEFORE_MIN lists before the change, EK_MIX_USUAL_MIN usual
+                     * ones, or 8 after it */
 };
 
-/* Return whether the mix of the traffic explains the shift of a feature. */
-enum ek_mix ek_mix_explain(const struct ek_mix_rows *rows, int feature);
+/* Return whether the mix of the traffic explains the shift of a feature, whose level has the
+ * standard deviation `sd` (ln) between the lists of training. */
+enum ek_mix ek_mix_explain(const struct ek_mix_rows *rows, int feature, double sd);
 
 #endif

@@ -7,7 +7,7 @@
  *
  * The transforms accept any float. A value is usable if it is finite and nonzero; NaN and
  * infinities count as missing. An octave is accurate to 5e-8, less than the rounding of x to a
- * float; so is the octave of 1 + |x|, and for a small |x| to 2e-7 of itself. Every instruction set
+ * float; that of 1 + |x| to 1.1e-7, and for a small |x| to 2e-7 of itself. Every instruction set
  * returns the same bits: no operation is fused. Arrays must not overlap and need no alignment.
  */
 #ifndef EK_NUM_LN_H

@@ -100,7 +100,8 @@ LN_INLINE ln_f ln_log2(ln_f r)
 /* Set the exponent of x, a positive normal number, and return the bits of m. */
 LN_INLINE ln_i ln_fields_f(ln_i x, ln_i *e)
 {
-    ln_i bits = x + (LN_ONE_F - LN_SQRT_HALF_F); /* the mantissa wraps at sqrt(2) */
+    /* The mantissa wraps at sqrt(2). Unsigned: NaN may exceed the largest integer. */
+    ln_i bits = (ln_i)((ln_bits)x + (uint32_t)(LN_ONE_F - LN_SQRT_HALF_F));
     *e = (bits >> 23) - 127;
     return (bits & LN_MANTISSA_F) + LN_SQRT_HALF_F;
 }

@@ -9,12 +9,21 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FEATURES = 7, LOG_PRICE = 6, SEEDS = 40, ITEMS = 6, TRAINING = 8000, LISTS = 1500 };
+enum {
+    FEATURES = 7,
+    LOG_PRICE = 6,
+    SEEDS = 40,
+    ITEMS = 6,
+    TRAINING = 8000,
+    LISTS = 1500,
+    RARELY = 12
+};
 
 /* Price, total and taxes of dear lists, stars, distance, a feature of its own, and the logarithm of
  * the price, with a level that moves by a fifth of that of the price. */
 static const double LOADING[FEATURES] = {.5, .5, .45, .15, -.4, 0, .1};
 static const double NOISE[FEATURES] = {.25, .26, .1, .1, .3, .5, .002};
+static const double SD[FEATURES] = {.56, .56, .5, .18, .5, .5, .11}; /* of the levels */
 static const double LOG_SLOPE = .2;
 
 struct lists {
@@ -55,7 +64,8 @@ static void setup(struct lists *l, uint64_t seed, int after, double dearer,
         if (late)
             l->rows.after[l->rows.after_count++] = l->row[i];
         else
-            l->rows.before[l->rows.before_count++] = l->row[i];
+            l->rows.before[l->rows.before_count++] = l->rows.usual[l->rows.usual_count++] =
+                l->row[i];
     }
 }
 
@@ -65,7 +75,7 @@ static int count_explained(int feature, int after, double dearer, const double f
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct lists l;
         setup(&l, seed, after, dearer, factor);
-        explained += ek_mix_explain(&l.rows, feature) == EK_MIX_EXPLAINED;
+        explained += ek_mix_explain(&l.rows, feature, SD[feature]) == EK_MIX_EXPLAINED;
     }
     return explained;
 }
@@ -97,16 +107,45 @@ START_TEST(a_unit_is_not_explained)
 }
 END_TEST
 
+/* A function of the price is no evidence, also if some lists lack it. */
+START_TEST(a_function_with_missing_values_explains_nothing)
+{
+    static const double TWICE[FEATURES] = {2, 1, 1, 1, 1, 1, 1};
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct lists l;
+        setup(&l, seed, 64, 0, TWICE);
+        for (int i = 0; i < EK_MIX_BEFORE + 64; i++)
+            l.row[i][LOG_PRICE].usable = ek_rng_uniform(&l.rng) < .8 ? 5 : 0;
+        ck_assert_int_eq(ek_mix_explain(&l.rows, 0, SD[0]), EK_MIX_POSSIBLE);
+    }
+}
+END_TEST
+
+/* Lists of a fault that came and went make its factor no part of the usual traffic. */
+START_TEST(a_fault_that_was_there_before_is_out_of_reach)
+{
+    static const double TEN[FEATURES] = {10, 10, 10, 1, 1, 1, 1};
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct lists l;
+        setup(&l, seed, 64, 0, TEN);
+        for (int i = 0; i < 50; i++)
+            for (int f = 0; f < FEATURES; f++)
+                l.row[i][f].r += (float)log(f == LOG_PRICE ? pow(10, LOG_SLOPE) : TEN[f]);
+        ck_assert_int_eq(ek_mix_explain(&l.rows, 0, SD[0]), EK_MIX_EXCLUDED);
+    }
+}
+END_TEST
+
 START_TEST(too_few_lists_explain_nothing)
 {
     static const double TWICE[FEATURES] = {2, 1, 1, 1, 1, 1, 1};
     struct lists l;
     setup(&l, 1, 7, 0, TWICE);
-    ck_assert_int_eq(ek_mix_explain(&l.rows, 0), EK_MIX_UNKNOWN);
+    ck_assert_int_eq(ek_mix_explain(&l.rows, 0, SD[0]), EK_MIX_UNKNOWN);
     setup(&l, 1, 8, 0, TWICE);
-    ck_assert_int_eq(ek_mix_explain(&l.rows, 0), EK_MIX_POSSIBLE);
-    l.rows.before_count = 63;
-    ck_assert_int_eq(ek_mix_explain(&l.rows, 0), EK_MIX_UNKNOWN);
+    ck_assert_int_eq(ek_mix_explain(&l.rows, 0, SD[0]), EK_MIX_POSSIBLE);
+    l.rows.before_count = 15;
+    ck_assert_int_eq(ek_mix_explain(&l.rows, 0, SD[0]), EK_MIX_UNKNOWN);
 }
 END_TEST
 
@@ -127,9 +166,23 @@ static struct ek_list *next_list(struct ek_rng *rng, struct ek_list *q, double d
     return q;
 }
 
-/* Count the confirmed findings that the mix explains, or not. The change is one of platform `tv`
- * alone if that begins with it. */
-static void count_findings(double dearer, float factor, bool begins, int count[2])
+/* Where a change is: everywhere, in a platform that begins with it, or in a rare and dear one. */
+enum place { EVERYWHERE, NEW, RARE };
+
+/* Return how much dearer list i always is. */
+static double usual_of(enum place place, int i)
+{
+    return place == RARE && i % RARELY == 0 ? 1.5 : 0;
+}
+
+static void name_platform(struct ek_list *q, bool tv)
+{
+    q->segment_count = 1;
+    q->segments[0] = (struct ek_segment){{"platform", 8}, {tv ? "tv" : "web", tv ? 2 : 3}};
+}
+
+/* Count the confirmed findings that the mix explains, or not. */
+static void count_findings(double dearer, float factor, enum place place, int count[2])
 {
     static const char MANIFEST[] = "features:\n"
                                    "  - {name: price, index: 1, role: item}\n"
@@ -153,16 +206,19 @@ static void count_findings(double dearer, float factor, bool begins, int count[2
     ck_assert_int_eq(ek_manifest_parse(&m, "m", MANIFEST, strlen(MANIFEST), NULL), EK_OK);
     ck_assert_int_eq(ek_rules_parse(&rules, m, "r", RULES, strlen(RULES), NULL), EK_OK);
     ck_assert_int_eq(ek_profile_fit_new(&fit, m, NULL, NULL), EK_OK);
-    for (int i = 0; i < TRAINING; i++)
-        ck_assert_int_eq(ek_profile_fit_add(fit, next_list(&rng, &q, ek_rng_normal(&rng)), NULL),
-                         0);
+    for (int i = 0; i < TRAINING; i++) {
+        next_list(&rng, &q, ek_rng_normal(&rng) + usual_of(place, i));
+        name_platform(&q, place == RARE && i % RARELY == 0);
+        ck_assert_int_eq(ek_profile_fit_add(fit, &q, NULL), EK_OK);
+    }
     ck_assert_int_eq(ek_profile_fit_finish(fit, &p, NULL), EK_OK);
     ck_assert_int_eq(ek_detector_new(&d, m, p, rules, NULL), EK_OK);
     for (int i = 0; i < 2 * LISTS; i++) {
-        bool tv = begins && i >= LISTS && i % 4 == 0, late = begins ? tv : i >= LISTS;
-        next_list(&rng, &q, ek_rng_normal(&rng) + (late ? dearer : 0));
-        q.segment_count = 1;
-        q.segments[0] = (struct ek_segment){{"platform", 8}, {tv ? "tv" : "x", tv ? 2 : 1}};
+        bool tv = place == NEW ? i >= LISTS && i % 4 == 0 : place == RARE && i % RARELY == 0;
+        bool late = i >= LISTS && (tv || place == EVERYWHERE);
+        double dear = ek_rng_normal(&rng) + usual_of(place, i);
+        next_list(&rng, &q, dear + (late ? dearer : 0));
+        name_platform(&q, tv);
         for (int item = 0; item < ITEMS; item++) {
             float *x = &q.x[item * FEATURES];
             *x *= late ? factor : 1;
@@ -183,12 +239,13 @@ static void count_findings(double dearer, float factor, bool begins, int count[2
 
 START_TEST(findings_of_another_mix_are_marked_and_those_of_a_unit_are_not)
 {
-    for (int begins = 0; begins < 2; begins++) {
+    for (enum place p = EVERYWHERE; p <= RARE; p++) {
         int mix[2] = {0}, unit[2] = {0};
-        count_findings(begins ? 1.5 : 1, 1, begins, mix);
-        ck_assert_msg(!mix[false] && mix[true] >= 3, "%d, %d", mix[false], mix[true]);
-        count_findings(0, 1.609f, begins, unit);
-        ck_assert_msg(unit[false] == 1 && !unit[true], "%d, %d", unit[false], unit[true]);
+        count_findings(p == NEW ? 1.5 : 1, 1, p, mix);
+        ck_assert_msg(!mix[false] && (p == RARE || mix[true] >= 3), "%d: %d, %d", p, mix[false],
+                      mix[true]);
+        count_findings(0, 2, p, unit);
+        ck_assert_msg(unit[false] >= 1 && !unit[true], "%d: %d, %d", p, unit[false], unit[true]);
     }
 }
 END_TEST
@@ -196,6 +253,7 @@ END_TEST
 Suite *suite_traffic_mix(void)
 {
     return ek_suite("traffic_mix", a_shift_of_the_mix_is_explained, a_unit_is_not_explained,
-                    too_few_lists_explain_nothing,
+                    a_function_with_missing_values_explains_nothing,
+                    a_fault_that_was_there_before_is_out_of_reach, too_few_lists_explain_nothing,
                     findings_of_another_mix_are_marked_and_those_of_a_unit_are_not);
 }
