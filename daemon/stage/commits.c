@@ -107,6 +107,31 @@ void ek_input_commit(struct ek_input *in)
     rd_kafka_topic_partition_list_destroy(list);
 }
 
+static void set_result(rd_kafka_t *rk, rd_kafka_resp_err_t err,
+                       rd_kafka_topic_partition_list_t *offsets, void *opaque)
+{
+    (void)rk;
+    *(rd_kafka_resp_err_t *)opaque = err || !offsets || !offsets->cnt ? err : offsets->elems[0].err;
+}
+
+bool ek_input_commit_start(struct ek_input *in, const struct ek_partition *assignment, int64_t low)
+{
+    rd_kafka_resp_err_t result = RD_KAFKA_RESP_ERR__TIMED_OUT;
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    ek_input_add_offset(in, list, assignment, low, NULL);
+    rd_kafka_queue_t *answers = rd_kafka_queue_new(in->client);
+    rd_kafka_resp_err_t err = rd_kafka_commit_queue(in->client, list, answers, set_result, &result);
+    if (!err)
+        rd_kafka_queue_poll_callback(answers, EK_INPUT_REQUEST_MS);
+    err = err ? err : result;
+    if (err)
+        ek_kafka_report_topic(&in->watch, err, EK_KAFKA_COMMIT, assignment->topic,
+                              "positions are not committed yet");
+    rd_kafka_queue_destroy(answers);
+    rd_kafka_topic_partition_list_destroy(list);
+    return !err;
+}
+
 void ek_input_commit_now(struct ek_input *in, int64_t wait_ms)
 {
     rd_kafka_topic_partition_list_t *list = moved(in);

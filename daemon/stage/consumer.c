@@ -43,6 +43,13 @@ static int64_t position_of(const struct ek_partition *assignment)
     return assignment->last_seen >= 0 ? assignment->last_seen : assignment->next;
 }
 
+/* Check the position of a partition later; its messages are not processed before. */
+static void restart_later(struct ek_input *in, struct ek_partition *assignment)
+{
+    assignment->misplaced = true;
+    in->restart_ms = ek_now_ms() + RESTART_MS;
+}
+
 /* Begin again at the start of a topic that was created again. Its messages are new to the guard. */
 static void reopen(struct ek_input *in, struct ek_partition *assignment, int64_t low)
 {
@@ -121,20 +128,22 @@ static void seek_to(struct ek_input *in, struct ek_partition *assignment, int64_
 }
 
 /* Find the position of a partition again after the client lost it: messages before the log's start
- * are lost, and a log that ends before the position was created again. */
+ * are lost, and a log that ends before the position was created again. The start of the log is
+ * committed before a message is read: brokers deleted the offset with the topic, and the next owner
+ * would begin at the end with `latest`. */
 static void restart_partition(struct ek_input *in, struct ek_partition *assignment)
 {
     struct ek_topic_info info;
     int64_t low, high, at = position_of(assignment);
     /* a query of the offsets of an unknown topic would wait until its time-out */
-    assignment->misplaced =
-        ek_kafka_get_topic(in->client, assignment->topic, EK_INPUT_REQUEST_MS, &info) ||
+    if (ek_kafka_get_topic(in->client, assignment->topic, EK_INPUT_REQUEST_MS, &info) ||
         rd_kafka_query_watermark_offsets(in->client, assignment->topic, assignment->partition, &low,
-                                         &high, EK_INPUT_REQUEST_MS);
-    if (assignment->misplaced) {
-        in->restart_ms = ek_now_ms() + RESTART_MS;
+                                         &high, EK_INPUT_REQUEST_MS) ||
+        ((at > high || at == 0) && !ek_input_commit_start(in, assignment, low))) {
+        restart_later(in, assignment);
         return;
     }
+    assignment->misplaced = false;
     if (at > high) {
         reopen(in, assignment, low);
     } else if (at < low) {
@@ -187,6 +196,10 @@ static bool is_probe(struct ek_input *in, struct ek_partition *assignment, int64
     if (rd_kafka_query_watermark_offsets(in->client, assignment->topic, assignment->partition, &low,
                                          &high, EK_INPUT_REQUEST_MS))
         low = 0;
+    if (!ek_input_commit_start(in, assignment, low)) {
+        restart_later(in, assignment);
+        return true;
+    }
     reopen(in, assignment, low);
     seek_to(in, assignment, low);
     return true;

@@ -71,6 +71,9 @@ bool ek_input_is_stopping(const struct ek_input *in);
 
 /* Return the number of assigned partitions. */
 int ek_input_open_count(struct ek_input *in);
+/* Commit the log's start `low` as position of a partition of which no transaction has a message,
+ * and wait for the result, at most EK_INPUT_REQUEST_MS. Return true if it is committed. */
+bool ek_input_commit_start(struct ek_input *in, const struct ek_partition *assignment, int64_t low);
 /* Commit changed positions and wait for the result, at most wait_ms. */
 void ek_input_commit_now(struct ek_input *in, int64_t wait_ms);
 

@@ -175,7 +175,8 @@ static bool resolve(struct ek_input *in, const rd_kafka_topic_partition_list_t *
         return false;
     /* brokers delete the commits of a topic with it */
     bool recreated = was > high || (was < 0 && assignment && assignment->next > 0);
-    if (was < 0 && !recreated && in->config->offset_reset == EK_OFFSET_RESET_LATEST)
+    bool owned = assignment && assignment->next == 0; /* by this instance, which read none of it */
+    if (was < 0 && !recreated && !owned && in->config->offset_reset == EK_OFFSET_RESET_LATEST)
         return begin_at_end(in, parts, p, low, high);
     if (was >= 0 && was < low && in->hooks.lost)
         in->hooks.lost(in->hooks.context, p->topic, p->partition, was, low);

@@ -190,3 +190,21 @@ class ATopicMadeAgain(Case):
             for count in (60, 300):
                 with self.subTest(delivery=delivery, count=count):
                     self.go(delivery, "earliest", count, False)
+
+    def test_is_read_from_its_start_by_the_next_owner_too(self):
+        """Brokers delete the committed offset with the topic, and the first owner reads no message of the new one."""
+        for delivery in MODES:
+            with self.subTest(delivery):
+                source, target = WORLD.topics(1)
+                with daemon(source, target, delivery) as d:
+                    d.wait_ready()
+                    WORLD.send(source, frames(0, 100))
+                    self.wait_out(d, target, range(100))
+                    self.again(source)
+                    eventually("the stage sees it", lambda: "event=topic_recreated" in d.log(), 60)
+                    self.ends(d)
+                WORLD.send(source, frames(100, 300))
+                with daemon(source, target, delivery) as d:
+                    self.wait_out(d, target, range(400))
+                    self.ends(d)
+                self.count(target, range(400), delivery)
