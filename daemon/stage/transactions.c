@@ -250,8 +250,10 @@ static int too_often(struct ek_txn_coordinator *t, struct ek_error *e)
     rd_kafka_resp_err_t err = ek_txn_abort_reason(t->txn);
     struct ek_checkpoint_store *state = t->tools.checkpoint_store;
     bool message = ek_kafka_classify(err, EK_KAFKA_DELIVER) == EK_KAFKA_MESSAGE;
-    /* the next transaction has no checkpoint: if it fails too, the output is at fault */
-    if (err && !message && state && ek_checkpoint_store_is_sent(state)) {
+    bool rebalance = ek_kafka_classify(err, EK_KAFKA_COMMIT) == EK_KAFKA_ABORTABLE;
+    /* the next transaction has no checkpoint: if it fails too, the output is at fault. A rebalance
+     * must not pause checkpoints: partitions revoked now are handed over with one */
+    if (err && !message && !rebalance && state && ek_checkpoint_store_is_sent(state)) {
         ek_checkpoint_store_suspend(state, rd_kafka_err2str(err));
         return EK_OK;
     }

@@ -14,15 +14,22 @@ struct kept {
     FILE *lines;
     struct ek_log *log;
     atomic_bool cut; /* stop the brokers after the assignment, before the state is read */
+    atomic_int suspended, aborted; /* log lines of suspended checkpoints and aborted transactions */
 };
+
+static bool tells(const char *line, size_t length, const char *word)
+{
+    return memmem(line, length, word, strlen(word)) != NULL;
+}
 
 /* Write callback of the log, called synchronously by the logging thread. */
 static ssize_t hear(void *cookie, const char *line, size_t length)
 {
-    static const char word[] = "event=partitions_assigned";
     struct kept *k = cookie;
-    if (memmem(line, length, word, sizeof word - 1) && atomic_exchange(&k->cut, false))
+    if (tells(line, length, "event=partitions_assigned") && atomic_exchange(&k->cut, false))
         ek_mock_away(k->s.mock, true);
+    k->suspended += tells(line, length, "event=checkpoint_suspended");
+    k->aborted += tells(line, length, "event=transaction_aborted reason=ILLEGAL_GENERATION");
     return (ssize_t)length;
 }
 
@@ -33,6 +40,8 @@ static void open_kept(struct kept *k)
     begin(&k->s);
     k->s.change = make_short;
     atomic_init(&k->cut, false);
+    atomic_init(&k->suspended, 0);
+    atomic_init(&k->aborted, 0);
     k->lines = fopencookie(k, "w", (cookie_io_functions_t){.write = hear});
     k->log = ek_log_new(k->lines, EK_LOG_INFO);
     ck_assert_int_eq(ek_mock_topic(k->s.mock, "memory", 1, NULL), 0);
@@ -128,8 +137,24 @@ START_TEST(a_stage_that_waits_for_its_state_can_be_stopped_and_loses_nothing)
 }
 END_TEST
 
+/* The first transaction has a checkpoint: if checkpoints paused after its abort, a revocation in
+ * the pause would hand over no state. */
+START_TEST(an_abort_for_a_rebalance_suspends_no_checkpoints)
+{
+    struct kept k;
+    open_kept(&k);
+    set(&k.s, "input.delivery", "exactly_once");
+    ek_mock_refuse_offsets(k.s.mock, 1);
+    learn(&k);
+    ck_assert_int_eq(k.aborted, 1);
+    ck_assert_int_eq(k.suspended, 0);
+    close_kept(&k);
+}
+END_TEST
+
 Suite *suite_stage_state(void)
 {
     return ek_suite("stage_state", brokers_that_go_before_they_gave_back_the_state_are_waited_for,
-                    a_stage_that_waits_for_its_state_can_be_stopped_and_loses_nothing);
+                    a_stage_that_waits_for_its_state_can_be_stopped_and_loses_nothing,
+                    an_abort_for_a_rebalance_suspends_no_checkpoints);
 }
