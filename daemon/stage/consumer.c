@@ -113,6 +113,8 @@ static void attach(struct ek_input *in)
 
 static void seek_to(struct ek_input *in, struct ek_partition *assignment, int64_t offset)
 {
+    if (assignment->detached) /* assigned at its position later */
+        return;
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
     rd_kafka_topic_partition_list_add(list, assignment->topic, assignment->partition)->offset =
         offset;
@@ -511,6 +513,18 @@ without_pending(struct ek_input *in, const rd_kafka_topic_partition_list_t *part
     return others;
 }
 
+/* Remove detached partitions: the client has none of them, and an attempt to unassign one would
+ * fail, so that the rebalance never ended. */
+static void remove_detached(struct ek_input *in, rd_kafka_topic_partition_list_t *parts)
+{
+    for (int i = parts->cnt - 1; i >= 0; i--) {
+        const struct ek_partition *assignment = ek_partition_offsets_known(
+            in->partitions, parts->elems[i].topic, parts->elems[i].partition);
+        if (assignment && assignment->detached)
+            rd_kafka_topic_partition_list_del_by_idx(parts, i);
+    }
+}
+
 static void on_rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t err,
                          rd_kafka_topic_partition_list_t *parts, void *opaque)
 {
@@ -526,6 +540,7 @@ static void on_rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t err,
         ek_kafka_report(&in->watch, err, EK_KAFKA_CONSUME, "rebalance failed");
     rd_kafka_topic_partition_list_t *others = without_pending(in, parts);
     lose_partitions(in, others);
+    remove_detached(in, others);
     finish_rebalance(in, false, others);
     rd_kafka_topic_partition_list_destroy(others);
 }
