@@ -7,14 +7,15 @@
  *   move   bound on its change when each log moves by the given amount
  *
  * With u = 2^-24, half a step of a float at 1:
- *   inputs  are differences of octaves in float (num/ln.h): the log2 of a mantissa has an error
- * below u, as have its rounding with that of the mean, and the difference; the mean of a list, two
- * more. Three roundings follow, of the sum, of the scale and of the product, and one covers the
- * second order: error 3u or 5u of an octave, and 4u |value| layers  sum n products onto a bias, in
- * float, fused or not: the classic bound is (n + 1) u (|b| + sum |w x|); errors and moves of the x
- * pass through |w|, and max(0, .) moves nothing farther wide    is in double, on float z; the gate
- * reads the rounded query inputs EXACT_SLACK covers second-order terms (u squared) and the rounding
- * of these doubles.
+ *   inputs  are differences of octaves in float (num/ln.h): the log2 of a mantissa is off by less
+ *           than u, as are its rounding with that of the mean, and the difference; the mean of a
+ *           list by two more. Sum, scale and product are rounded, and one u covers the second
+ *           order: error 3u or 5u of an octave, and 4u |value|
+ *   layers  sum n products onto a bias, in float, fused or not: the classic bound is
+ *           (n + 1) u (|b| + sum |w x|); errors and moves of the x pass through |w|, and max(0, .)
+ *           moves nothing farther
+ *   wide    is in double, on float z; the gate reads the rounded query inputs
+ * EXACT_SLACK covers second-order terms (u squared) and the rounding of these doubles.
  */
 #ifndef EK_TESTS_EXACT_SCORE_H
 #define EK_TESTS_EXACT_SCORE_H
