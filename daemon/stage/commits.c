@@ -107,6 +107,9 @@ void ek_input_commit(struct ek_input *in)
     rd_kafka_topic_partition_list_destroy(list);
 }
 
+typedef void commit_result_fn(rd_kafka_t *rk, rd_kafka_resp_err_t err,
+                              rd_kafka_topic_partition_list_t *offsets, void *opaque);
+
 static void set_result(rd_kafka_t *rk, rd_kafka_resp_err_t err,
                        rd_kafka_topic_partition_list_t *offsets, void *opaque)
 {
@@ -114,21 +117,31 @@ static void set_result(rd_kafka_t *rk, rd_kafka_resp_err_t err,
     *(rd_kafka_resp_err_t *)opaque = err || !offsets || !offsets->cnt ? err : offsets->elems[0].err;
 }
 
+/* Commit a list, which is freed, and wait for the result. Return the error of the request, or
+ * RD_KAFKA_RESP_ERR__TIMED_OUT without a result; other errors are passed to `on_result`. */
+static rd_kafka_resp_err_t commit_and_wait(struct ek_input *in,
+                                           rd_kafka_topic_partition_list_t *list, int64_t wait_ms,
+                                           commit_result_fn *on_result, void *opaque)
+{
+    rd_kafka_queue_t *answers = rd_kafka_queue_new(in->client);
+    rd_kafka_resp_err_t err = rd_kafka_commit_queue(in->client, list, answers, on_result, opaque);
+    if (!err && !rd_kafka_queue_poll_callback(answers, (int)wait_ms))
+        err = RD_KAFKA_RESP_ERR__TIMED_OUT;
+    rd_kafka_queue_destroy(answers);
+    rd_kafka_topic_partition_list_destroy(list);
+    return err;
+}
+
 bool ek_input_commit_start(struct ek_input *in, const struct ek_partition *assignment, int64_t low)
 {
-    rd_kafka_resp_err_t result = RD_KAFKA_RESP_ERR__TIMED_OUT;
+    rd_kafka_resp_err_t result = RD_KAFKA_RESP_ERR_NO_ERROR;
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
     ek_input_add_offset(in, list, assignment, low, NULL);
-    rd_kafka_queue_t *answers = rd_kafka_queue_new(in->client);
-    rd_kafka_resp_err_t err = rd_kafka_commit_queue(in->client, list, answers, set_result, &result);
-    if (!err)
-        rd_kafka_queue_poll_callback(answers, EK_INPUT_REQUEST_MS);
+    rd_kafka_resp_err_t err = commit_and_wait(in, list, EK_INPUT_REQUEST_MS, set_result, &result);
     err = err ? err : result;
     if (err)
         ek_kafka_report_topic(&in->watch, err, EK_KAFKA_COMMIT, assignment->topic,
                               "positions are not committed yet");
-    rd_kafka_queue_destroy(answers);
-    rd_kafka_topic_partition_list_destroy(list);
     return !err;
 }
 
@@ -137,16 +150,12 @@ void ek_input_commit_now(struct ek_input *in, int64_t wait_ms)
     rd_kafka_topic_partition_list_t *list = moved(in);
     if (!list)
         return;
-    rd_kafka_queue_t *answers = rd_kafka_queue_new(in->client);
-    rd_kafka_resp_err_t err =
-        rd_kafka_commit_queue(in->client, list, answers, ek_input_on_commit, &in->watch);
-    if (err)
-        ek_kafka_report(&in->watch, err, EK_KAFKA_COMMIT, NULL);
-    else if (!rd_kafka_queue_poll_callback(answers, (int)wait_ms))
+    rd_kafka_resp_err_t err = commit_and_wait(in, list, wait_ms, ek_input_on_commit, &in->watch);
+    if (err == RD_KAFKA_RESP_ERR__TIMED_OUT)
         ek_log_text(in->watch.log, EK_LOG_WARN, "commit_timeout",
                     "the last offsets may come again");
-    rd_kafka_queue_destroy(answers);
-    rd_kafka_topic_partition_list_destroy(list);
+    else if (err)
+        ek_kafka_report(&in->watch, err, EK_KAFKA_COMMIT, NULL);
 }
 
 rd_kafka_consumer_group_metadata_t *ek_input_group(struct ek_input *in)
