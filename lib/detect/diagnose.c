@@ -502,12 +502,12 @@ static int collect_rows(const struct ek_detector *d, int cell, uint64_t first, u
  * precede the change. */
 static bool is_new_segment(const struct ek_detector *d, const struct ek_episode *e, int before)
 {
-    uint64_t first = ek_history_first(d->history), end = ek_history_count(d->history);
-    uint32_t lists = 0;
-    for (uint64_t i = first; i < end; i++)
+    uint32_t ever = *ek_evidence_list_count(d->evidence, e->cell, e->feature), lists = 0;
+    if (!e->cell || before >= FEW_BEFORE)
+        return false;
+    for (uint64_t i = ek_history_first(d->history); i < ek_history_count(d->history); i++)
         lists += (uint32_t)ek_history_is_observed(d->history, i, e->cell);
-    return e->cell && before < FEW_BEFORE &&
-           *ek_evidence_list_count(d->evidence, e->cell, e->feature) <= lists;
+    return ever <= lists;
 }
 
 /* Update whether the mix of the traffic explains the shift. It stays as it was when the history has

@@ -153,8 +153,8 @@ struct prediction {
     double slope_error;     /* standard error of the shift, for the errors of the slopes */
 };
 
-/* Set the lower triangle of the covariance of the predictors, and their
- * covariance with the levels of `of`. */
+/* Set the lower triangle of the covariance of the predictors, and their covariance with the levels
+ * of `of`. */
 static void compute_covariance(const struct ek_mix_rows *rows, const struct shift *of,
                                const struct shift *predictor, int n,
                                double cov[PREDICTORS][PREDICTORS], double with[PREDICTORS])
