@@ -17,7 +17,7 @@ struct kept {
     atomic_int suspended, aborted; /* log lines of suspended checkpoints and aborted transactions */
 };
 
-static bool tells(const char *line, size_t length, const char *word)
+static bool contains(const char *line, size_t length, const char *word)
 {
     return memmem(line, length, word, strlen(word)) != NULL;
 }
@@ -26,10 +26,10 @@ static bool tells(const char *line, size_t length, const char *word)
 static ssize_t hear(void *cookie, const char *line, size_t length)
 {
     struct kept *k = cookie;
-    if (tells(line, length, "event=partitions_assigned") && atomic_exchange(&k->cut, false))
+    if (contains(line, length, "event=partitions_assigned") && atomic_exchange(&k->cut, false))
         ek_mock_away(k->s.mock, true);
-    k->suspended += tells(line, length, "event=checkpoint_suspended");
-    k->aborted += tells(line, length, "event=transaction_aborted reason=ILLEGAL_GENERATION");
+    k->suspended += contains(line, length, "event=checkpoint_suspended");
+    k->aborted += contains(line, length, "event=transaction_aborted reason=ILLEGAL_GENERATION");
     return (ssize_t)length;
 }
 
