@@ -45,12 +45,32 @@ uint64_t ek_instance_salt(void)
 
 enum { SECTION_BYTES = 128, SECRET_BYTES_MAX = 4000 };
 
+void ek_property_release(struct ek_property *p)
+{
+    ek_free(p->name);
+    ek_free(p->value);
+    ek_free(p->source);
+    ek_free(p->folder);
+    *p = (struct ek_property){.name = NULL};
+}
+
+int ek_property_copy(struct ek_property *out, const struct ek_property *p, struct ek_error *e)
+{
+    *out = *p;
+    out->name = ek_strdup(p->name);
+    out->value = ek_strdup(p->value);
+    out->source = p->source ? ek_strdup(p->source) : NULL;
+    out->folder = p->folder ? ek_strdup(p->folder) : NULL;
+    if (out->name && out->value && !out->source == !p->source && !out->folder == !p->folder)
+        return EK_OK;
+    ek_property_release(out);
+    return ek_fail(e, EK_ENOMEM, "out of memory");
+}
+
 static void clear_properties(struct ek_property_list *list)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        ek_free(list->items[i].name);
-        ek_free(list->items[i].value);
-    }
+    for (size_t i = 0; i < list->count; i++)
+        ek_property_release(&list->items[i]);
     ek_free(list->items);
     *list = (struct ek_property_list){NULL, 0};
 }
@@ -194,17 +214,12 @@ int ek_config_add_property(struct ek_property_list *list, const struct ek_proper
         return ek_fail(e, EK_ENOMEM, "out of memory");
     list->items = items;
     struct ek_property *own = &items[list->count];
-    *own = *p;
-    own->name = ek_strdup(p->name);
-    own->value = ek_strdup(p->value);
+    int rc = ek_property_copy(own, p, e);
+    if (rc)
+        return rc;
     own->secret = p->secret || ek_secret_name(p->name);
-    if (own->name && own->value) {
-        list->count++;
-        return EK_OK;
-    }
-    ek_free(own->name);
-    ek_free(own->value);
-    return ek_fail(e, EK_ENOMEM, "out of memory");
+    list->count++;
+    return EK_OK;
 }
 
 static int set_property(struct ek_config *c, const struct ek_key_row *k, const char *text,

@@ -48,11 +48,20 @@ enum ek_output_writes { EK_WRITES_SCORES, EK_WRITES_FEATURES };
 
 struct ek_property {
     char *name, *value;
-    bool secret;       /* never print the value */
-    long line, column; /* position in the file; 0 when set in code */
+    char *source, *folder; /* if `value` has the contents of files: the text that names them, and
+                            * the base of relative paths, NULL: the working directory; else NULL */
+    bool secret;           /* never print the value */
+    long line, column;     /* position in the file; 0 when set in code */
 };
 
-/* Value of `sasl.oauthbearer.method` for IAM of Amazon MSK (daemon/kafka/oauth.h). */
+/* Set *out to a copy of *p. Return 0 or EK_ENOMEM; *out then holds nothing. */
+int ek_property_copy(struct ek_property *out, const struct ek_property *p, struct ek_error *e);
+void ek_property_release(struct ek_property *p);
+/* Set *out to the value, with the present contents of its files. The caller frees *out with
+ * ek_free. Return 0, EK_ENOMEM, or EK_ECONFIG or EK_ELIMIT for a file that cannot be used. */
+int ek_property_read(const struct ek_property *p, char **out, struct ek_error *e);
+
+/* Value of `sasl.oauthbearer.method` for IAM of Amazon MSK (daemon/kafka/login.h). */
 #define EK_OAUTH_AWS "aws_msk_iam"
 
 struct ek_property_list {

@@ -184,6 +184,8 @@ static int store_expanded(struct ek_key_source *s, const struct ek_key_row *k,
     struct ek_node value = *n;
     const struct ek_property p = {.name = key ? (char *)(uintptr_t)key->text : NULL,
                                   .value = (char *)x->text.data,
+                                  .source = x->from_file ? (char *)(uintptr_t)n->text : NULL,
+                                  .folder = x->from_file ? (char *)(uintptr_t)s->folder : NULL,
                                   .secret = x->from_file,
                                   .line = key ? key->line : 0,
                                   .column = key ? key->column : 0};
@@ -220,6 +222,27 @@ static int read_expanded(struct ek_key_source *s, const struct ek_key_row *k,
     return place(s, n, rc);
 }
 
+int ek_property_read(const struct ek_property *p, char **out, struct ek_error *e)
+{
+    struct expansion x;
+    expansion_init(&x);
+    int rc = p->source ? expand(p->source, p->folder, &x, e) : EK_OK;
+    if (!rc && !(*out = ek_strdup(p->source ? (const char *)x.text.data : p->value)))
+        rc = ek_fail(e, EK_ENOMEM, "out of memory");
+    expansion_release(&x);
+    return rc;
+}
+
+/* Note that the last property was read from the files in `text`, usually name=value. */
+static int mark_source(struct ek_config *c, const char *text, struct ek_error *e)
+{
+    struct ek_property *p = &c->librdkafka.items[c->librdkafka.count - 1];
+    const char *equals = strchr(text, '=');
+    p->secret = true;
+    p->source = equals ? ek_strdup(equals + 1) : NULL;
+    return p->source || !equals ? EK_OK : ek_fail(e, EK_ENOMEM, "out of memory");
+}
+
 int ek_config_set_property(struct ek_config *c, const char *text, struct ek_error *e)
 {
     struct expansion x;
@@ -228,7 +251,7 @@ int ek_config_set_property(struct ek_config *c, const char *text, struct ek_erro
     if (!rc)
         rc = ek_config_set(c, "input.librdkafka", (const char *)x.text.data, e);
     if (!rc && x.from_file)
-        c->librdkafka.items[c->librdkafka.count - 1].secret = true;
+        rc = mark_source(c, text, e);
     expansion_release(&x);
     return rc;
 }

@@ -1,7 +1,7 @@
 #include "daemon/kafka/client.h"
 
 #include "daemon/kafka/kafka.h"
-#include "daemon/kafka/oauth.h"
+#include "daemon/kafka/login.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -88,7 +88,7 @@ static int kafka_conf_set_property(rd_kafka_conf_t *conf, const struct ek_proper
                                    struct ek_error *e)
 {
     struct ek_error problem;
-    if (ek_oauth_handles(p->name))
+    if (ek_login_handles(p->name))
         return EK_OK;
     int rc = ek_kafka_conf_set(conf, p->name, p->value, &problem);
     if (rc && p->secret) /* librdkafka repeats the value in its message */
@@ -155,7 +155,7 @@ static int pass_through(rd_kafka_conf_t *conf, const struct ek_config *c,
     int rc = EK_OK;
     for (size_t i = 0; !rc && i < list->count; i++)
         rc = pass_one(conf, c, &list->items[i], e);
-    return rc ? rc : ek_oauth_configure(conf, list, e);
+    return rc ? rc : ek_login_configure(conf, list, e);
 }
 
 /* Return the last entry of `name`, which overrides the others, or NULL. */
@@ -463,7 +463,7 @@ static int set_all(rd_kafka_conf_t *conf, const struct ek_brokers *brokers,
         rc = ek_kafka_conf_set(conf, settings[i].name, settings[i].value, e);
     for (size_t i = 0; !rc && brokers->properties && i < brokers->properties->count; i++)
         rc = kafka_conf_set_property(conf, &brokers->properties->items[i], e);
-    return rc || !brokers->properties ? rc : ek_oauth_configure(conf, brokers->properties, e);
+    return rc || !brokers->properties ? rc : ek_login_configure(conf, brokers->properties, e);
 }
 
 int ek_kafka_client(rd_kafka_t **out, rd_kafka_type_t type, const struct ek_brokers *brokers,
@@ -492,7 +492,7 @@ int ek_kafka_make(rd_kafka_t **out, rd_kafka_type_t type, rd_kafka_conf_t *conf,
         rd_kafka_conf_destroy(conf);
         return ek_fail(e, code, "%s: %s", what, why);
     }
-    ek_oauth_start(*out);
+    ek_login_start(*out);
     if (type == RD_KAFKA_CONSUMER)
         rd_kafka_poll_set_consumer(*out);
     return EK_OK;

@@ -2,6 +2,7 @@
 #include "daemon/kafka/errors.h"
 
 #include "daemon/base/clock.h"
+#include "daemon/kafka/login.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -475,9 +476,19 @@ static bool find_topic(const char *reason, char topic[TOPIC_BYTES])
     return true;
 }
 
+void ek_kafka_renew_login(const struct ek_kafka_watch *w, rd_kafka_t *client)
+{
+    struct ek_error e;
+    char text[TEXT_BYTES];
+    if (ek_login_renew(client, &e))
+        ek_log_text(w->log, EK_LOG_WARN, "kafka_error", ek_error_text(&e, text, sizeof text));
+}
+
 static void on_error(rd_kafka_t *rk, int err, const char *reason, void *opaque)
 {
     char topic[TOPIC_BYTES];
+    if (err == RD_KAFKA_RESP_ERR__AUTHENTICATION)
+        ek_kafka_renew_login(opaque, rk);
     if (err == RD_KAFKA_RESP_ERR__FATAL)
         ek_kafka_report_fatal(opaque, rk, reason);
     else if (err == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED && find_topic(reason, topic))
@@ -595,6 +606,8 @@ void ek_kafka_probe(rd_kafka_t *client, struct ek_kafka_watch *w)
     const struct rd_kafka_metadata *answer;
     if (!ek_kafka_health_get(w->trouble, &state))
         return;
+    if (state.kind == EK_KAFKA_HEALTH_CREDENTIALS)
+        ek_kafka_renew_login(w, client);
     rd_kafka_resp_err_t err = rd_kafka_metadata(client, 0, NULL, &answer, PROBE_MS);
     if (err == RD_KAFKA_RESP_ERR__TIMED_OUT) /* the broker may be blocked by a fetch */
         err = rd_kafka_metadata(client, 0, NULL, &answer, BEHIND_FETCH_MS);

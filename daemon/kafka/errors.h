@@ -103,8 +103,13 @@ void ek_kafka_fail(struct ek_kafka_watch *w, const struct ek_error *e);
  */
 int ek_kafka_failure(const struct ek_kafka_watch *w, struct ek_error *e);
 
+/* Read a password from its file, in case it has changed; log a file that cannot be used. librdkafka
+ * hides repeated errors for half a minute, so the callers are a rejected login and those that wait
+ * for one. */
+void ek_kafka_renew_login(const struct ek_kafka_watch *w, rd_kafka_t *client);
+
 /* Request metadata if the client is marked unhealthy, and clear the mark if a broker responds.
- * Blocks for less than a second. */
+ * Renew a rejected login. Blocks for less than a second. */
 void ek_kafka_probe(rd_kafka_t *client, struct ek_kafka_watch *w);
 
 /* Write an error message to `out`, cut to fit. Errors an operator can fix include a remedy; others

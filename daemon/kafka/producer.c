@@ -829,12 +829,14 @@ static int topic_missing(struct ek_output *o, const char *name, struct ek_error 
                          name);
 }
 
-/* Return a fatal error if brokers keep rejecting a client that never connected: waiting cannot fix
- * wrong credentials. */
+/* Return a fatal error if brokers keep rejecting a client that never connected, and its password
+ * does not change. */
 static int still_refused(struct ek_output *o, struct ek_error *e)
 {
     struct ek_kafka_health_state t;
     ek_kafka_health_get(o->watch.trouble, &t);
+    if (t.kind == EK_KAFKA_HEALTH_CREDENTIALS)
+        ek_kafka_renew_login(&o->watch, o->client);
     if ((t.kind != EK_KAFKA_HEALTH_CREDENTIALS && t.kind != EK_KAFKA_HEALTH_TLS) ||
         t.ever_responded || ek_now_ms() - t.since_ms < EK_TOPIC_WAIT_MS)
         return EK_OK;

@@ -132,6 +132,24 @@ class TheWaysIn(Secure):
         self.assertEqual(len(WORLD.read(target, broker=secure())), COUNT * len(running))
 
 
+class AChangedPassword(Secure):
+    """A password file that is replaced while the stage runs."""
+
+    def test_is_read_after_a_rejected_login(self):
+        source, target = WORLD.topics(broker=secure())
+        secure().allow("alice", f"Read topic {source}", f"Write topic {target}", f"Write topic {target}.dead", "Read group changed")
+        WORLD.send(source, numbered(WORLD.hotel(COUNT)), broker=secure())
+        path = keep("changed.secret", "wrong-Pw.0001\n")
+        properties = sasl("SCRAM-SHA-256") | {"sasl.password": "${file:%s}" % path}
+        with daemon(source, target, "sasl_ssl", properties, group="changed") as d:
+            eventually("the login is rejected", lambda: "_AUTHENTICATION, producer" in d.log())
+            self.assertNotEqual(d.get("/ready")[0], 200)
+            keep("changed.secret", secure().PASSWORDS["alice"] + "\n")
+            d.wait_ready().wait_handled(COUNT)
+            self.assertEqual(d.stop(), 0, d.log())
+            self.assert_kept(d)
+
+
 class Tokens(BaseHTTPRequestHandler):
     """Token endpoint of an OpenID provider, whose tokens are not signed."""
 
@@ -144,7 +162,8 @@ class Tokens(BaseHTTPRequestHandler):
         self.server.requests.append((form, login, self.headers["Content-Type"]))
         claims = {"sub": "alice", "iat": time.time(), "exp": time.time() + 60}
         parts = [base64.urlsafe_b64encode(json.dumps(p).encode()).decode().rstrip("=") for p in ({"alg": "none"}, claims)]
-        known = login == "evenkeel:oidc-secret.4711"
+        known = login == f"evenkeel:{self.server.secret}"
+        self.server.answers.append(known)
         answer = {"access_token": ".".join(parts) + ".", "expires_in": 3} if known else {"error": "invalid_client"}
         body = json.dumps(answer).encode()
         self.send_response(200 if known else 401)
@@ -176,7 +195,7 @@ class Bearer(Secure):
 
     def setUp(self):
         self.server = HTTPServer(("127.0.0.1", 0), self.HANDLER)
-        self.server.requests = []
+        self.server.requests, self.server.answers, self.server.secret = [], [], "oidc-secret.4711"
         thread = threading.Thread(target=self.server.serve_forever)
         thread.start()
         self.addCleanup(thread.join)
@@ -216,6 +235,17 @@ class OpenId(Bearer):
             self.assert_renewed(d, "oidc-secret.4711")
         self.assertEqual(set(self.server.requests), {("grant_type=client_credentials&scope=kafka%20read", "evenkeel:oidc-secret.4711",
                                                       "application/x-www-form-urlencoded")})
+
+    def test_a_changed_client_secret_is_read(self):
+        self.grant("oidc-changed")
+        with daemon(self.source, self.target, "sasl_plaintext", self.properties(), group="oidc-changed") as d:
+            d.wait_ready().wait_handled(COUNT)
+            keep("oidc.secret", "oidc-secret.4712\n")
+            self.server.secret = "oidc-secret.4712"
+            known = self.server.answers.count(True)
+            eventually("tokens are renewed", lambda: self.server.answers.count(True) >= known + 3)
+            self.assertEqual(d.stop(), 0, d.log())
+            self.assert_kept(d)
 
     def test_a_refused_client_is_named(self):
         with daemon(self.source, self.target, "sasl_plaintext", self.properties(**{"client.id": "other"}), group="oidc-other") as d:

@@ -1,7 +1,9 @@
 /* Secrets: the secret librdkafka properties, their files, and their redaction. */
+#include "base/alloc.h"
 #include "daemon/config/config.h"
 #include "daemon/base/process.h"
 #include "tests/check.h"
+#include "tests/must.h"
 
 #include <librdkafka/rdkafka.h>
 
@@ -193,6 +195,29 @@ START_TEST(a_secret_comes_from_a_file_without_its_line_end)
 }
 END_TEST
 
+START_TEST(a_property_has_the_present_contents_of_its_file)
+{
+    struct ek_config *c;
+    struct ek_error e;
+    char *value;
+    const char *path = secret_file("hunter2", 7, 0600);
+    ck_assert_msg(!parse_secret(&c, path, "sasl.username", &e), "%s", e.message);
+    const struct ek_property *p = &c->librdkafka.items[0];
+    must(ek_property_read(p, &value, &e));
+    ck_assert_str_eq(value, "hunter2");
+    ek_free(value);
+    secret_file("hunter3\n", 8, 0600);
+    must(ek_property_read(p, &value, &e));
+    ck_assert_str_eq(value, "hunter3");
+    ck_assert_str_eq(p->value, "hunter2");
+    ek_free(value);
+    unlink(path);
+    ck_assert_int_eq(ek_property_read(p, &value, &e), EK_ECONFIG);
+    ck_assert_ptr_nonnull(strstr(e.message, "${file:/tmp/ek-secret-"));
+    ek_config_free(c);
+}
+END_TEST
+
 START_TEST(tokens_are_secrets_of_the_process)
 {
     static const char text[] =
@@ -295,6 +320,7 @@ Suite *suite_secret(void)
         "secret", every_property_of_librdkafka_is_known_to_be_a_secret_or_none,
         a_process_with_secrets_leaves_no_core_dump, tokens_are_secrets_of_the_process,
         credentials_of_aws_are_secrets_of_the_process,
-        a_secret_comes_from_a_file_without_its_line_end, a_secret_that_everybody_may_read_is_told,
+        a_secret_comes_from_a_file_without_its_line_end,
+        a_property_has_the_present_contents_of_its_file, a_secret_that_everybody_may_read_is_told,
         files_that_hold_no_secret_are_refused_with_their_place, no_error_repeats_a_secret);
 }

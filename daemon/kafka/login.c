@@ -1,4 +1,4 @@
-#include "daemon/kafka/oauth.h"
+#include "daemon/kafka/login.h"
 
 #include "base/alloc.h"
 #include "base/buf.h"
@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 enum {
     TIMEOUT_MS = 10000,
@@ -22,28 +23,36 @@ enum {
     LIFETIME_S = 300, /* of a token without `expires_in` */
     TOKEN_BYTES_MAX = 1 << 20,
     EXTENSIONS_MAX = 16,
-    ID_BYTES = 40
+    ID_BYTES = 40,
+    CREDENTIAL_BYTES = 4096
 };
 
-enum { METHOD, URL, CLIENT, SECRET, SCOPE, EXTENSIONS, CA_FILE, REGION, SETTINGS };
+/* Those from USER on are properties of librdkafka, too. */
+enum { METHOD, URL, CLIENT, SECRET, SCOPE, EXTENSIONS, CA_FILE, REGION, USER, PASSWORD, SETTINGS };
 static const char *const NAMES[SETTINGS] = {
-    [METHOD] = "sasl.oauthbearer.method",    [URL] = "sasl.oauthbearer.token.endpoint.url",
-    [CLIENT] = "sasl.oauthbearer.client.id", [SECRET] = "sasl.oauthbearer.client.secret",
-    [SCOPE] = "sasl.oauthbearer.scope",      [EXTENSIONS] = "sasl.oauthbearer.extensions",
-    [CA_FILE] = "https.ca.location",         [REGION] = "sasl.oauthbearer.aws.region",
+    [METHOD] = "sasl.oauthbearer.method",
+    [URL] = "sasl.oauthbearer.token.endpoint.url",
+    [CLIENT] = "sasl.oauthbearer.client.id",
+    [SECRET] = "sasl.oauthbearer.client.secret",
+    [SCOPE] = "sasl.oauthbearer.scope",
+    [EXTENSIONS] = "sasl.oauthbearer.extensions",
+    [CA_FILE] = "https.ca.location",
+    [REGION] = "sasl.oauthbearer.aws.region",
+    [USER] = "sasl.username",
+    [PASSWORD] = "sasl.password",
 };
 
 /* Settings of clients. They are few, and stay until the process ends, because librdkafka keeps only
  * a text for them: their number. */
 struct access {
     uint64_t number;
-    char *text[SETTINGS]; /* NULL: not set */
+    struct ek_property setting[SETTINGS]; /* no value: not set */
     struct access *next;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct access *all;
-static const char CONFIG[] = "sasl.oauthbearer.config", PREFIX[] = "evenkeel-token-";
+static const char CONFIG[] = "sasl.oauthbearer.config", PREFIX[] = "evenkeel-login-";
 
 static int find_setting(const char *name)
 {
@@ -53,9 +62,9 @@ static int find_setting(const char *name)
     return i;
 }
 
-bool ek_oauth_handles(const char *name)
+bool ek_login_handles(const char *name)
 {
-    return find_setting(name) < SETTINGS;
+    return find_setting(name) < USER;
 }
 
 /* ----------------------------------------------------------------- tokens */
@@ -95,21 +104,21 @@ static int read_answer(const struct ek_http_response *r, const struct ek_buf *bo
     return rc;
 }
 
-static int request_token(const struct access *a, struct ek_http *h, struct token *t,
-                         struct ek_error *e)
+static int post_request(const struct access *a, const char *secret, struct ek_http *h,
+                        struct token *t, struct ek_error *e)
 {
     char scope[SCOPE_BYTES] = "", form[SCOPE_BYTES + 100];
     struct ek_http_response response;
     struct ek_buf body;
-    if (a->text[SCOPE])
-        ek_url_escape(a->text[SCOPE], scope, sizeof scope);
+    if (a->setting[SCOPE].value)
+        ek_url_escape(a->setting[SCOPE].value, scope, sizeof scope);
     int length = snprintf(form, sizeof form, "grant_type=client_credentials%s%s",
                           *scope ? "&scope=" : "", scope);
     ek_buf_init(&body, ANSWER_BYTES_MAX);
-    const struct ek_http_request request = {.url = a->text[URL],
-                                            .ca_file = a->text[CA_FILE],
-                                            .user = a->text[CLIENT],
-                                            .password = a->text[SECRET],
+    const struct ek_http_request request = {.url = a->setting[URL].value,
+                                            .ca_file = a->setting[CA_FILE].value,
+                                            .user = a->setting[CLIENT].value,
+                                            .password = secret,
                                             .body = form,
                                             .body_type = "application/x-www-form-urlencoded",
                                             .length = (size_t)length,
@@ -128,9 +137,20 @@ static int request_token(const struct access *a, struct ek_http *h, struct token
     return rc;
 }
 
+static int request_token(const struct access *a, struct ek_http *h, struct token *t,
+                         struct ek_error *e)
+{
+    char *secret = NULL;
+    int rc = ek_property_read(&a->setting[SECRET], &secret, e);
+    if (!rc)
+        rc = post_request(a, secret, h, t, e);
+    ek_free(secret);
+    return rc;
+}
+
 static bool is_aws(const struct access *a)
 {
-    return !strcmp(a->text[METHOD], EK_OAUTH_AWS);
+    return !strcmp(a->setting[METHOD].value, EK_OAUTH_AWS);
 }
 
 static int sign_token(const struct access *a, struct token *t, struct ek_error *e)
@@ -143,7 +163,7 @@ static int sign_token(const struct access *a, struct token *t, struct ek_error *
     t->expires_ms = now_ms + (int64_t)EK_AWS_TOKEN_S * 1000;
     if (credentials.expires_ms < t->expires_ms)
         t->expires_ms = credentials.expires_ms;
-    if (ek_aws_token_sign(&credentials, a->text[REGION], now_ms, &t->text))
+    if (ek_aws_token_sign(&credentials, a->setting[REGION].value, now_ms, &t->text))
         rc = ek_fail(e, EK_ENOMEM, "out of memory");
     ek_aws_credentials_release(&credentials);
     return rc;
@@ -196,15 +216,15 @@ static const struct access *find_access(const char *config)
 
 static void give_token(rd_kafka_t *client, const struct access *a, struct token *t)
 {
-    char why[300] = "out of memory",
-         *copy = a->text[EXTENSIONS] ? ek_strdup(a->text[EXTENSIONS]) : NULL;
+    const char *own = a->setting[EXTENSIONS].value;
+    char why[300] = "out of memory", *copy = own ? ek_strdup(own) : NULL;
     const char *extensions[2 * EXTENSIONS_MAX];
     rd_kafka_resp_err_t err = RD_KAFKA_RESP_ERR__FAIL;
     const char *text = ek_buf_string(&t->text);
-    if (text && (copy || !a->text[EXTENSIONS]))
-        err = rd_kafka_oauthbearer_set_token(client, text, t->expires_ms,
-                                             is_aws(a) ? "evenkeel" : a->text[CLIENT], extensions,
-                                             split_extensions(copy, extensions), why, sizeof why);
+    if (text && (copy || !own))
+        err = rd_kafka_oauthbearer_set_token(
+            client, text, t->expires_ms, is_aws(a) ? "evenkeel" : a->setting[CLIENT].value,
+            extensions, split_extensions(copy, extensions), why, sizeof why);
     if (err)
         rd_kafka_oauthbearer_set_token_failure(client, why);
     ek_free(copy);
@@ -230,6 +250,45 @@ static void refresh(rd_kafka_t *client, const char *config, void *context)
     ek_buf_release(&t.text);
 }
 
+/* ----------------------------------------------------------------- passwords */
+
+/* Set *out to the present value of a setting, or to that of the client. */
+static int read_credential(rd_kafka_t *client, const struct ek_property *p, const char *name,
+                           char **out, struct ek_error *e)
+{
+    char text[CREDENTIAL_BYTES] = "";
+    size_t size = sizeof text;
+    if (p->value)
+        return ek_property_read(p, out, e);
+    rd_kafka_conf_get(rd_kafka_conf(client), name, text, &size);
+    *out = ek_strdup(text);
+    return *out ? EK_OK : ek_fail(e, EK_ENOMEM, "out of memory");
+}
+
+static const struct access *find_client(rd_kafka_t *client)
+{
+    char id[ID_BYTES];
+    size_t size = sizeof id;
+    bool has = rd_kafka_conf_get(rd_kafka_conf(client), CONFIG, id, &size) == RD_KAFKA_CONF_OK;
+    return has ? find_access(id) : NULL;
+}
+
+int ek_login_renew(rd_kafka_t *client, struct ek_error *e)
+{
+    const struct access *a = find_client(client);
+    char *user = NULL, *password = NULL;
+    if (!a || !(a->setting[USER].source || a->setting[PASSWORD].source))
+        return EK_OK;
+    int rc = read_credential(client, &a->setting[USER], NAMES[USER], &user, e);
+    if (!rc)
+        rc = read_credential(client, &a->setting[PASSWORD], NAMES[PASSWORD], &password, e);
+    if (!rc)
+        rd_kafka_error_destroy(rd_kafka_sasl_set_credentials(client, user, password));
+    ek_free(user);
+    ek_free(password);
+    return rc;
+}
+
 /* ----------------------------------------------------------------- settings */
 
 static bool is_same(const char *a, const char *b)
@@ -237,45 +296,51 @@ static bool is_same(const char *a, const char *b)
     return a && b ? !strcmp(a, b) : a == b;
 }
 
-static bool has_texts(const struct access *a, const char *const text[SETTINGS])
+static bool has_settings(const struct access *a, const struct ek_property *const own[SETTINGS])
 {
-    for (int i = 0; i < SETTINGS; i++)
-        if (!is_same(a->text[i], text[i]))
+    static const struct ek_property none;
+    for (int i = 0; i < SETTINGS; i++) {
+        const struct ek_property *p = own[i] ? own[i] : &none, *q = &a->setting[i];
+        if (!is_same(p->value, q->value) || !is_same(p->source, q->source) ||
+            !is_same(p->folder, q->folder))
             return false;
+    }
     return true;
 }
 
 static void free_access(struct access *a)
 {
     for (int i = 0; i < SETTINGS; i++)
-        ek_free(a->text[i]);
+        ek_property_release(&a->setting[i]);
     ek_free(a);
 }
 
 /* Return the number of settings that are copied, or 0 if out of memory. Called with the lock. */
-static uint64_t add_access(const char *const text[SETTINGS])
+static uint64_t add_access(const struct ek_property *const own[SETTINGS])
 {
+    struct ek_error unwanted;
     struct access *a = all;
-    while (a && !has_texts(a, text))
+    while (a && !has_settings(a, own))
         a = a->next;
     if (a)
         return a->number;
     a = ek_calloc(1, sizeof *a);
+    for (int i = 0; a && i < SETTINGS; i++)
+        if (own[i] && ek_property_copy(&a->setting[i], own[i], &unwanted)) {
+            free_access(a);
+            a = NULL;
+        }
     if (!a)
         return 0;
-    for (int i = 0; i < SETTINGS; i++)
-        if (text[i] && !(a->text[i] = ek_strdup(text[i]))) {
-            free_access(a);
-            return 0;
-        }
     a->number = all ? all->number + 1 : 1;
     a->next = all;
     all = a;
     return a->number;
 }
 
-static int check_region(const char *region, struct ek_error *e)
+static int check_region(const struct ek_property *p, struct ek_error *e)
 {
+    const char *region = p ? p->value : NULL;
     if (!region || !*region)
         return ek_fail(e, EK_ECONFIG,
                        "librdkafka property '%s' is " EK_OAUTH_AWS
@@ -290,57 +355,72 @@ static int check_region(const char *region, struct ek_error *e)
 }
 
 /* Check the settings of a method. */
-static int check_settings(const char *const text[SETTINGS], struct ek_error *e)
+static int check_settings(const struct ek_property *const own[SETTINGS], struct ek_error *e)
 {
-    if (!strcmp(text[METHOD], EK_OAUTH_AWS))
-        return check_region(text[REGION], e);
-    if (strcmp(text[METHOD], "oidc") != 0)
+    const char *method = own[METHOD]->value;
+    if (!strcmp(method, EK_OAUTH_AWS))
+        return check_region(own[REGION], e);
+    if (strcmp(method, "oidc") != 0)
         return ek_fail(e, EK_ECONFIG,
                        "librdkafka property '%s' is '%.40s', expected oidc or " EK_OAUTH_AWS,
-                       NAMES[METHOD], text[METHOD]);
+                       NAMES[METHOD], method);
     for (int i = URL; i <= SECRET; i++)
-        if (!text[i] || !*text[i])
+        if (!own[i] || !*own[i]->value)
             return ek_fail(e, EK_ECONFIG, "librdkafka property '%s' is oidc: set '%s'",
                            NAMES[METHOD], NAMES[i]);
-    if (strncmp(text[URL], "https://", 8) != 0 && strncmp(text[URL], "http://", 7) != 0)
+    if (strncmp(own[URL]->value, "https://", 8) != 0 && strncmp(own[URL]->value, "http://", 7) != 0)
         return ek_fail(e, EK_ECONFIG, "librdkafka property '%s' is no address with https://",
                        NAMES[URL]);
     return EK_OK;
 }
 
-int ek_oauth_configure(rd_kafka_conf_t *conf, const struct ek_property_list *list,
+/* Return whether a password is used, and comes from a file. With OAUTHBEARER librdkafka would read
+ * CONFIG. */
+static bool has_password_file(const rd_kafka_conf_t *conf, const struct ek_property *user,
+                              const struct ek_property *password)
+{
+    char mechanism[sizeof "OAUTHBEARER"] = "";
+    size_t size = sizeof mechanism;
+    rd_kafka_conf_get(conf, "sasl.mechanisms", mechanism, &size);
+    return strcasecmp(mechanism, "OAUTHBEARER") != 0 &&
+           ((user && user->source) || (password && password->source));
+}
+
+int ek_login_configure(rd_kafka_conf_t *conf, const struct ek_property_list *list,
                        struct ek_error *e)
 {
-    const char *text[SETTINGS] = {NULL};
+    const struct ek_property *own[SETTINGS] = {NULL};
+    struct ek_property region = {.name = (char *)(uintptr_t)NAMES[REGION],
+                                 .value = (char *)(uintptr_t)ek_aws_region()};
     char id[ID_BYTES];
     for (size_t i = 0; i < list->count; i++) {
         int setting = find_setting(list->items[i].name);
         if (setting < SETTINGS)
-            text[setting] = list->items[i].value;
+            own[setting] = &list->items[i];
     }
-    if (!text[METHOD])
+    bool is_oauth = own[METHOD] != NULL;
+    if (!is_oauth && !has_password_file(conf, own[USER], own[PASSWORD]))
         return EK_OK;
-    if (!text[REGION])
-        text[REGION] = ek_aws_region();
-    int rc = check_settings(text, e);
+    if (!own[REGION] && region.value)
+        own[REGION] = &region;
+    int rc = is_oauth ? check_settings(own, e) : EK_OK;
     if (rc)
         return rc;
     pthread_mutex_lock(&lock);
-    uint64_t number = add_access(text);
+    uint64_t number = add_access(own);
     pthread_mutex_unlock(&lock);
     if (!number)
         return ek_fail(e, EK_ENOMEM, "out of memory");
     snprintf(id, sizeof id, "%s%" PRIu64, PREFIX, number);
     rd_kafka_conf_set(conf, CONFIG, id, NULL, 0);
-    rd_kafka_conf_set_oauthbearer_token_refresh_cb(conf, refresh);
+    if (is_oauth)
+        rd_kafka_conf_set_oauthbearer_token_refresh_cb(conf, refresh);
     return EK_OK;
 }
 
-void ek_oauth_start(rd_kafka_t *client)
+void ek_login_start(rd_kafka_t *client)
 {
-    char id[ID_BYTES];
-    size_t size = sizeof id;
-    if (rd_kafka_conf_get(rd_kafka_conf(client), CONFIG, id, &size) == RD_KAFKA_CONF_OK &&
-        find_access(id))
+    const struct access *a = find_client(client);
+    if (a && a->setting[METHOD].value)
         rd_kafka_error_destroy(rd_kafka_sasl_background_callbacks_enable(client));
 }
