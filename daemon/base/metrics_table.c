@@ -183,7 +183,7 @@ static const struct ek_family FAMILIES[] = {
 
     {"evenkeel_kafka_errors_total", COUNTER, "class", "Errors of the Kafka clients, by class.",
      "`retriable`, `message`, `abortable`, `fatal`; `credentials`, `tls`, `authorization`: "
-     "[security](kafka-access.md)",
+     "[Kafka access](kafka-access.md)",
      "Kafka"},
     {"evenkeel_rebalances_total", COUNTER, "", "Assignments and revocations of partitions.", "",
      NULL},

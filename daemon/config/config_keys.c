@@ -211,12 +211,12 @@ static const struct ek_key_row KEYS[] = {
 
     MAP("assets", "trained files and rules"),
     PATH("assets.manifest", IN_CONFIG(manifest), EK_KEY_REQUIRED | EK_KEY_RELOADABLE,
-         "feature manifest"),
+         "feature manifest; a reload rejects another one"),
     PATH("assets.profile", IN_CONFIG(profile), EK_KEY_REQUIRED | EK_KEY_RELOADABLE,
          "training statistics, written by `evenkeel profile`"),
     PATH("assets.model", IN_CONFIG(model), EK_KEY_RELOADABLE,
          "model that scores lists: a network of `evenkeel train`, or the user's own ranker as "
-         "LightGBM text, XGBoost JSON or ONNX (repair.md); without it, lists are only monitored"),
+         "LightGBM text, XGBoost JSON or ONNX (repair.md); needed to change scores"),
     PATH("assets.rules", IN_CONFIG(rules), EK_KEY_RELOADABLE, "rules; the defaults only observe"),
 
     MAP("state", "checkpoints, which a restart restores"),

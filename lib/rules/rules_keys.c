@@ -324,9 +324,9 @@ static const struct ek_key_row KEYS[] = {
              "saves; an alert is sent instead. The budget of each route uses this fraction"},
     {"defaults.actions", EK_KEY_MAP, .also = "features.*",
      .help = "action for each class; a class that is not listed keeps its default. `auto` "
-             "with `writes: scores` is `route` for `scale`, `route_normalized` for `power` and "
-             "`offset`, `blank` for `sign`, else `alert`; with `writes: features` it is the "
-             "mitigation that suits the finding (repair.md)"},
+             "with a network is `route` for `scale`, `route_normalized` for `power` and "
+             "`offset`, `blank` for `sign`, else `alert`; with `writes: features` or your own "
+             "ranker it is the mitigation that suits the finding (repair.md)"},
     {"defaults.actions.scale", EK_KEY_CHOICE, IN_RULE(actions[EK_SCALE]),
      .read = ek_rules_read_reaction, .choices = OF_VALUES, .built_in = "auto",
      .help = "values multiplied by a factor"},
@@ -403,7 +403,8 @@ static const struct ek_key_row KEYS[] = {
     {"defaults.dedup_key", EK_KEY_TEXTS, IN_RULES(dedup_key), .read = ek_rules_read_dedup_key,
      .choices = "query_features items.id", .built_in = "[query_features, items.id]",
      .help =
-         "fields that identify a repeated list, which is no new evidence; `[]`: every list is new"},
+         "fields that identify a repeated list, which is no new evidence; values replace missing "
+         "item ids; `[]`: every list is new"},
     {"defaults.stratify_by", EK_KEY_TEXT, IN_RULES(stratify_by), .read = ek_rules_read_stratify_by,
      .built_in = "none",
      .help = "stratum of the profile: a segment dimension or query feature; `none`: that of the "
