@@ -90,7 +90,7 @@ PARALLEL = $(if $(filter --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 demo: deps-build ## the whole story in a minute; installs what is missing and builds first
 	@$(MAKE) --no-print-directory $(PARALLEL) $(B)/evenkeel
 	$(B)/evenkeel demo
-check: deps deps-broker deps-watch deps-lint ## all the tests; installs what is missing and builds first
+check: deps deps-broker deps-watch deps-tests deps-lint ## all the tests; installs what is missing and builds first
 	@$(MAKE) --no-print-directory $(PARALLEL) all check-binaries
 	@$(MAKE) --no-print-directory check-parts
 deps: deps-build deps-wheel ## install what the build needs (Debian), if anything
@@ -103,6 +103,8 @@ deps-broker: ## install what the test broker needs (Java, Maven), if anything
 deps-watch: ## install what takes alerts and reads metrics in tests (Alertmanager, promtool), if anything
 	@deploy/deps.sh watch
 
+deps-tests: ## install programs and Python modules of the other tests, if anything
+	@deploy/deps.sh tests
 deps-lint: ## install what the gates check layout, spelling and code with, if anything
 	@deploy/deps.sh lint
 
@@ -261,5 +263,5 @@ help: ## this list
 
 -include $(B)/deploy/unit_table.d $(B)/deploy/page_table.d $(B)/deploy/reference.d $(REFERENCE_OBJ:.o=.d) $(LIB_CXX:%.cc=$(B)/%.d) $(PROGRAM_SRC:%.c=$(B)/%.d) $(UNIT_OBJ:.o=.d) \
   $(PROP_OBJ:.o=.d)
-.PHONY: all demo check reference deps deps-build deps-wheel deps-broker deps-watch deps-lint check-unit check-prop check-binaries check-parts \
+.PHONY: all demo check reference deps deps-build deps-wheel deps-broker deps-watch deps-tests deps-lint check-unit check-prop check-binaries check-parts \
   compile-commands clean help FORCE

@@ -4,6 +4,7 @@
 #   deploy/deps.sh          what the program and its tests need
 #   deploy/deps.sh broker   what the test broker (Apache Kafka, tests only) needs
 #   deploy/deps.sh watch    what watches others (Alertmanager, Prometheus' promtool; tests only)
+#   deploy/deps.sh tests    programs and Python modules of the other tests
 #   deploy/deps.sh lint     what the gates check layout, spelling and code with (tests only)
 #   deploy/deps.sh exchange what the exchange of models with PyTorch and ONNX (tests only) needs
 #   deploy/deps.sh page     what the tests of the page in the browser need
@@ -70,6 +71,15 @@ ANALYZE_PROGRAMS='
 gcc gcc
 clang-tidy clang-tidy
 cppcheck cppcheck
+'
+TESTS_PROGRAMS='
+curl curl
+git git
+zstd zstd
+'
+TESTS_MODULES='
+numpy python3-numpy
+yaml python3-yaml
 '
 LINT_PROGRAMS='
 clang-format clang-format
@@ -237,6 +247,9 @@ check_all() {
 		check_broker
 	elif [ "$1" = watch ]; then
 		check_programs "$WATCH_PROGRAMS"
+	elif [ "$1" = tests ]; then
+		check_programs "$TESTS_PROGRAMS"
+		check_modules "$TESTS_MODULES"
 	elif [ "$1" = lint ]; then
 		check_programs "$LINT_PROGRAMS"
 	elif [ "$1" = exchange ]; then
@@ -305,14 +318,14 @@ install_missing() {
 set_name=build only_check=
 for word in "$@"; do
 	case $word in
-	build | broker | watch | lint | exchange | page | bench | wheel | analyze | deb | dist | arm64 | package | fuzz) set_name=$word ;;
+	build | broker | watch | tests | lint | exchange | page | bench | wheel | analyze | deb | dist | arm64 | package | fuzz) set_name=$word ;;
 	--check) only_check=1 ;;
 	--libraries)
 		echo "$BUILD_LIBRARIES$BUILD_HEADERS" | awk 'NF { printf "%s%s", n++ ? "," : "", $NF }'
 		exit
 		;;
 	*)
-		echo "usage: deploy/deps.sh [build|broker|watch|lint|exchange|page|bench|wheel|analyze|deb|dist|arm64|package|fuzz] [--check|--libraries]" >&2
+		echo "usage: deploy/deps.sh [build|broker|watch|tests|lint|exchange|page|bench|wheel|analyze|deb|dist|arm64|package|fuzz] [--check|--libraries]" >&2
 		exit 2
 		;;
 	esac

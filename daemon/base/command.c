@@ -242,7 +242,8 @@ static int fail_tools(const char *command, const char *folder)
  * running program, then in ../libexec/evenkeel. Return an exit status if it cannot be executed. */
 static int exec_tools(char **argv)
 {
-    char folder[PATH_MAX] = "/proc/self", path[PATH_MAX + 64];
+    static char path[PATH_MAX + 64]; /* stays in argv */
+    char folder[PATH_MAX] = "/proc/self";
     size_t count = sizeof TOOLS_FOLDERS / sizeof *TOOLS_FOLDERS;
     bool searching = find_folder(folder, sizeof folder);
     for (size_t i = 0; searching && i < count; i++) {
@@ -257,7 +258,7 @@ static int exec_tools(char **argv)
 /* Run the command named argv[1]. Return an exit status. */
 static int run(const struct ek_program *p, int argc, char **argv)
 {
-    char name[64];
+    static char name[64]; /* stays in argv */
     const struct ek_command *c = p->commands;
     while (c < p->commands + p->command_count && strcmp(c->name, argv[1]))
         c++;

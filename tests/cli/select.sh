@@ -17,13 +17,16 @@ features:
   - {name: nights, index: 6, role: query}
 END
 lists() { # count, seed
-	awk -v lists="$1" -v seed="$2" 'BEGIN {
-		srand(seed)
+	awk -v lists="$1" -v seed="$2" 'function uniform() { # equal in every awk
+		seed = (seed * 16807) % 2147483647
+		return seed / 2147483647
+	}
+	BEGIN {
 		for (q = 1; q <= lists; q++) {
-			nights = 1 + int(7 * rand())
+			nights = 1 + int(7 * uniform())
 			for (i = 0; i < 8; i++) {
-				a = 1 + 99 * rand(); b = 1 + 99 * rand()
-				printf "%d qid:%d 1:%.3f 2:%.5f 3:%.3f 4:%.4f 5:4 6:%d\n", (a - 0.7 * b > 30), q, a, a * a, b, rand(), nights
+				a = 1 + 99 * uniform(); b = 1 + 99 * uniform()
+				printf "%d qid:%d 1:%.3f 2:%.5f 3:%.3f 4:%.4f 5:4 6:%d\n", (a - 0.7 * b > 30), q, a, a * a, b, uniform(), nights
 			}
 		}
 	}'

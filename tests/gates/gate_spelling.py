@@ -9,7 +9,7 @@ FOLDERS = ("lib", "daemon", "python", "java", "docs", "deploy", "tests")
 # Folders of inputs with deliberate mistakes.
 SKIPPED = ("tests/bad/", "tests/golden/", "tests/fuzz/corpus/", "tests/gates/gate_spelling.py")
 # Words of the field, and tests of misspelled input.
-KNOWN = "inflight,mape,crate,crates,bu,zar,nd,ot,whats,servce,sesion,featur,reson,unsecure,strem,nulll,tthe,trian,valeu,limts"
+KNOWN = "inflight,mape,crate,crates,bu,zar,nd,ot,whats,servce,sesion,featur,reson,unsecure,strem,nulll,tthe,trian,valeu,limts,secur,tresholds,itmes,caf"
 BRITISH = re.compile(
     r"\b(catalogue|behaviour|colour|favour|neighbour|centre|licen" + r"ce|judgement|learnt|labelled|labelling|cancelled|travelling|modelling"
     r"|(?:kilo|centi|milli)?metres?|grey|artefact|fulfil|whilst|programme"

@@ -26,6 +26,10 @@ runs_unpacked() ( # with all libraries but those of the system from its own fold
 # Enterprise Linux 9 and Ubuntu 22.04 are the oldest systems with these versions.
 oldest() (
 	needs objdump
+	grep -qx 'VERSION_CODENAME=bookworm' /etc/os-release || {
+		echo "a release is built on Debian 12"
+		exit 77
+	}
 	objdump -T "$unpacked"/bin/* "$unpacked"/lib/evenkeel/* | sed -nE 's/.*\*UND\*.*\((GLIBC|GLIBCXX)_([0-9.]+)\).*/\1 \2/p' | sort -u >"$scratch/versions"
 	for pair in "GLIBC 2.34" "GLIBCXX 3.4.29"; do
 		highest=$(sed -n "s/^${pair% *} //p" "$scratch/versions" | sort -V | tail -n 1)

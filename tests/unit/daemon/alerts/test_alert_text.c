@@ -254,7 +254,7 @@ START_TEST(a_part_of_an_address_that_may_be_a_secret_is_not_shown)
     ck_assert(hides(url, "\"\\/services\\/T0\\/0123456789ab\""));
     ck_assert(!hides(url, "no service at h.example"));
     repeat(cut, sizeof cut - 8, ".");
-    snprintf(cut + strlen(cut), 10, "01234567"); /* position of the truncation */
+    snprintf(cut + strlen(cut), 9, "01234567"); /* position of the truncation */
     ck_assert_uint_eq(strlen(cut), EK_HTTP_START_BYTES - 1);
     ck_assert(hides(url, cut));
 }

@@ -72,6 +72,8 @@ static void begin(struct scene *s)
     rd_kafka_conf_set_log_cb(conf, swallow);
     s->carrier = make(conf);
     s->cluster = rd_kafka_mock_cluster_new(s->carrier, 1);
+    rd_kafka_mock_topic_create(s->cluster, "in", 1,
+                               1); /* offsets of an unknown topic are refused */
     s->client = producer(s);
     s->metrics = ek_metrics_new();
     s->watch = (struct ek_kafka_watch){.metrics = s->metrics, .role = "producer"};
