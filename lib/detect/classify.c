@@ -52,7 +52,7 @@ int ek_diagnosis_is_same(const struct ek_diagnosis *then, const struct ek_diagno
     return alike && (then->class != EK_SCALE || levels_alike(then, now, measured));
 }
 
-enum { LISTS_FOR_MIX = 16 };
+enum { LISTS_FOR_MIX = 16, USUAL_LISTS = 128 };
 static const double LARGEST_RESIDUAL = 12;
 /* How far a share must move: absolute, relative to the rarer side, and in standard errors. */
 static const double MISSING_MOVE = .05, MISSING_RATIO = .2, ZERO_MOVE = .05, ZERO_RATIO = .25,
@@ -84,6 +84,7 @@ static const double SENTINEL = .5;
 static const double LEVEL_REPORTED = .1, SHAPE_ERRORS = 3, SHAPE_AHEAD = 6;
 /* Prior in ln likelihood: exponents near 1 are implausible. */
 static const double LIKELY = 3, FEW_LISTS = .5, POWER_LEAST_LN = .1, POWER_PLAIN_LN = .25;
+static const double POWER_SPREAD = .5; /* fraction of the change of the spread that a power needs */
 /* Without a change of spread, items must beat a scale by this ln likelihood. */
 static const double ITEMS_OVER_SCALE = 4;
 
@@ -138,6 +139,29 @@ static void spreads(const struct ek_baseline *b, const struct ek_window *w, stru
     d->spread_ratio = exp(whole / d->lists);
     d->spread_test = score / sqrt(d->lists);
     d->incoherent = incoherent / d->lists;
+}
+
+void ek_usual_measure(const struct ek_baseline *b, const struct ek_window *w, struct ek_usual *out)
+{
+    struct ek_diagnosis d = {.class = EK_CLASS_NONE};
+    double error;
+    spreads(b, w, &d);
+    out->known = d.lists >= USUAL_LISTS;
+    out->spread_ln = log(d.spread_ratio);
+    for (int i = 0; i < EK_SHARES; i++)
+        out->share[i] = mean_share(w, i, &error);
+}
+
+void ek_usual_apply(const struct ek_usual *u, const struct ek_baseline *b, struct ek_baseline *out)
+{
+    *out = *b;
+    for (int c = 0; c < EK_SIZE_CLASSES; c++) {
+        out->spread_mean[c] += (float)u->spread_ln;
+        if (b->spread_hi[c] < EK_SPREAD_UNKNOWN)
+            out->spread_hi[c] += (float)u->spread_ln;
+    }
+    for (int i = 0; i < EK_SHARES; i++)
+        out->share[i] = (float)u->share[i];
 }
 
 /* Return the mean of a residual in training. */
@@ -214,9 +238,7 @@ static int sizes_moved(const struct ek_diagnosis *d)
     return spread_moved(d) && fabs(d->mean_ln) > fmax(SIGN_LEVEL, LEVEL_ERRORS * d->mean_error_ln);
 }
 
-/* Return whether missing values became negative, such as -1: negative values appeared in place of
- * missing ones. */
-static int is_sentinel(const struct ek_baseline *b, const struct ek_diagnosis *d)
+int ek_diagnosis_is_sentinel(const struct ek_baseline *b, const struct ek_diagnosis *d)
 {
     double fewer = b->share[EK_SHARE_MISSING] - d->share[EK_SHARE_MISSING];
     return b->share[EK_SHARE_NEGATIVE] < POSITIVE &&
@@ -246,7 +268,7 @@ static enum ek_class by_shares(const struct ek_baseline *b, const struct ek_diag
     if (share_moved(b, d, EK_SHARE_ZERO, ZERO_MOVE, ZERO_RATIO) > 0 ||
         is_unfrozen(b, d, EK_SHARE_ZERO, ZERO_MOVE, ZERO_RATIO) > 0)
         return EK_ZERO;
-    if (sign_moved(b, d) && (!sizes_moved(d) || is_sentinel(b, d)))
+    if (sign_moved(b, d) && (!sizes_moved(d) || ek_diagnosis_is_sentinel(b, d)))
         return EK_SIGN;
     if (d->share[EK_SHARE_TIED] > STUCK_TIED && b->share[EK_SHARE_TIED] < STUCK_USUAL)
         return EK_STUCK;
@@ -297,6 +319,13 @@ static int is_likely(const struct ek_diagnosis *d, const struct ek_explanation *
     return d->spread_ratio < 1 || e->share > FEW_LISTS;
 }
 
+/* A power a multiplies the spread by a. */
+static int is_like_power(const struct ek_diagnosis *d, const struct ek_explanation *power)
+{
+    double wider = log(d->spread_ratio), expected = power->share * log(power->value);
+    return wider * expected > 0 && fabs(wider) > POWER_SPREAD * fabs(expected);
+}
+
 /* An offset away from zero moves small values more than large ones, which narrows the ln values;
  * one towards zero widens them. */
 static int is_like_offset(const struct ek_diagnosis *d)
@@ -317,7 +346,8 @@ static void classify_spread(const struct ek_baseline *b, const struct ek_fit_tar
     d->class = EK_SHAPE;
     double size = fabs(log(power.value)), ahead = level_reported(d) ? 0 : SHAPE_AHEAD;
     power.worth += size > POWER_PLAIN_LN ? LIKELY : -LIKELY;
-    if (power.worth > best.worth + ahead && size > POWER_LEAST_LN && is_likely(d, &power)) {
+    bool possible = one_sign(b) && size > POWER_LEAST_LN && is_like_power(d, &power);
+    if (possible && power.worth > best.worth + ahead && is_likely(d, &power)) {
         best = power;
         d->class = EK_POWER;
     }

@@ -22,6 +22,19 @@ struct ek_window {
     bool single;              /* one value per list, of a query feature */
 };
 
+/* Spread and shares of the lists of a segment before a change, which may differ from those of all
+ * training lists. */
+struct ek_usual {
+    int known;
+    double spread_ln; /* mean ln spread, relative to training */
+    double share[EK_SHARES];
+};
+
+/* Set *out to those of the lists in `w`, unknown for fewer than 128 lists with a known spread. */
+void ek_usual_measure(const struct ek_baseline *b, const struct ek_window *w, struct ek_usual *out);
+/* Set *out to the baseline of lists that are usually so. `u` must be known. */
+void ek_usual_apply(const struct ek_usual *u, const struct ek_baseline *b, struct ek_baseline *out);
+
 struct ek_diagnosis {
     enum ek_class class;
     struct ek_alignment level;
@@ -59,6 +72,10 @@ void ek_describe(const struct ek_baseline *b, const float *density, const struct
 /* Set *out as ek_describe does, and set the class of other changes by a fit of transformations. */
 void ek_classify(const struct ek_baseline *b, const float *density, const struct ek_window *w,
                  struct ek_diagnosis *out);
+
+/* Return whether missing values became negative, such as -1: negative values appeared in place of
+ * missing ones. */
+int ek_diagnosis_is_sentinel(const struct ek_baseline *b, const struct ek_diagnosis *d);
 
 /* Return whether the lists look like training in every respect. The level may differ by less than
  * the factor report_threshold. */

@@ -67,9 +67,10 @@ struct ek_episode {
     double before_ln;    /* level before the change, relative to training */
     double wider;        /* own spread before the change, beyond that of training (ln); -1: unknown,
                           * as the history has no list before the change */
-    int gradual;         /* the level moved little by little, as no change of unit does */
-    int varies;          /* lists have factors of their own */
-    int mix;             /* enum ek_mix, or EK_MIX_EXCLUDED if unknown */
+    struct ek_usual usual; /* of the segment before the change; unknown for all traffic */
+    int gradual;           /* the level moved little by little, as no change of unit does */
+    int varies;            /* lists have factors of their own */
+    int mix;               /* enum ek_mix, or EK_MIX_EXCLUDED if unknown */
     struct ek_diagnosis diagnosis;
     struct ek_category_diagnosis category; /* for EK_NEW_CATEGORY */
     int query_feature;                     /* its value is the factor; -1: constant factor */
@@ -397,6 +398,10 @@ int ek_diagnosis_is_current(struct ek_detector *d, struct ek_episode *e);
 void ek_episode_follow(struct ek_detector *d, const struct ek_episode *e, double shift_ln);
 /* Return the design effect of the level of the episode's feature, at least 1. */
 double ek_episode_design_effect(const struct ek_detector *d, const struct ek_episode *e);
+/* Return the baseline of the lists of an episode, as usual in its segment: that of the profile, or
+ * *own, which is set. */
+const struct ek_baseline *ek_episode_baseline(const struct ek_detector *d,
+                                              const struct ek_episode *e, struct ek_baseline *own);
 /* Keep the level of all traffic within its range in training, so that a change beyond
  * action_threshold is measured against training and not against a level that has followed it. */
 void ek_episode_bound_level(struct ek_detector *d, const struct ek_episode *e);

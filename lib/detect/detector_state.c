@@ -502,6 +502,23 @@ static void unused_serialize(struct ek_detector *d, enum ek_unused why, struct e
     ek_serialize_require(s, d->unused[why] >= 0 && d->unused[why] <= 1);
 }
 
+/* Serialize what was usual in the segments of episodes, which states of earlier versions lack. */
+static void usual_serialize(struct ek_detector *d, struct ek_serialize *s)
+{
+    if (ek_serialize_is_reading(s) && s->at == s->end)
+        return;
+    for (int i = 0; i < d->episodes; i++) {
+        struct ek_usual *u = &d->episode[i].usual;
+        int open = d->episode[i].phase != EK_PHASE_NONE;
+        u->known &= open;
+        ek_serialize_int(s, &u->known, 0, open);
+        if (!u->known)
+            continue;
+        ek_serialize_f64(s, &u->spread_ln);
+        ek_serialize_raw(s, u->share, sizeof u->share);
+    }
+}
+
 static void changes_serialize(struct ek_detector *d, struct ek_serialize *s)
 {
     for (int f = 0; f < d->features; f++) {
@@ -513,6 +530,7 @@ static void changes_serialize(struct ek_detector *d, struct ek_serialize *s)
     ek_incidents_serialize(d, s, ek_cells_count(d->cells));
     for (int why = 0; why < EK_UNUSED_REASONS; why++)
         unused_serialize(d, (enum ek_unused)why, s);
+    usual_serialize(d, s);
 }
 
 void ek_detector_part_serialize(struct ek_detector *d, enum ek_detector_part part, int number,

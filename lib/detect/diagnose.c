@@ -218,6 +218,7 @@ enum {
  * of healthy traffic that moves no frozen factor (ln). */
 static const double STEADY_ERRORS = 2, STEADY_SHARE = .1, DRIFT_LN = .1;
 static const double SINCE_SHARE = .99; /* a single list may be an exception */
+static const double STILL_WHOLE = .8;  /* fraction of moved lists of a frozen factor of all */
 /* Standard deviations (ln): error of the tracked level, and drift of healthy traffic over a full
  * history. */
 static const double TRACKED_ERROR = .05, WANDER = .01;
@@ -302,6 +303,16 @@ double ek_episode_design_effect(const struct ek_detector *d, const struct ek_epi
     return fmax((double)d->profile->baseline[e->feature].deff[EK_RESPECT_LEVEL], 1);
 }
 
+const struct ek_baseline *ek_episode_baseline(const struct ek_detector *d,
+                                              const struct ek_episode *e, struct ek_baseline *own)
+{
+    const struct ek_baseline *b = &d->profile->baseline[e->feature];
+    if (!e->usual.known)
+        return b;
+    ek_usual_apply(&e->usual, b, own);
+    return own;
+}
+
 /* Return how far the level may be from the tracked one (ln). */
 static double wander(const struct ek_detector *d, const struct ek_episode *e)
 {
@@ -350,6 +361,9 @@ static void set_level_before(struct ek_detector *d, struct ek_episode *e)
     int all = w.count;
     while (w.count && d->window_row[w.count - 1] >= e->since_row)
         w.count--;
+    e->usual.known = 0;
+    if (e->cell && !w.single)
+        ek_usual_measure(&d->profile->baseline[e->feature], &w, &e->usual);
     bool lost = e->since_row > 0 && e->since_row <= ek_history_first(d->history);
     e->wider =
         lost ? BEFORE_LOST
@@ -446,6 +460,9 @@ static void fit_level(const struct ek_detector *d, const struct ek_episode *e,
     }
     if (!is_frozen(d, e, was) || fabs(level->shift_ln - was->level.shift_ln) > DRIFT_LN)
         return;
+    /* Drift makes a part of the lists look healthy, so the fraction of a small factor falls. */
+    if (was->level.share > EK_WHOLE_SHARE && level->share > STILL_WHOLE)
+        level->share = was->level.share;
     level->shift_ln = was->level.shift_ln;
     level->low_ln = was->level.low_ln;
     level->high_ln = was->level.high_ln;
@@ -454,7 +471,8 @@ static void fit_level(const struct ek_detector *d, const struct ek_episode *e,
 
 static void classify(const struct ek_detector *d, struct ek_episode *e, const struct ek_window *w)
 {
-    ek_classify(&d->profile->baseline[e->feature], ek_profile_density(d->profile, e->feature), w,
+    struct ek_baseline own;
+    ek_classify(ek_episode_baseline(d, e, &own), ek_profile_density(d->profile, e->feature), w,
                 &e->diagnosis);
     if (e->diagnosis.class == EK_CLASS_NONE &&
         ek_categories_diagnose(d->categories, e->feature, e->cell, d->window_row, w->count,
@@ -571,6 +589,7 @@ int ek_diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w
 int ek_diagnosis_is_current(struct ek_detector *d, struct ek_episode *e)
 {
     struct ek_diagnosis now;
+    struct ek_baseline own;
     struct ek_episode after = *e;
     struct ek_window w;
     double needed = MEASURED / (ek_episode_has_level(e) ? e->diagnosis.level.share : 1);
@@ -581,7 +600,7 @@ int ek_diagnosis_is_current(struct ek_detector *d, struct ek_episode *e)
     if (!ek_detector_window_for(d, e->feature, e->cell, e->since_row, most, &w))
         return 0;
     w.known = get_prior(d, e);
-    ek_describe(&d->profile->baseline[e->feature], ek_profile_density(d->profile, e->feature), &w,
+    ek_describe(ek_episode_baseline(d, e, &own), ek_profile_density(d->profile, e->feature), &w,
                 &now);
     if (!ek_diagnosis_is_same(&e->diagnosis, &now, w.count))
         return 0;

@@ -74,11 +74,12 @@ static double spread_recovery_bet(const struct ek_detector *d, const struct ek_e
 static int count_normal_lists(struct ek_detector *d, struct ek_episode *e, uint64_t *row)
 {
     struct ek_window w;
+    struct ek_baseline own;
     struct ek_category_diagnosis category;
     int count = ek_detector_window_for(d, e->feature, e->cell, e->since_row, EK_RECOVERY_LISTS, &w);
     *row = count ? d->window_row[0] : e->since_row;
     w.known = (struct ek_align_known){e->level_error, 1, 0};
-    int usual = ek_window_is_normal(&d->profile->baseline[e->feature],
+    int usual = ek_window_is_normal(ek_episode_baseline(d, e, &own),
                                     ek_profile_density(d->profile, e->feature), &w,
                                     ek_detector_rule(d, e->feature)->report_threshold) &&
                 !ek_categories_diagnose(d->categories, e->feature, e->cell, d->window_row, count,
@@ -297,6 +298,7 @@ static void fill_diagnosis(const struct ek_detector *d, const struct ek_episode 
                            struct ek_finding *f)
 {
     const struct ek_diagnosis *g = &e->diagnosis;
+    struct ek_baseline own;
     f->class = g->class;
     f->share = ek_episode_has_level(e) ? g->level.share : g->class == EK_ITEMS ? g->incoherent : 1;
     if (g->class == EK_NEW_CATEGORY) {
@@ -308,7 +310,9 @@ static void fill_diagnosis(const struct ek_detector *d, const struct ek_episode 
         int which = ek_change_share(g->class);
         f->value_share = g->share[which];
         f->trained_share = d->profile->baseline[e->feature].share[which];
-        f->fewer = g->class != EK_SIGN && f->value_share < f->trained_share;
+        f->fewer = g->class == EK_SIGN
+                       ? ek_diagnosis_is_sentinel(ek_episode_baseline(d, e, &own), g)
+                       : f->value_share < f->trained_share;
     }
     f->passing = !ek_episode_is_lasting(d, e);
     f->weak =
@@ -543,6 +547,7 @@ void ek_episode_inherit(struct ek_detector *d, struct ek_episode *e, const struc
         e->level_error = from->level_error;
         e->before_ln = from->before_ln;
         e->wider = from->wider;
+        e->usual.known = false;
     }
     e->gradual = from->gradual;
     e->varies = from->varies;

@@ -28,7 +28,8 @@ struct ek_finding {
     const char *dimension, *value; /* NULL for all traffic */
     const char *signal;            /* name of the bet that raised the alarm */
     enum ek_class class;           /* EK_CLASS_NONE while suspected */
-    int fewer;   /* for EK_MISSING and EK_ZERO: fewer such values than in training */
+    int fewer;   /* for EK_MISSING and EK_ZERO: fewer such values than in training; for EK_SIGN:
+                  * fewer missing ones, which became negative, such as -1 */
     int passing; /* the newest lists are not affected: no route starts */
     int weak;    /* the fraction of lists may be below action_min_fraction, or an offset is small:
                   * no automatic action */

@@ -109,7 +109,7 @@ def episode(r):
     r.take("IIi")
     _alarm, _row, since_query, since_ms, _first, _last, lists_since, _due = r.take("QQQqQQII")
     r.take("3d")
-    r.one("i", 0, 1)
+    r.one("i", 0, 31)
     r.take("ddQiI")
     class_number = r.one("i", 0, 11)
     shift_ln, share = r.take("11d")[:2]
@@ -124,7 +124,14 @@ def episode(r):
 
 def episodes(r):
     ever, causes, places = r.take("IIi")
-    return {"ever": ever, "causes": causes, "open": [e for e in (episode(r) for _ in range(places)) if e]}
+    return {"ever": ever, "causes": causes, "places": places, "open": [e for e in (episode(r) for _ in range(places)) if e]}
+
+
+def usual(r, places):
+    """Return spread and fractions of the usual lists of a segment by place; earlier versions did not write them."""
+    if r.at == len(r.data):
+        return {}
+    return {place: r.take("5d") for place in range(places) if r.one("i", 0, 1)}
 
 
 def finding(r):

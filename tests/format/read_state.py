@@ -185,6 +185,15 @@ def past(r):
     return [dict(zip(keys, r.take("4iI2dqQ"))) for _ in range(min(r.one("Q"), 64))]
 
 
+def changes(r, size):
+    out = {"settled": r.take(f"{size['features']}Q"), "EPIS": read_detector.episodes(r), "FIND": read_detector.findings(r),
+           "PAST": past(r)}
+    for name in ("unknown_strata", "unknown_items", "repeats", "query_features"):
+        out[name] = r.take("fQ") if r.at < len(r.data) else (0, 0)
+    out["usual"] = read_detector.usual(r, out["EPIS"]["places"])
+    return out
+
+
 def queries(r):
     """Return incomplete lists with received items, and their plans by number."""
     keys = ("key", "begun_ms", "plan", "expected", "seen", "open")
@@ -302,14 +311,7 @@ def read(data):
         stretch = min(ROWS, count - n * ROWS)
         out["rows"] += take(f"rows/{n:05}", lambda r: rows(r, size, stretch, cells, categories))[0]
     out["evidence"] = [take(f"evidence/{n:05}", lambda r: evidence(r, size, categories)) for n in range(cells)]
-    out["changes"] = take("changes", lambda r: {"settled": r.take(f"{size['features']}Q"),
-                                                "EPIS": read_detector.episodes(r),
-                                                "FIND": read_detector.findings(r),
-                                                "PAST": past(r),
-                                                "unknown_strata": r.take("fQ") if r.at < len(r.data) else (0, 0),
-                                                "unknown_items": r.take("fQ") if r.at < len(r.data) else (0, 0),
-                                                "repeats": r.take("fQ") if r.at < len(r.data) else (0, 0),
-                                                "query_features": r.take("fQ") if r.at < len(r.data) else (0, 0)})
+    out["changes"] = take("changes", lambda r: changes(r, size))
     out["accepts"] = take("accepts", read_detector.accepts) if base.has("accepts") else None
     out["learned"] = {}
     for n in range(64):

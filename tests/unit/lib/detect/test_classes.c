@@ -56,6 +56,13 @@ static void widened(float *x, int items, double by, struct ek_rng *rng)
     scale(x, items, by, rng);
 }
 
+/* A factor in a market with prices that always differed by 40% more, or by a third less. */
+static void of_market(float *x, int items, double by, struct ek_rng *rng)
+{
+    shape(x, items, by < 0 ? .67 : 1.4, rng);
+    scale(x, items, fabs(by), rng);
+}
+
 static void replaced(float *x, int items, double rate, float value, struct ek_rng *rng)
 {
     for (int i = 0; i < items; i++)
@@ -243,6 +250,58 @@ START_TEST(short_lists_are_told_rightly_or_not_at_all)
 }
 END_TEST
 
+/* A power that lowers the level narrows the lists, and one that raises it widens them. */
+START_TEST(a_segment_is_compared_with_its_usual_spread_and_fractions)
+{
+    static const double factors[] = {1. / 12, .5, 2, -.5, -2, -150}; /* negative: narrower lists */
+    static struct windows w;
+    windows_train(&w, 8);
+    for (size_t f = 0; f < sizeof factors / sizeof *factors; f++) {
+        int right = 0;
+        for (int i = 0; i < WINDOWS; i++) {
+            struct ek_usual usual;
+            struct ek_baseline own;
+            struct ek_diagnosis d;
+            struct ek_window before =
+                windows_next(&w, 400, WINDOW_ITEMS, of_market, factors[f] < 0 ? -1 : 1, 1);
+            ek_usual_measure(&w.baseline, &before, &usual);
+            ck_assert(usual.known);
+            ek_usual_apply(&usual, &w.baseline, &own);
+            ck_assert(ek_window_is_normal(&own, w.density, &before, 1.1));
+            struct ek_window window = windows_next(&w, 120, WINDOW_ITEMS, of_market, factors[f], 1);
+            if ((fabs(factors[f]) < 1) == (factors[f] > 0))
+                ck_assert_int_ne(diagnose(&w, &window).class, EK_POWER);
+            ek_classify(&own, w.density, &window, &d);
+            right += d.class == EK_SCALE;
+            ck_assert_msg(d.class == EK_SCALE || d.class == EK_CLASS_NONE, "x%g: class %d",
+                          factors[f], (int)d.class);
+        }
+        ck_assert_msg(right > WINDOWS * 3 / 4, "x%g: %d of %d right", factors[f], right, WINDOWS);
+    }
+    struct ek_window missing_usually = windows_next(&w, 400, WINDOW_ITEMS, missing, .4, 1);
+    struct ek_usual usual;
+    struct ek_baseline own;
+    struct ek_diagnosis d;
+    ek_usual_measure(&w.baseline, &missing_usually, &usual);
+    ek_usual_apply(&usual, &w.baseline, &own);
+    struct ek_window window = windows_next(&w, 120, WINDOW_ITEMS, missing, .4, 1);
+    ck_assert_int_eq(diagnose(&w, &window).class, EK_MISSING);
+    ek_classify(&own, w.density, &window, &d);
+    ck_assert_int_eq(d.class, EK_CLASS_NONE);
+}
+END_TEST
+
+START_TEST(few_lists_show_nothing_usual)
+{
+    static struct windows w;
+    struct ek_usual usual;
+    windows_train(&w, 9);
+    struct ek_window window = windows_next(&w, 60, WINDOW_ITEMS, NULL, 0, 1);
+    ek_usual_measure(&w.baseline, &window, &usual);
+    ck_assert(!usual.known);
+}
+END_TEST
+
 START_TEST(lists_like_those_of_training_look_usual_and_others_do_not)
 {
     static struct windows w;
@@ -265,5 +324,7 @@ Suite *suite_classes(void)
                     lower_and_narrower_lists_are_no_offset_whatever_their_level,
                     the_class_does_not_depend_on_the_order_of_the_lists,
                     the_exponent_of_a_power_is_measured, short_lists_are_told_rightly_or_not_at_all,
+                    a_segment_is_compared_with_its_usual_spread_and_fractions,
+                    few_lists_show_nothing_usual,
                     lists_like_those_of_training_look_usual_and_others_do_not);
 }
