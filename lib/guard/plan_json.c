@@ -237,6 +237,7 @@ static void add_item_levels(struct writing *t)
             add_float(&t->w, key, level);
     }
     ek_json_close(&t->w, '}');
+    add_float(&t->w, "log_sd", t->g->assets->profile->baseline[t->entry->feature].log_sd);
 }
 
 /* Add the usual level of lists (ln), to which a list is compared or set. */

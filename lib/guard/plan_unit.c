@@ -268,6 +268,14 @@ static int read_item_levels(const struct reading *r, yyjson_val *items)
     return EK_OK;
 }
 
+/* Read `log_sd`, without which lists of new items are not tested. */
+static int read_log_sd(const struct reading *r, yyjson_val *from, float *out)
+{
+    *out = INFINITY;
+    bool there = yyjson_obj_get(from, "log_sd") != NULL;
+    return there && !read_float(from, "log_sd", out) ? invalid(r, "log_sd") : EK_OK;
+}
+
 static int read_level(const struct reading *r, yyjson_val *from)
 {
     struct ek_profile *p = r->u->assets.profile;
@@ -284,7 +292,9 @@ static int read_level(const struct reading *r, yyjson_val *from)
         rc = read_segment_levels(r, yyjson_obj_get(from, "segments"));
     if (!rc)
         rc = read_slopes(r, yyjson_obj_get(from, "slopes"));
-    return rc ? rc : read_item_levels(r, yyjson_obj_get(from, "items"));
+    if (!rc)
+        rc = read_item_levels(r, yyjson_obj_get(from, "items"));
+    return rc ? rc : read_log_sd(r, from, &b->log_sd);
 }
 
 /* Set the profile to one that has the same properties as that of training. */

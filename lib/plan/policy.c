@@ -47,24 +47,26 @@ static bool is_inside(const struct ek_finding *f, int i)
 
 /* Return the factor of the unit to use, or NaN: the first match that the rules list or the unit of
  * the feature allows, or the only one within a narrow interval. A catalog of hundreds has a unit
- * near any number. A match may lie a little outside of the interval (rules/unit_match.h), which
- * few lists make too small. Others than listed ones are at least a factor `least`. */
-static double exact_unit(const struct ek_finding *f, double least)
+ * near any number, so one that is not listed must also lie in an interval of ESTIMATE_ERROR if
+ * `strict`. A match may lie a little outside (rules/unit_match.h), as few lists make the interval
+ * too small. Others than listed ones are at least a factor `least`. */
+static double exact_unit(const struct ek_finding *f, double least, bool strict)
 {
-    double alone = NAN;
+    double alone = NAN, error = factor_relative_error(f);
     bool several = false;
     for (int i = 0; i < f->unit_count; i++) {
         double factor = f->unit[i].unit->factor;
         if (!f->unit[i].listed && fabs(log(factor)) < log(least))
             continue;
-        if (f->unit[i].listed || f->unit[i].fit <= EK_UNIT_QUANTITY)
+        bool sure = !strict || (is_inside(f, i) && error <= ESTIMATE_ERROR);
+        if (f->unit[i].listed || (sure && f->unit[i].fit <= EK_UNIT_QUANTITY))
             return factor;
         if (!is_inside(f, i))
             continue;
         several |= !isnan(alone) && alone != factor;
         alone = factor;
     }
-    return several || factor_relative_error(f) > ALONE ? (double)NAN : alone;
+    return several || error > ALONE ? (double)NAN : alone;
 }
 
 /* Users choose the values of a query feature, so that another mean alone is no fault: only a unit
@@ -72,7 +74,7 @@ static double exact_unit(const struct ek_finding *f, double least)
 static struct ek_plan_repair of_query_scale(const struct ek_finding *f, const struct ek_baseline *b,
                                             int known_count)
 {
-    double unit = f->varies ? (double)NAN : exact_unit(f, QUERY_LEAST),
+    double unit = f->varies ? (double)NAN : exact_unit(f, QUERY_LEAST, false),
            wrong = misjudged(unit, (double)b->sd);
     bool part = f->share < ALL_LISTS;
     if (isnan(unit))
@@ -94,7 +96,7 @@ static struct ek_plan_repair of_scale(const struct ek_finding *f, const struct e
     }
     if (f->varies)
         return repair_by(EK_REPAIR_LEVEL, 1, false);
-    double unit = exact_unit(f, 1), number = isnan(unit) ? f->factor : unit;
+    double unit = exact_unit(f, 1, true), number = isnan(unit) ? f->factor : unit;
     bool by_level = isnan(unit) && factor_relative_error(f) > ESTIMATE_ERROR;
     double wrong = misjudged(f->factor, (double)b->sd);
     bool part = f->share < ALL_LISTS;
@@ -108,7 +110,7 @@ static struct ek_plan_repair of_scale(const struct ek_finding *f, const struct e
 
 static struct ek_plan_repair of_items(const struct ek_finding *f, const struct ek_baseline *b)
 {
-    double unit = exact_unit(f, 1), number = isnan(unit) ? f->factor : unit;
+    double unit = exact_unit(f, 1, true), number = isnan(unit) ? f->factor : unit;
     if (!(number > 0) || !isfinite(number) || misjudged(number, (double)b->log_sd) > ITEMS)
         return NONE;
     return repair_by(EK_REPAIR_ITEM, number, !isnan(unit));
@@ -158,6 +160,8 @@ static struct ek_plan_repair of_class(const struct ek_finding *f, const struct e
     case EK_OFFSET:
         return of_offset(f);
     case EK_SIGN:
+        if (f->fewer) /* a sentinel has no size */
+            return NONE;
         return is_positive(b) || (f->share >= ALL_LISTS && (double)b->share[2] < FEW)
                    ? repair_by(EK_REPAIR_SIGN, 1, true)
                    : NONE;

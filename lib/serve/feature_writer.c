@@ -68,6 +68,10 @@ void ek_feature_writer_free(struct ek_feature_writer *w)
     ek_free(w);
 }
 
+/* Standard deviations of all values (ln) that a factor exceeds which lists of new items show: half
+ * of it is 2.3 of them, more of means of items. */
+static const double NEW_ITEMS_SDS = 4.6;
+
 static double given_value(const struct ek_feature_list *l, int item, int feature)
 {
     return (double)ek_list_value(l->query, l->assets->manifest, item, feature);
@@ -92,10 +96,18 @@ static double level_of(const struct ek_feature_list *l, int feature)
     return usable ? sum / usable : (double)NAN;
 }
 
+/* Return whether a division is far enough from the variation of all values to show in lists of new
+ * items. */
+static bool shows_in_new_items(const struct ek_plan_repair *r, const struct ek_baseline *b)
+{
+    return r->by == EK_REPAIR_LIST && fabs(log(r->number)) > NEW_ITEMS_SDS * (double)b->log_sd;
+}
+
 /* Return the usual level of lists of this stratum, these segments, items and repaired query
- * features at this time of day; NaN if training does not show it. */
+ * features at this time of day; NaN if training does not show it. Where most items are new, it is
+ * that of any items if `any`. */
 static double usual_level(const struct ek_feature_writer *w, const struct ek_feature_list *l,
-                          int feature)
+                          int feature, bool any)
 {
     const struct ek_profile *p = l->assets->profile;
     size_t at = (size_t)feature * (size_t)p->strata + (size_t)l->stratum;
@@ -105,6 +117,8 @@ static double usual_level(const struct ek_feature_writer *w, const struct ek_fea
     double segments = ek_segment_levels_of(ek_profile_segment_levels(p), l->query, feature);
     double items = ek_item_levels_of(p->item_levels, l->query, feature);
     double query = ek_query_slopes_of(p->query_slopes, w->query, feature);
+    if (isnan(items) && any)
+        items = (double)ek_item_levels_mean(p->item_levels, feature);
     return (double)p->level[at] + season + segments + items + query;
 }
 
@@ -171,7 +185,8 @@ static bool prepare(const struct ek_feature_writer *w, struct feature *f,
     const struct ek_plan_repair *r = &l->repair[feature];
     struct ek_value_repair *v = &f->value;
     double mean = level_of(l, feature);
-    double level = usual_level(w, l, feature);
+    bool any = shows_in_new_items(r, &l->assets->profile->baseline[feature]);
+    double level = usual_level(w, l, feature, any);
     double typical = level_or_typical(l, feature, level);
     double half_ln = log(r->number) / 2;
     switch (r->by) {

@@ -149,7 +149,12 @@ START_TEST(a_list_is_compared_with_the_levels_of_its_items)
     treat(&s, 0, EK_REPAIR_LIST, 100, true);
     check(&s, ITEMS("3", "4000", "5500"), NULL, NULL); /* dear items are no fault */
     check(&s, ITEMS("3", "400000", "550000"), ITEMS("3", "4000", "5500"), "price=/100");
-    check(&s, LIST("400000", "550000"), NULL, NULL); /* unknown items do not show it */
+    /* Unknown items show only a factor that is far from their variation. */
+    s.a.profile->baseline[0].log_sd = 1.5F;
+    check(&s, LIST("400000", "550000"), NULL, NULL);
+    s.a.profile->baseline[0].log_sd = .9F;
+    check(&s, LIST("400000", "550000"), LIST("4000", "5500"), "price=/100");
+    check(&s, LIST("4000", "5500"), NULL, NULL);
     teardown(&s);
 }
 END_TEST
