@@ -39,6 +39,14 @@ static double misjudged(double factor, double sd)
     return sd > 0 ? .5 * erfc(fabs(log(factor)) / (2 * sd) / M_SQRT2) : 0;
 }
 
+/* Return a factor in four digits: more are not known, and would change the plan with each
+ * measurement. */
+static double estimate_of(double factor)
+{
+    double unit = pow(10, 3 - floor(log10(factor)));
+    return factor > 0 && isfinite(unit) && unit > 0 ? round(factor * unit) / unit : factor;
+}
+
 static bool is_inside(const struct ek_finding *f, int i)
 {
     double factor = f->unit[i].unit->factor;
@@ -96,7 +104,7 @@ static struct ek_plan_repair of_scale(const struct ek_finding *f, const struct e
     }
     if (f->varies)
         return repair_by(EK_REPAIR_LEVEL, 1, false);
-    double unit = exact_unit(f, 1, true), number = isnan(unit) ? f->factor : unit;
+    double unit = exact_unit(f, 1, true), number = isnan(unit) ? estimate_of(f->factor) : unit;
     bool by_level = isnan(unit) && factor_relative_error(f) > ESTIMATE_ERROR;
     double wrong = misjudged(f->factor, (double)b->sd);
     bool part = f->share < ALL_LISTS;
@@ -110,7 +118,7 @@ static struct ek_plan_repair of_scale(const struct ek_finding *f, const struct e
 
 static struct ek_plan_repair of_items(const struct ek_finding *f, const struct ek_baseline *b)
 {
-    double unit = exact_unit(f, 1, true), number = isnan(unit) ? f->factor : unit;
+    double unit = exact_unit(f, 1, true), number = isnan(unit) ? estimate_of(f->factor) : unit;
     if (!(number > 0) || !isfinite(number) || misjudged(number, (double)b->log_sd) > ITEMS)
         return NONE;
     return repair_by(EK_REPAIR_ITEM, number, !isnan(unit));

@@ -95,6 +95,12 @@ START_TEST(a_unit_by_chance_is_the_fault_only_alone_in_a_narrow_interval)
     struct table t;
     add_unit(start(&t, EK_SCALE, 1.62, .05), &MILES, 0, EK_UNIT_ANY);
     check(&t, EK_REPAIR_NUMBER, 1.62, false);
+    t.f.factor = 1.620049; /* of another measurement */
+    check(&t, EK_REPAIR_NUMBER, 1.62, false);
+    t.f.factor = 13703.9;
+    check(&t, EK_REPAIR_LIST, 13700, false);
+    t.f.factor = .0820317;
+    check(&t, EK_REPAIR_NUMBER, .08203, false);
     add_unit(start(&t, EK_SCALE, 1.61, .009), &MILES, 0, EK_UNIT_ANY);
     check(&t, EK_REPAIR_NUMBER, 1.609344, true);
     add_unit(&t, &NEAR, 0, EK_UNIT_ANY);
