@@ -121,6 +121,7 @@ static int add_action(struct ek_buf *b, const struct ek_decision *decision)
         return ek_buf_printf(b, "; action: %s, since %s",
                              ek_action_name(decision->treatment.action), decision->unable);
     const char *limits = decision->paused                     ? ", not enforced while all is paused"
+                         : decision->rolled_back              ? ", rolled back by a guardrail"
                          : decision->limited != EK_BOUND_NONE ? ", kept back by a limit"
                          : decision->mode == EK_MODE_CANARY   ? ", for a canary part of the lists"
                          : decision->mode == EK_MODE_SHADOW   ? ", not enforced in shadow"

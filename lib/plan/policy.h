@@ -32,6 +32,7 @@ struct ek_decision {
     bool desired;                  /* a treatment is requested, subject to modes and limits */
     enum ek_bound limited;         /* limit that prevents it, or EK_BOUND_NONE */
     bool paused;                   /* prevented by a pause */
+    bool rolled_back;              /* ended by a guardrail; the mode is observe */
     bool no_model;                 /* nothing can be mitigated: there is no model for it */
     const char *unable;            /* why a query feature is not repaired, a static string; NULL */
     bool stays;                    /* the fault has cleared, and the route waits for an operator */

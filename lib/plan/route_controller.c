@@ -100,7 +100,8 @@ struct ek_decision ek_controller_decide(const struct ek_controller *c, const str
     const struct ek_rollout *r = ek_controller_rollout(c, f->feature, f->cell);
     bool acts = d.desired && d.mode >= EK_MODE_CANARY;
     bool desired = ek_plan_has(&c->desired, f->feature, f->cell);
-    if (acts && desired && r && r->rolled_back != EK_GUARDRAIL_NONE)
+    d.rolled_back = acts && desired && r && r->rolled_back != EK_GUARDRAIL_NONE;
+    if (d.rolled_back)
         d.mode = EK_MODE_OBSERVE;
     const struct ek_plan_entry *entry = ek_plan_entry_at(&c->desired, f->feature, f->cell);
     d.stays = f->state == EK_RECOVERED && entry && ek_plan_awaits(entry);

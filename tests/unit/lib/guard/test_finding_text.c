@@ -61,6 +61,10 @@ START_TEST(a_factor_is_told_with_what_it_looks_like)
                      "price, arm=B: values are multiplied by 100 (99 to 101) in 52% of the lists "
                      "since list 17; looks like amounts in cents instead of whole units; action: "
                      "route, not enforced in observe");
+    observed.rolled_back = true;
+    ck_assert_str_eq(strstr(say("version: 1", f, observed), "; action"),
+                     "; action: route, rolled back by a guardrail");
+    observed.rolled_back = false;
     observed.mode = EK_MODE_CANARY;
     ck_assert_ptr_nonnull(
         strstr(say("version: 1", f, observed), "; action: route, for a canary part of the lists"));
