@@ -68,6 +68,8 @@ static const double POSITIVE = .005; /* fraction of negative values up to which 
 static const double SPREAD_TEST = 4, SPREAD_MOVE = .04;
 /* Spreads of segments differ by less (ln). */
 static const double SPREAD_SLIGHT = .25;
+/* Smaller differences between a segment and training are noise of its few lists (ln, fraction). */
+static const double USUAL_SPREAD = .1, USUAL_SHARE = .04;
 /* Spread around the levels of the items: move (ln), standard errors, and fraction of the items that
  * moved if not all did. */
 static const double OWN_SPREAD_MOVE = .2, APART_ERRORS = 2.5, APART_ITEMS = .8;
@@ -147,9 +149,11 @@ void ek_usual_measure(const struct ek_baseline *b, const struct ek_window *w, st
     double error;
     spreads(b, w, &d);
     out->known = d.lists >= USUAL_LISTS;
-    out->spread_ln = log(d.spread_ratio);
-    for (int i = 0; i < EK_SHARES; i++)
-        out->share[i] = mean_share(w, i, &error);
+    out->spread_ln = fabs(log(d.spread_ratio)) > USUAL_SPREAD ? log(d.spread_ratio) : 0;
+    for (int i = 0; i < EK_SHARES; i++) {
+        double share = mean_share(w, i, &error), usual = (double)b->share[i];
+        out->share[i] = fabs(share - usual) > USUAL_SHARE ? share : usual;
+    }
 }
 
 void ek_usual_apply(const struct ek_usual *u, const struct ek_baseline *b, struct ek_baseline *out)

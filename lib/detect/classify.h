@@ -30,7 +30,8 @@ struct ek_usual {
     double share[EK_SHARES];
 };
 
-/* Set *out to those of the lists in `w`, unknown for fewer than 128 lists with a known spread. */
+/* Set *out to those of the lists in `w` where they clearly differ from training, else to those of
+ * training; unknown for fewer than 128 lists with a known spread. */
 void ek_usual_measure(const struct ek_baseline *b, const struct ek_window *w, struct ek_usual *out);
 /* Set *out to the baseline of lists that are usually so. `u` must be known. */
 void ek_usual_apply(const struct ek_usual *u, const struct ek_baseline *b, struct ek_baseline *out);

@@ -77,7 +77,7 @@ is 1 170 "$(anew long)" "five, and three later"
 # A level that overlaps with others matches more lists than were forged, and adds 20 lists per forged list at most.
 small() { # seed, number of forged lists
 	quiet "$EK" generate hotel --lists 4500 --from 20000 --seed "$1" --format messages --upstream-model m.safetensors --fault price=+500,from=20500,share=0.03 -o t.msgpack
-	is 100 $((20 * $2)) "$(anew long)" "a small level, seed $1"
+	is 0 $((20 * $2)) "$(anew long)" "a small level, seed $1"
 }
 small 3 117
 small 7 123
