@@ -55,9 +55,9 @@ static bool is_inside(const struct ek_finding *f, int i)
 
 /* Return the factor of the unit to use, or NaN: the first match that the rules list or the unit of
  * the feature allows, or the only one within a narrow interval. A catalog of hundreds has a unit
- * near any number, so one that is not listed must also lie in an interval of ESTIMATE_ERROR if
- * `strict`. A match may lie a little outside (rules/unit_match.h), as few lists make the interval
- * too small. Others than listed ones are at least a factor `least`. */
+ * near any number, so one that is not listed must also lie in the interval if `strict`. A listed
+ * one may lie a little outside (rules/unit_match.h), as few lists make the interval too small.
+ * Others than listed ones are at least a factor `least`. */
 static double exact_unit(const struct ek_finding *f, double least, bool strict)
 {
     double alone = NAN, error = factor_relative_error(f);
@@ -66,7 +66,7 @@ static double exact_unit(const struct ek_finding *f, double least, bool strict)
         double factor = f->unit[i].unit->factor;
         if (!f->unit[i].listed && fabs(log(factor)) < log(least))
             continue;
-        bool sure = !strict || (is_inside(f, i) && error <= ESTIMATE_ERROR);
+        bool sure = !strict || is_inside(f, i);
         if (f->unit[i].listed || (sure && f->unit[i].fit <= EK_UNIT_QUANTITY))
             return factor;
         if (!is_inside(f, i))
