@@ -108,6 +108,16 @@ size_t ek_utf8_length(const unsigned char *p, size_t n)
     return want;
 }
 
+bool ek_utf8_is_valid(const char *text, size_t length)
+{
+    for (size_t i = 0, size; i < length; i += size) {
+        size = ek_utf8_length((const unsigned char *)text + i, length - i);
+        if (!size)
+            return false;
+    }
+    return true;
+}
+
 size_t ek_utf8_within(const char *text, size_t most)
 {
     size_t length = strlen(text), at = 0;

@@ -7,6 +7,7 @@
 #ifndef EK_BASE_BUF_H
 #define EK_BASE_BUF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -48,6 +49,8 @@ int ek_buf_json(struct ek_buf *b, const char *text, size_t length);
 int ek_buf_json_ascii(struct ek_buf *b, const char *text, size_t length);
 /* Return the length of the valid UTF-8 sequence at p (n > 0 bytes), or 0. */
 size_t ek_utf8_length(const unsigned char *p, size_t n);
+/* Return whether `length` bytes are whole UTF-8 sequences. */
+bool ek_utf8_is_valid(const char *text, size_t length);
 /* Return the bytes of the whole characters within the first `most` bytes; an invalid byte counts as
  * a character. */
 size_t ek_utf8_within(const char *text, size_t most);

@@ -656,19 +656,6 @@ static bool items_have(const struct ek_shape *s, const char *name)
     return false;
 }
 
-/* Names in MessagePack may be any bytes, and those in a manifest are characters. */
-static bool is_text(const char *name)
-{
-    const unsigned char *at = (const unsigned char *)name;
-    size_t left = strlen(name), length;
-    for (; left; at += length, left -= length) {
-        length = ek_utf8_length(at, left);
-        if (!length)
-            return false;
-    }
-    return true;
-}
-
 /* Return why a named field is left out, or NULL for a feature. */
 static const char *why_left_out(const struct ek_shape *s, const struct seen *f)
 {
@@ -679,7 +666,7 @@ static const char *why_left_out(const struct ek_shape *s, const struct seen *f)
     if (!ek_manifest_name_fits(f->name))
         return "for no feature may be called so: not with spaces, commas, equals or control signs, "
                "nor empty or longer than 200 bytes";
-    if (!is_text(f->name))
+    if (!ek_utf8_is_valid(f->name, strlen(f->name))) /* of MessagePack: any bytes */
         return "for its name is not UTF-8, so no manifest can contain it";
     return f->role == EK_ROLE_QUERY && items_have(s, f->name)
                ? "for a feature of the items is called so, too"

@@ -153,13 +153,8 @@ static int reserve_lists(struct ek_profile_fit *fit, size_t more)
 
 bool ek_profile_fit_is_storable(struct ek_text name)
 {
-    const unsigned char *p = (const unsigned char *)name.text;
-    for (size_t i = 0, size; i < name.length; i += size) {
-        size = ek_utf8_length(p + i, name.length - i);
-        if (!size || !p[i])
-            return false;
-    }
-    return name.length > 0;
+    return name.length > 0 && !memchr(name.text, 0, name.length) &&
+           ek_utf8_is_valid(name.text, name.length);
 }
 
 int ek_profile_fit_stratum(struct ek_profile_fit *fit, struct ek_text name, int *stratum,
