@@ -547,7 +547,7 @@ void ek_episode_inherit(struct ek_detector *d, struct ek_episode *e, const struc
         e->level_error = from->level_error;
         e->before_ln = from->before_ln;
         e->wider = from->wider;
-        e->usual.known = false;
+        e->usual.known = 0;
     }
     e->gradual = from->gradual;
     e->varies = from->varies;

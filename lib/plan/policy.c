@@ -1,5 +1,7 @@
 #include "plan/policy.h"
 
+#include "base/decimal.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -11,6 +13,8 @@
  * unit of the interval is the fault, even if it is not one of the feature. */
 static const double ALL_LISTS = .99, ESTIMATE_ERROR = .2, SAFE = 1e-4, LISTS = .25, ITEMS = .2,
                     ALONE = .01;
+/* Of an estimated factor: more are not known, and would change the plan with each measurement. */
+enum { ESTIMATE_DIGITS = 4 };
 /* Factor below which users may have changed the values of a query feature. */
 static const double QUERY_LEAST = 3;
 
@@ -39,14 +43,6 @@ static double misjudged(double factor, double sd)
     return sd > 0 ? .5 * erfc(fabs(log(factor)) / (2 * sd) / M_SQRT2) : 0;
 }
 
-/* Return a factor in four digits: more are not known, and would change the plan with each
- * measurement. */
-static double estimate_of(double factor)
-{
-    double unit = pow(10, 3 - floor(log10(factor)));
-    return factor > 0 && isfinite(unit) && unit > 0 ? round(factor * unit) / unit : factor;
-}
-
 static bool is_inside(const struct ek_finding *f, int i)
 {
     double factor = f->unit[i].unit->factor;
@@ -60,7 +56,7 @@ static bool is_inside(const struct ek_finding *f, int i)
  * Others than listed ones are at least a factor `least`. */
 static double exact_unit(const struct ek_finding *f, double least, bool strict)
 {
-    double alone = NAN, error = factor_relative_error(f);
+    double alone = NAN;
     bool several = false;
     for (int i = 0; i < f->unit_count; i++) {
         double factor = f->unit[i].unit->factor;
@@ -74,7 +70,7 @@ static double exact_unit(const struct ek_finding *f, double least, bool strict)
         several |= !isnan(alone) && alone != factor;
         alone = factor;
     }
-    return several || error > ALONE ? (double)NAN : alone;
+    return several || factor_relative_error(f) > ALONE ? (double)NAN : alone;
 }
 
 /* Users choose the values of a query feature, so that another mean alone is no fault: only a unit
@@ -104,7 +100,8 @@ static struct ek_plan_repair of_scale(const struct ek_finding *f, const struct e
     }
     if (f->varies)
         return repair_by(EK_REPAIR_LEVEL, 1, false);
-    double unit = exact_unit(f, 1, true), number = isnan(unit) ? estimate_of(f->factor) : unit;
+    double unit = exact_unit(f, 1, true),
+           number = isnan(unit) ? ek_round_digits(f->factor, ESTIMATE_DIGITS) : unit;
     bool by_level = isnan(unit) && factor_relative_error(f) > ESTIMATE_ERROR;
     double wrong = misjudged(f->factor, (double)b->sd);
     bool part = f->share < ALL_LISTS;
@@ -118,7 +115,8 @@ static struct ek_plan_repair of_scale(const struct ek_finding *f, const struct e
 
 static struct ek_plan_repair of_items(const struct ek_finding *f, const struct ek_baseline *b)
 {
-    double unit = exact_unit(f, 1, true), number = isnan(unit) ? estimate_of(f->factor) : unit;
+    double unit = exact_unit(f, 1, true),
+           number = isnan(unit) ? ek_round_digits(f->factor, ESTIMATE_DIGITS) : unit;
     if (!(number > 0) || !isfinite(number) || misjudged(number, (double)b->log_sd) > ITEMS)
         return NONE;
     return repair_by(EK_REPAIR_ITEM, number, !isnan(unit));

@@ -1,5 +1,6 @@
 #include "score/value_repair.h"
 
+#include "base/decimal.h"
 #include "lists/codec_json.h"
 
 #include <math.h>
@@ -7,30 +8,7 @@
 
 /* Relative rounding of one multiplication and one division. */
 static const double NOISE32 = 0x1p-23, NOISE64 = 0x1p-51;
-enum { DIGITS32 = 6, DIGITS64 = 14, POWER_MAX = 300, EXACT_POWER_MAX = 22 };
-
-/* Return 10^n for 0 <= n <= POWER_MAX. Powers up to 10^22 are exact. */
-static double power_of_ten(int n)
-{
-    static const double exact[EXACT_POWER_MAX + 1] = {
-        1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-        1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-    if (n <= 0)
-        return 1;
-    return n <= EXACT_POWER_MAX ? exact[n] : pow(10, n < POWER_MAX ? n : POWER_MAX);
-}
-
-/* Return x rounded to a multiple of 10^-places. */
-static double round_to(double x, int places)
-{
-    double up = power_of_ten(places), down = power_of_ten(-places);
-    return rint(x * up / down) / up * down;
-}
-
-double ek_value_round(double x, int digits)
-{
-    return isfinite(x) && x != 0 ? round_to(x, digits - 1 - (int)floor(log10(fabs(x)))) : x;
-}
+enum { DIGITS32 = 6, DIGITS64 = 14 };
 
 /* Replace *x by the shortest decimal within the noise. Return false if there is none. */
 static bool shorten(double *x, enum ek_value_width width)
@@ -41,7 +19,7 @@ static bool shorten(double *x, enum ek_value_width width)
         return false;
     int places = -(int)floor(log10(fabs(*x)));
     for (int i = 0; i < most; i++) {
-        double short_form = round_to(*x, places + i);
+        double short_form = ek_round_places(*x, places + i);
         if (fabs(short_form - *x) <= noise * fabs(*x)) {
             *x = short_form;
             return true;

@@ -64,9 +64,6 @@ enum ek_value_origin ek_value_origin(double x);
 /* Return whether a repair changed a value: a missing value that stays missing has not changed. */
 bool ek_value_changed(double before, double after);
 
-/* Return x rounded to this number of significant decimal digits. */
-double ek_value_round(double x, int digits);
-
 /* Return the nearest of known [count] within a tenth of x, else x. */
 double ek_value_snap(double x, const float *known, int count);
 

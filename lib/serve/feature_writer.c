@@ -1,6 +1,7 @@
 #include "serve/feature_writer.h"
 
 #include "base/alloc.h"
+#include "base/decimal.h"
 #include "detect/list_stats_builder.h"
 #include "lists/codec_json.h"
 #include "serve/assets.h"
@@ -68,9 +69,9 @@ void ek_feature_writer_free(struct ek_feature_writer *w)
     ek_free(w);
 }
 
-/* Standard deviations of all values (ln) that a factor exceeds which lists of new items show: half
- * of it is 2.3 of them, more of means of items. */
-static const double NEW_ITEMS_SDS = 4.6;
+/* Standard deviations of all values (ln) that half of a factor exceeds which lists of new items
+ * show. Means of items vary less. */
+static const double NEW_ITEMS_SDS = 2.3;
 
 static double given_value(const struct ek_feature_list *l, int item, int feature)
 {
@@ -94,13 +95,6 @@ static double level_of(const struct ek_feature_list *l, int feature)
         }
     }
     return usable ? sum / usable : (double)NAN;
-}
-
-/* Return whether a division is far enough from the variation of all values to show in lists of new
- * items. */
-static bool shows_in_new_items(const struct ek_plan_repair *r, const struct ek_baseline *b)
-{
-    return r->by == EK_REPAIR_LIST && fabs(log(r->number)) > NEW_ITEMS_SDS * (double)b->log_sd;
 }
 
 /* Return the usual level of lists of this stratum, these segments, items and repaired query
@@ -158,7 +152,7 @@ static bool fill_with(struct ek_value_repair *v, enum ek_value_repair_kind kind,
 {
     enum { DIGITS = 6 };
     v->kind = kind;
-    v->fill = ek_value_round(exp(ln), DIGITS);
+    v->fill = ek_round_digits(exp(ln), DIGITS);
     return isfinite(v->fill);
 }
 
@@ -184,11 +178,11 @@ static bool prepare(const struct ek_feature_writer *w, struct feature *f,
 {
     const struct ek_plan_repair *r = &l->repair[feature];
     struct ek_value_repair *v = &f->value;
-    double mean = level_of(l, feature);
-    bool any = shows_in_new_items(r, &l->assets->profile->baseline[feature]);
+    double mean = level_of(l, feature), half_ln = log(r->number) / 2;
+    double sd = (double)l->assets->profile->baseline[feature].log_sd;
+    bool any = r->by == EK_REPAIR_LIST && fabs(half_ln) > NEW_ITEMS_SDS * sd;
     double level = usual_level(w, l, feature, any);
     double typical = level_or_typical(l, feature, level);
-    double half_ln = log(r->number) / 2;
     switch (r->by) {
     case EK_REPAIR_NUMBER:
         return divide_by(v, r->number);
