@@ -74,13 +74,13 @@ is 300 360 "$(anew dear)" "seventy at once, action_min_fraction 0.2"
 # Knowing the time of the diagnosis gains nothing.
 forge "from=21000,to=21005" --fault "price=x100,from=21045,to=21048"
 is 1 170 "$(anew long)" "five, and three later"
-# A level that overlaps with others matches more lists than were forged, and adds 20 lists per forged list at most.
-small() { # seed, number of forged lists
+# A level that overlaps with others matches more lists than were forged, and starts no route.
+small() { # seed
 	quiet "$EK" generate hotel --lists 4500 --from 20000 --seed "$1" --format messages --upstream-model m.safetensors --fault price=+500,from=20500,share=0.03 -o t.msgpack
-	is 0 $((20 * $2)) "$(anew long)" "a small level, seed $1"
+	is 0 0 "$(anew long)" "a small level, seed $1"
 }
-small 3 117
-small 7 123
+small 3
+small 7
 
 # Lists without scores cannot be routed, and end no genuine route.
 gen() { # first list, lists, output; prices in cents in arm B from 21000 on
