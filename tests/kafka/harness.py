@@ -401,10 +401,14 @@ class Daemon:
     def __enter__(self):
         return self.start()
 
-    def __exit__(self, *_):
-        if self.process.poll() is None:
+    def __exit__(self, failure, *_):
+        status = self.process.poll()
+        if status is None:
             self.process.kill()
         self.process.wait()
+        if failure:
+            end = "was running" if status is None else f"ended with {status}"
+            print(f"\n    {self.group} {end}; the end of its log:", *self.log().splitlines()[-30:], sep="\n    ")
         if RACE in self.log():
             raise AssertionError(self.log())
 
@@ -477,8 +481,11 @@ class Daemon:
         return self
 
     def metric(self, series):
-        """Return the value of a series of /metrics; 0 if absent."""
-        for line in self.get("/metrics")[1].splitlines():
+        """Return the value of a series of /metrics; 0 if absent. Waits for an answer; fails if the daemon ended."""
+        def page():
+            self.assert_running()
+            return self.get("/metrics")[1]
+        for line in eventually("/metrics answers", page).splitlines():
             if line.startswith(series + " "):
                 return float(line.split()[-1])
         return 0
