@@ -43,27 +43,39 @@ static double median_of(double *values, size_t n)
     return n ? n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2 : 0;
 }
 
+/* Return the level of list q less the season. */
+static double level_of(const struct ek_baseline_fit *fit, size_t q)
+{
+    int bin = ek_day_bin(fit->time_ms[q]);
+    return (double)fit->record[q].r - (bin < 0 ? 0 : fit->season[bin]);
+}
+
 static double median_level(const struct ek_baseline_fit *fit)
 {
     size_t n = 0;
     for (size_t q = 0; q < fit->queries; q++)
         if (fit->record[q].usable)
-            fit->values[n++] = fit->record[q].r;
+            fit->values[n++] = level_of(fit, q);
     return median_of(fit->values, n);
 }
 
-static void fit_levels(const struct ek_baseline_fit *fit, double overall, float *level)
+/* Set the overall level, and level [strata]. */
+static void fit_levels(const struct ek_baseline_fit *fit, struct ek_baseline *b, float *level)
 {
+    double overall = median_level(fit);
+    b->level = (float)overall;
     memset(fit->sum, 0, (size_t)fit->strata * sizeof *fit->sum);
     memset(fit->count, 0, (size_t)fit->strata * sizeof *fit->count);
     for (size_t q = 0; q < fit->queries; q++)
         if (fit->record[q].usable) {
-            fit->sum[fit->stratum[q]] += fit->record[q].r;
+            fit->sum[fit->stratum[q]] += level_of(fit, q);
             fit->count[fit->stratum[q]]++;
         }
     for (int s = 0; s < fit->strata; s++)
         level[s] =
             (float)((fit->sum[s] + STRATUM_PRIOR * overall) / (fit->count[s] + STRATUM_PRIOR));
+    if (fit->strata > 1)
+        level[0] = (float)overall;
 }
 
 /* Sums over lists of a squared residual y and x = 1 / k, k: number of values. */
@@ -413,13 +425,11 @@ void ek_segment_calibration_fit(const struct ek_baseline_fit *fit, const struct 
 static void fit_moments(const struct ek_baseline_fit *fit, struct ek_baseline *b, float *level,
                         double *most)
 {
-    double overall = median_level(fit);
-    b->level = (float)overall;
-    fit_levels(fit, overall, level);
-    level[0] = fit->strata > 1 ? (float)overall : level[0];
     memset(fit->season, 0, EK_DAY_BINS * sizeof *fit->season);
+    fit_levels(fit, b, level);
     fit_variance(fit, level, b);
     ek_dependence_fit_season(fit, level, b);
+    fit_levels(fit, b, level); /* the season has no mean over the day, but has one over the lists */
     fit_variance(fit, level, b);
     fit_spreads(fit, b, most);
     fit_shares(fit, b);
