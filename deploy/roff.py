@@ -4,11 +4,13 @@ import os
 import re
 
 _CHANGELOG = os.path.join(os.path.dirname(os.path.abspath(__file__)), "debian", "changelog")
+_LONG = 40  # letters of a word in which a line may break between brackets
 
 
 def roff(text, begins=True):
     """begins: the text begins a line, where a dot or quote would be a request."""
     text = text.replace("\\", "\\e").replace("-", "\\-").replace("~", "\\(ti").replace("^", "\\(ha")
+    text = re.sub(rf"\S{{{_LONG},}}", lambda word: word[0].replace("][", "]\\:["), text)
     return "\\&" + text if begins and text.startswith((".", "'")) else text
 
 
