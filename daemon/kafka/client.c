@@ -282,7 +282,8 @@ static bool writes(const struct ek_config *c)
 
 /* At least once. Only the idempotent producer keeps the order of a partition over retries with five
  * requests in flight. One request in flight would make partitions wait for each other, because each
- * request carries one partition. Brokers allow an idempotent producer only to users who may write.
+ * request carries one partition. Brokers allow an idempotent producer only to users with a right to
+ * write.
  */
 static int set_delivery(rd_kafka_conf_t *conf, const struct ek_config *c, struct ek_error *e)
 {
