@@ -8,6 +8,7 @@
 #include "daemon/base/wakeup.h"
 #include "daemon/guard/guard_service.h"
 #include "guard/event.h"
+#include "schema/manifest.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -25,10 +26,9 @@ enum { PERIOD_MS = 1000, RECENT_LEAST = 5, RECOVERED = 4, FIELDS = EK_DIMENSIONS
 
 /* Field that messages should have. */
 struct field {
-    char name[EK_FLOW_TEXT_BYTES / FIELDS]; /* "segment bucket" */
-    char dimension[EK_FLOW_TEXT_BYTES / FIELDS];
-    bool expected;
-    atomic_bool seen;
+    char name[EK_FLOW_TEXT_BYTES / FIELDS]; /* "segment bucket", perhaps cut */
+    char dimension[EK_NAME_BYTES_MAX + 1];
+    atomic_bool expected, seen;
 };
 enum { TIME = EK_DIMENSIONS_MAX, SCORE, QUERY };
 

@@ -303,6 +303,23 @@ START_TEST(a_field_that_no_list_has_is_reported_after_100_lists)
 }
 END_TEST
 
+START_TEST(a_segment_of_the_longest_name_is_found)
+{
+    struct scene s;
+    char name[EK_NAME_BYTES_MAX + 1], *segment = name;
+    begin(&s, 0);
+    memset(name, 'n', EK_NAME_BYTES_MAX);
+    name[EK_NAME_BYTES_MAX] = '\0';
+    struct ek_rules rules = {.segment_count = 1, .segment = {segment}};
+    struct ek_list q = {.segment_count = 1, .segments = {{{name, EK_NAME_BYTES_MAX}, {"B", 1}}}};
+    ek_flow_monitor_expect(s.flow, &(struct ek_flow_fields){.rules = &rules});
+    ck_assert(ek_flow_monitor_lacks_segment(s.flow));
+    ek_flow_monitor_add_list(s.flow, &q, true);
+    ck_assert(!ek_flow_monitor_lacks_segment(s.flow));
+    ek_flow_monitor_free(s.flow);
+}
+END_TEST
+
 START_TEST(what_others_observe_is_set_and_cleared)
 {
     struct scene s;
@@ -331,5 +348,5 @@ Suite *suite_flow_monitor(void)
         ten_seconds_without_output_are_a_stall_while_the_input_has_more,
         without_an_output_nothing_is_forwarded, a_reading_thread_that_stands_still_is_a_stall,
         losses_add_up_and_stay_for_an_hour, a_field_that_no_list_has_is_reported_after_100_lists,
-        what_others_observe_is_set_and_cleared);
+        a_segment_of_the_longest_name_is_found, what_others_observe_is_set_and_cleared);
 }
