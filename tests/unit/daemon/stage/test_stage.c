@@ -224,6 +224,8 @@ START_TEST(the_order_of_each_partition_holds_while_requests_are_tried_again)
     begin_spread(&s);
     set(&s, "output.librdkafka", "batch.num.messages=10");
     set(&s, "output.librdkafka", "max.in.flight=1");
+    if (ek_kafka_conf_has_backoff()) /* the pause doubles */
+        set(&s, "output.librdkafka", "retry.backoff.max.ms=100");
     feed(&s, 0, MANY);
     ek_mock_disturb(s.mock, DISTURBED, ANSWER_MS);
     start(&s);
