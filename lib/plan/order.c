@@ -39,15 +39,16 @@ int ek_order_parse_action(const char *name, enum ek_action *action, struct ek_er
     for (int i = 0; i < EK_ACTION_COUNT; i++)
         words[i] = ek_action_name((enum ek_action)i);
     const char *near = found < 0 ? ek_nearest_name(name, words, EK_ACTION_COUNT) : NULL;
-    *action = (enum ek_action)found;
     if (found == EK_ACT_REPAIR || found == EK_ACT_AUTO)
         return ek_fail(e, EK_EUSAGE, "a pin cannot repair, it has no factor: take 'route'");
-    if (found >= 0)
+    if (found >= 0) {
+        *action = (enum ek_action)found;
         return EK_OK;
+    }
     return near ? ek_fail(e, EK_EUSAGE, "unknown action '%.60s', did you mean '%s'?", name, near)
                 : ek_fail(e, EK_EUSAGE,
-                          "unknown action '%.60s', there are none, alert, route, route_normalized, "
-                          "blank, route_per_source, fill",
+                          "unknown action '%.60s', expected none, alert, route, route_normalized, "
+                          "blank, route_per_source or fill",
                           name);
 }
 
@@ -136,6 +137,11 @@ static int check_pin(const struct ek_controller *c, const struct ek_order *o, in
     return rc ? rc : check_until(o->until_ms, time_ms, e);
 }
 
+static bool needs_feature(enum ek_decision_kind kind)
+{
+    return kind == EK_DECIDED_PIN || kind == EK_DECIDED_UNPIN || kind == EK_DECIDED_ACCEPT;
+}
+
 /* *feature: feature of the command, or -1. */
 static int check(const struct ek_controller *c, const struct ek_order *o, int64_t time_ms,
                  int *feature, struct ek_error *e)
@@ -144,6 +150,8 @@ static int check(const struct ek_controller *c, const struct ek_order *o, int64_
     int rc = check_text("author", o->author, EK_AUTHOR_BYTES, e);
     if (!rc)
         rc = check_text("reason", o->reason, EK_REASON_BYTES, e);
+    if (!rc && !o->feature && needs_feature(o->kind))
+        rc = ek_fail(e, EK_EUSAGE, "the command needs the name of a feature");
     if (rc || !o->feature)
         return rc;
     rc = ek_order_find_feature(c->setup.manifest, o->feature, feature, e);

@@ -119,11 +119,12 @@ static void place(struct ek_controller *c)
     c->rules_placed = true;
 }
 
+/* Return the pin of the rules that has not expired, or -1. */
 static int find_rule(const struct ek_controller *c, int feature, int cell)
 {
     const struct ek_rules *rules = c->setup.rules;
     for (int i = 0; i < rules->pin_count; i++)
-        if (cell_of(c, i) == cell && item_of(c, &rules->pin[i]) == feature)
+        if (!c->rule_over[i] && cell_of(c, i) == cell && item_of(c, &rules->pin[i]) == feature)
             return i;
     return -1;
 }

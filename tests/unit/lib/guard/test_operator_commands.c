@@ -262,6 +262,9 @@ START_TEST(pins_of_the_rules_run_out_too)
     ck_decided(b, 0, "\"time_ms\":1050000,\"type\":\"expired\"");
     ck_decided(b, 0, "\"feature\":\"size\",\"segment\":{\"arm\":\"B\"}");
     ck_decided(b, 0, "\"reason\":\"the pin of the rules, line 7, column 5, has expired\"");
+    struct ek_error e = {0};
+    ck_assert_int_eq(ek_guard_unpin(b->guard, "size", "arm", "B", NULL, NULL, &e), EK_ESTATE);
+    ck_assert_str_eq(e.message, "'size' is not pinned there");
     ck_assert_int_eq(ek_controller_plan(b->guard->control)->count, 1);
     bench_free(b);
 }
@@ -328,7 +331,7 @@ START_TEST(what_is_no_name_is_refused_with_the_nearest)
         {"price", "arms", "B", "route", EK_EUSAGE, "did you mean 'arm'?"},
         {"price", "arm", NULL, "route", EK_EUSAGE, "needs a value"},
         {"price", NULL, NULL, "routes", EK_EUSAGE, "did you mean 'route'?"},
-        {"price", NULL, NULL, "stop", EK_EUSAGE, "there are none, alert, route"},
+        {"price", NULL, NULL, "stop", EK_EUSAGE, "expected none, alert, route"},
         {"price", NULL, NULL, "repair", EK_EUSAGE, "a pin cannot repair"},
         {"flag", NULL, NULL, "blank", EK_EUSAGE, "needs a routable feature"},
     };
@@ -345,6 +348,14 @@ START_TEST(what_is_no_name_is_refused_with_the_nearest)
     ck_refused(b, rc, EK_EUSAGE, &e, "a value that is pinned has at most 200 bytes, not 599");
     rc = ek_guard_unpin(g, "price", "arm", "C", NULL, NULL, &e);
     ck_refused(b, rc, EK_ESTATE, &e, "'price' is not pinned there");
+    const char *event;
+    must(ek_guard_pause(g, NULL, NULL, &e));
+    while (ek_guard_next_event(g, &event))
+        continue;
+    rc = ek_guard_pin(g, NULL, NULL, NULL, "route", 0, NULL, NULL, &e);
+    ck_refused(b, rc, EK_EUSAGE, &e, "needs the name of a feature");
+    struct ek_decision_record since;
+    ck_assert(ek_guard_paused(g, &since));
     must(ek_guard_pin(g, "flag", NULL, NULL, "none", 0, NULL, NULL, &e));
     bench_free(b);
 }
