@@ -512,12 +512,12 @@ static uint32_t next_check(const struct ek_detector *d, const struct ek_episode 
 static void confirm_episode(struct ek_detector *d, struct ek_episode *e)
 {
     if (ek_episode_has_level(e) && e->query_feature < 0) {
-        struct ek_diagnosis first = e->diagnosis;
         struct ek_window w;
         ek_episode_bound_level(d, e);
         ek_refine_since(d, e);
+        struct ek_episode first = *e;
         if (ek_diagnose(d, e, &w) <= 0)
-            e->diagnosis = first;
+            *e = first;
     }
     report_suspected(d, e);
     e->phase = EK_PHASE_CONFIRMED;
@@ -684,9 +684,8 @@ static int repeat_diagnosis(struct ek_detector *d, struct ek_episode *e)
     int worth = ek_diagnose(d, e, &w);
     e->last_class = worth > 0 ? e->diagnosis.class : before.diagnosis.class;
     if (worth <= 0 || !can_replace(&before, &e->diagnosis)) {
-        e->diagnosis = before.diagnosis;
-        e->category = before.category;
-        e->query_feature = before.query_feature;
+        before.last_class = e->last_class;
+        *e = before;
     }
     return e->last_class == before.diagnosis.class;
 }
