@@ -6,11 +6,11 @@
 #include <string.h>
 
 /* Decision table of mitigations in feature values: the repair for a finding. */
-/* ALL_LISTS: fraction from which all lists are affected. ESTIMATE_ERROR: relative error of a factor
- * up to which the estimate is better than the usual level. SAFE: fraction of misjudged lists up to
- * which each list is tested even if all are affected. LISTS, ITEMS: fraction of misjudged lists and
- * items up to which a test is better than the fault. ALONE: relative error up to which the only
- * unit of the interval is the fault, even if it is not one of the feature. */
+/* ALL_LISTS: fraction from which all lists, or all values, are affected. ESTIMATE_ERROR: relative
+ * error of a factor up to which the estimate is better than the usual level. SAFE: fraction of
+ * misjudged lists up to which each list is tested even if all are affected. LISTS, ITEMS: fraction
+ * of misjudged lists and items up to which a test is better than the fault. ALONE: relative error
+ * up to which the only unit of the interval is the fault, even if it is not one of the feature. */
 static const double ALL_LISTS = .99, ESTIMATE_ERROR = .2, SAFE = 1e-4, LISTS = .25, ITEMS = .2,
                     ALONE = .01;
 /* Of an estimated factor: more are not known, and would change the plan with each measurement. */
@@ -122,19 +122,16 @@ static struct ek_plan_repair of_items(const struct ek_finding *f, const struct e
     return repair_by(EK_REPAIR_ITEM, number, !isnan(unit));
 }
 
-/* An exponent near one of few is exact. */
+/* Only simple powers are inverted: a logarithm and two features that were exchanged look like
+ * other powers. */
 static struct ek_plan_repair of_power(const struct ek_finding *f)
 {
-    static const double exact[] = {1. / 3, .5, 2, 3}, WITHIN = 1.03, LOW = .1, HIGH = 10;
+    static const double exact[] = {1. / 3, .5, 2, 3}, WITHIN = 1.03;
     struct ek_plan_repair r = NONE;
-    if (!(f->exponent >= LOW && f->exponent <= HIGH))
-        return r;
-    r = repair_by(EK_REPAIR_POWER, f->exponent, false);
-    r.scale = 1;
     for (int i = 0; i < 4; i++)
         if (f->exponent >= exact[i] / WITHIN && f->exponent <= exact[i] * WITHIN) {
-            r.number = exact[i];
-            r.exact = true;
+            r = repair_by(EK_REPAIR_POWER, exact[i], true);
+            r.scale = 1;
         }
     return r;
 }
@@ -168,7 +165,7 @@ static struct ek_plan_repair of_class(const struct ek_finding *f, const struct e
     case EK_SIGN:
         if (f->fewer) /* a sentinel has no size */
             return NONE;
-        return is_positive(b) || (f->share >= ALL_LISTS && (double)b->share[2] < FEW)
+        return is_positive(b) || (f->value_share >= ALL_LISTS && (double)b->share[2] < FEW)
                    ? repair_by(EK_REPAIR_SIGN, 1, true)
                    : NONE;
     case EK_MISSING:
@@ -213,8 +210,10 @@ enum ek_action ek_repair_action(const struct ek_plan_repair *r)
 }
 
 /* Half width of the widest interval of a factor (ln) that is acted on: 20%, or a fraction of a
- * large shift. */
+ * large shift of nearly all lists. */
 static const double ERROR_LN = .1823, ERROR_FRACTION = .25;
+/* Fraction of nearly all lists, and the smallest factor in fewer that no unit needs to confirm. */
+static const double NEARLY_ALL = .9, PART_LEAST = 2;
 
 /* Return whether a matching unit is in the rules of the feature. */
 static int listed_unit(const struct ek_feature_rule *rule, const struct ek_manifest *m,
@@ -236,7 +235,8 @@ static int listed_unit(const struct ek_feature_rule *rule, const struct ek_manif
 static int is_uncertain(const struct ek_finding *f)
 {
     double error_ln = log1p(factor_relative_error(f));
-    return !f->varies && !(error_ln <= fmax(ERROR_LN, ERROR_FRACTION * fabs(log(f->factor))));
+    double fraction = f->share < NEARLY_ALL ? 0 : ERROR_FRACTION;
+    return !f->varies && !(error_ln <= fmax(ERROR_LN, fraction * fabs(log(f->factor))));
 }
 
 /* Return whether a change may be that of traffic. Traffic shifts by a tenth, or drifts further, but
@@ -252,7 +252,8 @@ static int is_unlikely_unit(const struct ek_feature_rule *rule, const struct ek_
     if (f->share < rule->action_min_fraction)
         return 1;
     double nearer = f->factor > 1 ? f->factor_low : 1 / f->factor_high;
-    return (nearer < rule->action_threshold || f->gradual || is_uncertain(f)) &&
+    bool small_part = f->share < NEARLY_ALL && nearer < PART_LEAST && !f->unit_count;
+    return (nearer < rule->action_threshold || small_part || f->gradual || is_uncertain(f)) &&
            !listed_unit(rule, m, f);
 }
 

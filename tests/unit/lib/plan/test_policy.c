@@ -166,6 +166,19 @@ START_TEST(for_a_few_lists_all_are_not_routed)
 }
 END_TEST
 
+/* Surcharges and sales come in a part of the lists, too. */
+START_TEST(a_small_factor_in_a_part_of_the_lists_needs_a_unit)
+{
+    struct bench b;
+    setup(&b, "version: 1\n");
+    ck_assert_int_eq(done_about(&b, 1.45, .65), EK_ACT_ALERT);
+    ck_assert_int_eq(done_about(&b, 1.45, .95), EK_ACT_ROUTE);
+    ck_assert_int_eq(done_about(&b, 2.2, .65), EK_ACT_ROUTE);
+    ck_assert_int_eq(done_about(&b, 1 / 2.2, .65), EK_ACT_ROUTE);
+    teardown(&b);
+}
+END_TEST
+
 Suite *suite_policy(void)
 {
     return ek_suite("policy", a_large_factor_of_many_lists_is_routed,
@@ -173,5 +186,6 @@ Suite *suite_policy(void)
                     for_a_few_lists_all_are_not_routed, a_weak_finding_of_any_class_is_not_acted_on,
                     a_gradual_factor_is_not_acted_on, a_shift_of_the_mix_is_not_acted_on,
                     a_factor_without_a_narrow_interval_is_not_acted_on,
+                    a_small_factor_in_a_part_of_the_lists_needs_a_unit,
                     lists_with_factors_of_their_own_are_routed_by_a_network);
 }
