@@ -86,7 +86,10 @@ static const double SENTINEL = .5;
 static const double LEVEL_REPORTED = .1, SHAPE_ERRORS = 3, SHAPE_AHEAD = 6;
 /* Prior in ln likelihood: exponents near 1 are implausible. */
 static const double LIKELY = 3, FEW_LISTS = .5, POWER_LEAST_LN = .1, POWER_PLAIN_LN = .25;
-static const double POWER_SPREAD = .5; /* fraction of the change of the spread that a power needs */
+/* Change of the spread (ln), relative to that of a power, from and up to which it can be one. The
+ * logarithm of values near e^L divides the spread by L and is nearest to the power ln(L) / L, so
+ * that its change is at most 1 / (1 - 1 / e) = 1.58 times that of the power. */
+static const double POWER_SPREAD = .5, POWER_SPREAD_MOST = 1.65;
 /* Without a change of spread, items must beat a scale by this ln likelihood. */
 static const double ITEMS_OVER_SCALE = 4;
 
@@ -323,11 +326,12 @@ static int is_likely(const struct ek_diagnosis *d, const struct ek_explanation *
     return d->spread_ratio < 1 || e->share > FEW_LISTS;
 }
 
-/* A power a multiplies the spread by a. */
+/* A power a multiplies the spread by a. Lists of nearer or newer items only have a lower level and
+ * another spread, too. */
 static int is_like_power(const struct ek_diagnosis *d, const struct ek_explanation *power)
 {
-    double wider = log(d->spread_ratio), expected = power->share * log(power->value);
-    return wider * expected > 0 && fabs(wider) > POWER_SPREAD * fabs(expected);
+    double part = log(d->spread_ratio) / (power->share * log(power->value));
+    return part > POWER_SPREAD && part < POWER_SPREAD_MOST;
 }
 
 /* An offset away from zero moves small values more than large ones, which narrows the ln values;
@@ -453,6 +457,13 @@ bool ek_window_shows_items(const struct ek_window *w, double shift_ln)
 {
     struct own_spread s = measure_own_spread(w, shift_ln);
     return w->own.sd <= 0 || s.expected > 2 * APART_ERRORS * s.error;
+}
+
+bool ek_diagnosis_is_small(const struct ek_diagnosis *d, double effect_ln)
+{
+    static const double FAR_ITEMS = .01;
+    return fabs(d->mean_ln) < effect_ln && fabs(log(d->spread_ratio)) < effect_ln &&
+           d->incoherent < FAR_ITEMS;
 }
 
 /* Return whether the values spread more around the levels of their items than usual: a change of

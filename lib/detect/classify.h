@@ -78,6 +78,10 @@ void ek_classify(const struct ek_baseline *b, const float *density, const struct
  * missing ones. */
 int ek_diagnosis_is_sentinel(const struct ek_baseline *b, const struct ek_diagnosis *d);
 
+/* Return whether level and spread moved by less than `effect_ln`, and hardly any list has a spread
+ * beyond that of training, as after new prices of some items. */
+bool ek_diagnosis_is_small(const struct ek_diagnosis *d, double effect_ln);
+
 /* Return whether the lists look like training in every respect. The level may differ by less than
  * the factor report_threshold. */
 int ek_window_is_normal(const struct ek_baseline *b, const float *density,

@@ -85,16 +85,34 @@ static struct line fit_line(const float *x, const float *y, int n)
     return l;
 }
 
+/* Return the row after the lists of an earlier finding of the feature, 0 without one. */
+static uint64_t first_healthy_row(const struct ek_detector *d, const struct ek_episode *e)
+{
+    uint64_t recovered_row = d->recovered_row[e->feature];
+    return recovered_row <= e->since_row ? recovered_row : 0;
+}
+
+/* Set *w to the lists from row `from` until the change. */
+static void set_window_before(struct ek_detector *d, const struct ek_episode *e, uint64_t from,
+                              struct ek_window *w)
+{
+    ek_detector_window(d, e->feature, e->cell, from, w);
+    while (w->count && d->window_row[w->count - 1] >= e->since_row)
+        w->count--;
+}
+
 /* Set *line to the line of query feature m before the change. A healthy price already correlates
- * with the usual price of the destination, which is no factor. Changes the current window. */
+ * with the usual price of the destination, which is no factor. Lists before an earlier finding are
+ * used only if too few came after it. Changes the current window. */
 static void fit_line_before(struct ek_detector *d, const struct ek_episode *e, int m,
                             struct line *line)
 {
+    uint64_t from = first_healthy_row(d, e);
     struct ek_window w;
     int moving;
-    ek_detector_window(d, e->feature, e->cell, 0, &w);
-    while (w.count && d->window_row[w.count - 1] >= e->since_row)
-        w.count--;
+    set_window_before(d, e, from, &w);
+    if (from && w.count < LISTS_BEFORE)
+        set_window_before(d, e, 0, &w);
     int n = collect_offsets(d, &w, m, &moving);
     *line = fit_line(d->offset, w.scratch, n);
 }
@@ -271,9 +289,11 @@ static int compare_with_threshold(const struct ek_detector *d, const struct ek_e
     const struct ek_diagnosis *g = &e->diagnosis;
     if (g->class == EK_CLASS_NONE)
         return 0;
+    double effect = log(ek_detector_rule(d, e->feature)->report_threshold) - THRESHOLD_LN;
+    if (g->class == EK_SHAPE || g->class == EK_ITEMS)
+        return ek_diagnosis_is_small(g, effect) ? -1 : 1;
     if (g->class != EK_SCALE || e->query_feature >= 0)
         return 1;
-    double effect = log(ek_detector_rule(d, e->feature)->report_threshold) - THRESHOLD_LN;
     double low = g->level.shift_ln > 0 ? g->level.low_ln : -g->level.high_ln;
     double high = g->level.shift_ln > 0 ? g->level.high_ln : -g->level.low_ln;
     return low > effect ? 1 : high < effect ? -1 : 0;
@@ -354,11 +374,10 @@ static double bound_before(double level, double change, double error)
  * drift and has absorbed part of a small shift. */
 static void set_level_before(struct ek_detector *d, struct ek_episode *e)
 {
-    uint64_t from = d->recovered_row[e->feature] <= e->since_row ? d->recovered_row[e->feature] : 0;
+    uint64_t from = first_healthy_row(d, e);
     struct ek_residuals h;
     struct ek_window w;
-    ek_detector_window(d, e->feature, e->cell, from, &w);
-    int all = w.count;
+    int all = ek_detector_window(d, e->feature, e->cell, from, &w);
     while (w.count && d->window_row[w.count - 1] >= e->since_row)
         w.count--;
     e->usual.known = 0;
@@ -647,12 +666,11 @@ void ek_refine_since(struct ek_detector *d, struct ek_episode *e)
 {
     const float *density = ek_profile_density(d->profile, e->feature);
     uint64_t from = e->since_row > SINCE_REACH ? e->since_row - SINCE_REACH : 0;
-    uint64_t recovered_row = d->recovered_row[e->feature];
     double q = fmin(e->diagnosis.level.share, SINCE_SHARE), tail = 0, largest = -INFINITY;
     struct ek_window w;
     int best = -1;
-    if (from < recovered_row && recovered_row <= e->since_row)
-        from = recovered_row;
+    if (from < first_healthy_row(d, e))
+        from = first_healthy_row(d, e);
     for (int i = ek_detector_window(d, e->feature, e->cell, from, &w) - 1; i >= 0; i--) {
         double r = w.record[i].r - w.mu, normal = ek_density_at(density, r);
         if (!w.record[i].usable)

@@ -63,6 +63,13 @@ static void of_market(float *x, int items, double by, struct ek_rng *rng)
     scale(x, items, fabs(by), rng);
 }
 
+/* Only the nearest items: lower and narrower, but much narrower than the power of that level. */
+static void nearest(float *x, int items, double by, struct ek_rng *rng)
+{
+    shape(x, items, .4, rng);
+    scale(x, items, by, rng);
+}
+
 static void replaced(float *x, int items, double rate, float value, struct ek_rng *rng)
 {
     for (int i = 0; i < items; i++)
@@ -109,11 +116,11 @@ static const struct {
     {third_scaled, 2, 250, EK_ITEMS}, {third_scaled, .5, 220, EK_ITEMS},
     {third_scaled, .1, 80, EK_ITEMS}, {shape, 2, 120, EK_SHAPE},
     {shape, .5, 120, EK_SHAPE},       {logged, 1, 72, EK_POWER},
-    {missing, 1, 72, EK_MISSING},     {missing, .3, 80, EK_MISSING},
-    {zero, 1, 72, EK_ZERO},           {zero, .3, 80, EK_ZERO},
-    {scale, -1, 72, EK_SIGN},         {stuck, 100, 72, EK_STUCK},
-    {clip, 60, 72, EK_CLIP},          {clip, 120, 100, EK_CLIP},
-    {NULL, 0, 250, EK_CLASS_NONE},
+    {nearest, .4, 72, EK_SHAPE},      {missing, 1, 72, EK_MISSING},
+    {missing, .3, 80, EK_MISSING},    {zero, 1, 72, EK_ZERO},
+    {zero, .3, 80, EK_ZERO},          {scale, -1, 72, EK_SIGN},
+    {stuck, 100, 72, EK_STUCK},       {clip, 60, 72, EK_CLIP},
+    {clip, 120, 100, EK_CLIP},        {NULL, 0, 250, EK_CLASS_NONE},
 };
 
 static struct ek_diagnosis diagnose(struct windows *w, const struct ek_window *window)

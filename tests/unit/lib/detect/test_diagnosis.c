@@ -188,6 +188,26 @@ START_TEST(a_factor_known_per_list_beats_one_number)
 }
 END_TEST
 
+/* A third of the items costs 8% more; one item in fifty is in cents. */
+START_TEST(a_change_is_small_unless_level_spread_or_some_items_moved_far)
+{
+    static const struct {
+        double mean_ln, spread_ratio, incoherent;
+        bool small;
+    } cases[] = {{.03, 1.01, .005, true},
+                 {-.2, 1.01, .005, false},
+                 {.03, .8, 0, false},
+                 {.09, 1.06, .2, false}};
+    for (size_t i = 0; i < 4; i++) {
+        struct ek_diagnosis d = {.class = EK_ITEMS,
+                                 .mean_ln = cases[i].mean_ln,
+                                 .spread_ratio = cases[i].spread_ratio,
+                                 .incoherent = cases[i].incoherent};
+        ck_assert_int_eq(ek_diagnosis_is_small(&d, log(1.1)), cases[i].small);
+    }
+}
+END_TEST
+
 START_TEST(no_lists_are_no_shift)
 {
     struct known k;
@@ -208,5 +228,6 @@ Suite *suite_diagnosis(void)
         a_shift_of_a_share_is_measured_with_both,
         intervals_hold_the_factor_nineteen_times_in_twenty_when_lists_are_independent,
         lists_of_a_size_that_training_hardly_had_still_tell_a_scale, shares_come_before_levels,
-        a_factor_known_per_list_beats_one_number, no_lists_are_no_shift);
+        a_factor_known_per_list_beats_one_number,
+        a_change_is_small_unless_level_spread_or_some_items_moved_far, no_lists_are_no_shift);
 }
