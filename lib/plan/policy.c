@@ -210,7 +210,7 @@ enum ek_action ek_repair_action(const struct ek_plan_repair *r)
 }
 
 /* Half width of the widest interval of a factor (ln) that is acted on: 20%, or a fraction of a
- * large shift of nearly all lists. */
+ * large shift of nearly all lists or by a unit. */
 static const double ERROR_LN = .1823, ERROR_FRACTION = .25;
 /* Fraction of nearly all lists, and the smallest factor in fewer that no unit needs to confirm. */
 static const double NEARLY_ALL = .9, PART_LEAST = 2;
@@ -231,11 +231,17 @@ static int listed_unit(const struct ek_feature_rule *rule, const struct ek_manif
     return 0;
 }
 
+/* Return whether no unit fits, and a part of the lists has the factor, as surcharges have. */
+static bool is_partial(const struct ek_finding *f)
+{
+    return f->share < NEARLY_ALL && !f->unit_count;
+}
+
 /* Return whether the factor has no narrow interval: one factor does not explain the lists. */
 static int is_uncertain(const struct ek_finding *f)
 {
     double error_ln = log1p(factor_relative_error(f));
-    double fraction = f->share < NEARLY_ALL ? 0 : ERROR_FRACTION;
+    double fraction = is_partial(f) ? 0 : ERROR_FRACTION;
     return !f->varies && !(error_ln <= fmax(ERROR_LN, fraction * fabs(log(f->factor))));
 }
 
@@ -252,7 +258,7 @@ static int is_unlikely_unit(const struct ek_feature_rule *rule, const struct ek_
     if (f->share < rule->action_min_fraction)
         return 1;
     double nearer = f->factor > 1 ? f->factor_low : 1 / f->factor_high;
-    bool small_part = f->share < NEARLY_ALL && nearer < PART_LEAST && !f->unit_count;
+    bool small_part = is_partial(f) && nearer < PART_LEAST;
     return (nearer < rule->action_threshold || small_part || f->gradual || is_uncertain(f)) &&
            !listed_unit(rule, m, f);
 }

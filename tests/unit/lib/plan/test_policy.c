@@ -167,6 +167,29 @@ START_TEST(for_a_few_lists_all_are_not_routed)
 END_TEST
 
 /* Surcharges and sales come in a part of the lists, too. */
+/* Milliseconds in a third of the lists, and a filter of new items. */
+START_TEST(a_wide_interval_of_a_part_of_the_lists_needs_a_unit)
+{
+    static const struct ek_means means = {.model = true};
+    struct bench b;
+    setup(&b, "version: 1\n");
+    for (int part = 0; part < 2; part++)
+        for (int units = 0; units < 2; units++) {
+            struct ek_finding f = {.state = EK_UPDATED,
+                                   .class = EK_SCALE,
+                                   .factor = 1000,
+                                   .factor_low = 500,
+                                   .factor_high = 2000,
+                                   .share = part ? .3 : 1,
+                                   .unit_count = units,
+                                   .query_feature = -1};
+            ck_assert_int_eq(ek_decide(b.rules, b.manifest, &means, &f).treatment.action,
+                             part && !units ? EK_ACT_ALERT : EK_ACT_ROUTE);
+        }
+    teardown(&b);
+}
+END_TEST
+
 START_TEST(a_small_factor_in_a_part_of_the_lists_needs_a_unit)
 {
     struct bench b;
@@ -187,5 +210,6 @@ Suite *suite_policy(void)
                     a_gradual_factor_is_not_acted_on, a_shift_of_the_mix_is_not_acted_on,
                     a_factor_without_a_narrow_interval_is_not_acted_on,
                     a_small_factor_in_a_part_of_the_lists_needs_a_unit,
+                    a_wide_interval_of_a_part_of_the_lists_needs_a_unit,
                     lists_with_factors_of_their_own_are_routed_by_a_network);
 }
