@@ -236,7 +236,9 @@ enum {
  * of healthy traffic that moves no frozen factor (ln). */
 static const double STEADY_ERRORS = 2, STEADY_SHARE = .1, DRIFT_LN = .1;
 static const double SINCE_SHARE = .99; /* a single list may be an exception */
-static const double STILL_WHOLE = .8;  /* fraction of moved lists of a frozen factor of all */
+/* Beyond, the newest lists have another factor: ln, and fraction of the shift. */
+static const double SWING_LN = .5, SWING = .25;
+static const double STILL_WHOLE = .8; /* fraction of moved lists of a frozen factor of all */
 /* Standard deviations (ln): error of the tracked level, and drift of healthy traffic over a full
  * history. */
 static const double TRACKED_ERROR = .05, WANDER = .01;
@@ -461,6 +463,17 @@ static bool is_frozen(const struct ek_detector *d, const struct ek_episode *e,
            was->level.share * ((double)e->lists - EK_UPDATE_LISTS) >= FROZEN;
 }
 
+/* Extend the interval of the newest lists to the last one if the shift moved little for its size:
+ * lists that are cheaper for an hour do not exclude the unit. */
+static void join_interval(struct ek_alignment *newest, const struct ek_diagnosis *was)
+{
+    double moved = fabs(newest->shift_ln - was->level.shift_ln);
+    if (was->class != EK_SCALE || moved > fmin(SWING_LN, SWING * fabs(was->level.shift_ln)))
+        return;
+    newest->low_ln = fmin(newest->low_ln, was->level.low_ln);
+    newest->high_ln = fmax(newest->high_ln, was->level.high_ln);
+}
+
 /* Fit the level to all lists since the change while the newest MEASURED moved ones agree, else to
  * these: a moving shift is reported at its present level. A frozen factor stays while the lists
  * differ by no more than traffic drifts. */
@@ -474,8 +487,10 @@ static void fit_level(const struct ek_detector *d, const struct ek_episode *e,
         ek_residuals_get(&h, w->scratch, collect_residuals(w, w->count - (int)needed));
         struct ek_alignment newest =
             ek_align(ek_profile_density(d->profile, e->feature), &h, &w->known);
-        if (!is_steady(level, &newest))
+        if (!is_steady(level, &newest)) {
+            join_interval(&newest, was);
             *level = newest;
+        }
     }
     if (!is_frozen(d, e, was) || fabs(level->shift_ln - was->level.shift_ln) > DRIFT_LN)
         return;

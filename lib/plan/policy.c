@@ -1,5 +1,6 @@
 #include "plan/policy.h"
 
+#include "assets/residual_grid.h"
 #include "base/decimal.h"
 
 #include <math.h>
@@ -43,10 +44,13 @@ static double misjudged(double factor, double sd)
     return sd > 0 ? .5 * erfc(fabs(log(factor)) / (2 * sd) / M_SQRT2) : 0;
 }
 
+/* Return whether the factor of a unit lies in the interval, or within the bin of the residuals that
+ * the estimate was read from. */
 static bool is_inside(const struct ek_finding *f, int i)
 {
     double factor = f->unit[i].unit->factor;
-    return factor >= f->factor_low && factor <= f->factor_high;
+    return (factor >= f->factor_low && factor <= f->factor_high) ||
+           fabs(log(factor / f->factor)) < EK_RESIDUAL_BIN;
 }
 
 /* Return the factor of the unit to use, or NaN: the first match that the rules list or the unit of

@@ -49,6 +49,28 @@ START_TEST(cents_are_found_within_ten_lists_and_named)
 }
 END_TEST
 
+static void cents_of_cheap_nights(struct bench *b, struct ek_list *q)
+{
+    (void)b;
+    stream_scale(q, 0, 70);
+}
+
+/* The newest lists alone would exclude cents for hours. */
+START_TEST(cents_stay_in_the_interval_while_the_traffic_is_cheaper)
+{
+    struct bench b;
+    setup(&b, 2);
+    run(&b, BEFORE, NULL);
+    run(&b, 3500, cents);
+    run(&b, 600, cents_of_cheap_nights);
+    const struct ek_finding *f = &b.last[EK_UPDATED];
+    ck_assert_double_eq_tol(f->factor, 70, 10);
+    ck_assert_msg(f->factor_low < 70 && f->factor_high > 100, "%g: %g to %g", f->factor,
+                  f->factor_low, f->factor_high);
+    teardown(&b);
+}
+END_TEST
+
 START_TEST(a_large_fault_is_confirmed_within_fifty_lists)
 {
     for (uint64_t seed = 61; seed < 66; seed++) {
@@ -750,8 +772,9 @@ Suite *suite_detector(void)
     return ek_suite(
         "detector", calm_traffic_raises_nothing,
         a_small_shift_of_all_traffic_is_followed_in_silence,
-        cents_are_found_within_ten_lists_and_named, a_large_fault_is_confirmed_within_fifty_lists,
-        a_factor_of_one_over_the_nights_is_named_so,
+        cents_are_found_within_ten_lists_and_named,
+        cents_stay_in_the_interval_while_the_traffic_is_cheaper,
+        a_large_fault_is_confirmed_within_fifty_lists, a_factor_of_one_over_the_nights_is_named_so,
         a_factor_that_follows_the_nights_is_named_so_for_good, the_factor_settles_and_stays,
         a_change_that_returns_reopens_its_incident,
         a_change_that_returns_within_the_history_reopens_its_incident,

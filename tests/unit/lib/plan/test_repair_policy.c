@@ -90,6 +90,19 @@ START_TEST(of_a_query_feature_only_a_unit_is_undone)
 }
 END_TEST
 
+/* Estimates are a bin of .02 (ln) apart; 101.2 (100.25 to 102.7) is x100 of a steady feature. */
+START_TEST(a_unit_within_the_bin_of_the_estimate_is_the_fault)
+{
+    static const struct ek_unit percent = {.id = "percent", .factor = 100};
+    struct table t;
+    add_unit(start(&t, EK_SCALE, 101.2, .01), &percent, 0, EK_UNIT_QUANTITY);
+    t.f.factor_low = 100.25;
+    check(&t, EK_REPAIR_NUMBER, 100, true);
+    t.f.factor = 103;
+    check(&t, EK_REPAIR_NUMBER, 103, false);
+}
+END_TEST
+
 START_TEST(a_unit_by_chance_is_the_fault_only_alone_in_a_narrow_interval)
 {
     struct table t;
@@ -265,6 +278,7 @@ Suite *suite_repair_policy(void)
     return ek_suite("repair_policy", a_unit_of_the_feature_is_divided_out_exactly,
                     of_a_query_feature_only_a_unit_is_undone,
                     a_unit_by_chance_is_the_fault_only_alone_in_a_narrow_interval,
+                    a_unit_within_the_bin_of_the_estimate_is_the_fault,
                     a_unit_of_the_quantity_is_the_fault_only_in_the_interval,
                     a_wide_interval_puts_lists_on_the_usual_level,
                     lists_with_factors_of_their_own_get_the_usual_level,
