@@ -92,6 +92,9 @@ static int add_class(struct ek_buf *b, const struct ek_manifest *m, const struct
     return ek_buf_text(b, sentences[f->class]);
 }
 
+/* Ratio of the bounds from which an interval contains conversions by chance. */
+static const double WIDE = 1.44;
+
 /* Append the most likely unit, or why there is none. */
 static int add_unit(struct ek_buf *b, const struct ek_manifest *m, const struct ek_finding *f)
 {
@@ -104,7 +107,9 @@ static int add_unit(struct ek_buf *b, const struct ek_manifest *m, const struct 
     if (!f->unit_count && !feature->unit && !feature->is_money)
         return ek_buf_text(b, "; unknown unit: set 'unit' in the manifest");
     if (!f->unit_count)
-        return ek_buf_text(b, "; no known conversion of its unit fits");
+        return ek_buf_text(b, f->factor_high > WIDE * f->factor_low
+                                  ? "; too uncertain to name a conversion"
+                                  : "; no known conversion of its unit fits");
     int sure = u->listed || u->fit < EK_UNIT_ANY || !u->unit->quantity;
     return ek_buf_printf(b, "; %s %s", sure ? "looks like" : "could be", u->unit->text);
 }

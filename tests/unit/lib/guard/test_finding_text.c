@@ -112,6 +112,16 @@ START_TEST(a_price_is_never_told_to_be_in_kilometers_unless_the_rules_say_so)
 }
 END_TEST
 
+START_TEST(a_wide_interval_has_no_unit)
+{
+    struct ek_finding f = scale(0, 1.609);
+    f.factor_low = 1.2;
+    f.factor_high = 2.2;
+    ck_assert_ptr_nonnull(
+        strstr(say("version: 1", f, ROUTE), "; too uncertain to name a conversion; action"));
+}
+END_TEST
+
 START_TEST(a_factor_that_is_a_query_feature_is_told_by_its_name)
 {
     struct ek_finding f = scale(0, 3);
@@ -178,10 +188,10 @@ END_TEST
 
 Suite *suite_finding_text(void)
 {
-    return ek_suite("sentence", a_factor_is_told_with_what_it_looks_like,
-                    factors_of_their_own_have_no_unit, a_shift_of_the_mix_has_no_unit,
-                    a_price_is_never_told_to_be_in_kilometers_unless_the_rules_say_so,
-                    a_factor_that_is_a_query_feature_is_told_by_its_name,
-                    fractions_of_values_are_those_of_now_and_of_training,
-                    every_class_and_state_has_its_words);
+    return ek_suite(
+        "sentence", a_factor_is_told_with_what_it_looks_like, factors_of_their_own_have_no_unit,
+        a_shift_of_the_mix_has_no_unit,
+        a_price_is_never_told_to_be_in_kilometers_unless_the_rules_say_so,
+        a_wide_interval_has_no_unit, a_factor_that_is_a_query_feature_is_told_by_its_name,
+        fractions_of_values_are_those_of_now_and_of_training, every_class_and_state_has_its_words);
 }
