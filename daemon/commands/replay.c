@@ -234,9 +234,9 @@ static void report_add_comparison(struct report *r, const struct ek_comparison *
 {
     if (t->failed)
         return;
-    ek_rank_sums_add(&r->plan_ranks, &t->ways.moved);
-    if (t->ways.has_plain)
-        ek_rank_sums_add(&r->model_ranks, &t->ways.plain);
+    ek_rank_sums_add(&r->plan_ranks, &t->result.moved);
+    if (t->result.has_plain)
+        ek_rank_sums_add(&r->model_ranks, &t->result.plain);
 }
 
 static void print_ranks_row(const char *name, const struct ek_rank_sums *s, FILE *to)

@@ -100,7 +100,8 @@ static int compare(struct ek_report_replay *r, struct ek_error *e)
         return enomem(e);
     int rc = ek_guard_compare(r->guard, &t, &valid, e);
     if (!rc && valid && !t.failed && sample) {
-        rc = ek_rank_samples_add(r->samples, sample, ek_rank_comparison_scores(c->ways), r->time_ms)
+        rc = ek_rank_samples_add(r->samples, sample, ek_rank_comparison_scores(c->rank_comparison),
+                                 r->time_ms)
                  ? enomem(e)
                  : EK_OK;
         sample = NULL;

@@ -21,7 +21,7 @@
 #include "guard/operator_commands.h"
 #include "guard/operator_json.h"
 #include "guard/public.h"
-#include "plan/limit_counters.h"
+#include "guard/limit_counters.h"
 #include "serve/agreement_watch.h"
 #include "serve/assets.h"
 #include "serve/context.h"

@@ -54,7 +54,7 @@ void ek_json_add_guardrail(struct ek_json_writer *w, const char *key,
 static void add_counts(struct ek_json_writer *w, const struct ek_impact_view *v)
 {
     const struct ek_comparison_sums *s = v->sums;
-    ek_json_add_count(w, "compared", s->tried);
+    ek_json_add_count(w, "compared", s->compared);
     ek_json_add_count(w, "compared_exclusive", s->alone);
     ek_json_add_count(w, "routed", s->acts);
     ek_json_add_count(w, "not_scored", s->failed + s->unscored);
@@ -166,7 +166,7 @@ enum { FIGURE_COUNT = sizeof FIGURES / sizeof *FIGURES };
 static double get_figure(const struct ek_comparison_sums *s, int figure)
 {
     struct ek_rank_change mean = ek_rank_sums_mean(&s->moved);
-    const double values[FIGURE_COUNT] = {(double)s->tried,
+    const double values[FIGURE_COUNT] = {(double)s->compared,
                                          mean.tau,
                                          mean.top10,
                                          mean.places,

@@ -529,7 +529,7 @@ static void show_sample(struct worker *w, const struct ek_context *c)
     if (!w->sample || w->sampled != c)
         return;
     ek_rank_samples_add(w->worker_pool->tools.samples, w->sample,
-                        ek_rank_comparison_scores(c->ways), ek_now_ms());
+                        ek_rank_comparison_scores(c->rank_comparison), ek_now_ms());
     w->sample = NULL;
 }
 

@@ -194,7 +194,7 @@ double ek_detector_membership(const struct ek_detector *d, int feature, int cell
     return membership(d, e, last, list_weight(d, e));
 }
 
-double ek_detector_mean_membership(const struct ek_detector *d, int feature, int cell)
+double ek_detector_sum_memberships(const struct ek_detector *d, int feature, int cell)
 {
     const struct ek_episode *e = confirmed(d, feature, cell);
     double shown = 0;

@@ -28,8 +28,8 @@ double ek_share_bound(const float *density, double sd, double share, double shif
  * A list counts up to 1. For a level, this is its membership probability times the sure part
  * (without the latter in ek_episode_is_lasting). For other classes it is the distance from training
  * toward the diagnosis, negative on the other side. A list without a value counts
- * `action_min_fraction`, as much as it costs. Lists explained by another finding do not count.
- * Computed from the history, which keeps EK_HISTORY lists. Not thread-safe.
+ * `action_min_fraction`, at most .5, as much as it costs. Lists explained by another finding do not
+ * count. Computed from the history, which keeps EK_HISTORY lists. Not thread-safe.
  */
 /* Return whether the last list was observed in all its cells, and is neither a repeat nor empty. */
 bool ek_detector_has_counted(const struct ek_detector *d);
@@ -41,6 +41,6 @@ double ek_detector_membership(const struct ek_detector *d, int feature, int cell
                               uint32_t *episode);
 /* Return the sum of memberships over the lists in the history that count for the finding of a
  * feature in a cell, except the list last observed. */
-double ek_detector_mean_membership(const struct ek_detector *d, int feature, int cell);
+double ek_detector_sum_memberships(const struct ek_detector *d, int feature, int cell);
 
 #endif

@@ -107,7 +107,7 @@ int ek_fleet_reply_open(struct ek_fleet_reply *a, const void *bytes, size_t leng
 /* Operator commands that the leader applies. */
 enum { ID_BYTES = EK_FLEET_NAME_MAX + 44, REFUSAL_BYTES = sizeof((struct ek_error *)0)->message };
 
-struct carried_out {
+struct applied_order {
     struct ek_fleet_order_read order; /* number 0: unused entry; the instance name is `instance` */
     char instance[EK_FLEET_NAME_MAX + 1];
     char request[ID_BYTES]; /* "instance/start/number" */
@@ -119,7 +119,7 @@ struct carried_out {
 
 struct ek_leader_commands {
     char decider[EK_FLEET_NAME_MAX + 1];
-    struct carried_out of[EK_FLEET_COMMANDS_RETAINED];
+    struct applied_order of[EK_FLEET_COMMANDS_RETAINED];
     uint64_t count;
 };
 
@@ -138,7 +138,7 @@ void ek_leader_commands_free(struct ek_leader_commands *d)
     ek_free(d);
 }
 
-static struct carried_out *find(struct ek_leader_commands *d, const struct ek_order_id *id)
+static struct applied_order *find(struct ek_leader_commands *d, const struct ek_order_id *id)
 {
     for (int i = 0; i < EK_FLEET_COMMANDS_RETAINED; i++) {
         const struct ek_order_id *own = &d->of[i].order.is.id;
@@ -150,10 +150,10 @@ static struct carried_out *find(struct ek_leader_commands *d, const struct ek_or
 }
 
 /* Replace the oldest entry. */
-static struct carried_out *keep(struct ek_leader_commands *d, const void *bytes, size_t length,
-                                const struct ek_manifest *m)
+static struct applied_order *keep(struct ek_leader_commands *d, const void *bytes, size_t length,
+                                  const struct ek_manifest *m)
 {
-    struct carried_out *c = &d->of[d->count++ % EK_FLEET_COMMANDS_RETAINED];
+    struct applied_order *c = &d->of[d->count++ % EK_FLEET_COMMANDS_RETAINED];
     struct ek_order_id *id = &c->order.is.id;
     memset(c, 0, sizeof *c);
     ek_fleet_order_open(&c->order, bytes, length, m, NULL); /* strings remain in the entry */
@@ -164,12 +164,12 @@ static struct carried_out *keep(struct ek_leader_commands *d, const void *bytes,
     return c;
 }
 
-static void carry_out(struct carried_out *c, struct ek_controller *control, int64_t time_ms,
-                      uint64_t version)
+static void apply(struct applied_order *c, struct ek_controller *control, int64_t time_ms,
+                  uint64_t version)
 {
     struct ek_error why = {.message = ""};
     c->code =
-        (enum ek_code)ek_controller_carry_out(control, &c->order.is, time_ms, &c->decided, &why);
+        (enum ek_code)ek_controller_apply_order(control, &c->order.is, time_ms, &c->decided, &why);
     memcpy(c->refusal, why.message, sizeof c->refusal);
     c->decided.number = 1; /* instances number replies separately */
     c->decided.before = c->decided.after = version;
@@ -185,10 +185,10 @@ int ek_leader_commands_run(struct ek_leader_commands *d, struct ek_controller *c
     int rc = ek_fleet_order_open(&o, bytes, length, m, e);
     if (rc)
         return rc;
-    struct carried_out *c = find(d, &o.is.id);
+    struct applied_order *c = find(d, &o.is.id);
     if (!c) {
         c = keep(d, bytes, length, m);
-        carry_out(c, control, time_ms, version);
+        apply(c, control, time_ms, version);
     }
     c->due = true;
     return EK_OK;
@@ -202,7 +202,7 @@ bool ek_leader_commands_has_replies(const struct ek_leader_commands *d)
     return false;
 }
 
-static int answer(const struct ek_leader_commands *d, struct carried_out *c,
+static int answer(const struct ek_leader_commands *d, struct applied_order *c,
                   int (*write)(void *context, const void *bytes, size_t length), void *context)
 {
     struct ek_fleet_reply a = {.id = c->order.is.id,
@@ -227,7 +227,7 @@ int ek_leader_commands_reply(struct ek_leader_commands *d, uint64_t version,
                              void *context)
 {
     for (int i = 0; i < EK_FLEET_COMMANDS_RETAINED; i++) {
-        struct carried_out *c = &d->of[i];
+        struct applied_order *c = &d->of[i];
         if (!c->due)
             continue;
         if (!c->written)

@@ -53,21 +53,21 @@ static void walk_route(struct ek_serialize *w, const struct ek_fleet_dimensions 
                        struct ek_fleet_comparison *t)
 {
     struct ek_comparison_sums *s = &t->is;
-    uint64_t *const count[] = {&s->tried, &s->unscored, &s->acts, &s->failed, &s->measured};
+    uint64_t *const count[] = {&s->compared, &s->unscored, &s->acts, &s->failed, &s->measured};
     ek_wire_cell(w, d, &t->place.cell);
     ek_wire_text(w, &t->place.feature, EK_FLEET_NAME_MAX);
     s->action = (enum ek_action)ek_wire_word(w, ek_action_name(s->action), ek_action_parse);
     ek_wire_time(w, &s->since_ms);
-    ek_wire_u32(w, &s->turns);
+    ek_wire_u32(w, &s->restarts);
     for (size_t i = 0; i < sizeof count / sizeof *count; i++)
         ek_wire_number(w, count[i], LISTS_MAX);
     walk_ranks(w, &s->moved);
     walk_ranks(w, &s->acted);
     for (int i = 0; i < EK_MEAN_EVALUES; i++)
         walk_sum(w, &s->worse_sum[i], s->measured, LIST_UNITS_MAX);
-    ek_record_reader_require(w, s->unscored <= s->tried && s->failed <= s->acts &&
-                                    s->measured <= s->tried && s->moved.lists <= s->tried &&
-                                    s->acted.lists <= s->tried);
+    ek_record_reader_require(w, s->unscored <= s->compared && s->failed <= s->acts &&
+                                    s->measured <= s->compared && s->moved.lists <= s->compared &&
+                                    s->acted.lists <= s->compared);
 }
 
 static void walk_all(struct ek_serialize *w, struct ek_fleet_comparisons_total *all)

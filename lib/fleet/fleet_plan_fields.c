@@ -6,11 +6,11 @@
 #include <string.h>
 
 /* Words of the record format. */
-static const char *const SOURCES[EK_BYS] = {"finding", "person", "rules"};
+static const char *const SOURCES[EK_PLAN_SOURCE_COUNT] = {"finding", "person", "rules"};
 
 static int source_parse(const char *word)
 {
-    for (int i = 0; i < EK_BYS; i++)
+    for (int i = 0; i < EK_PLAN_SOURCE_COUNT; i++)
         if (!strcmp(word, SOURCES[i]))
             return i;
     return -1;
@@ -73,7 +73,7 @@ void ek_fleet_entry_walk(struct ek_serialize *w, const struct ek_fleet_dimension
     ek_wire_time(w, &is->until_ms);
     ek_wire_number(w, &min_duration_ms, (uint64_t)EK_FLEET_TIME_MAX);
     is->min_duration_ms = (int64_t)min_duration_ms;
-    ek_wire_u32(w, &is->turns);
+    ek_wire_u32(w, &is->restarts);
     ek_record_reader_require(w, isfinite(is->treatment.value) && is->since_ms >= 0 &&
                                     is->until_ms >= -1 && is->percent <= EK_PERCENT_WHOLE);
     if (percent & WITH_REPAIR)
@@ -98,18 +98,18 @@ void ek_fleet_rollout_walk(struct ek_serialize *w, const struct ek_fleet_dimensi
     ek_wire_int(w, &is->percent, EK_PERCENT_WHOLE);
     ek_wire_time(w, &is->step_ms);
     is->rolled_back = ek_fleet_guardrail_walk(w, is->rolled_back);
-    ek_serialize_f64(w, &is->figure);
+    ek_serialize_f64(w, &is->observed);
     ek_serialize_f64(w, &is->limit);
     ek_wire_int(w, &is->relapses, INT32_MAX);
     ek_wire_time(w, &is->ended_ms);
-    ek_wire_number(w, &is->tried, UINT64_MAX);
-    ek_wire_u32(w, &is->turns);
-    ek_wire_u32(w, &is->about.episode);
-    is->about.class = ek_fleet_class_walk(w, is->about.class);
-    ek_serialize_f64(w, &is->about.factor);
-    ek_serialize_f64(w, &is->about.factor_low);
-    ek_serialize_f64(w, &is->about.factor_high);
-    ek_serialize_f64(w, &is->about.share);
+    ek_wire_number(w, &is->compared, UINT64_MAX);
+    ek_wire_u32(w, &is->restarts);
+    ek_wire_u32(w, &is->context.episode);
+    is->context.class = ek_fleet_class_walk(w, is->context.class);
+    ek_serialize_f64(w, &is->context.factor);
+    ek_serialize_f64(w, &is->context.factor_low);
+    ek_serialize_f64(w, &is->context.factor_high);
+    ek_serialize_f64(w, &is->context.share);
     ek_record_reader_require(w, is->step_ms >= 0 && is->ended_ms >= -1);
 }
 

@@ -25,7 +25,7 @@ struct route {
     int feature, place;
     enum ek_action action;
     int64_t since_ms;
-    uint32_t turns;
+    uint32_t restarts;
     struct ek_recent_values recent;
     uint64_t measured;
     int64_t worse_sum[EK_MEAN_EVALUES];
@@ -73,10 +73,10 @@ static void *one_more(void *all, int count, int *room, int most, size_t size)
 }
 
 static bool is_of(const struct ek_comparison_sums *a, int feature, int place, enum ek_action action,
-                  int64_t since_ms, uint32_t turns)
+                  int64_t since_ms, uint32_t restarts)
 {
     return a->feature == feature && a->cell == place && a->action == action &&
-           a->since_ms == since_ms && a->turns == turns;
+           a->since_ms == since_ms && a->restarts == restarts;
 }
 
 /* ------------------------------------------------------------------- records */
@@ -98,7 +98,7 @@ static void fold(struct ek_fleet_guardrails *r, struct tested *one)
     for (int i = 0; i < r->count; i++) {
         struct tested *past = &r->tried[i];
         if (past->instance >= 0 ||
-            !is_of(&past->sums, s->feature, s->cell, s->action, s->since_ms, s->turns))
+            !is_of(&past->sums, s->feature, s->cell, s->action, s->since_ms, s->restarts))
             continue;
         ek_comparison_sums_add(&past->sums, s);
         one->sums.feature = -1;
@@ -262,7 +262,8 @@ int ek_fleet_guardrails_receive(struct ek_fleet_guardrails *r, const void *bytes
 
 static bool is_route(const struct route *o, const struct ek_plan_entry *e)
 {
-    return o->action == e->treatment.action && o->since_ms == e->since_ms && o->turns == e->turns;
+    return o->action == e->treatment.action && o->since_ms == e->since_ms &&
+           o->restarts == e->restarts;
 }
 
 /* Return the entry of a route, restarted if the route was. NULL: no space. */
@@ -280,7 +281,7 @@ static struct route *route_of(struct ek_fleet_guardrails *r, const struct ek_pla
                                  .place = e->cell,
                                  .action = e->treatment.action,
                                  .since_ms = e->since_ms,
-                                 .turns = e->turns};
+                                 .restarts = e->restarts};
     ek_recent_values_start(&r->route[i].recent, &r->load);
     ek_mean_evalues_start(&r->route[i].worse, EK_HARM_BOUND);
     return &r->route[i];
@@ -292,7 +293,7 @@ static bool sum_up(const struct ek_fleet_guardrails *r, const struct ek_plan_ent
     bool some = false;
     for (int i = 0; i < r->count; i++) {
         const struct ek_comparison_sums *s = &r->tried[i].sums;
-        if (!is_of(s, e->feature, e->cell, e->treatment.action, e->since_ms, e->turns))
+        if (!is_of(s, e->feature, e->cell, e->treatment.action, e->since_ms, e->restarts))
             continue;
         ek_comparison_sums_add(out, s);
         some = true;

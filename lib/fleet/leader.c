@@ -95,7 +95,7 @@ static int decided(void *context, const struct ek_decision_record *m)
     return ek_decisions_add(d->decisions, m, &is_new);
 }
 
-static bool figures_of(void *context, int feature, int place, struct ek_rollout_stats *out)
+static bool get_stats(void *context, int feature, int place, struct ek_rollout_stats *out)
 {
     struct ek_leader *d = context;
     const struct ek_plan *p = ek_controller_plan(d->control);
@@ -107,11 +107,11 @@ static bool figures_of(void *context, int feature, int place, struct ek_rollout_
     if (i == p->count || !ek_fleet_guardrails_stats(d->rails, &p->entry[i], d->clock_ms, out))
         return false;
     if (d->setup.means.features && !d->setup.means.ranker) /* repaired lists are not compared */
-        out->tried = out->acted + out->earlier;
+        out->compared = out->acted + out->earlier;
     return true;
 }
 
-static void figures_begin(void *context, int feature, int place)
+static void reset_stats(void *context, int feature, int place)
 {
     (void)feature;
     (void)place; /* the route restarts, and its statistics with it */
@@ -182,8 +182,8 @@ static int new_control(struct ek_leader *d, struct ek_error *e)
                                                         .share_of = share_of,
                                                         .context = d},
                                               .callbacks = {.decided = decided,
-                                                            .figures_of = figures_of,
-                                                            .figures_begin = figures_begin,
+                                                            .get_stats = get_stats,
+                                                            .reset_stats = reset_stats,
                                                             .context = d},
                                               .levels = {accept, revert, d}};
     return ek_controller_new(&d->control, &setup, e);

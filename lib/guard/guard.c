@@ -13,7 +13,7 @@
 #include "guard/incident_log.h"
 #include "guard/list_sample.h"
 #include "guard/operator_commands.h"
-#include "plan/limit_counters.h"
+#include "guard/limit_counters.h"
 #include "serve/comparison_sums.h"
 
 static int out_of_memory(struct ek_error *e)

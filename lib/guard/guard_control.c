@@ -91,9 +91,9 @@ static double membership(void *context, int feature, int cell, uint32_t *episode
                                   episode);
 }
 
-static double mean_membership(void *context, int feature, int cell)
+static double sum_memberships(void *context, int feature, int cell)
 {
-    return ek_detector_mean_membership(((const struct ek_guard *)context)->detector, feature, cell);
+    return ek_detector_sum_memberships(((const struct ek_guard *)context)->detector, feature, cell);
 }
 
 static void note_accept(const struct ek_guard *g, const struct ek_level_offset *one,
@@ -144,10 +144,10 @@ int ek_guard_control_new(struct ek_guard *g, struct ek_error *e)
                                                         .each_list = each_list,
                                                         .context = g},
                                               .callbacks = {.decided = decided,
-                                                            .figures_of = ek_guard_stats_get,
-                                                            .figures_begin = ek_guard_stats_reset,
+                                                            .get_stats = ek_guard_stats_get,
+                                                            .reset_stats = ek_guard_stats_reset,
                                                             .membership = membership,
-                                                            .mean_membership = mean_membership,
+                                                            .sum_memberships = sum_memberships,
                                                             .context = g},
                                               .levels = {accept, revert, g}};
     return ek_controller_new(&g->control, &setup, e);

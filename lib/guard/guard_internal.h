@@ -8,7 +8,7 @@
 #include "serve/agreement_watch.h"
 #include "serve/assembly.h"
 #include "serve/assets.h"
-#include "plan/limit_counters.h"
+#include "guard/limit_counters.h"
 #include "serve/context.h"
 #include "plan/route_controller.h"
 #include "plan/decisions.h"
@@ -75,7 +75,8 @@ void ek_guard_release(struct ek_guard *g);
 int ek_guard_load_into(struct ek_guard *g, const struct ek_state *state,
                        enum ek_restore_result *fit, struct ek_error *e);
 /* Queue an event and take ownership, also on error. A full ring drops the oldest events. Return 0,
- * EK_ENOMEM for NULL, or EK_ELIMIT above EK_EVENT_BYTES_MAX. */
+ * EK_ENOMEM for NULL, or EK_ELIMIT above EK_EVENT_BYTES_MAX, which no event of a guard has: that of
+ * a full plan with the longest names fits. */
 int ek_guard_emit(struct ek_guard *g, struct ek_event *event);
 /* Queue an event of the current plan. `query`: number of the next list. Return 0 or EK_ENOMEM. */
 int ek_guard_report_plan(struct ek_guard *g, uint64_t query);

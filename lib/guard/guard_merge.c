@@ -50,7 +50,7 @@ static void renumber(struct ek_guard *into, const struct ek_guard *from, const i
         const struct ek_rollout *r = &had->one[i];
         uint32_t there = ek_detector_finding_number(from->detector, r->feature, r->cell);
         int cell = to[r->cell];
-        if (there && there == r->about.episode && cell >= 0)
+        if (there && there == r->context.episode && cell >= 0)
             ek_controller_set_episode(into->control, r->feature, cell,
                                       ek_detector_finding_number(into->detector, r->feature, cell));
     }

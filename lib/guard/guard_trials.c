@@ -94,7 +94,7 @@ bool ek_guard_stats_get(void *context, int feature, int cell, struct ek_rollout_
     *out = ek_comparisons_stats(g->comparisons, entry);
     out->drifted = ek_guard_has_drifted(g);
     if (g->assets->writes_features) /* repaired lists are not compared */
-        out->tried = out->acted + out->earlier;
+        out->compared = out->acted + out->earlier;
     return true;
 }
 
@@ -146,7 +146,7 @@ static bool view_rolled_back(const struct ek_guard *g, const struct ek_plan_entr
     out->mode = EK_MODE_OBSERVE;
     out->rolled_back = true;
     out->guardrail = r->rolled_back;
-    out->observed = r->figure;
+    out->observed = r->observed;
     out->limit = r->limit;
     return true;
 }

@@ -38,10 +38,10 @@ int ek_guard_compare_full(struct ek_guard *g, struct ek_context *c, struct ek_er
 
 /* Return whether the model no longer agrees with upstream. */
 bool ek_guard_has_drifted(const struct ek_guard *g);
-/* Callback figures_of of struct ek_controller_callbacks; context: the guard. Set *out to the
+/* Callback get_stats of struct ek_controller_callbacks; context: the guard. Set *out to the
  * statistics of the plan entry of a feature and cell; return false without such an entry. */
 bool ek_guard_stats_get(void *context, int feature, int cell, struct ek_rollout_stats *out);
-/* Callback figures_begin of struct ek_controller_callbacks; context: the guard. Restart the
+/* Callback reset_stats of struct ek_controller_callbacks; context: the guard. Restart the
  * statistics of the route of a feature and cell. */
 void ek_guard_stats_reset(void *context, int feature, int cell);
 

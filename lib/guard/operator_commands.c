@@ -104,10 +104,9 @@ int ek_guard_carry_out(struct ek_guard *g, const struct ek_order *o, uint64_t *v
     struct ek_decision_record m;
     if (g->member && !is_about_all(o))
         return ek_fail(e, EK_ESTATE,
-                       "an instance of a fleet carries out no order alone: its leader does, for "
-                       "all instances");
+                       "the guard is an instance of a fleet; submit the command to the fleet");
     bool paused = ek_controller_paused(g->control);
-    int rc = ek_controller_carry_out(g->control, o, g->time_ms, &m, e);
+    int rc = ek_controller_apply_order(g->control, o, g->time_ms, &m, e);
     if (rc || (is_about_all(o) && ek_controller_paused(g->control) == paused))
         return rc;
     if (version)

@@ -267,9 +267,9 @@ static void add_class(struct writing *t)
 {
     const struct ek_rollout *r =
         ek_controller_rollout(t->g->control, t->entry->feature, t->entry->cell);
-    if (t->entry->by != EK_BY_FINDING || !r || r->about.class == EK_CLASS_NONE)
+    if (t->entry->by != EK_BY_FINDING || !r || r->context.class == EK_CLASS_NONE)
         return;
-    ek_json_add_text(&t->w, "class", ek_class_name(r->about.class));
+    ek_json_add_text(&t->w, "class", ek_class_name(r->context.class));
 }
 
 static void add_repair(struct writing *t)

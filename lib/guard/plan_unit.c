@@ -323,7 +323,7 @@ static int read_profile(const struct reading *r, yyjson_val *from)
 
 static enum ek_repair_by parse_by(const char *name)
 {
-    for (int by = EK_REPAIR_NUMBER; name && by < EK_REPAIR_BYS; by++)
+    for (int by = EK_REPAIR_NUMBER; name && by < EK_REPAIR_COUNT; by++)
         if (!strcmp(name, ek_repair_by_name((enum ek_repair_by)by)))
             return (enum ek_repair_by)by;
     return EK_REPAIR_UNKNOWN;
@@ -404,7 +404,7 @@ int ek_plan_unit_read(struct ek_plan_unit *u, struct ek_plan_entry *entry, yyjso
         return invalid(&r, "index");
     if (!source)
         return invalid(&r, "source");
-    *entry = ek_plan_entry_find(0, 0, (struct ek_treatment){(enum ek_action)action, 0});
+    *entry = ek_plan_entry_init(0, 0, (struct ek_treatment){(enum ek_action)action, 0});
     entry->mode = (enum ek_mode)mode;
     entry->percent = (int)lrint(percent * 100);
     entry->by = strcmp(source, ek_plan_source_name(EK_BY_FINDING)) ? EK_BY_RULES : EK_BY_FINDING;

@@ -66,16 +66,16 @@ static void report_decision(struct reporting *t, enum ek_decision_kind what,
     d.action = e->treatment.action;
     d.percent = e->mode == EK_MODE_CANARY ? e->percent : -1;
     if (r) {
-        d.finding = r->about.episode;
-        d.class = r->about.class;
-        d.factor = r->about.factor;
-        d.factor_low = r->about.factor_low;
-        d.factor_high = r->about.factor_high;
-        d.fraction = r->about.share;
+        d.finding = r->context.episode;
+        d.class = r->context.class;
+        d.factor = r->context.factor;
+        d.factor_low = r->context.factor_low;
+        d.factor_high = r->context.factor_high;
+        d.fraction = r->context.share;
     }
     if (r && what == EK_DECIDED_ROLLBACK) {
         d.guardrail = r->rolled_back;
-        d.observed = r->figure;
+        d.observed = r->observed;
         d.limit = r->limit;
     }
     hand_over(t, &d);
@@ -148,7 +148,7 @@ static void report_step(struct reporting *t, const struct ek_plan_entry *from,
         snprintf(why, sizeof why,
                  "from %.4g%% to %.4g%% of the lists: %" PRIu64
                  " lists were compared, and no limit of 'abort_if' was exceeded",
-                 percent(from->percent), percent(e->percent), r ? r->tried : 0);
+                 percent(from->percent), percent(e->percent), r ? r->compared : 0);
     else
         snprintf(why, sizeof why, "from %.4g%% to %.4g%% of the lists: by the changed rules",
                  percent(from->percent), percent(e->percent));
@@ -175,7 +175,7 @@ static void report_rollback(struct reporting *t, const struct ek_plan_entry *e,
     case EK_GUARDRAIL_NONE:
     case EK_GUARDRAIL_COUNT:
         snprintf(why, sizeof why, "%s is %.3g, and 'abort_if' allows %.3g",
-                 ek_guardrail_name(r->rolled_back), r->figure, r->limit);
+                 ek_guardrail_name(r->rolled_back), r->observed, r->limit);
         break;
     }
     report_decision(t, EK_DECIDED_ROLLBACK, e, r, why);
@@ -192,7 +192,7 @@ static void report_end(struct reporting *t, const struct ek_plan_entry *e)
     else if (!desired && ek_plan_awaits(e))
         report_decision(t, EK_DECIDED_END, e, r,
                         "the fault has cleared, and an operator has ended it");
-    else if (!desired && r && r->credit < 1 && t->c->setup.callbacks.mean_membership)
+    else if (!desired && r && r->credit < 1 && t->c->setup.callbacks.sum_memberships)
         report_decision(t, EK_DECIDED_END, e, r,
                         "its budget is used up: too few lists show the fault");
     else if (!desired)
@@ -203,7 +203,7 @@ static void report_end(struct reporting *t, const struct ek_plan_entry *e)
     else if (t->c->limited != EK_EXCEEDS_NONE)
         report_decision(t, EK_DECIDED_END, e, r, "a limit of the rules blocks it");
     else if (ek_plan_has(t->is, e->feature, e->cell) || ek_plan_has(t->is, e->feature, 0))
-        report_decision(t, EK_DECIDED_END, e, r, "a pin goes before it");
+        report_decision(t, EK_DECIDED_END, e, r, "a pin takes precedence");
     else
         report_decision(t, EK_DECIDED_END, e, r, "the rules do not allow it to act");
 }

@@ -47,7 +47,7 @@ struct ek_controller {
 };
 
 /* Return the current plan, for changes. */
-static inline struct ek_plan *ek_controller_time(struct ek_controller *c)
+static inline struct ek_plan *ek_controller_current_plan(struct ek_controller *c)
 {
     return &c->plan[c->now];
 }
@@ -68,8 +68,8 @@ int ek_controller_pins_end(struct ek_controller *c, int64_t time_ms, uint64_t qu
 void ek_controller_pins_retain(const struct ek_controller *c, uint8_t *held);
 /* Free all pins of operators. */
 void ek_controller_pins_free(struct ek_controller *c);
-/* Add pins of operators that `into` lacks; `to` maps the cells of `from`. Return 0, or EK_ENOMEM;
- * some are then added. */
+/* Add pins of operators that `into` lacks; `to` maps the cells of `from`. Pins beyond EK_PINS_MAX
+ * are dropped. Return 0, or EK_ENOMEM; some are then added. */
 int ek_controller_pins_merge(struct ek_controller *into, const struct ek_controller *from,
                              const int16_t *to);
 /* Read or write the pins of operators; `features` and `cells` are exclusive upper bounds. Errors

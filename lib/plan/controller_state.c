@@ -25,7 +25,7 @@ void ek_controller_serialize(struct ek_controller *c, struct ek_serialize *s, in
                              int cells)
 {
     int limited = (int)c->limited;
-    ek_plan_serialize(ek_controller_time(c), s, features, cells);
+    ek_plan_serialize(ek_controller_current_plan(c), s, features, cells);
     ek_rollouts_serialize(&c->rollouts, s, features, cells);
     flag_serialize(s, &c->paused);
     ek_serialize_i64(s, &c->paused_ms);
@@ -79,7 +79,7 @@ struct ek_controller_memory ek_controller_memory(const struct ek_controller *c)
 void ek_controller_apply_record(struct ek_controller *c, const struct ek_controller_memory *m)
 {
     c->desired = *m->desired;
-    *ek_controller_time(c) = *m->plan;
+    *ek_controller_current_plan(c) = *m->plan;
     c->rollouts = *m->rollouts;
     c->limited = m->limited;
     c->free_ms = m->free_ms;

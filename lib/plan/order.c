@@ -1,4 +1,4 @@
-/* Operator commands: validation, and execution by the controller. */
+/* Operator commands: validation, and application by the controller. */
 #include "plan/order.h"
 
 #include "base/date.h"
@@ -214,9 +214,9 @@ static int pin(struct ek_controller *c, const struct ek_order *o, int feature, s
     return rc;
 }
 
-/* Carry out a command for one feature. */
-static int carry_out(struct ek_controller *c, const struct ek_order *o, int feature,
-                     int64_t time_ms, struct ek_decision_record *m, struct ek_error *e)
+/* Apply a command for one feature. */
+static int apply(struct ek_controller *c, const struct ek_order *o, int feature, int64_t time_ms,
+                 struct ek_decision_record *m, struct ek_error *e)
 {
     const struct ek_controller_levels *levels = &c->setup.levels;
     int cell;
@@ -232,8 +232,8 @@ static int carry_out(struct ek_controller *c, const struct ek_order *o, int feat
     return ek_controller_resume(c, feature, cell, time_ms, e);
 }
 
-int ek_controller_carry_out(struct ek_controller *c, const struct ek_order *o, int64_t time_ms,
-                            struct ek_decision_record *m, struct ek_error *e)
+int ek_controller_apply_order(struct ek_controller *c, const struct ek_order *o, int64_t time_ms,
+                              struct ek_decision_record *m, struct ek_error *e)
 {
     const struct ek_controller_levels *levels = &c->setup.levels;
     int feature, rc = check(c, o, time_ms, &feature, e);
@@ -249,7 +249,7 @@ int ek_controller_carry_out(struct ek_controller *c, const struct ek_order *o, i
     if (o->kind == EK_DECIDED_REVERT)
         return levels->revert(levels->context, o->version, m, e);
     if (o->feature)
-        return carry_out(c, o, feature, time_ms, m, e);
+        return apply(c, o, feature, time_ms, m, e);
     ek_controller_pause(c, o->kind == EK_DECIDED_PAUSE, time_ms);
     return EK_OK;
 }

@@ -52,13 +52,13 @@ unsigned ek_plan_get_modes(const struct ek_plan_outcomes *w, int feature, int ce
 
 const char *ek_plan_source_name(enum ek_plan_source by)
 {
-    static const char *const names[EK_BYS] = {"finding", "operator", "rules"};
+    static const char *const names[EK_PLAN_SOURCE_COUNT] = {"finding", "operator", "rules"};
     return names[by];
 }
 
 const char *ek_repair_by_name(enum ek_repair_by by)
 {
-    static const char *const names[EK_REPAIR_BYS] = {
+    static const char *const names[EK_REPAIR_COUNT] = {
         "unknown", "number", "list",    "item", "level", "query_feature", "power",
         "offset",  "sign",   "missing", "zero", "all",   "blank"};
     return names[by];
@@ -71,7 +71,7 @@ const char *ek_list_outcome_name(enum ek_list_outcome w)
     return names[w];
 }
 
-struct ek_plan_entry ek_plan_entry_find(int feature, int cell, struct ek_treatment treatment)
+struct ek_plan_entry ek_plan_entry_init(int feature, int cell, struct ek_treatment treatment)
 {
     return (struct ek_plan_entry){.feature = feature,
                                   .cell = cell,
@@ -121,7 +121,7 @@ int ek_plan_set(struct ek_plan *p, int feature, int cell, struct ek_treatment tr
     if (p->count == EK_PLAN_MAX)
         return 0;
     found = &p->entry[p->count++];
-    *found = ek_plan_entry_find(feature, cell, treatment);
+    *found = ek_plan_entry_init(feature, cell, treatment);
     found->since_ms = now_ms;
     p->version++;
     return 1;
@@ -194,18 +194,6 @@ int ek_plan_expire(struct ek_plan *p, int64_t now_ms)
         }
     }
     return changed;
-}
-
-int ek_plan_features(const struct ek_plan *p)
-{
-    int features = 0;
-    for (int i = 0; i < p->count; i++) {
-        int seen = 0;
-        for (int j = 0; j < i; j++)
-            seen |= p->entry[j].feature == p->entry[i].feature;
-        features += !seen;
-    }
-    return features;
 }
 
 /* Applicable entries of a list, one per feature. */
@@ -381,7 +369,7 @@ enum { WITH_REPAIR = 16 }; /* added to the source of an entry that a repair foll
 void ek_plan_repair_serialize(struct ek_plan_repair *r, struct ek_serialize *s)
 {
     int by = (int)r->by, exact = r->exact;
-    ek_serialize_int(s, &by, EK_REPAIR_UNKNOWN, EK_REPAIR_BYS - 1);
+    ek_serialize_int(s, &by, EK_REPAIR_UNKNOWN, EK_REPAIR_COUNT - 1);
     r->by = (enum ek_repair_by)by;
     ek_serialize_int(s, &exact, 0, 1);
     r->exact = exact;

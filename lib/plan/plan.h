@@ -24,7 +24,7 @@ enum {
 };
 
 /* The last two are pins. */
-enum ek_plan_source { EK_BY_FINDING, EK_BY_OPERATOR, EK_BY_RULES, EK_BYS };
+enum ek_plan_source { EK_BY_FINDING, EK_BY_OPERATOR, EK_BY_RULES, EK_PLAN_SOURCE_COUNT };
 
 /* Repair of feature values (serve/feature_writer.h). */
 enum ek_repair_by {
@@ -37,27 +37,26 @@ enum ek_repair_by {
     EK_REPAIR_QUERY_FEATURE, /* divide by the query feature */
     EK_REPAIR_POWER,         /* invert scale * x^number */
     EK_REPAIR_OFFSET,        /* subtract the number */
-    EK_REPAIR_SIGN,          /* turn the sign */
+    EK_REPAIR_SIGN,          /* reverse the sign */
     EK_REPAIR_MISSING,       /* fill missing values with the typical value of the list */
-    EK_REPAIR_ZERO,          /* and zeros */
+    EK_REPAIR_ZERO,          /* fill zeros with the typical value of the list */
     EK_REPAIR_ALL,           /* fill all values with the usual level */
     EK_REPAIR_BLANK,         /* make all values missing */
-    EK_REPAIR_BYS
+    EK_REPAIR_COUNT
 };
 
 /* Known correction of a fault. */
 struct ek_plan_repair {
     double factor;        /* for comparisons: divide the value by it; NaN: unknown */
     int query_feature;    /* its value is the divisor; -1: use factor */
-    enum ek_repair_by by; /* and the values that it needs */
+    enum ek_repair_by by; /* kind; it selects the fields below */
     bool exact;           /* the number is exact: a unit, a root, 2 or 3 */
     double number;        /* divisor, exponent or offset */
     double scale;         /* POWER: factor before the power. OFFSET: standard error */
 };
 
 /* `until_ms` and `min_duration_ms` of an entry whose fault has cleared and that waits for an
- * operator
- * (`recover: manual`). Later than any event time. */
+ * operator (`recover: manual`). Later than any event time. */
 #define EK_PLAN_AWAITS_MS (INT64_C(1) << 52)
 
 struct ek_plan_entry {
@@ -70,7 +69,7 @@ struct ek_plan_entry {
     int64_t since_ms;
     int64_t until_ms;        /* remove at this event time, after recovery; -1: no end */
     int64_t min_duration_ms; /* maximum distance of until_ms from now */
-    uint32_t turns;          /* of its rollout */
+    uint32_t restarts;       /* of its rollout */
 };
 
 /* Mode of a feature for the lists of a cell, for entries of any cell. */
@@ -136,8 +135,8 @@ const char *ek_list_outcome_name(enum ek_list_outcome w);
 
 /* Return the repair that an entry carries out: its own, or that of the action of a pin. */
 struct ek_plan_repair ek_plan_entry_repair(const struct ek_plan_entry *e);
-/* Return a new entry for a finding: enforced, unknown repair, start time 0, no end. */
-struct ek_plan_entry ek_plan_entry_find(int feature, int cell, struct ek_treatment treatment);
+/* Return an initialized entry for a finding: enforced, unknown repair, start time 0, no end. */
+struct ek_plan_entry ek_plan_entry_init(int feature, int cell, struct ek_treatment treatment);
 /* Add an entry, or change the treatment of an existing one. The version rises only if the set of
  * actions changes; a new value of the same action does not count. Return 1 if it rose, else 0. No
  * effect if the plan is full. */
@@ -167,8 +166,6 @@ void ek_plan_end(struct ek_plan *p, int feature, int cell, int64_t now_ms, int64
 /* Remove entries whose end is not after now_ms. Return 1 if the version rose, else 0. Event time
  * may jump back: an end further away than min_duration_ms is moved to now_ms + min_duration_ms. */
 int ek_plan_expire(struct ek_plan *p, int64_t now_ms);
-/* Return the number of features with an entry. */
-int ek_plan_features(const struct ek_plan *p);
 /* Set *out to the treatments of a list; routable_of_item [features]. Of the entries of a feature a
  * pin takes precedence over a finding, then the more specific entry. A finding's entry has the most
  * careful matching mode of the plan: of the feature, else of `defaults`, else its own. Features

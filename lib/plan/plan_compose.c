@@ -38,7 +38,7 @@ void ek_route_coverage_free(struct ek_route_coverage *r)
 }
 
 /* Remove all percentages. */
-static void ek_route_coverage_restart(struct ek_route_coverage *r)
+static void remove_percentages(struct ek_route_coverage *r)
 {
     memset(&r->now, 0, sizeof r->now);
     memset(&r->marked, 0, sizeof r->marked);
@@ -48,7 +48,7 @@ void ek_route_coverage_clear(struct ek_route_coverage *r)
 {
     r->lists = r->places = 0;
     memset(r->last, 0, sizeof r->last);
-    ek_route_coverage_restart(r);
+    remove_percentages(r);
 }
 
 void ek_route_coverage_list(struct ek_route_coverage *r, const int16_t *cells, int count)
@@ -65,7 +65,7 @@ void ek_route_coverage_list(struct ek_route_coverage *r, const int16_t *cells, i
     r->lists++;
 }
 
-static void ek_route_coverage_add(struct ek_route_coverage *r, int cell, int percent)
+static void add_percentage(struct ek_route_coverage *r, int cell, int percent)
 {
     struct acting *a = &r->now;
     a->most = percent > a->most ? percent : a->most;
@@ -79,19 +79,20 @@ static void ek_route_coverage_add(struct ek_route_coverage *r, int cell, int per
 }
 
 /* Return the fraction, 0 to 1. Without lists it is the largest percentage. */
-static double ek_route_coverage_share(const struct ek_route_coverage *r)
+static double covered_fraction(const struct ek_route_coverage *r)
 {
     double whole = (double)EK_PERCENT_WHOLE * (r->lists ? r->lists : 1);
     return (r->lists ? (double)r->now.sum : r->now.most) / whole;
 }
 
-/* Undo additions since the last mark or restart. */
-static void ek_route_coverage_mark(struct ek_route_coverage *r)
+/* Save the percentages, for restore_percentages. */
+static void save_percentages(struct ek_route_coverage *r)
 {
     r->marked = r->now;
 }
 
-static void ek_route_coverage_back(struct ek_route_coverage *r)
+/* Undo additions since the last mark or restart. */
+static void restore_percentages(struct ek_route_coverage *r)
 {
     r->now = r->marked;
 }
@@ -102,7 +103,7 @@ struct candidate {
     enum ek_mode mode; /* in the cell of the entry */
     unsigned modes;    /* of any of its lists, as bits */
     int percent;
-    uint32_t turns, cause;
+    uint32_t restarts, cause;
     bool left_out;
 };
 
@@ -144,8 +145,8 @@ static void find_candidates(const struct ek_composing *c, struct candidates *all
         struct candidate k = {.desired = e, .mode = c->mode_of(c->context, e->feature, e->cell)};
         k.modes = ek_plan_get_modes(&words, e->feature, e->cell, k.mode);
         k.percent = r && k.modes & ek_mode_bit(EK_MODE_CANARY) ? r->percent : EK_PERCENT_WHOLE;
-        k.turns = r ? r->turns : 0;
-        k.cause = r ? r->about.cause : 0;
+        k.restarts = r ? r->restarts : 0;
+        k.cause = r ? r->context.cause : 0;
         bool some = k.modes & ~ek_mode_bit(EK_MODE_OBSERVE);
         if (some && ek_rollout_may_act(r) && !pinned(c, e->feature, e->cell))
             all->of[all->count++] = k;
@@ -211,8 +212,8 @@ static double share_of(const struct ek_composing *c, const struct acting_cells *
     if (!c->reach)
         return share_of_sets(c, a);
     for (int i = from; i < a->count; i++)
-        ek_route_coverage_add(c->reach, a->of[i].cell, a->of[i].percent);
-    return ek_route_coverage_share(c->reach);
+        add_percentage(c->reach, a->of[i].cell, a->of[i].percent);
+    return covered_fraction(c->reach);
 }
 
 /* Features and incidents that count toward max_routed_features. */
@@ -251,7 +252,7 @@ static enum ek_exceeds measure(const struct ek_composing *c, const struct candid
         }
     out->features = counted.count;
     if (c->reach)
-        ek_route_coverage_restart(c->reach);
+        remove_percentages(c->reach);
     out->share = share_of(c, &a, 0);
     if (out->features > c->rules->max_routed_features)
         return EK_EXCEEDS_FEATURES;
@@ -270,21 +271,21 @@ static void truncate_candidates(const struct ek_composing *c, struct candidates 
     struct acting_cells a = {.count = 0};
     struct counted counted = {.count = 0};
     if (c->reach)
-        ek_route_coverage_restart(c->reach);
+        remove_percentages(c->reach);
     for (int i = 0; i < all->count; i++) {
         struct candidate *k = &all->of[i];
         int before = a.count;
         if (!may_act(k))
             continue;
         if (c->reach)
-            ek_route_coverage_mark(c->reach);
+            save_percentages(c->reach);
         active_mode(c, k, &a);
         k->left_out = counted.count + is_new(&counted, k) > c->rules->max_routed_features ||
                       share_of(c, &a, before) > c->rules->max_routed_share;
         if (k->left_out) {
             a.count = before;
             if (c->reach)
-                ek_route_coverage_back(c->reach);
+                restore_percentages(c->reach);
         } else {
             count_candidate(&counted, k);
         }
@@ -303,7 +304,7 @@ static bool add_pins(struct ek_plan *p, const struct ek_composing *c)
         if (!at && p->count == EK_PLAN_MAX)
             return false;
         at = at ? at : &p->entry[p->count++];
-        *at = ek_plan_entry_find(pin->feature, pin->cell, pin->treatment);
+        *at = ek_plan_entry_init(pin->feature, pin->cell, pin->treatment);
         at->by = pin->by;
     }
     return true;
@@ -352,7 +353,7 @@ static bool add_candidates(struct ek_plan *p, const struct ek_composing *c,
         *e = *k->desired;
         e->mode = k->mode;
         e->percent = k->percent;
-        e->turns = k->turns;
+        e->restarts = k->restarts;
     }
     return room;
 }

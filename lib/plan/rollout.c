@@ -53,15 +53,15 @@ static struct ek_rollout *place_for(struct ek_rollouts *s, int feature, int cell
         *r = (struct ek_rollout){.feature = feature,
                                  .cell = cell,
                                  .relapses = -1,
-                                 .about = {.factor = (double)NAN,
-                                           .factor_low = (double)NAN,
-                                           .factor_high = (double)NAN,
-                                           .share = (double)NAN}};
+                                 .context = {.factor = (double)NAN,
+                                             .factor_low = (double)NAN,
+                                             .factor_high = (double)NAN,
+                                             .share = (double)NAN}};
     return r;
 }
 
-/* Return whether a time is at most EK_FLAP_DURATIONS holds in the past. A future time was wrong and
- * counts as now. */
+/* Return whether a time is at most EK_FLAP_DURATIONS minimum durations in the past. A future time
+ * was wrong and counts as now. */
 static bool lately(int64_t then_ms, int64_t now_ms, int64_t min_duration_ms)
 {
     return then_ms >= now_ms || (now_ms - then_ms - 1) / EK_FLAP_DURATIONS < min_duration_ms;
@@ -71,9 +71,9 @@ static void start(struct ek_rollout *r, const struct ek_canary *c, int64_t now_m
 {
     r->percent = hundredths(c->initial_percent);
     r->step_ms = now_ms;
-    r->turns++;
+    r->restarts++;
     r->rolled_back = EK_GUARDRAIL_NONE;
-    r->figure = r->limit = 0;
+    r->observed = r->limit = 0;
 }
 
 struct ek_rollout *ek_rollout_begin(struct ek_rollouts *s, int feature, int cell,
@@ -106,7 +106,7 @@ void ek_rollout_restart(struct ek_rollout *r, int64_t now_ms)
         return;
     r->ended_ms = -1;
     r->step_ms = now_ms;
-    r->turns++;
+    r->restarts++;
 }
 
 void ek_rollout_end(struct ek_rollouts *s, int feature, int cell, int64_t now_ms)
@@ -142,76 +142,76 @@ static double surely(uint64_t hits, uint64_t of)
     return fmax(0, (center - width) / (1 + Z * Z / n));
 }
 
-static bool above(double value, double most, double *figure, double *limit)
+static bool above(double value, double most, double *observed, double *limit)
 {
     if (!(most > 0 && value > most))
         return false;
-    *figure = value;
+    *observed = value;
     *limit = most;
     return true;
 }
 
 /* Check the shadow-scored lists. */
 static enum ek_guardrail check_rank_change(const struct ek_guardrails *g,
-                                           const struct ek_rollout_stats *f, double *figure,
+                                           const struct ek_rollout_stats *f, double *observed,
                                            double *limit)
 {
-    return above(f->rank_change_p95, g->rank_change_p95, figure, limit) ? EK_GUARDRAIL_RANKS
-                                                                        : EK_GUARDRAIL_NONE;
+    return above(f->rank_change_p95, g->rank_change_p95, observed, limit) ? EK_GUARDRAIL_RANKS
+                                                                          : EK_GUARDRAIL_NONE;
 }
 
 /* Check the routed lists. */
 static enum ek_guardrail check_route_stats(const struct ek_guardrails *g,
-                                           const struct ek_rollout_stats *f, double *figure,
+                                           const struct ek_rollout_stats *f, double *observed,
                                            double *limit)
 {
     double elsewhere = isnan(f->dead_rate_elsewhere) ? 0 : f->dead_rate_elsewhere;
     double slow = fmin(f->latency_p99_ms, f->latency_before_ms);
     bool twice = !isnan(f->latency_p99_ms) && !isnan(f->latency_before_ms);
-    if (above(surely(f->failed, f->acted), g->error_rate, figure, limit))
+    if (above(surely(f->failed, f->acted), g->error_rate, observed, limit))
         return EK_GUARDRAIL_ERRORS;
-    if (above(surely(f->dead, f->acted) - elsewhere, g->dead_letter_rate, figure, limit))
+    if (above(surely(f->dead, f->acted) - elsewhere, g->dead_letter_rate, observed, limit))
         return EK_GUARDRAIL_DEAD;
-    if (twice && above(slow, (double)g->latency_p99_ms, figure, limit))
+    if (twice && above(slow, (double)g->latency_p99_ms, observed, limit))
         return EK_GUARDRAIL_LATENCY;
     return EK_GUARDRAIL_NONE;
 }
 
 enum ek_guardrail ek_rollout_check_guardrails(const struct ek_canary *c,
-                                              const struct ek_rollout_stats *f, double *figure,
+                                              const struct ek_rollout_stats *f, double *observed,
                                               double *limit)
 {
     const struct ek_guardrails *g = &c->abort_if;
     uint64_t least = (uint64_t)c->min_lists;
     enum ek_guardrail hit = EK_GUARDRAIL_NONE;
-    *figure = *limit = 0;
-    if (f->tried >= least)
-        hit = check_rank_change(g, f, figure, limit);
+    *observed = *limit = 0;
+    if (f->compared >= least)
+        hit = check_rank_change(g, f, observed, limit);
     if (!hit && f->acted && f->acted + f->earlier >= least)
-        hit = check_route_stats(g, f, figure, limit);
+        hit = check_route_stats(g, f, observed, limit);
     if (!hit && g->model_drift && f->drifted) {
-        *figure = 1;
+        *observed = 1;
         hit = EK_GUARDRAIL_DRIFT;
     }
     if (!hit && g->worse_than_unmitigated && f->worse >= EK_HARM_EVIDENCE) {
-        *figure = f->worse;
+        *observed = f->worse;
         *limit = EK_HARM_EVIDENCE;
         hit = EK_GUARDRAIL_WORSE;
     }
     return hit;
 }
 
-static enum ek_rollout_change step(struct ek_rollout *r, const struct ek_canary *c, uint64_t tried,
-                                   int64_t now_ms)
+static enum ek_rollout_change step(struct ek_rollout *r, const struct ek_canary *c,
+                                   uint64_t compared, int64_t now_ms)
 {
     int most = hundredths(c->max_percent), next = r->percent + hundredths(c->step_percent);
-    bool due = now_ms - r->step_ms >= c->step_interval_ms && tried >= (uint64_t)c->min_lists;
+    bool due = now_ms - r->step_ms >= c->step_interval_ms && compared >= (uint64_t)c->min_lists;
     next = next < most ? next : most;
     if (next == r->percent || (next > r->percent && !due))
         return EK_ROLLOUT_UNCHANGED;
     r->percent = next;
     r->step_ms = now_ms;
-    r->turns++;
+    r->restarts++;
     return EK_ROLLOUT_STEPPED;
 }
 
@@ -225,12 +225,12 @@ enum ek_rollout_change ek_rollout_step(struct ek_rollout *r, enum ek_mode mode,
         r->step_ms = now_ms;
     if (mode < EK_MODE_CANARY)
         return EK_ROLLOUT_UNCHANGED;
-    r->rolled_back = ek_rollout_check_guardrails(c, f, &r->figure, &r->limit);
+    r->rolled_back = ek_rollout_check_guardrails(c, f, &r->observed, &r->limit);
     if (r->rolled_back != EK_GUARDRAIL_NONE) {
-        r->turns++;
+        r->restarts++;
         return EK_ROLLOUT_ROLLED_BACK;
     }
-    return mode == EK_MODE_CANARY ? step(r, c, f->tried, now_ms) : EK_ROLLOUT_UNCHANGED;
+    return mode == EK_MODE_CANARY ? step(r, c, f->compared, now_ms) : EK_ROLLOUT_UNCHANGED;
 }
 
 void ek_rollout_resume(struct ek_rollout *r, const struct ek_canary *c, int64_t now_ms)
@@ -255,7 +255,7 @@ static void join(struct ek_rollout *r, const struct ek_rollout *other)
     if (is_running(other) && other->rolled_back != EK_GUARDRAIL_NONE &&
         r->rolled_back == EK_GUARDRAIL_NONE) {
         r->rolled_back = other->rolled_back;
-        r->figure = other->figure;
+        r->observed = other->observed;
         r->limit = other->limit;
     }
     r->credit += other->credit;
@@ -283,13 +283,13 @@ void ek_rollouts_merge(struct ek_rollouts *into, const struct ek_rollouts *from,
             continue;
         *r = *other;
         r->cell = cell;
-        r->about.cause = 0; /* numbers of another detector */
+        r->context.cause = 0; /* numbers of another detector */
         r->relapses = relapses > r->relapses ? relapses : r->relapses;
         r->credit += credit;
     }
 }
 
-static void about_serialize(struct ek_rollout_context *a, struct ek_serialize *s)
+static void context_serialize(struct ek_rollout_context *a, struct ek_serialize *s)
 {
     int class = (int)a->class;
     ek_serialize_u32(s, &a->episode);
@@ -310,12 +310,12 @@ static void one_serialize(struct ek_rollout *r, struct ek_serialize *s, int feat
     ek_serialize_i64(s, &r->step_ms);
     ek_serialize_int(s, &rail, EK_GUARDRAIL_NONE, EK_GUARDRAIL_COUNT - 1);
     r->rolled_back = (enum ek_guardrail)rail;
-    ek_serialize_f64(s, &r->figure);
+    ek_serialize_f64(s, &r->observed);
     ek_serialize_f64(s, &r->limit);
     ek_serialize_int(s, &r->relapses, 0, INT32_MAX);
     ek_serialize_i64(s, &r->ended_ms);
-    ek_serialize_u64(s, &r->tried);
-    about_serialize(&r->about, s);
+    ek_serialize_u64(s, &r->compared);
+    context_serialize(&r->context, s);
     ek_serialize_require(s, r->step_ms >= 0 && r->ended_ms >= -1);
     if (ek_serialize_is_reading(s))
         r->credit = EK_BUDGET_UNKNOWN;
@@ -340,5 +340,5 @@ void ek_rollouts_budget_serialize(struct ek_rollouts *s, struct ek_serialize *sn
 void ek_rollouts_incidents_serialize(struct ek_rollouts *s, struct ek_serialize *snap)
 {
     for (int i = 0; i < s->count; i++)
-        ek_serialize_u32(snap, &s->one[i].about.cause);
+        ek_serialize_u32(snap, &s->one[i].context.cause);
 }

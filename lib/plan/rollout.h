@@ -54,13 +54,13 @@ struct ek_rollout {
     int percent;     /* hundredths, of its canary */
     int64_t step_ms; /* last step, or start */
     enum ek_guardrail rolled_back;
-    double figure, limit; /* of the guardrail that rolled it back; else 0 */
+    double observed, limit; /* of the guardrail that rolled it back; else 0 */
     int relapses;
-    int64_t ended_ms; /* -1: active */
-    uint32_t turns;   /* number of restarts of its statistics; not in checkpoints */
-    double credit;    /* budget: lists that it may still act on */
-    uint64_t tried;   /* compared lists before the last step or rollback, for reports */
-    struct ek_rollout_context about;
+    int64_t ended_ms;  /* -1: active */
+    uint32_t restarts; /* number of restarts of its statistics; not in checkpoints */
+    double credit;     /* budget: lists that it may still act on */
+    uint64_t compared; /* compared lists before the last step or rollback, for reports */
+    struct ek_rollout_context context;
 };
 
 struct ek_rollouts {
@@ -71,7 +71,7 @@ struct ek_rollouts {
 /* Statistics of a route since its last step, within the window of guardrails. NaN: unknown, no
  * guardrail applies. */
 struct ek_rollout_stats {
-    uint64_t tried;               /* shadow-scored lists */
+    uint64_t compared;            /* shadow-scored lists */
     uint64_t acted, failed, dead; /* routed lists; of these, scoring failed; dead-lettered */
     uint64_t earlier;             /* routed lists before that window */
     double dead_rate_elsewhere;   /* dead-letter rate of lists without a route; NaN: 0 */
@@ -109,11 +109,11 @@ int64_t ek_rollout_min_duration_ms(const struct ek_rollout *r, const struct ek_r
 
 enum ek_rollout_change { EK_ROLLOUT_UNCHANGED, EK_ROLLOUT_STEPPED, EK_ROLLOUT_ROLLED_BACK };
 
-/* Return the first guardrail that is exceeded, and set *figure to its statistic and *limit to its
+/* Return the first guardrail that is exceeded, and set *observed to its statistic and *limit to its
  * limit; both are 0 for EK_GUARDRAIL_NONE. Fractions are compared by the lower bound of their 99%
  * interval. Statistics of lists need min_lists; harm evidence and model drift do not. */
 enum ek_guardrail ek_rollout_check_guardrails(const struct ek_canary *c,
-                                              const struct ek_rollout_stats *f, double *figure,
+                                              const struct ek_rollout_stats *f, double *observed,
                                               double *limit);
 /* Apply the guardrails, then in canary mode a due step: after step_interval, with min_lists
  * compared lists. A percentage above max_percent steps down to it. `mode`: canary if any list in

@@ -63,15 +63,137 @@ const struct ek_rollout *ek_controller_rollout(const struct ek_controller *c, in
     return ek_rollout_find((struct ek_rollouts *)&c->rollouts, feature, cell);
 }
 
+static const struct ek_feature_rule *rule_of(const struct ek_controller *c, int feature)
+{
+    const struct ek_manifest *m = c->setup.manifest;
+    return &c->setup.rules->feature[m->item[feature] - m->features];
+}
+
+static enum ek_mode rules_mode(const struct ek_controller *c, int feature, int cell)
+{
+    const struct ek_controller_cells *cells = &c->setup.cells;
+    const struct ek_manifest *m = c->setup.manifest;
+    const char *value = cells->value_of ? cells->value_of(cells->context, cell) : NULL;
+    const char *name = value ? cells->name_of(cells->context, cell) : NULL;
+    return ek_rules_mode(c->setup.rules, (int)(m->item[feature] - m->features), name, value);
+}
+
+/* ----------------------------------------------------------------- budgets */
+
+/* Limits of action_min_fraction: a list with the fault adds two lists or more to the budget, and
+ * action_min_fraction 0 counts as the minimum. So every class has a budget. */
+static const double SHARE_MOST = .5, SHARE_LEAST = 1e-4;
+
+static double lists_each(const struct ek_controller *c, int feature)
+{
+    double share = rule_of(c, feature)->action_min_fraction;
+    return 1 / fmin(fmax(share, SHARE_LEAST), SHARE_MOST);
+}
+
+static bool has_budget(const struct ek_controller *c)
+{
+    return c->setup.callbacks.sum_memberships && c->setup.callbacks.membership;
+}
+
+/* With `recover: manual` budgets are counted but end no route, because the rules may change. */
+static bool uses_budget(const struct ek_controller *c)
+{
+    return has_budget(c) && c->setup.rules->recover_auto;
+}
+
+static bool is_desired(const struct ek_controller *c, int feature, int cell)
+{
+    const struct ek_plan_entry *e = ek_plan_entry_at(&c->desired, feature, cell);
+    return e && e->until_ms < 0;
+}
+
+/* Return whether the budget, including recent lists, suffices to start or continue a route.
+ * *credit: its budget. */
+static bool is_earned(const struct ek_controller *c, const struct ek_finding *f, double *credit)
+{
+    *credit = 0;
+    if (f->cell < 0) /* finding of the fleet without a cell here; the leader acts on it */
+        return !f->passing;
+    const struct ek_rollout *r = ek_controller_rollout(c, f->feature, f->cell);
+    bool lasts = is_desired(c, f->feature, f->cell), again = r && r->context.episode == f->episode;
+    *credit = r ? r->credit : 0;
+    if (lasts && again)
+        return true;
+    if (f->passing && !lasts)
+        return false;
+    if (!has_budget(c))
+        return true;
+    if (!again) /* lists since the change began */
+        *credit +=
+            c->setup.callbacks.sum_memberships(c->setup.callbacks.context, f->feature, f->cell) *
+            lists_each(c, f->feature);
+    return !uses_budget(c) || *credit >= (again ? c->setup.rules->confirmation_lists : 1);
+}
+
+/* Estimate how long a cleared fault has paid for its route if lists are not counted, from its
+ * duration and fraction. INT64_MAX: lists are counted, or unknown. */
+static int64_t estimate_earned_ms(const struct ek_controller *c, const struct ek_finding *f,
+                                  int64_t time_ms)
+{
+    double lasted = (double)time_ms - (double)f->since_ms;
+    if (has_budget(c) || f->state != EK_RECOVERED || f->class == EK_CLASS_NONE || lasted < 0)
+        return INT64_MAX;
+    double ms = lasted * f->share * lists_each(c, f->feature);
+    return ms < 9e18 ? (int64_t)ms : INT64_MAX;
+}
+
+static void update_budgets(struct ek_controller *c)
+{
+    const struct ek_controller_callbacks *h = &c->setup.callbacks;
+    for (int i = 0; i < c->rollouts.count; i++) {
+        struct ek_rollout *r = &c->rollouts.one[i];
+        uint32_t episode;
+        double shows = h->membership(h->context, r->feature, r->cell, &episode);
+        if (episode && episode == r->context.episode)
+            r->credit += shows * lists_each(c, r->feature);
+    }
+}
+
+void ek_controller_list(struct ek_controller *c, const struct ek_plan_routing *routing)
+{
+    const struct ek_plan *p = ek_controller_plan(c);
+    if (!has_budget(c) || !c->rollouts.count)
+        return;
+    update_budgets(c);
+    for (int i = 0; i < p->count; i++) {
+        const struct ek_plan_entry *e = &p->entry[i];
+        if (e->by != EK_BY_FINDING || !ek_routing_has(routing, i))
+            continue;
+        struct ek_rollout *r = ek_rollout_find(&c->rollouts, e->feature, e->cell);
+        if (!r)
+            continue;
+        r->credit -= 1;
+        c->spent |= r->credit < 1;
+    }
+}
+
+/* Remove entries without budget. Return whether any was removed. */
+static bool end_spent(struct ek_controller *c)
+{
+    bool some = false;
+    for (int i = uses_budget(c) ? c->desired.count - 1 : -1; i >= 0; i--) {
+        const struct ek_plan_entry *e = &c->desired.entry[i];
+        const struct ek_rollout *r = ek_controller_rollout(c, e->feature, e->cell);
+        if (r && r->credit < 1 && !ek_plan_awaits(e))
+            some |= ek_plan_remove(&c->desired, e->feature, e->cell);
+    }
+    c->spent = false;
+    return some;
+}
+
+/* --------------------------------------------------------------- decisions */
+
 static enum ek_bound bound_of(enum ek_exceeds x)
 {
     static const enum ek_bound bound[] = {EK_BOUND_NONE, EK_BOUND_ROUTED, EK_BOUND_SHARE,
                                           EK_BOUND_PLAN};
     return bound[x];
 }
-
-static bool ek_controller_is_earned(const struct ek_controller *c, const struct ek_finding *f,
-                                    double *credit);
 
 /* Apply the rules; only alert if the budget is too small. A route that is desired stays so while
  * the factor itself is beyond the threshold, as the ends of its interval scatter. */
@@ -86,7 +208,7 @@ static struct ek_decision decide(const struct ek_controller *c, const struct ek_
     }
     bool open = f->state == EK_CONFIRMED || f->state == EK_UPDATED;
     double credit;
-    if (d.desired && open && !ek_controller_is_earned(c, f, &credit)) {
+    if (d.desired && open && !is_earned(c, f, &credit)) {
         d.treatment = (struct ek_treatment){EK_ACT_ALERT, 0};
         d.desired = false;
     }
@@ -147,18 +269,16 @@ static void keep_unit(struct ek_plan_repair *own, const struct ek_finding *f,
     *own = now;
 }
 
-static const struct ek_feature_rule *ek_controller_rule(const struct ek_controller *c, int feature);
-
 /* A statistic near a threshold may end and restart the route of one fault, in which a rollback is
  * final. */
 static struct ek_rollout *rollout_for(struct ek_controller *c, const struct ek_finding *f,
                                       int64_t time_ms)
 {
     struct ek_rollout *r = ek_rollout_find(&c->rollouts, f->feature, f->cell);
-    if (r && f->state == EK_UPDATED && f->episode == r->about.episode)
+    if (r && f->state == EK_UPDATED && f->episode == r->context.episode)
         ek_rollout_restart(r, time_ms);
     return ek_rollout_begin(&c->rollouts, f->feature, f->cell, c->setup.rules,
-                            &ek_controller_rule(c, f->feature)->canary, time_ms);
+                            &rule_of(c, f->feature)->canary, time_ms);
 }
 
 static void want(struct ek_controller *c, const struct ek_finding *f, const struct ek_decision *d,
@@ -169,7 +289,7 @@ static void want(struct ek_controller *c, const struct ek_finding *f, const stru
         return;
     }
     double credit;
-    ek_controller_is_earned(c, f, &credit);
+    is_earned(c, f, &credit);
     const struct ek_plan_entry *before = ek_plan_entry_at(&c->desired, f->feature, f->cell);
     c->report_due |= before && ek_plan_awaits(before); /* the fault has returned */
     ek_plan_set(&c->desired, f->feature, f->cell, d->treatment, time_ms);
@@ -180,24 +300,19 @@ static void want(struct ek_controller *c, const struct ek_finding *f, const stru
     if (!r)
         return;
     r->credit = credit;
-    r->about = (struct ek_rollout_context){f->episode,     f->class, f->factor, f->factor_low,
-                                           f->factor_high, f->share, f->cause};
+    r->context = (struct ek_rollout_context){f->episode,     f->class, f->factor, f->factor_low,
+                                             f->factor_high, f->share, f->cause};
 }
-
-static int64_t ek_controller_earned_ms(const struct ek_controller *c, const struct ek_finding *f,
-                                       int64_t time_ms);
 
 static void start_end(struct ek_controller *c, const struct ek_finding *f, int64_t time_ms)
 {
     const struct ek_rollout *r = ek_controller_rollout(c, f->feature, f->cell);
     int64_t min_duration_ms =
         r ? ek_rollout_min_duration_ms(r, c->setup.rules) : c->setup.rules->min_duration_ms;
-    int64_t earned_ms = ek_controller_earned_ms(c, f, time_ms);
+    int64_t earned_ms = estimate_earned_ms(c, f, time_ms);
     ek_plan_end(&c->desired, f->feature, f->cell, time_ms,
                 earned_ms < min_duration_ms ? earned_ms : min_duration_ms);
 }
-
-static enum ek_mode ek_controller_mode_of(const struct ek_controller *c, int feature, int cell);
 
 /* Return whether the route of a finding acts, or acted before the pause. If the plan before the
  * pause is unknown, return whether the rules let it act. */
@@ -206,7 +321,7 @@ static bool does_something(const struct ek_controller *c, int feature, int cell)
     const struct ek_plan *p = c->paused ? &c->before : ek_controller_plan(c);
     const struct ek_plan_entry *e = ek_plan_entry_at(p, feature, cell);
     if (c->paused && !p->count)
-        return ek_controller_mode_of(c, feature, cell) != EK_MODE_OBSERVE;
+        return rules_mode(c, feature, cell) != EK_MODE_OBSERVE;
     return e && e->by == EK_BY_FINDING && e->mode != EK_MODE_OBSERVE;
 }
 
@@ -249,6 +364,20 @@ void ek_controller_add_finding(struct ek_controller *c, const struct ek_finding 
     c->stale = true;
 }
 
+void ek_controller_set_episode(struct ek_controller *c, int feature, int cell, uint32_t episode)
+{
+    struct ek_rollout *r = ek_rollout_find(&c->rollouts, feature, cell);
+    if (r && episode)
+        r->context.episode = episode;
+}
+
+void ek_controller_set_incident(struct ek_controller *c, int feature, int cell, uint32_t cause)
+{
+    struct ek_rollout *r = ek_rollout_find(&c->rollouts, feature, cell);
+    if (r)
+        r->context.cause = cause;
+}
+
 void ek_controller_reset_cell(struct ek_controller *c, int cell)
 {
     int kept = 0;
@@ -261,7 +390,7 @@ void ek_controller_reset_cell(struct ek_controller *c, int cell)
 
 void ek_controller_start_at(struct ek_controller *c, uint64_t version)
 {
-    ek_controller_time(c)->version = version;
+    ek_controller_current_plan(c)->version = version;
 }
 
 /* -------------------------------------------------------- inputs of a plan */
@@ -315,7 +444,7 @@ static void find_modes(struct ek_controller *c)
     memset(c->apart, 0, sizeof c->apart);
     for (int i = 0; i < c->desired.count; i++) {
         int feature = c->desired.entry[i].feature, before = c->modes;
-        const struct ek_feature_rule *rule = ek_controller_rule(c, feature);
+        const struct ek_feature_rule *rule = rule_of(c, feature);
         bool known = c->apart[feature] != EK_APART_NEW;
         bool placed = known || (add_modes(c, feature, rule, true) &&
                                 (rule->has_mode || add_modes(c, feature, &rules->defaults, false)));
@@ -330,8 +459,7 @@ static void find_modes(struct ek_controller *c)
 static enum ek_mode mode_of(void *context, int feature, int cell)
 {
     const struct ek_controller *c = context;
-    return c->apart[feature] == EK_APART_YES ? EK_MODE_OBSERVE
-                                             : ek_controller_mode_of(c, feature, cell);
+    return c->apart[feature] == EK_APART_YES ? EK_MODE_OBSERVE : rules_mode(c, feature, cell);
 }
 
 static int dimension_of(void *context, int cell)
@@ -378,7 +506,123 @@ static void note_limit(struct ek_controller *c, const struct ek_composed *out, b
     c->wanted_full = false;
 }
 
-static bool ek_controller_end_spent(struct ek_controller *c);
+/* ---------------------------------------------------------------- rollouts */
+
+/* Lists between checks of rollouts. */
+enum { LOOK_LISTS = 32 };
+
+void ek_controller_sync_rollouts(struct ek_controller *c, int64_t time_ms)
+{
+    for (int i = 0; i < c->rollouts.count; i++) {
+        struct ek_rollout *r = &c->rollouts.one[i];
+        if (r->ended_ms < 0 && !ek_plan_has(&c->desired, r->feature, r->cell))
+            ek_rollout_end(&c->rollouts, r->feature, r->cell, time_ms);
+    }
+    for (int i = 0; i < c->desired.count; i++) {
+        const struct ek_plan_entry *e = &c->desired.entry[i];
+        ek_rollout_begin(&c->rollouts, e->feature, e->cell, c->setup.rules,
+                         &rule_of(c, e->feature)->canary, time_ms);
+    }
+}
+
+/* Return the mode that applies to steps and guardrails of a route: canary if any list in scope has
+ * it, because these lists need the steps. */
+static enum ek_mode mode_of_route(const struct ek_controller *c, const struct ek_plan_entry *e)
+{
+    const struct ek_plan *p = ek_controller_plan(c);
+    const struct ek_plan_outcomes words = {p->mode, p->modes, c->setup.cells.dimension_of,
+                                           c->setup.cells.context};
+    unsigned modes = ek_plan_get_modes(&words, e->feature, e->cell, e->mode);
+    if (modes & ek_mode_bit(EK_MODE_CANARY))
+        return EK_MODE_CANARY;
+    return modes & ek_mode_bit(EK_MODE_ENFORCE) ? EK_MODE_ENFORCE : EK_MODE_OBSERVE;
+}
+
+/* Return whether the plan lets the route of a rollout change lists. */
+static bool is_acting(const struct ek_controller *c, const struct ek_rollout *r)
+{
+    const struct ek_plan *p = c->paused ? &c->before : ek_controller_plan(c);
+    for (int i = 0; i < p->count; i++)
+        if (p->entry[i].feature == r->feature && p->entry[i].cell == r->cell &&
+            p->entry[i].by == EK_BY_FINDING && mode_of_route(c, &p->entry[i]) >= EK_MODE_CANARY)
+            return true;
+    return false;
+}
+
+void ek_controller_update_percentages(struct ek_controller *c)
+{
+    for (int i = 0; i < c->rollouts.count; i++) {
+        struct ek_rollout *r = &c->rollouts.one[i];
+        bool stepped = r->compared > 0; /* each step needs compared lists */
+        if (r->ended_ms < 0 && !stepped && !is_acting(c, r))
+            ek_rollout_set_initial(r, &rule_of(c, r->feature)->canary);
+    }
+}
+
+/* Return the active rollout that stepped last; it gets the blame for latency. */
+static const struct ek_rollout *grew_last(const struct ek_controller *c)
+{
+    const struct ek_plan *p = ek_controller_plan(c);
+    const struct ek_rollout *last = NULL;
+    for (int i = 0; i < p->count; i++) {
+        const struct ek_rollout *r =
+            ek_controller_rollout(c, p->entry[i].feature, p->entry[i].cell);
+        bool acts = r && ek_rollout_may_act(r) && mode_of_route(c, &p->entry[i]) >= EK_MODE_CANARY;
+        if (acts && p->entry[i].by == EK_BY_FINDING && (!last || r->step_ms > last->step_ms))
+            last = r;
+    }
+    return last;
+}
+
+static struct ek_rollout_stats get_stats(const struct ek_controller *c, const struct ek_rollout *r,
+                                         const struct ek_rollout *last)
+{
+    static const struct ek_rollout_stats nothing = {.dead_rate_elsewhere = NAN,
+                                                    .rank_change_p95 = NAN,
+                                                    .latency_p99_ms = NAN,
+                                                    .latency_before_ms = NAN};
+    const struct ek_controller_callbacks *h = &c->setup.callbacks;
+    struct ek_rollout_stats f = nothing;
+    if (!h->get_stats || !h->get_stats(h->context, r->feature, r->cell, &f))
+        f = nothing;
+    if (r != last)
+        f.latency_p99_ms = f.latency_before_ms = (double)NAN;
+    return f;
+}
+
+static bool check_rollout(struct ek_controller *c, struct ek_rollout *r,
+                          const struct ek_rollout *last, int64_t time_ms)
+{
+    const struct ek_plan *p = ek_controller_plan(c);
+    const struct ek_controller_callbacks *h = &c->setup.callbacks;
+    enum ek_mode mode = EK_MODE_OBSERVE; /* an entry outside the plan does not act */
+    for (int i = 0; i < p->count; i++)
+        if (p->entry[i].feature == r->feature && p->entry[i].cell == r->cell &&
+            p->entry[i].by == EK_BY_FINDING)
+            mode = mode_of_route(c, &p->entry[i]);
+    struct ek_rollout_stats f = get_stats(c, r, last);
+    if (ek_rollout_step(r, mode, &rule_of(c, r->feature)->canary, &f, time_ms) ==
+        EK_ROLLOUT_UNCHANGED)
+        return false;
+    r->compared = f.compared;
+    if (h->reset_stats)
+        h->reset_stats(h->context, r->feature, r->cell);
+    return true;
+}
+
+/* Check all rollouts. Return whether one changed. No effect while paused. */
+static bool check_rollouts(struct ek_controller *c, int64_t time_ms, uint64_t query)
+{
+    bool some = c->desired.count && !c->paused;
+    bool changed = false;
+    if (!some || query % LOOK_LISTS != 0)
+        return false;
+    const struct ek_rollout *last = grew_last(c);
+    for (int i = 0; i < c->rollouts.count; i++)
+        if (ek_rollout_may_act(&c->rollouts.one[i]))
+            changed |= check_rollout(c, &c->rollouts.one[i], last, time_ms);
+    return changed;
+}
 
 /* ------------------------------------------------------------------ update */
 
@@ -387,7 +631,7 @@ static void expire(struct ek_controller *c, int64_t time_ms)
 {
     if (c->desired.count && ek_plan_expire(&c->desired, time_ms))
         c->stale = true;
-    if (c->spent && ek_controller_end_spent(c))
+    if (c->spent && end_spent(c))
         c->stale = true;
 }
 
@@ -433,15 +677,13 @@ static void compose(struct ek_controller *c, int64_t time_ms, struct ek_composed
     ek_controller_retain_cells(c);
 }
 
-static bool ek_controller_look(struct ek_controller *c, int64_t time_ms, uint64_t query);
-
 int ek_controller_update(struct ek_controller *c, int64_t time_ms, uint64_t query, bool *changed)
 {
     struct ek_composed composed;
     *changed = false;
     c->tripped = EK_BOUND_NONE;
     expire(c, time_ms);
-    if (ek_controller_look(c, time_ms, query))
+    if (check_rollouts(c, time_ms, query))
         c->stale = true;
     if (!is_due(c, time_ms, query))
         return EK_OK;
@@ -456,136 +698,7 @@ int ek_controller_update(struct ek_controller *c, int64_t time_ms, uint64_t quer
     return reported ? reported : ended;
 }
 
-/* Lists between checks of rollouts. */
-enum { LOOK_LISTS = 32 };
-
-static const struct ek_feature_rule *ek_controller_rule(const struct ek_controller *c, int feature)
-{
-    const struct ek_manifest *m = c->setup.manifest;
-    return &c->setup.rules->feature[m->item[feature] - m->features];
-}
-
-static enum ek_mode ek_controller_mode_of(const struct ek_controller *c, int feature, int cell)
-{
-    const struct ek_controller_cells *cells = &c->setup.cells;
-    const struct ek_manifest *m = c->setup.manifest;
-    const char *value = cells->value_of ? cells->value_of(cells->context, cell) : NULL;
-    const char *name = value ? cells->name_of(cells->context, cell) : NULL;
-    return ek_rules_mode(c->setup.rules, (int)(m->item[feature] - m->features), name, value);
-}
-
-void ek_controller_sync_rollouts(struct ek_controller *c, int64_t time_ms)
-{
-    for (int i = 0; i < c->rollouts.count; i++) {
-        struct ek_rollout *r = &c->rollouts.one[i];
-        if (r->ended_ms < 0 && !ek_plan_has(&c->desired, r->feature, r->cell))
-            ek_rollout_end(&c->rollouts, r->feature, r->cell, time_ms);
-    }
-    for (int i = 0; i < c->desired.count; i++) {
-        const struct ek_plan_entry *e = &c->desired.entry[i];
-        ek_rollout_begin(&c->rollouts, e->feature, e->cell, c->setup.rules,
-                         &ek_controller_rule(c, e->feature)->canary, time_ms);
-    }
-}
-
-/* Return the mode that applies to steps and guardrails of a route: canary if any list in scope has
- * it, because these lists need the steps. */
-static enum ek_mode mode_of_route(const struct ek_controller *c, const struct ek_plan_entry *e)
-{
-    const struct ek_plan *p = ek_controller_plan(c);
-    const struct ek_plan_outcomes words = {p->mode, p->modes, c->setup.cells.dimension_of,
-                                           c->setup.cells.context};
-    unsigned modes = ek_plan_get_modes(&words, e->feature, e->cell, e->mode);
-    if (modes & ek_mode_bit(EK_MODE_CANARY))
-        return EK_MODE_CANARY;
-    return modes & ek_mode_bit(EK_MODE_ENFORCE) ? EK_MODE_ENFORCE : EK_MODE_OBSERVE;
-}
-
-/* Return whether the plan lets the route of a rollout change lists. */
-static bool is_acting(const struct ek_controller *c, const struct ek_rollout *r)
-{
-    const struct ek_plan *p = c->paused ? &c->before : ek_controller_plan(c);
-    for (int i = 0; i < p->count; i++)
-        if (p->entry[i].feature == r->feature && p->entry[i].cell == r->cell &&
-            p->entry[i].by == EK_BY_FINDING && mode_of_route(c, &p->entry[i]) >= EK_MODE_CANARY)
-            return true;
-    return false;
-}
-
-void ek_controller_update_percentages(struct ek_controller *c)
-{
-    for (int i = 0; i < c->rollouts.count; i++) {
-        struct ek_rollout *r = &c->rollouts.one[i];
-        bool stepped = r->tried > 0; /* each step needs compared lists */
-        if (r->ended_ms < 0 && !stepped && !is_acting(c, r))
-            ek_rollout_set_initial(r, &ek_controller_rule(c, r->feature)->canary);
-    }
-}
-
-/* Return the active rollout that stepped last; it gets the blame for latency. */
-static const struct ek_rollout *grew_last(const struct ek_controller *c)
-{
-    const struct ek_plan *p = ek_controller_plan(c);
-    const struct ek_rollout *last = NULL;
-    for (int i = 0; i < p->count; i++) {
-        const struct ek_rollout *r =
-            ek_controller_rollout(c, p->entry[i].feature, p->entry[i].cell);
-        bool acts = r && ek_rollout_may_act(r) && mode_of_route(c, &p->entry[i]) >= EK_MODE_CANARY;
-        if (acts && p->entry[i].by == EK_BY_FINDING && (!last || r->step_ms > last->step_ms))
-            last = r;
-    }
-    return last;
-}
-
-static struct ek_rollout_stats figures_of(const struct ek_controller *c, const struct ek_rollout *r,
-                                          const struct ek_rollout *last)
-{
-    static const struct ek_rollout_stats nothing = {.dead_rate_elsewhere = NAN,
-                                                    .rank_change_p95 = NAN,
-                                                    .latency_p99_ms = NAN,
-                                                    .latency_before_ms = NAN};
-    const struct ek_controller_callbacks *h = &c->setup.callbacks;
-    struct ek_rollout_stats f = nothing;
-    if (!h->figures_of || !h->figures_of(h->context, r->feature, r->cell, &f))
-        f = nothing;
-    if (r != last)
-        f.latency_p99_ms = f.latency_before_ms = (double)NAN;
-    return f;
-}
-
-static bool check_rollout(struct ek_controller *c, struct ek_rollout *r,
-                          const struct ek_rollout *last, int64_t time_ms)
-{
-    const struct ek_plan *p = ek_controller_plan(c);
-    const struct ek_controller_callbacks *h = &c->setup.callbacks;
-    enum ek_mode mode = EK_MODE_OBSERVE; /* an entry outside the plan does not act */
-    for (int i = 0; i < p->count; i++)
-        if (p->entry[i].feature == r->feature && p->entry[i].cell == r->cell &&
-            p->entry[i].by == EK_BY_FINDING)
-            mode = mode_of_route(c, &p->entry[i]);
-    struct ek_rollout_stats f = figures_of(c, r, last);
-    if (ek_rollout_step(r, mode, &ek_controller_rule(c, r->feature)->canary, &f, time_ms) ==
-        EK_ROLLOUT_UNCHANGED)
-        return false;
-    r->tried = f.tried;
-    if (h->figures_begin)
-        h->figures_begin(h->context, r->feature, r->cell);
-    return true;
-}
-
-/* Check all rollouts. Return whether one changed. No effect while paused. */
-static bool ek_controller_look(struct ek_controller *c, int64_t time_ms, uint64_t query)
-{
-    bool some = c->desired.count && !c->paused;
-    bool changed = false;
-    if (!some || query % LOOK_LISTS != 0)
-        return false;
-    const struct ek_rollout *last = grew_last(c);
-    for (int i = 0; i < c->rollouts.count; i++)
-        if (ek_rollout_may_act(&c->rollouts.one[i]))
-            changed |= check_rollout(c, &c->rollouts.one[i], last, time_ms);
-    return changed;
-}
+/* ---------------------------------------------------------------- commands */
 
 /* End a route that waits for an operator. Return whether it did. */
 static bool end_by_hand(struct ek_controller *c, int feature, int cell)
@@ -606,134 +719,11 @@ int ek_controller_resume(struct ek_controller *c, int feature, int cell, int64_t
     struct ek_rollout *r = ek_rollout_find(&c->rollouts, feature, cell);
     const struct ek_controller_callbacks *h = &c->setup.callbacks;
     if (!r || r->ended_ms >= 0 || r->rolled_back == EK_GUARDRAIL_NONE)
-        return ek_fail(e, EK_ESTATE,
-                       "no route of '%s' was rolled back there: resume is for one that a limit of "
-                       "its canary has taken back, or that outlives its fault by 'recover: manual'",
+        return ek_fail(e, EK_ESTATE, "no rolled-back or waiting route of '%s' in this segment",
                        c->setup.manifest->item[feature]->name);
-    ek_rollout_resume(r, &ek_controller_rule(c, feature)->canary, time_ms);
-    if (h->figures_begin)
-        h->figures_begin(h->context, feature, cell);
+    ek_rollout_resume(r, &rule_of(c, feature)->canary, time_ms);
+    if (h->reset_stats)
+        h->reset_stats(h->context, feature, cell);
     c->stale = true;
     return EK_OK;
-}
-
-/* Limits of action_min_fraction: a list with the fault adds two lists or more to the budget, and
- * action_min_fraction 0 counts as the minimum. So every class has a budget. */
-static const double SHARE_MOST = .5, SHARE_LEAST = 1e-4;
-
-static double lists_each(const struct ek_controller *c, int feature)
-{
-    double share = ek_controller_rule(c, feature)->action_min_fraction;
-    return 1 / fmin(fmax(share, SHARE_LEAST), SHARE_MOST);
-}
-
-static bool has_budget(const struct ek_controller *c)
-{
-    return c->setup.callbacks.mean_membership && c->setup.callbacks.membership;
-}
-
-/* With `recover: manual` budgets are counted but end no route, because the rules may change. */
-static bool uses_budget(const struct ek_controller *c)
-{
-    return has_budget(c) && c->setup.rules->recover_auto;
-}
-
-static bool is_desired(const struct ek_controller *c, int feature, int cell)
-{
-    const struct ek_plan_entry *e = ek_plan_entry_at(&c->desired, feature, cell);
-    return e && e->until_ms < 0;
-}
-
-/* Return whether the budget, including recent lists, suffices to start or continue a route.
- * *credit: its budget. */
-static bool ek_controller_is_earned(const struct ek_controller *c, const struct ek_finding *f,
-                                    double *credit)
-{
-    *credit = 0;
-    if (f->cell < 0) /* finding of the fleet without a cell here; the leader acts on it */
-        return !f->passing;
-    const struct ek_rollout *r = ek_controller_rollout(c, f->feature, f->cell);
-    bool lasts = is_desired(c, f->feature, f->cell), again = r && r->about.episode == f->episode;
-    *credit = r ? r->credit : 0;
-    if (lasts && again)
-        return true;
-    if (f->passing && !lasts)
-        return false;
-    if (!has_budget(c))
-        return true;
-    if (!again) /* lists since the change began */
-        *credit +=
-            c->setup.callbacks.mean_membership(c->setup.callbacks.context, f->feature, f->cell) *
-            lists_each(c, f->feature);
-    return !uses_budget(c) || *credit >= (again ? c->setup.rules->confirmation_lists : 1);
-}
-
-/* Estimate how long a cleared fault has paid for its route if lists are not counted, from its
- * duration and fraction. INT64_MAX: lists are counted, or unknown. */
-static int64_t ek_controller_earned_ms(const struct ek_controller *c, const struct ek_finding *f,
-                                       int64_t time_ms)
-{
-    double lasted = (double)time_ms - (double)f->since_ms;
-    if (has_budget(c) || f->state != EK_RECOVERED || f->class == EK_CLASS_NONE || lasted < 0)
-        return INT64_MAX;
-    double ms = lasted * f->share * lists_each(c, f->feature);
-    return ms < 9e18 ? (int64_t)ms : INT64_MAX;
-}
-
-static void update_budgets(struct ek_controller *c)
-{
-    const struct ek_controller_callbacks *h = &c->setup.callbacks;
-    for (int i = 0; i < c->rollouts.count; i++) {
-        struct ek_rollout *r = &c->rollouts.one[i];
-        uint32_t episode;
-        double shows = h->membership(h->context, r->feature, r->cell, &episode);
-        if (episode && episode == r->about.episode)
-            r->credit += shows * lists_each(c, r->feature);
-    }
-}
-
-void ek_controller_list(struct ek_controller *c, const struct ek_plan_routing *routing)
-{
-    const struct ek_plan *p = ek_controller_plan(c);
-    if (!has_budget(c) || !c->rollouts.count)
-        return;
-    update_budgets(c);
-    for (int i = 0; i < p->count; i++) {
-        const struct ek_plan_entry *e = &p->entry[i];
-        if (e->by != EK_BY_FINDING || !ek_routing_has(routing, i))
-            continue;
-        struct ek_rollout *r = ek_rollout_find(&c->rollouts, e->feature, e->cell);
-        if (!r)
-            continue;
-        r->credit -= 1;
-        c->spent |= r->credit < 1;
-    }
-}
-
-/* Remove entries without budget. Return whether any was removed. */
-static bool ek_controller_end_spent(struct ek_controller *c)
-{
-    bool some = false;
-    for (int i = uses_budget(c) ? c->desired.count - 1 : -1; i >= 0; i--) {
-        const struct ek_plan_entry *e = &c->desired.entry[i];
-        const struct ek_rollout *r = ek_controller_rollout(c, e->feature, e->cell);
-        if (r && r->credit < 1 && !ek_plan_awaits(e))
-            some |= ek_plan_remove(&c->desired, e->feature, e->cell);
-    }
-    c->spent = false;
-    return some;
-}
-
-void ek_controller_set_episode(struct ek_controller *c, int feature, int cell, uint32_t episode)
-{
-    struct ek_rollout *r = ek_rollout_find(&c->rollouts, feature, cell);
-    if (r && episode)
-        r->about.episode = episode;
-}
-
-void ek_controller_set_incident(struct ek_controller *c, int feature, int cell, uint32_t cause)
-{
-    struct ek_rollout *r = ek_rollout_find(&c->rollouts, feature, cell);
-    if (r)
-        r->about.cause = cause;
 }

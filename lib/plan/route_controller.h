@@ -26,10 +26,11 @@ struct ek_controller;
 
 /* Cell numbers of the caller, 0 for all traffic; strings are views. */
 struct ek_controller_cells {
-    /* Return the number of the dimension, -1: all traffic; its name; the segment value. NULL: all
-     * traffic, or other. */
+    /* Return the dimension of a cell, -1: all traffic. */
     int (*dimension_of)(void *context, int cell);
+    /* Return the name of its dimension; NULL: all traffic. */
     const char *(*name_of)(void *context, int cell);
+    /* Return its segment value; NULL: all traffic or other. */
     const char *(*value_of)(void *context, int cell);
     /* Return the cell of a segment value, -1: none. For operator commands only. */
     int (*find)(void *context, const char *dimension, const char *value);
@@ -53,14 +54,15 @@ struct ek_controller_callbacks {
     int (*decided)(void *context, const struct ek_decision_record *d);
     /* Set the statistics of a route since its last step. Return false if none exist; then no step
      * and no guardrail applies. */
-    bool (*figures_of)(void *context, int feature, int cell, struct ek_rollout_stats *out);
-    /* Return the probability that the last list has the fault of a segment, with the finding
-     * number, 0: none; and the expected number of such lists (detect/fault_membership.h). NULL:
-     * routes have no budget. */
+    bool (*get_stats)(void *context, int feature, int cell, struct ek_rollout_stats *out);
+    /* Return the probability that the last list has the fault of a segment, and set *episode to the
+     * finding number, 0: none (detect/fault_membership.h). NULL: routes have no budget. */
     double (*membership)(void *context, int feature, int cell, uint32_t *episode);
-    double (*mean_membership)(void *context, int feature, int cell);
+    /* Return the expected number of recent lists with that fault, except the last list. NULL:
+     * routes have no budget. */
+    double (*sum_memberships)(void *context, int feature, int cell);
     /* Restart the statistics of a route. */
-    void (*figures_begin)(void *context, int feature, int cell);
+    void (*reset_stats)(void *context, int feature, int cell);
     void *context;
 };
 
@@ -125,8 +127,8 @@ int ek_controller_check(const struct ek_controller *c, const struct ek_order *o,
  * number, list and versions; its strings are those of the command. Return 0, EK_ELIMIT for too many
  * pins or accepts, EK_ENOMEM, EK_ESTATE or an error of ek_controller_check; on error nothing
  * changes. */
-int ek_controller_carry_out(struct ek_controller *c, const struct ek_order *o, int64_t time_ms,
-                            struct ek_decision_record *m, struct ek_error *e);
+int ek_controller_apply_order(struct ek_controller *c, const struct ek_order *o, int64_t time_ms,
+                              struct ek_decision_record *m, struct ek_error *e);
 /* Pin of an operator, at most EK_PINS_MAX. */
 struct ek_controller_pin {
     int feature, cell;
@@ -194,8 +196,9 @@ void ek_controller_serialize(struct ek_controller *c, struct ek_serialize *s, in
  * The next update composes the plan. */
 void ek_controller_restored(struct ek_controller *c, int64_t time_ms);
 /* Merge another controller; `to` [cells of from] maps its cells. Common entries stay as here,
- * rollouts merge as ek_rollouts_merge, pins are united, and a pause of either is kept. The next
- * update makes the plan. Return 0, or EK_ENOMEM; a part is then merged. */
+ * rollouts merge as ek_rollouts_merge, and a pause of either is kept. Pins are united; those of
+ * `from` beyond EK_PINS_MAX are dropped without a report. The next update makes the plan. Return 0,
+ * or EK_ENOMEM; a part is then merged. */
 int ek_controller_merge(struct ek_controller *into, const struct ek_controller *from,
                         const int16_t *to);
 /* Set the new number of the finding of a route after a merge; 0: no effect. No effect without the
@@ -205,8 +208,8 @@ void ek_controller_set_episode(struct ek_controller *c, int feature, int cell, u
  * route. */
 void ek_controller_set_incident(struct ek_controller *c, int feature, int cell, uint32_t cause);
 /* Add the pins of another controller; `to` as for ek_controller_merge. `from` needs only names and
- * values of its cells. A pin without a cell here is reported as removed. Return 0, or EK_ENOMEM; a
- * part is then added. */
+ * values of its cells. A pin without a cell here is reported as removed; pins beyond EK_PINS_MAX
+ * are dropped without a report. Return 0, or EK_ENOMEM; a part is then added. */
 int ek_controller_copy_pins(struct ek_controller *c, const struct ek_controller *from,
                             const int16_t *to, int64_t time_ms, uint64_t query);
 /* Set the version of the current plan, which must be empty. */

@@ -44,7 +44,7 @@ static struct retained *find(const struct ek_comparisons *t, int feature, int ce
 static bool is_of(const struct ek_comparison_sums *s, const struct ek_plan_entry *e)
 {
     return s->feature == e->feature && s->cell == e->cell && s->action == e->treatment.action &&
-           s->since_ms == e->since_ms && s->turns == e->turns;
+           s->since_ms == e->since_ms && s->restarts == e->restarts;
 }
 
 static struct retained *find_kept(const struct ek_comparisons *t, const struct ek_plan_entry *entry)
@@ -66,7 +66,7 @@ static void begin(const struct ek_comparisons *t, const struct ek_plan_entry *e,
                                         .cell = e->cell,
                                         .action = e->treatment.action,
                                         .since_ms = e->since_ms,
-                                        .turns = e->turns};
+                                        .restarts = e->restarts};
     ek_mean_evalues_start(&k->is.worse, EK_HARM_BOUND);
     ek_recent_values_start(&k->recent, &t->all.load);
 }
@@ -106,18 +106,18 @@ static struct retained *place(struct ek_comparisons *t, const struct ek_plan *pl
 
 static void count(struct ek_comparison_sums *s, const struct ek_comparison *t, bool acts)
 {
-    s->tried++;
+    s->compared++;
     s->alone += t->entries == 1;
     s->unscored += t->failed;
     if (t->failed)
         return;
-    ek_rank_sums_add(&s->moved, &t->ways.moved);
+    ek_rank_sums_add(&s->moved, &t->result.moved);
     if (acts)
-        ek_rank_sums_add(&s->acted, &t->ways.out);
-    if (t->ways.has_plain)
-        ek_rank_sums_add(&s->plain, &t->ways.plain);
-    if (t->ways.has_harm) {
-        double x = (1 + t->ways.harm) / 2;
+        ek_rank_sums_add(&s->acted, &t->result.out);
+    if (t->result.has_plain)
+        ek_rank_sums_add(&s->plain, &t->result.plain);
+    if (t->result.has_harm) {
+        double x = (1 + t->result.harm) / 2;
         ek_mean_evalues_sum(s->worse_sum, EK_HARM_BOUND, x);
         ek_mean_evalues_add(&s->worse, x, s->measured++);
     }
@@ -191,14 +191,14 @@ void ek_comparisons_reset(struct ek_comparisons *t, int feature, int cell)
                                         .cell = cell,
                                         .treatment = {k->is.action, 0},
                                         .since_ms = k->is.since_ms,
-                                        .turns = k->is.turns};
+                                        .restarts = k->is.restarts};
     begin(t, &entry, k);
 }
 
 const struct ek_comparison_sums *ek_comparisons_next(const struct ek_comparisons *t, int *at)
 {
     for (; *at < t->count; ++*at)
-        if (t->one[*at].is.tried || t->one[*at].is.acts)
+        if (t->one[*at].is.compared || t->one[*at].is.acts)
             return &t->one[(*at)++].is;
     return NULL;
 }
@@ -210,7 +210,7 @@ const struct ek_comparisons_total *ek_comparisons_total(const struct ek_comparis
 
 void ek_comparison_sums_add(struct ek_comparison_sums *into, const struct ek_comparison_sums *s)
 {
-    into->tried += s->tried;
+    into->compared += s->compared;
     into->alone += s->alone;
     into->unscored += s->unscored;
     ek_rank_sums_merge(&into->moved, &s->moved);
@@ -243,8 +243,8 @@ struct ek_rollout_stats ek_comparisons_would_roll_back(const struct ek_compariso
     struct ek_rollout_stats f = NOTHING_KNOWN;
     if (!s)
         return f;
-    f.tried = s->moved.lists;
-    f.acted = s->tried;
+    f.compared = s->moved.lists;
+    f.acted = s->compared;
     f.failed = s->unscored;
     f.rank_change_p95 = ek_rank_sums_quantile(&s->moved, .95);
     f.worse = ek_mean_evalues_evidence(&s->worse);
@@ -341,7 +341,7 @@ struct ek_rollout_stats ek_recent_values_stats(const struct ek_recent_values *r,
                                                const struct ek_latency_window *latency)
 {
     uint64_t lists = risen(r->acts[0].lists, s->acts);
-    return (struct ek_rollout_stats){.tried = s->acted.lists,
+    return (struct ek_rollout_stats){.compared = s->acted.lists,
                                      .acted = lists,
                                      .failed = risen(r->acts[0].failed, s->failed),
                                      .dead = dead_of(lists, load, &r->acts[0].load),

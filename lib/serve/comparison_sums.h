@@ -32,9 +32,9 @@ struct ek_comparison_sums {
     int feature, cell; /* of the entry */
     enum ek_action action;
     int64_t since_ms;
-    uint32_t turns;
-    uint64_t tried, alone;            /* compared lists; lists that no other entry treats */
-    uint64_t unscored;                /* of `tried`: the model or plan could not score them */
+    uint32_t restarts;
+    uint64_t compared, alone;         /* compared lists; lists that no other entry treats */
+    uint64_t unscored;                /* of `compared`: the model or plan could not score them */
     struct ek_rank_sums moved, plain; /* upstream to planned scores; to untreated scores */
     struct ek_rank_sums acted;        /* upstream to output, of routed lists */
     uint64_t acts, failed;            /* routed lists, compared or not; of these, scoring failed */

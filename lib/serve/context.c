@@ -101,7 +101,7 @@ void ek_context_free(struct ek_context *c)
     ek_free(c->repaired);
     ek_free(c->slot_of_item);
     ek_feature_writer_free(c->writer);
-    ek_rank_comparison_free(c->ways);
+    ek_rank_comparison_free(c->rank_comparison);
     ek_free(c->scores);
     ek_free(c->values);
     ek_free(c->planned);
@@ -436,7 +436,7 @@ void ek_context_shrink(struct ek_context *c, size_t most)
     ek_free(c->values);
     c->scores = c->planned = c->values = NULL;
     c->score_capacity = c->value_capacity = 0;
-    ek_rank_comparison_free(c->ways);
-    c->ways = NULL;
+    ek_rank_comparison_free(c->rank_comparison);
+    c->rank_comparison = NULL;
     c->prepared = c->taken = c->counted = c->scored = c->failed = false;
 }

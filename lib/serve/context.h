@@ -42,12 +42,12 @@ struct ek_context {
     double *scores;
     size_t score_capacity;
     struct ek_buf output;
-    enum ek_list_outcome outcome;     /* of the last score; EK_LIST_PASSED before */
-    struct ek_rank_comparison *ways;  /* for comparisons; NULL before the first */
-    struct ek_treatment *repaired;    /* [slots] repair for comparisons */
-    struct ek_feature_writer *writer; /* NULL: the network scores */
-    size_t changed, would_change;     /* values changed, and not changed because of the mode */
-    double *values;                   /* [n, item features] repaired, for trees */
+    enum ek_list_outcome outcome;               /* of the last score; EK_LIST_PASSED before */
+    struct ek_rank_comparison *rank_comparison; /* for comparisons; NULL before the first */
+    struct ek_treatment *repaired;              /* [slots] repair for comparisons */
+    struct ek_feature_writer *writer;           /* NULL: the network scores */
+    size_t changed, would_change; /* values changed, and not changed because of the mode */
+    double *values;               /* [n, item features] repaired, for trees */
     size_t value_capacity;
     double *planned; /* [n] scores of trees under routing.would */
 };

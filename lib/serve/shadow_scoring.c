@@ -144,13 +144,13 @@ int ek_context_compare(struct ek_context *c, bool more, double gap, struct ek_co
                                     .plain = more,
                                     .repaired = harm ? c->repaired : NULL,
                                     .gap = gap};
-    int rc = c->ways ? EK_OK : ek_rank_comparison_new(&c->ways, e);
+    int rc = c->rank_comparison ? EK_OK : ek_rank_comparison_new(&c->rank_comparison, e);
     if (!rc && c->writer && !known) {
         rc = ek_context_plan_scores(c, e);
         t.scores = c->planned;
     }
     if (!rc)
-        rc = ek_rank_comparison_run(c->ways, c->scorer, &t, &out->ways, valid, e);
+        rc = ek_rank_comparison_run(c->rank_comparison, c->scorer, &t, &out->result, valid, e);
     out->failed = rc == EK_ESTATE;
     if (out->failed) {
         *valid = true;

@@ -70,8 +70,8 @@ struct ek_comparison {
     int entries;   /* entries that treat the list, or would */
     int16_t entry[EK_ROUTING_ENTRIES];
     uint32_t acting; /* entries that the output was scored with, as bits */
-    bool failed;     /* scoring failed: `ways` is not set */
-    struct ek_comparison_result ways;
+    bool failed;     /* scoring failed: `result` is not set */
+    struct ek_comparison_result result;
 };
 
 /* Return whether to compare a list: the plan has a treatment, it is complete, has two items, and

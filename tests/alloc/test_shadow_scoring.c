@@ -76,7 +76,7 @@ static int sum_up(struct ek_error *e)
         return rc;
     rc = ek_comparisons_add(trials, &plan, &trial, e);
     const struct ek_comparison_sums *s = ek_comparisons_get(trials, &plan.entry[0]);
-    bool counted = s && s->tried == 1;
+    bool counted = s && s->compared == 1;
     ek_comparisons_free(trials);
     return rc || counted ? rc : ek_fail(e, EK_ESTATE, "a trial was not counted");
 }

@@ -256,8 +256,8 @@ void company_try(struct company *c, double harm)
                                                            c->stream_ms + 1, c->stream_ms);
         struct ek_comparison trial = {
             .plan = plan->version,
-            .ways = {.has_harm = true, .harm = harm, .moved = {.5, .5, 2, harm}}};
-        trial.ways.out = trial.ways.moved;
+            .result = {.has_harm = true, .harm = harm, .moved = {.5, .5, 2, harm}}};
+        trial.result.out = trial.result.moved;
         while (trial.entries < plan->count && trial.entries < EK_ROUTING_ENTRIES) {
             trial.acting |= 1u << trial.entries;
             trial.entry[trial.entries] = (int16_t)trial.entries;

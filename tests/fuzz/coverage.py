@@ -27,7 +27,7 @@ ABOUT = {
     # decoding of one record; `company` covers the rest
     "fleet": ["lib/fleet/fleet_codec.c", "lib/fleet/evidence_report.c", "lib/fleet/plan_record.c", "lib/fleet/row_samples.c",
               "lib/fleet/comparison_record.c", "lib/fleet/command_record.c", "lib/fleet/fleet_plan_fields.c"],
-    "guard": ["lib/guard/guard.c", "lib/plan/limit_counters.h", "lib/score/scorer.c",
+    "guard": ["lib/guard/guard.c", "lib/guard/limit_counters.h", "lib/score/scorer.c",
               "lib/detect/diagnose.c", "lib/detect/episode.c", "lib/plan/plan_compose.c"],
     "http": ["daemon/http/http*.c"],
     "index": ["lib/text/index/index.c", "lib/text/index/index.c", "lib/text/index/packed.c"],

@@ -255,7 +255,7 @@ class RolloutStory(Case):
                   ("relapse", "system", "the fault has come back 1 time: route is enforced, and holds 4 min"),
                   ("end", "system", self.OVER),
                   ("relapse", "system", "the fault has come back 2 times: route is enforced, and holds 6 min"),
-                  ("end", "system", "a pin goes before it"),
+                  ("end", "system", "a pin takes precedence"),
                   ("route", "system", "a finding requests route: it is enforced"),
                   ("end", "system", self.OVER), ("accept", "ana", "cents from now on"),
                   ("revert", "ana", "it was none"), ("relapse", "system", "the fault has come back 3 times")]

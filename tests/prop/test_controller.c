@@ -42,7 +42,7 @@ static int decided(void *context, const struct ek_decision_record *d)
 
 static struct world *the_world; /* source of the statistics callback */
 
-static bool figures_of(void *context, int feature, int cell, struct ek_rollout_stats *out)
+static bool get_stats(void *context, int feature, int cell, struct ek_rollout_stats *out)
 {
     (void)context;
     (void)feature;
@@ -59,7 +59,7 @@ static struct ek_controller *new_control(struct world *w, struct side *side)
         .rules = w->rules,
         .means = {.model = true},
         .cells = {.dimension_of = dimension_of},
-        .callbacks = {.decided = decided, .figures_of = figures_of, .context = side}};
+        .callbacks = {.decided = decided, .get_stats = get_stats, .context = side}};
     ck_assert_int_eq(ek_controller_new(&c, &setup, NULL), EK_OK);
     return c;
 }
@@ -143,7 +143,7 @@ static struct ek_finding random_finding(struct world *w)
 static void random_figures(struct world *w)
 {
     uint64_t tried = ek_rng_uniform_int(&w->r, 200);
-    w->figures = (struct ek_rollout_stats){.tried = tried,
+    w->figures = (struct ek_rollout_stats){.compared = tried,
                                            .acted = tried,
                                            .failed = ek_rng_uniform(&w->r) < .02 ? tried / 2 : 0,
                                            .dead_rate_elsewhere = (double)NAN,

@@ -41,7 +41,7 @@ static int taken_back(struct taught_world *w, uint64_t seed, upstream_scores *up
     ek_plan_set(&plan, PRICE, 0, (struct ek_treatment){EK_ACT_ROUTE, 0}, 0);
     for (int i = 0; i < lists && !at; i++) {
         struct ek_comparison t = {.plan = plan.version, .entries = 1};
-        t.ways = try(w, (uint64_t)i, upstream, factor, gap);
+        t.result = try(w, (uint64_t)i, upstream, factor, gap);
         ck_assert_int_eq(ek_comparisons_add(trials, &plan, &t, NULL), EK_OK);
         if (ek_mean_evalues_evidence(&ek_comparisons_get(trials, &plan.entry[0])->worse) >=
             EK_HARM_EVIDENCE)

@@ -175,7 +175,7 @@ static struct ek_plan_repair choose_repair(struct world *w)
     static const double numbers[] = {100, 1. / 60, 2, .5, 1.609344, 97.31415926535897};
     struct ek_plan_repair r = {.factor = NAN,
                                .query_feature = -1,
-                               .by = (enum ek_repair_by)choose(w, EK_REPAIR_BYS),
+                               .by = (enum ek_repair_by)choose(w, EK_REPAIR_COUNT),
                                .number = numbers[choose(w, 6)],
                                .scale = 1 + ek_rng_uniform(&w->r),
                                .exact = choose(w, 2)};
@@ -199,7 +199,7 @@ static void choose_plan(struct world *w)
         if (cell < 0 || choose(w, 3))
             continue;
         struct ek_plan_entry *e = &p->entry[p->count++];
-        *e = ek_plan_entry_find(i / CELLS, cell, (struct ek_treatment){EK_ACT_REPAIR, 0});
+        *e = ek_plan_entry_init(i / CELLS, cell, (struct ek_treatment){EK_ACT_REPAIR, 0});
         e->mode = choose(w, 2) ? EK_MODE_ENFORCE : (enum ek_mode)choose(w, EK_MODE_COUNT);
         e->percent = choose(w, 2) ? EK_PERCENT_WHOLE : choose(w, EK_PERCENT_WHOLE);
         e->by = choose(w, 4) ? EK_BY_FINDING : EK_BY_RULES;

@@ -56,7 +56,7 @@ static void close_world(struct world *w)
 static struct ek_rollout_stats random_figures(struct world *w)
 {
     uint64_t acted = ek_rng_uniform_int(&w->r, 120);
-    return (struct ek_rollout_stats){.tried = ek_rng_uniform_int(&w->r, 100),
+    return (struct ek_rollout_stats){.compared = ek_rng_uniform_int(&w->r, 100),
                                      .acted = acted,
                                      .failed = ek_rng_uniform_int(&w->r, acted + 1) / 6,
                                      .dead_rate_elsewhere = NAN,
@@ -80,7 +80,7 @@ static void assert_look(const struct world *w, const struct ek_rollout *before,
         ck_assert_int_le(after->percent - before->percent, step);
         ck_assert_int_le(after->percent, (int)floor(w->canary.max_percent * 100 + .5));
         ck_assert(w->now - before->step_ms >= w->canary.step_interval_ms);
-        ck_assert(f->tried >= (uint64_t)w->canary.min_lists);
+        ck_assert(f->compared >= (uint64_t)w->canary.min_lists);
         ck_assert(after->step_ms == w->now);
     }
 }

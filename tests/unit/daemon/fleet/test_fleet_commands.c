@@ -211,7 +211,7 @@ START_TEST(more_decisions_than_a_record_takes_are_told_one_record_after_the_othe
     const struct ek_controller_memory memory = {
         .plan = &plan, .desired = &desired, .rollouts = &none};
     for (int i = 0; i < MANY; i++)
-        desired.entry[i] = ek_plan_entry_find(PRICE, i, (struct ek_treatment){EK_ACT_ROUTE, 0});
+        desired.entry[i] = ek_plan_entry_init(PRICE, i, (struct ek_treatment){EK_ACT_ROUTE, 0});
     go_on_from(f, &memory, "arm", arm_of);
     for (int record = 1; record <= 3; record++) {
         see_record(f, seen);

@@ -120,7 +120,7 @@ START_TEST(what_is_done_is_that_of_the_route)
     of.held = true;
     ASSERT_OVERVIEW(&of, "\"status\":\"confirmed\"", "no action until lists have the segments");
     of.held = false;
-    sums = (struct ek_comparison_sums){.tried = 0};
+    sums = (struct ek_comparison_sums){.compared = 0};
     route.mode = EK_MODE_OBSERVE;
     route.rolled_back = true;
     route.guardrail = EK_GUARDRAIL_WORSE;

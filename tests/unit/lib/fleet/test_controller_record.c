@@ -26,15 +26,15 @@ static struct ek_plan plan, read_plan;
 static struct ek_controller_record standing, read_standing;
 static struct ek_buf record;
 
-static struct ek_plan_entry canary_of(int feature, int cell, int percent, uint32_t turns)
+static struct ek_plan_entry canary_of(int feature, int cell, int percent, uint32_t restarts)
 {
     struct ek_plan_entry e =
-        ek_plan_entry_find(feature, cell, (struct ek_treatment){EK_ACT_ROUTE, 0});
+        ek_plan_entry_init(feature, cell, (struct ek_treatment){EK_ACT_ROUTE, 0});
     e.mode = EK_MODE_CANARY;
     e.percent = percent;
     e.since_ms = 590000;
     e.min_duration_ms = 600000;
-    e.turns = turns;
+    e.restarts = restarts;
     return e;
 }
 
@@ -45,9 +45,9 @@ static struct ek_rollout rollout_of(int feature, int cell, int percent)
                                .percent = percent,
                                .step_ms = 595000,
                                .ended_ms = -1,
-                               .tried = 210,
-                               .turns = 3,
-                               .about = {17, EK_SCALE, 100.5, 99, 102, .75}};
+                               .compared = 210,
+                               .restarts = 3,
+                               .context = {17, EK_SCALE, 100.5, 99, 102, .75}};
 }
 
 /* A route in a canary, one rolled back, one ended, a pin of an operator, a pin of the rules, and
@@ -57,23 +57,23 @@ static void fill(void)
     plan = (struct ek_plan){.version = 42, .count = 3, .modes = 2};
     plan.entry[0] = canary_of(PRICE, B, 500, 3);
     plan.entry[0].repair = (struct ek_plan_repair){.factor = 100.5, .query_feature = -1};
-    plan.entry[1] = ek_plan_entry_find(SIZE, ALL, (struct ek_treatment){EK_ACT_BLANK, 0});
+    plan.entry[1] = ek_plan_entry_init(SIZE, ALL, (struct ek_treatment){EK_ACT_BLANK, 0});
     plan.entry[1].by = EK_BY_OPERATOR;
-    plan.entry[2] = ek_plan_entry_find(SIZE, C, (struct ek_treatment){EK_ACT_NONE, 0});
+    plan.entry[2] = ek_plan_entry_init(SIZE, C, (struct ek_treatment){EK_ACT_NONE, 0});
     plan.entry[2].by = EK_BY_RULES;
     plan.mode[0] = (struct ek_plan_mode){PRICE, C, EK_MODE_OBSERVE, true};
     plan.mode[1] = (struct ek_plan_mode){SIZE, B, EK_MODE_SHADOW, false};
     standing.desired = (struct ek_plan){.count = 2};
     standing.desired.entry[0] = plan.entry[0];
     standing.desired.entry[1] =
-        ek_plan_entry_find(SIZE, B, (struct ek_treatment){EK_ACT_REPAIR, 2.5});
+        ek_plan_entry_init(SIZE, B, (struct ek_treatment){EK_ACT_REPAIR, 2.5});
     standing.desired.entry[1].repair = (struct ek_plan_repair){.factor = (double)NAN};
     standing.desired.entry[1].until_ms = 700000;
     standing.rollouts = (struct ek_rollouts){.count = 3};
     standing.rollouts.one[0] = rollout_of(PRICE, B, 500);
     standing.rollouts.one[1] = rollout_of(SIZE, B, 1000);
     standing.rollouts.one[1].rolled_back = EK_GUARDRAIL_RANKS;
-    standing.rollouts.one[1].figure = .7;
+    standing.rollouts.one[1].observed = .7;
     standing.rollouts.one[1].limit = .5;
     standing.rollouts.one[2] = rollout_of(PRICE, C, 10000);
     standing.rollouts.one[2].ended_ms = 560000;
@@ -288,7 +288,7 @@ START_TEST(an_instance_reads_the_plan_and_what_goes_on)
     ck_assert_int_eq(by.missed, 0);
     ck_assert_uint_eq(read_plan.version, 42);
     ck_assert(ek_plan_same(&read_plan, &plan));
-    ck_assert_int_eq(read_plan.entry[0].turns, 3);
+    ck_assert_int_eq(read_plan.entry[0].restarts, 3);
     ck_assert_int_eq(read_standing.desired.count, 2);
     ck_assert_int_eq(read_standing.rollouts.count, 2); /* one has ended */
     ck_assert_int_eq(read_standing.rollouts.one[1].rolled_back, EK_GUARDRAIL_RANKS);
@@ -445,9 +445,9 @@ static struct ek_comparisons *trials_of(const struct ek_plan *p, int lists)
         double change = (double)i / lists;
         struct ek_comparison one = {.plan = p->version, .entries = 2, .entry = {0, 1}};
         one.acting = i % 2;
-        one.ways.moved = one.ways.out = (struct ek_rank_change){1 - change, .5, 2.25, change};
-        one.ways.has_harm = i % 4 == 0;
-        one.ways.harm = change / 2;
+        one.result.moved = one.result.out = (struct ek_rank_change){1 - change, .5, 2.25, change};
+        one.result.has_harm = i % 4 == 0;
+        one.result.harm = change / 2;
         ck_assert_int_eq(ek_comparisons_add(t, p, &one, NULL), EK_OK);
     }
     acts.acted[0] = 7;
@@ -493,8 +493,8 @@ START_TEST(what_an_instance_has_tried_is_read_as_it_was)
     for (int i = 0; i < 2; i++) {
         const struct ek_comparison_sums *was = ek_comparisons_get(trials, &plan.entry[i]),
                                         *is = &got[i].is;
-        ck_assert_uint_eq(is->tried, 40);
-        ck_assert_uint_eq(is->turns, was->turns);
+        ck_assert_uint_eq(is->compared, 40);
+        ck_assert_uint_eq(is->restarts, was->restarts);
         ck_assert_uint_eq(is->acts, i ? 0 : 7);
         ck_assert_uint_eq(is->acted.lists, i ? 0 : 20);
         ck_assert_uint_eq(is->measured, 10);

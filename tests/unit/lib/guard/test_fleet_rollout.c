@@ -255,12 +255,12 @@ START_TEST(lists_that_others_have_tried_count_for_a_step)
             ck_assert(ek_guard_stats_get(b.guard[i], PRICE, plan_of(&b, i)->entry[0].cell, &f[i]));
         run(&b, 1, true);
     }
-    ck_assert_uint_gt(f[0].tried, 0);
-    ck_assert_uint_gt(f[1].tried, 0);
+    ck_assert_uint_gt(f[0].compared, 0);
+    ck_assert_uint_gt(f[1].compared, 0);
     const struct ek_rollout *r =
         ek_controller_rollout(b.guard[0]->control, PRICE, plan_of(&b, 0)->entry[0].cell);
-    ck_assert_uint_gt(r->tried, f[0].tried);
-    ck_assert_uint_gt(r->tried, f[1].tried);
+    ck_assert_uint_gt(r->compared, f[0].compared);
+    ck_assert_uint_gt(r->compared, f[1].compared);
     teardown(&b);
 }
 END_TEST

@@ -8,7 +8,7 @@
 #include "serve/agreement_watch.h"
 #include "serve/assets.h"
 #include "serve/context.h"
-#include "plan/limit_counters.h"
+#include "guard/limit_counters.h"
 #include "score/scorer.h"
 #include "tests/check.h"
 #include "tests/stream_assets.h"

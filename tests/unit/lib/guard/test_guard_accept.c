@@ -330,7 +330,7 @@ START_TEST(an_instance_of_a_fleet_cannot_be_told_alone)
     setup(&b);
     find_cents(&b);
     must(ek_guard_join(b.guard, "a", 1, 16, NULL));
-    ck_refused(&b, "price", "arm", "B", "ana", EK_ESTATE, "its leader does");
+    ck_refused(&b, "price", "arm", "B", "ana", EK_ESTATE, "submit the command to the fleet");
     ck_assert_int_eq(ek_guard_revert(b.guard, 1, NULL, NULL, NULL), EK_ESTATE);
     teardown(&b);
 }

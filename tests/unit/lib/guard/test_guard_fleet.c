@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "lists/codec.h"
 #include "serve/assets.h"
-#include "plan/limit_counters.h"
+#include "guard/limit_counters.h"
 #include "fleet/leader.h"
 #include "guard/guard_assets.h"
 #include "guard/live_sketches.h"
@@ -184,7 +184,7 @@ static void write_plan(struct bench *b, const char *arm)
     head.dimensions.name[0] = stream_text("arm");
     const struct ek_fleet_entry entry = {
         .place = {{stream_text("arm"), stream_text(arm)}, stream_text("price")},
-        .is = ek_plan_entry_find(0, 0, (struct ek_treatment){EK_ACT_ROUTE, 0})};
+        .is = ek_plan_entry_init(0, 0, (struct ek_treatment){EK_ACT_ROUTE, 0})};
     ek_buf_clear(&b->record);
     fleet_plan_write(&b->record, &head, &entry, 1);
 }

@@ -222,11 +222,12 @@ START_TEST(shadow_scoring_compares_the_order_of_the_repaired_list)
         ck_assert_str_eq(ek_guard_action(s.guard), "shadow");
         ck_assert_uint_eq(ek_guard_context(s.guard)->would_change, (size_t)s.stream.query.items);
         struct ek_comparison c = compare(&s);
-        const double *scores = ek_rank_comparison_scores(ek_guard_context(s.guard)->ways);
+        const double *scores =
+            ek_rank_comparison_scores(ek_guard_context(s.guard)->rank_comparison);
         ck_assert_mem_eq(scores, s.healthy, sizeof *scores);
-        differ += c.ways.moved.tau < 1;
-        ck_assert(!c.acting && !c.ways.has_harm);
-        ck_assert(!c.ways.has_plain || c.ways.plain.tau == 1); /* the model is the ranker */
+        differ += c.result.moved.tau < 1;
+        ck_assert(!c.acting && !c.result.has_harm);
+        ck_assert(!c.result.has_plain || c.result.plain.tau == 1); /* the model is the ranker */
     }
     ck_assert_int_gt(differ, (LISTS - CONFIRMED) / 2);
     s.fault = NULL;
@@ -247,10 +248,10 @@ START_TEST(repaired_lists_are_compared_with_their_output)
     while (s.number < CONFIRMED)
         next(&s, &length);
     struct ek_comparison c = compare(&s);
-    ck_assert(c.acting && c.ways.moved.tau == c.ways.out.tau);
+    ck_assert(c.acting && c.result.moved.tau == c.result.out.tau);
     s.fault = NULL;
     next(&s, &length);
-    ck_assert(compare(&s).ways.moved.tau == 1); /* it keeps its order */
+    ck_assert(compare(&s).result.moved.tau == 1); /* it keeps its order */
     teardown(&s);
 }
 END_TEST

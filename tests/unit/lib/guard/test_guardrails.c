@@ -166,8 +166,8 @@ static void assert_rolled_back(struct scene *s, enum ek_guardrail by)
     ck_assert_str_eq(pass(s), "pass");
     for (int i = 0; i < plan(s)->count; i++)
         ck_assert(plan(s)->entry[i].feature != PRICE);
-    ck_assert_msg(rollout(s)->figure > rollout(s)->limit || by == EK_GUARDRAIL_WORSE, "%g %g",
-                  rollout(s)->figure, rollout(s)->limit);
+    ck_assert_msg(rollout(s)->observed > rollout(s)->limit || by == EK_GUARDRAIL_WORSE, "%g %g",
+                  rollout(s)->observed, rollout(s)->limit);
     for (int i = 0; i < 300; i++) /* and it stays so */
         ck_assert_str_eq(pass(s), "pass");
 }
@@ -192,8 +192,8 @@ static uint32_t just_not(uint32_t lists)
                                  .rank_change_p95 = (double)NAN,
                                  .latency_p99_ms = (double)NAN,
                                  .latency_before_ms = (double)NAN};
-    double figure, limit;
-    while (!ek_rollout_check_guardrails(&c, &f, &figure, &limit))
+    double observed, limit;
+    while (!ek_rollout_check_guardrails(&c, &f, &observed, &limit))
         f.failed++;
     return (uint32_t)f.failed - 1;
 }
@@ -336,7 +336,7 @@ START_TEST(ranks_that_move_too_far_take_a_route_back)
     begin(&s, "enforce", 50, "rank_change_p95: 0.2");
     find_fault(&s);
     assert_rolled_back(&s, EK_GUARDRAIL_RANKS);
-    ck_assert(rollout(&s)->figure > .5 && rollout(&s)->limit == .2);
+    ck_assert(rollout(&s)->observed > .5 && rollout(&s)->limit == .2);
     end(&s);
     begin(&s, "enforce", 50, "rank_change_p95: 1");
     find_fault(&s);
@@ -360,7 +360,7 @@ START_TEST(in_shadow_a_rail_that_is_hit_is_told_and_changes_nothing)
     ck_assert(ek_guard_impact(s.guard, &at, &v));
     ck_assert(v.guardrail == EK_GUARDRAIL_RANKS && !v.rolled_back && v.observed > v.limit &&
               v.limit == .2);
-    ck_assert(v.sums->tried > 200 && !v.sums->acted.lists && !v.sums->acts);
+    ck_assert(v.sums->compared > 200 && !v.sums->acted.lists && !v.sums->acts);
     end(&s);
 }
 END_TEST

@@ -398,7 +398,7 @@ START_TEST(an_instance_of_a_fleet_cannot_be_pinned_alone)
     struct ek_error e = {0};
     must(ek_guard_join(b->guard, "a", 1, 16, NULL));
     int rc = ek_guard_pin(b->guard, "price", NULL, NULL, "route", 0, NULL, NULL, &e);
-    ck_refused(b, rc, EK_ESTATE, &e, "an instance of a fleet carries out no order alone");
+    ck_refused(b, rc, EK_ESTATE, &e, "submit the command to the fleet");
     must(ek_guard_pause(b->guard, "ana", NULL, &e));
     bench_free(b);
     b = bench_of(PINNED); /* pins of the rules always apply */

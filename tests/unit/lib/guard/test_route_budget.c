@@ -21,7 +21,7 @@ struct scene {
     struct ek_rules *rules;
     struct ek_controller *control;
     uint32_t open;                      /* number of the change; 0: none */
-    double membership, mean_membership; /* the newest list; all */
+    double membership, sum_memberships; /* the newest list; all */
     int64_t now;
     uint64_t query;
     char why[300]; /* of the last decision */
@@ -38,7 +38,7 @@ static double shown(void *context, int feature, int cell)
 {
     (void)feature;
     (void)cell;
-    return ((const struct scene *)context)->mean_membership;
+    return ((const struct scene *)context)->sum_memberships;
 }
 
 static int decided(void *context, const struct ek_decision_record *d)
@@ -66,7 +66,7 @@ static struct ek_controller *new_control(struct scene *s, bool counts)
         .cells = {.dimension_of = dimension_of, .context = s},
         .callbacks = {.decided = decided,
                       .membership = counts ? shows : NULL,
-                      .mean_membership = counts ? shown : NULL,
+                      .sum_memberships = counts ? shown : NULL,
                       .context = s}};
     must(ek_controller_new(&c, &setup, NULL));
     return c;
@@ -142,7 +142,7 @@ START_TEST(what_the_newest_lists_do_not_show_begins_no_route_and_ends_none)
 {
     struct scene s;
     begin(&s, RULES, true);
-    s.mean_membership = 10;
+    s.sum_memberships = 10;
     ck_assert_int_eq(found(&s, EK_CONFIRMED, 1), EK_ACT_ALERT);
     ck_assert(!acts(&s));
     ck_assert_int_eq(found(&s, EK_UPDATED, 0), EK_ACT_ROUTE);
@@ -157,7 +157,7 @@ START_TEST(a_route_acts_on_as_many_lists_as_its_fault_has_earned)
 {
     struct scene s;
     begin(&s, RULES, true);
-    s.mean_membership = 5;
+    s.sum_memberships = 5;
     found(&s, EK_CONFIRMED, 0);
     found(&s, EK_RECOVERED, 0);
     s.open = 0;
@@ -196,7 +196,7 @@ START_TEST(a_fault_in_well_more_than_act_share_of_the_lists_never_spends_all)
     for (int run = 0; run < 20; run++) {
         struct scene s;
         begin(&s, RULES, true);
-        s.mean_membership = 13; /* a fifth of 64 lists */
+        s.sum_memberships = 13; /* a fifth of 64 lists */
         found(&s, EK_CONFIRMED, 0);
         ck_assert_int_eq(walk(&s, &rng, .2, &acted), 0);
         end(&s);
@@ -212,7 +212,7 @@ START_TEST(one_in_hardly_more_ends_at_times_and_is_back)
     for (int run = 0; run < 20; run++) {
         struct scene s;
         begin(&s, RULES, true);
-        s.mean_membership = 4;
+        s.sum_memberships = 4;
         found(&s, EK_CONFIRMED, 0);
         ended += walk(&s, &rng, .11, &acted);
         end(&s);
@@ -226,7 +226,7 @@ START_TEST(one_in_fewer_ends_and_is_back_when_it_has_earned_as_much_as_decides)
 {
     struct scene s;
     begin(&s, RULES, true);
-    s.mean_membership = 5;
+    s.sum_memberships = 5;
     s.membership = .05;
     found(&s, EK_CONFIRMED, 0);
     ck_assert_int_eq(lists(&s, 1000), 99);
@@ -248,7 +248,7 @@ START_TEST(what_is_to_be_ended_by_hand_does_not_end_by_itself)
     struct scene s;
     begin(&s, "version: 1\ndefaults: {mode: enforce, action_min_fraction: 0.1, recover: manual}\n",
           true);
-    s.mean_membership = 5;
+    s.sum_memberships = 5;
     found(&s, EK_CONFIRMED, 0);
     found(&s, EK_RECOVERED, 0);
     s.open = 0;
@@ -290,7 +290,7 @@ START_TEST(an_account_goes_with_the_state)
 {
     struct scene s;
     begin(&s, RULES, true);
-    s.mean_membership = 5;
+    s.sum_memberships = 5;
     found(&s, EK_CONFIRMED, 0);
     ck_assert_int_eq(lists(&s, 20), 20);
     restart(&s);
@@ -313,7 +313,7 @@ START_TEST(an_account_is_kept_under_manual_for_rules_that_let_routes_end)
                                  "min_duration: 10h, recover: manual}\n";
     struct scene s;
     begin(&s, manual, true);
-    s.mean_membership = 5;
+    s.sum_memberships = 5;
     s.membership = .2;
     found(&s, EK_CONFIRMED, 0);
     found(&s, EK_UPDATED, 0);
@@ -386,9 +386,9 @@ START_TEST(a_route_earns_on_when_joining_guards_gives_its_change_another_number)
     must(ek_guard_merge(g[0], g[1], NULL));
     const struct ek_rollouts *r = ek_controller_memory(g[0]->control).rollouts;
     ck_assert_int_eq(r->count, 2);
-    ck_assert_int_ne(r->one[0].about.episode, r->one[1].about.episode);
+    ck_assert_int_ne(r->one[0].context.episode, r->one[1].context.episode);
     for (int i = 0; i < 2; i++)
-        ck_assert_uint_eq(r->one[i].about.episode,
+        ck_assert_uint_eq(r->one[i].context.episode,
                           ek_detector_finding_number(g[0]->detector, 0, r->one[i].cell));
     ck_assert_double_eq_tol(r->one[0].credit + r->one[1].credit, credit, 1e-6);
     for (int i = 0; i < 2; i++)

@@ -320,13 +320,13 @@ START_TEST(features_of_one_incident_count_as_one)
     struct scene *s = new_scene(EK_MODE_ENFORCE);
     s->rules.max_routed_features = 2;
     for (int f = 1; f <= 4; f++)
-        want(s, f, ALL)->about.cause = 7;
+        want(s, f, ALL)->context.cause = 7;
     want(s, 5, ALL); /* of an unknown incident */
     compose(s);
     ck_assert_int_eq(s->said.limited, EK_EXCEEDS_NONE);
     ck_assert_int_eq(s->said.features, 2);
     ck_assert_int_eq(s->now.count, 5);
-    want(s, 0, ARM_A)->about.cause = 8;
+    want(s, 0, ARM_A)->context.cause = 8;
     compose(s);
     ck_assert_int_eq(s->said.features, 3);
     ck_assert_int_eq(s->said.limited, EK_EXCEEDS_FEATURES);

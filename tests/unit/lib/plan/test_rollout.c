@@ -24,7 +24,7 @@ static struct ek_canary canary(void)
 /* Statistics of that many lists without problems. */
 static struct ek_rollout_stats healthy(uint64_t lists)
 {
-    return (struct ek_rollout_stats){.tried = lists,
+    return (struct ek_rollout_stats){.compared = lists,
                                      .acted = lists,
                                      .dead_rate_elsewhere = NAN,
                                      .rank_change_p95 = NAN,
@@ -87,7 +87,7 @@ START_TEST(without_traffic_there_is_no_growth_and_no_verdict)
                      EK_ROLLOUT_UNCHANGED);
     ck_assert_int_eq(r.percent, 500);
     f = healthy(LISTS);
-    f.tried = LISTS - 1; /* routed, but not compared */
+    f.compared = LISTS - 1; /* routed, but not compared */
     ck_assert_int_eq(ek_rollout_step(&r, EK_MODE_CANARY, &c, &f, NOW + 100 * (int64_t)EVERY),
                      EK_ROLLOUT_UNCHANGED);
 }
@@ -97,11 +97,11 @@ END_TEST
 static enum ek_guardrail hit_by(struct ek_guardrails asked, struct ek_rollout_stats f)
 {
     struct ek_canary c = canary();
-    double figure, limit;
+    double observed, limit;
     c.abort_if = asked;
-    enum ek_guardrail rail = ek_rollout_check_guardrails(&c, &f, &figure, &limit);
+    enum ek_guardrail rail = ek_rollout_check_guardrails(&c, &f, &observed, &limit);
     if (rail != EK_GUARDRAIL_NONE && rail != EK_GUARDRAIL_DRIFT)
-        ck_assert(figure >= limit && limit > 0);
+        ck_assert(observed >= limit && limit > 0);
     return rail;
 }
 
@@ -178,7 +178,7 @@ START_TEST(what_was_rolled_back_stays_so_until_a_person_lets_it_begin)
     ck_assert_int_eq(ek_rollout_step(&r, EK_MODE_CANARY, &c, &f, NOW + EVERY),
                      EK_ROLLOUT_ROLLED_BACK);
     ck_assert_int_eq(r.rolled_back, EK_GUARDRAIL_RANKS);
-    ck_assert(r.figure == .75 && r.limit == .5);
+    ck_assert(r.observed == .75 && r.limit == .5);
     ck_assert(!ek_rollout_may_act(&r));
     f.rank_change_p95 = 0;
     ck_assert_int_eq(ek_rollout_step(&r, EK_MODE_CANARY, &c, &f, NOW + 2 * EVERY),

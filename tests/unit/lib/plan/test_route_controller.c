@@ -75,7 +75,7 @@ static int decided(void *context, const struct ek_decision_record *d)
     return EK_OK;
 }
 
-static bool figures_of(void *context, int feature, int cell, struct ek_rollout_stats *out)
+static bool get_stats(void *context, int feature, int cell, struct ek_rollout_stats *out)
 {
     const struct scene *s = context;
     (void)feature;
@@ -84,7 +84,7 @@ static bool figures_of(void *context, int feature, int cell, struct ek_rollout_s
     return s->has_figures;
 }
 
-static void figures_begin(void *context, int feature, int cell)
+static void reset_stats(void *context, int feature, int cell)
 {
     (void)feature;
     (void)cell;
@@ -94,19 +94,18 @@ static void figures_begin(void *context, int feature, int cell)
 static struct ek_controller *new_control(struct scene *s)
 {
     struct ek_controller *c;
-    const struct ek_controller_setup setup = {.manifest = s->manifest,
-                                              .rules = s->rules,
-                                              .means = {.model = true},
-                                              .cells = {.dimension_of = dimension_of,
-                                                        .name_of = name_of,
-                                                        .value_of = value_of,
-                                                        .assign = give,
-                                                        .share_of = share_of,
-                                                        .context = s},
-                                              .callbacks = {.decided = decided,
-                                                            .figures_of = figures_of,
-                                                            .figures_begin = figures_begin,
-                                                            .context = s}};
+    const struct ek_controller_setup setup = {
+        .manifest = s->manifest,
+        .rules = s->rules,
+        .means = {.model = true},
+        .cells = {.dimension_of = dimension_of,
+                  .name_of = name_of,
+                  .value_of = value_of,
+                  .assign = give,
+                  .share_of = share_of,
+                  .context = s},
+        .callbacks = {
+            .decided = decided, .get_stats = get_stats, .reset_stats = reset_stats, .context = s}};
     ck_assert_int_eq(ek_controller_new(&c, &setup, NULL), EK_OK);
     return c;
 }
@@ -343,9 +342,9 @@ START_TEST(a_canary_grows_when_its_time_and_its_lists_have_come)
     s->now += 60 * MINUTE; /* no comparisons so far */
     ck_assert(!settle(s));
     s->has_figures = true;
-    s->figures.tried = s->figures.acted = 199;
+    s->figures.compared = s->figures.acted = 199;
     ck_assert(!settle(s));
-    s->figures.tried = 200;
+    s->figures.compared = 200;
     uint64_t version = ek_controller_plan(s->control)->version;
     ck_assert(settle(s) && entry_of(s, 0, ALL)->percent == 2500);
     ck_assert_uint_eq(ek_controller_plan(s->control)->version, version + 1);
@@ -367,7 +366,7 @@ static int grown(const char *rules, int cell)
     struct scene *s = new_scene(rules);
     found(s, EK_CONFIRMED, 0, cell);
     s->has_figures = true;
-    s->figures.tried = s->figures.acted = 200;
+    s->figures.compared = s->figures.acted = 200;
     for (int step = 0; step < 6; step++) {
         s->now += 10 * MINUTE;
         settle(s);
@@ -406,7 +405,7 @@ START_TEST(a_route_that_does_harm_is_taken_back_until_a_person_says_so)
     found(s, EK_CONFIRMED, 0, ALL);
     ck_assert_int_eq(ek_controller_resume(s->control, 0, ALL, s->now, &e), EK_ESTATE);
     s->has_figures = true;
-    s->figures.tried = s->figures.acted = 1000;
+    s->figures.compared = s->figures.acted = 1000;
     s->figures.failed = 300; /* error_rate is 0.01 */
     ck_assert(settle(s) && !entry_of(s, 0, ALL));
     ck_assert_int_eq(s->did[s->told - 1], EK_DECIDED_ROLLBACK);
@@ -441,7 +440,7 @@ START_TEST(a_fault_that_wavers_brings_no_route_back_that_was_rolled_back_in_it)
     struct scene *s = new_scene(CANARY);
     found(s, EK_CONFIRMED, 0, ALL);
     s->has_figures = true;
-    s->figures.tried = s->figures.acted = 1000;
+    s->figures.compared = s->figures.acted = 1000;
     s->now += 10 * MINUTE;
     ck_assert(settle(s) && entry_of(s, 0, ALL)->percent == 2500);
     s->has_figures = false;
@@ -535,7 +534,7 @@ START_TEST(of_two_that_are_joined_the_more_careful_percentage_counts)
     struct ek_controller *one = s->control;
     found(s, EK_CONFIRMED, 0, ARM_A);
     s->has_figures = true;
-    s->figures.tried = 200;
+    s->figures.compared = 200;
     s->now += 10 * MINUTE;
     ck_assert(settle(s) && entry_of(s, 0, ARM_A)->percent == 2500);
     s->control = new_control(s);

@@ -498,8 +498,8 @@ static struct ek_plan *plan_of(uint64_t version, int cell, double value)
     ck_assert_ptr_nonnull(p);
     p->version = version;
     p->count = 2;
-    p->entry[0] = ek_plan_entry_find(0, 0, (struct ek_treatment){EK_ACT_ROUTE, 0});
-    p->entry[1] = ek_plan_entry_find(1, cell, (struct ek_treatment){EK_ACT_REPAIR, value});
+    p->entry[0] = ek_plan_entry_init(0, 0, (struct ek_treatment){EK_ACT_ROUTE, 0});
+    p->entry[1] = ek_plan_entry_init(1, cell, (struct ek_treatment){EK_ACT_REPAIR, value});
     return p;
 }
 

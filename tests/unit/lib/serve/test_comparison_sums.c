@@ -32,8 +32,8 @@ static struct ek_comparison trial_of(int a, int b)
     return (struct ek_comparison){.plan = plan.version,
                                   .entries = 1 + (b >= 0),
                                   .entry = {(int16_t)a, (int16_t)b},
-                                  .ways.moved = {.8, .9, 1.5, .25},
-                                  .ways.out = {.8, .9, 1.5, .25}};
+                                  .result.moved = {.8, .9, 1.5, .25},
+                                  .result.out = {.8, .9, 1.5, .25}};
 }
 
 static void take(const struct ek_comparison *t)
@@ -58,7 +58,7 @@ static const struct ek_comparison_sums *sums_of(int feature, int cell)
 static uint64_t tried(int feature, int cell)
 {
     const struct ek_comparison_sums *s = sums_of(feature, cell);
-    return s ? s->tried : 0;
+    return s ? s->compared : 0;
 }
 
 START_TEST(a_trial_counts_for_each_entry_that_treats_its_list)
@@ -69,13 +69,13 @@ START_TEST(a_trial_counts_for_each_entry_that_treats_its_list)
     take(&t);
     t = trial_of(2, -1);
     t.acting = 1;
-    t.ways.has_plain = true;
-    t.ways.plain = (struct ek_rank_change){1, 1, 0, 0};
+    t.result.has_plain = true;
+    t.result.plain = (struct ek_rank_change){1, 1, 0, 0};
     take(&t);
     ck_assert_uint_eq(tried(0, 0), 0);
     ck_assert_uint_eq(tried(1, 0), 1);
     const struct ek_comparison_sums *s = sums_of(0, 4);
-    ck_assert(s->tried == 2 && s->alone == 1 && s->moved.lists == 2 && s->acted.lists == 1);
+    ck_assert(s->compared == 2 && s->alone == 1 && s->moved.lists == 2 && s->acted.lists == 1);
     ck_assert(s->plain.lists == 1 && ek_rank_sums_mean(&s->plain).change == 0);
     ck_assert_double_eq_tol(ek_rank_sums_mean(&s->moved).change, .25, 1e-6);
     ck_assert_uint_eq(s->measured, 0);
@@ -131,15 +131,15 @@ START_TEST(figures_begin_anew_when_they_are_told_to)
 {
     setup();
     struct ek_comparison t = trial_of(0, 2);
-    t.ways.has_harm = true;
-    t.ways.harm = 1;
+    t.result.has_harm = true;
+    t.result.harm = 1;
     for (int i = 0; i < 40; i++)
         take(&t);
     ck_assert(ek_mean_evalues_evidence(&sums_of(0, 0)->worse) > EK_HARM_EVIDENCE);
     ek_comparisons_reset(trials, 0, 0);
     ek_comparisons_reset(trials, 9, 9);
     const struct ek_comparison_sums *s = sums_of(0, 0);
-    ck_assert(!s->tried && !s->measured && ek_mean_evalues_evidence(&s->worse) == 0);
+    ck_assert(!s->compared && !s->measured && ek_mean_evalues_evidence(&s->worse) == 0);
     ck_assert_uint_eq(tried(0, 4), 40);
     take(&t);
     ck_assert_uint_eq(tried(0, 0), 1);
@@ -158,9 +158,9 @@ START_TEST(treatments_at_the_border_are_taken_back_no_more_often_than_the_budget
         setup();
         ek_rng_seed_stream(&r, 12, (uint64_t)k);
         struct ek_comparison t = trial_of(0, -1);
-        t.ways.has_harm = true;
+        t.result.has_harm = true;
         for (int i = 0; i < LENGTH && most < EK_HARM_EVIDENCE; i++) {
-            t.ways.harm = ek_rng_uniform(&r) < .5 ? -1 : 1;
+            t.result.harm = ek_rng_uniform(&r) < .5 ? -1 : 1;
             take(&t);
             most = fmax(most, ek_mean_evalues_evidence(&sums_of(0, 0)->worse));
         }
@@ -177,16 +177,16 @@ START_TEST(what_acts_is_counted_apart_from_what_is_in_shadow_beside_it)
     setup();
     struct ek_comparison t = trial_of(0, 1);
     t.acting = 2;
-    t.ways.out.change = .5;
+    t.result.out.change = .5;
     take(&t);
     ck_assert(sums_of(0, 0)->moved.lists == 1 && sums_of(0, 0)->acted.lists == 0);
     ck_assert(sums_of(1, 0)->acted.lists == 1);
     struct ek_rollout_stats acts = ek_comparisons_stats(trials, entry_of(1, 0)),
                             shadow = ek_comparisons_stats(trials, entry_of(0, 0)),
                             would = ek_comparisons_would_roll_back(trials, entry_of(0, 0));
-    ck_assert(acts.tried == 1 && acts.rank_change_p95 >= .5);
-    ck_assert(shadow.tried == 0 && isnan(shadow.rank_change_p95));
-    ck_assert(would.tried == 1 && would.rank_change_p95 >= .25 && would.rank_change_p95 < .3);
+    ck_assert(acts.compared == 1 && acts.rank_change_p95 >= .5);
+    ck_assert(shadow.compared == 0 && isnan(shadow.rank_change_p95));
+    ck_assert(would.compared == 1 && would.rank_change_p95 >= .25 && would.rank_change_p95 < .3);
     teardown();
 }
 END_TEST
@@ -288,7 +288,7 @@ static void act(double change, bool fails)
 {
     struct ek_comparison t = trial_of(1, -1);
     struct ek_route_stats a = some_acts(1, fails);
-    t.ways.out.change = change;
+    t.result.out.change = change;
     t.acting = 1;
     take(&t);
     take_acts(&a);
@@ -298,7 +298,7 @@ static void act(double change, bool fails)
 static int lists_until_hit(int well, const struct ek_canary *c, double change, bool fails)
 {
     int lists = 0;
-    double figure, limit;
+    double observed, limit;
     struct ek_rollout_stats f;
     setup();
     for (int i = 0; i < well; i++)
@@ -306,7 +306,7 @@ static int lists_until_hit(int well, const struct ek_canary *c, double change, b
     do {
         act(change, fails);
         f = ek_comparisons_stats(trials, entry_of(1, 0));
-    } while (++lists < 5000 && !ek_rollout_check_guardrails(c, &f, &figure, &limit));
+    } while (++lists < 5000 && !ek_rollout_check_guardrails(c, &f, &observed, &limit));
     teardown();
     return lists;
 }

@@ -200,8 +200,8 @@ static void try_without_message(struct scene *s, struct ek_context *c,
     memset(message, 0xc1, b.length);
     free(message);
     struct ek_comparison after = try(c, true);
-    ck_assert_mem_eq(&after.ways.moved, &before->ways.moved, sizeof before->ways.moved);
-    ck_assert_mem_eq(&after.ways.plain, &before->ways.plain, sizeof before->ways.plain);
+    ck_assert_mem_eq(&after.result.moved, &before->result.moved, sizeof before->result.moved);
+    ck_assert_mem_eq(&after.result.plain, &before->result.plain, sizeof before->result.plain);
     ek_buf_release(&b);
 }
 
@@ -242,8 +242,8 @@ START_TEST(a_trial_says_how_far_the_output_moves_and_by_which_entry)
     ck_assert_int_eq(ek_rank_change_compute(ranker, s.stream.query.score, out.score, out.items,
                                             &desired, &valid, NULL),
                      EK_OK);
-    ck_assert_mem_eq(&t.ways.moved, &desired, sizeof desired);
-    ck_assert(t.acting == 1 && t.entries == 1 && t.entry[0] == 0 && !t.ways.has_plain);
+    ck_assert_mem_eq(&t.result.moved, &desired, sizeof desired);
+    ck_assert(t.acting == 1 && t.entries == 1 && t.entry[0] == 0 && !t.result.has_plain);
     ck_assert_uint_eq(t.plan, in_force(&s)->version);
     ek_list_release(&out);
     ek_ranker_free(ranker);
@@ -274,8 +274,8 @@ START_TEST(in_shadow_the_bytes_stay_and_the_trial_says_what_would_be)
         c->scores[i] = i; /* left over from another list */
     struct ek_comparison shadow = try(c, true);
     ck_assert(acting.acting == 1 && !shadow.acting && shadow.entries == 1);
-    ck_assert_mem_eq(&shadow.ways.moved, &acting.ways.moved, sizeof acting.ways.moved);
-    ck_assert_mem_eq(&shadow.ways.plain, &acting.ways.plain, sizeof acting.ways.plain);
+    ck_assert_mem_eq(&shadow.result.moved, &acting.result.moved, sizeof acting.result.moved);
+    ck_assert_mem_eq(&shadow.result.plain, &acting.result.plain, sizeof acting.result.plain);
     end(&s);
 }
 END_TEST
@@ -294,17 +294,17 @@ START_TEST(harm_is_measured_where_it_is_known_what_undoes_the_fault)
     for (int i = 0; i < 2; i++) {
         *repair = i ? nothing : unknown;
         again(&s, &s.side[0]);
-        ck_assert(!try(c, true).ways.has_harm);
+        ck_assert(!try(c, true).result.has_harm);
         *repair = i ? nights : number;
         again(&s, &s.side[0]);
-        ck_assert(try(c, true).ways.has_harm && !try(c, false).ways.has_harm);
+        ck_assert(try(c, true).result.has_harm && !try(c, false).result.has_harm);
         ck_assert(c->repaired[0].action == EK_ACT_REPAIR && c->repaired[1].action == EK_ACT_NONE);
         ck_assert(c->repaired[0].value == (i ? (double)c->query.query[0] : FACTOR));
     }
     struct ek_comparison t;
     bool valid;
     ck_assert_int_eq(ek_context_compare(c, true, NAN, &t, &valid, NULL), EK_OK);
-    ck_assert(t.ways.has_plain && !t.ways.has_harm);
+    ck_assert(t.result.has_plain && !t.result.has_harm);
     end(&s);
 }
 END_TEST
@@ -356,11 +356,11 @@ START_TEST(figures_of_trials_come_to_the_entry_of_the_plan)
         pass(&s, &s.side[0], &length);
         struct ek_comparison t = try(c, false);
         ck_assert_int_eq(ek_comparisons_add(trials, in_force(&s), &t, NULL), EK_OK);
-        ek_rank_sums_add(&sums, &t.ways.moved);
+        ek_rank_sums_add(&sums, &t.result.moved);
     }
     const struct ek_plan_entry *entry = in_force(&s)->entry;
     const struct ek_comparison_sums *of = ek_comparisons_get(trials, entry);
-    ck_assert(of && of->tried == 40 && of->alone == 40);
+    ck_assert(of && of->compared == 40 && of->alone == 40);
     ck_assert_mem_eq(&of->acted, &sums, sizeof sums);
     ek_comparisons_free(trials);
     end(&s);
@@ -377,15 +377,15 @@ START_TEST(what_a_list_goes_out_with_is_told_apart_from_what_is_in_shadow)
     route_price(&s, &s.side[0]);
     struct ek_plan *plan = in_force(&s);
     struct ek_context *c = s.side[0].context;
-    alone = try(c, false).ways.moved;
+    alone = try(c, false).result.moved;
     ck_assert(ek_plan_set(plan, 1, 0, (struct ek_treatment){EK_ACT_BLANK, 0}, 7));
     plan->entry[1].mode = EK_MODE_SHADOW;
     pass(&s, &s.side[0], &length);
     ck_assert_str_eq(ek_context_action(c), "routed");
     struct ek_comparison t = try(c, false);
     ck_assert(t.entries == 2 && t.acting == 1);
-    ck_assert_mem_eq(&t.ways.out, &alone, sizeof alone);
-    ck_assert_mem_ne(&t.ways.moved, &alone, sizeof alone);
+    ck_assert_mem_eq(&t.result.out, &alone, sizeof alone);
+    ck_assert_mem_ne(&t.result.moved, &alone, sizeof alone);
     end(&s);
 }
 END_TEST
@@ -435,8 +435,9 @@ START_TEST(the_guard_itself_tries_the_list_it_has_scored_last)
     ck_assert_int_gt(tried, 50);
     ck_assert(ek_guard_impact(g, &at, &v));
     ck_assert_str_eq(v.feature, "price");
-    ck_assert(!v.dimension && v.sums->tried == (uint64_t)tried && v.stats.tried == v.sums->tried);
-    ck_assert(v.stats.acted > v.stats.tried && !v.stats.failed); /* some have no order */
+    ck_assert(!v.dimension && v.sums->compared == (uint64_t)tried &&
+              v.stats.compared == v.sums->compared);
+    ck_assert(v.stats.acted > v.stats.compared && !v.stats.failed); /* some have no order */
     ck_assert(!ek_guard_impact(g, &at, &v));
     end(&s);
 }

@@ -1,6 +1,6 @@
 /* Counters of exceeded limits of a guard, for its metrics. */
-#ifndef EK_PLAN_LIMIT_COUNTERS_H
-#define EK_PLAN_LIMIT_COUNTERS_H
+#ifndef EK_GUARD_LIMIT_COUNTERS_H
+#define EK_GUARD_LIMIT_COUNTERS_H
 
 #include "detect/bounds.h"
 
