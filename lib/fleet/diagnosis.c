@@ -43,7 +43,7 @@ struct ek_fleet_diagnosis {
     float *queries;  /* [LIMIT, query features] */
     int *order;      /* [LIMIT] */
     int rows;
-    struct reporter teller[EK_FLEET_INSTANCES_MAX];
+    struct reporter reporters[EK_FLEET_INSTANCES_MAX];
     int answered; /* number of instances that have answered */
     struct suspicion suspicion[SUSPICIONS_MAX];
     int suspicions, waited;
@@ -127,23 +127,23 @@ void ek_fleet_diagnosis_suspect(struct ek_fleet_diagnosis *c, const struct ek_fl
         c->suspicion[c->suspicions++] = (struct suspicion){a->place, a->bet, time_ms};
 }
 
-void ek_fleet_diagnosis_is_complete(struct ek_fleet_diagnosis *c, int instance)
+void ek_fleet_diagnosis_mark_complete(struct ek_fleet_diagnosis *c, int instance)
 {
-    c->answered += !c->teller[instance].answered;
-    c->teller[instance].answered = true;
+    c->answered += !c->reporters[instance].answered;
+    c->reporters[instance].answered = true;
 }
 
 int ek_fleet_diagnosis_row(struct ek_fleet_diagnosis *c, struct ek_fleet_pool *pool, int instance,
                            uint64_t start, const struct ek_fleet_row *row)
 {
     size_t queries = (size_t)c->manifest.query_count;
-    struct reporter *teller = &c->teller[instance];
-    if (start < teller->start || c->rows == LIMIT)
+    struct reporter *reporter = &c->reporters[instance];
+    if (start < reporter->start || c->rows == LIMIT)
         return EK_OK;
-    if (start == teller->start && row->number < teller->next)
+    if (start == reporter->start && row->number < reporter->next)
         return EK_OK;
-    teller->start = start;
-    teller->next = row->number + 1;
+    reporter->start = start;
+    reporter->next = row->number + 1;
     struct row *to = &c->row[c->rows];
     *to = (struct row){.time_ms = row->time_ms,
                        .key = ek_hash(&row->number, sizeof row->number, (uint64_t)instance),

@@ -34,7 +34,7 @@ void ek_fleet_diagnosis_suspect(struct ek_fleet_diagnosis *c, const struct ek_fl
                                 int64_t time_ms);
 /* Mark the answer of an instance as complete, with or without rows. `instance`: its number in the
  * pool. */
-void ek_fleet_diagnosis_is_complete(struct ek_fleet_diagnosis *c, int instance);
+void ek_fleet_diagnosis_mark_complete(struct ek_fleet_diagnosis *c, int instance);
 /* Add a row of an instance; duplicates are ignored. `start`: of the instance's run. Return 0, or
  * EK_ENOMEM; the row may then count in part. */
 int ek_fleet_diagnosis_row(struct ek_fleet_diagnosis *c, struct ek_fleet_pool *pool, int instance,

@@ -62,7 +62,7 @@ void ek_fleet_finding_match_units(struct ek_finding *f, const struct ek_rules *r
                                        log(f->factor_high), f->unit);
 }
 
-static const char WHAT[] = "tick of an instance";
+static const char WHAT[] = "evidence report of an instance";
 
 /* Limit of one list: a bet fits in a float, so ln e < 89. */
 static const int64_t LIST_UNITS_MAX = 1 << 17;
@@ -233,7 +233,7 @@ int ek_evidence_report_write(const struct ek_detector *d, const struct ek_fleet_
 /* State of a read; callbacks NULL: check only. */
 struct reading {
     struct ek_serialize w;
-    const struct ek_evidence_report *tick;
+    const struct ek_evidence_report *report;
     const struct ek_evidence_report_visitor *callbacks;
     int rc; /* of the callbacks */
 };
@@ -245,7 +245,7 @@ static bool is_readable(const struct reading *r)
 
 static void get_sums(struct reading *r)
 {
-    uint64_t features = (uint64_t)r->tick->manifest->watched_count, next = 0;
+    uint64_t features = (uint64_t)r->report->manifest->watched_count, next = 0;
     uint64_t count = ek_record_get(&r->w, features);
     for (uint64_t i = 0; i < count && is_readable(r); i++) {
         struct ek_evidence_sum_values s = {.lists = 0};
@@ -264,7 +264,7 @@ static void get_cells(struct reading *r)
     uint64_t count = ek_record_get(&r->w, EK_FLEET_CELLS_MAX);
     for (uint64_t i = 0; i < count && is_readable(r); i++) {
         struct ek_fleet_cell cell;
-        ek_wire_cell(&r->w, &r->tick->head.dimensions, &cell);
+        ek_wire_cell(&r->w, &r->report->head.dimensions, &cell);
         if (!r->w.rc && r->callbacks)
             r->rc = r->callbacks->cell(r->callbacks->context, &cell);
         if (is_readable(r))
@@ -278,8 +278,8 @@ static void get_findings(struct reading *r)
     for (uint64_t i = 0; i < count && is_readable(r); i++) {
         struct ek_fleet_cell cell;
         struct ek_finding f;
-        ek_wire_cell(&r->w, &r->tick->head.dimensions, &cell);
-        ek_fleet_finding_walk(&r->w, r->tick->manifest, &f);
+        ek_wire_cell(&r->w, &r->report->head.dimensions, &cell);
+        ek_fleet_finding_walk(&r->w, r->report->manifest, &f);
         ek_record_reader_require(&r->w, f.feature >= 0);
         if (!r->w.rc && r->callbacks && r->callbacks->finding)
             r->rc = r->callbacks->finding(r->callbacks->context, &cell, &f);
@@ -294,7 +294,7 @@ static void get_traffic(struct reading *r)
     if (!r->w.rc && r->callbacks && r->callbacks->traffic)
         r->rc = r->callbacks->traffic(r->callbacks->context, &cell, all);
     for (uint64_t i = 0; i < count && is_readable(r); i++) {
-        ek_wire_cell(&r->w, &r->tick->head.dimensions, &cell);
+        ek_wire_cell(&r->w, &r->report->head.dimensions, &cell);
         uint64_t lists = ek_record_get(&r->w, all);
         if (!r->w.rc && r->callbacks && r->callbacks->traffic)
             r->rc = r->callbacks->traffic(r->callbacks->context, &cell, lists);

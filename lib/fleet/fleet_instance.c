@@ -138,17 +138,17 @@ static int write_answers(struct ek_fleet_instance *m, bool all, const struct out
 }
 
 /* The leader knows an instance by its first report, so answers must follow it. */
-static int write_report(struct ek_fleet_instance *m, int64_t stream_ms, bool tick,
+static int write_report(struct ek_fleet_instance *m, int64_t stream_ms, bool with_sums,
                         const struct output_writer *out, struct ek_error *e)
 {
     ek_instance_plans_apply_accepted(m->plans);
     m->head.time_ms = stream_ms;
     m->head.normal = ek_instance_plans_normal(m->plans);
     read_requests(m);
-    int rc = tick ? write_sums(m, out) : EK_OK;
+    int rc = with_sums ? write_sums(m, out) : EK_OK;
     if (!rc)
-        rc = write_answers(m, tick, out);
-    return rc ? ek_fail(e, rc, "a tick of the fleet could not be written") : EK_OK;
+        rc = write_answers(m, with_sums, out);
+    return rc ? ek_fail(e, rc, "cannot write the evidence report") : EK_OK;
 }
 
 int ek_fleet_instance_report(struct ek_fleet_instance *m, int64_t stream_ms,
@@ -162,8 +162,8 @@ int ek_fleet_instance_report_early(struct ek_fleet_instance *m, int64_t stream_m
                                    int (*write)(void *context, const void *bytes, size_t length),
                                    void *context, struct ek_error *e)
 {
-    bool tick = m->found || !m->head.number;
-    return write_report(m, stream_ms, tick, &(struct output_writer){write, context}, e);
+    bool with_sums = m->found || !m->head.number;
+    return write_report(m, stream_ms, with_sums, &(struct output_writer){write, context}, e);
 }
 
 int ek_fleet_instance_comparisons(struct ek_fleet_instance *m, const struct ek_comparisons *t,

@@ -22,24 +22,24 @@ struct ek_leader {
     char name[EK_FLEET_NAME_MAX + 1];
     struct ek_fleet_pool *pool;
     struct ek_fleet_findings *findings;
-    struct ek_leader_commands *desk;      /* operator commands */
-    bool answerable;                      /* applied commands are in a plan record */
-    struct ek_controller *control;        /* the plan; cells are cells of the pool */
-    uint64_t published;                   /* version of `control` in the last record */
-    struct ek_plan record_plan;           /* scratch: plan of the record being read */
-    struct ek_controller_record standing; /* scratch: controller state of that record */
-    struct ek_fleet_accepted_set normal;  /* accepted levels; cells are cells of the pool */
-    uint64_t normal_published;            /* version of `normal` in the last record */
-    struct ek_fleet_guardrails *rails;    /* comparisons of all instances */
-    struct ek_decisions *decisions;       /* by number in the fleet */
-    uint64_t untold;                      /* first decision without a plan version */
-    uint64_t shown;                       /* first decision that no record has */
-    struct ek_record_order order;         /* of the log */
-    uint64_t term, version;               /* while it is leader */
+    struct ek_leader_commands *commands;      /* operator commands */
+    bool answerable;                          /* applied commands are in a plan record */
+    struct ek_controller *control;            /* the plan; cells are cells of the pool */
+    uint64_t published;                       /* version of `control` in the last record */
+    struct ek_plan record_plan;               /* scratch: plan of the record being read */
+    struct ek_controller_record record_state; /* scratch: controller state of that record */
+    struct ek_fleet_accepted_set normal;      /* accepted levels; cells are cells of the pool */
+    uint64_t normal_published;                /* version of `normal` in the last record */
+    struct ek_fleet_guardrails *guardrails;   /* comparisons of all instances */
+    struct ek_decisions *decisions;           /* by number in the fleet */
+    uint64_t first_unnumbered;                /* first decision without a plan version */
+    uint64_t shown;                           /* first decision that no record has */
+    struct ek_record_order order;             /* of the log */
+    uint64_t term, version;                   /* while it is leader */
     struct ek_fleet_diagnosis *open[EK_ROW_REQUESTS_MAX]; /* diagnoses; NULL: free */
     uint32_t rows;                                        /* requested from each instance */
     uint32_t requests;                                    /* number of row requests so far */
-    bool decides;
+    bool is_leader;
     bool renewed;               /* publish a new version even if the plan is unchanged */
     int64_t began_ms, taken_ms; /* clock: start as leader; last report */
     int64_t orphans_ms;         /* clock: start of the wait for proposals of open findings */
@@ -104,7 +104,7 @@ static bool get_stats(void *context, int feature, int place, struct ek_rollout_s
         if (p->entry[i].feature == feature && p->entry[i].cell == place &&
             p->entry[i].by == EK_BY_FINDING)
             break;
-    if (i == p->count || !ek_fleet_guardrails_stats(d->rails, &p->entry[i], d->clock_ms, out))
+    if (i == p->count || !ek_fleet_guardrails_stats(d->guardrails, &p->entry[i], d->clock_ms, out))
         return false;
     if (d->setup.means.features && !d->setup.means.ranker) /* repaired lists are not compared */
         out->compared = out->acted + out->earlier;
@@ -115,10 +115,10 @@ static void reset_stats(void *context, int feature, int place)
 {
     (void)feature;
     (void)place; /* the route restarts, and its statistics with it */
-    ek_fleet_guardrails_begin(((struct ek_leader *)context)->rails);
+    ek_fleet_guardrails_begin(((struct ek_leader *)context)->guardrails);
 }
 
-static struct ek_fleet_diagnosis *case_of(const struct ek_leader *d, int feature)
+static struct ek_fleet_diagnosis *find_diagnosis(const struct ek_leader *d, int feature)
 {
     for (int i = 0; i < EK_ROW_REQUESTS_MAX; i++)
         if (d->open[i] && ek_fleet_diagnosis_feature(d->open[i]) == feature)
@@ -129,7 +129,7 @@ static struct ek_fleet_diagnosis *case_of(const struct ek_leader *d, int feature
 /* Evidence relative to the previous level is invalid after an accept or revert, so reset it. */
 static void restart(struct ek_leader *d, int feature)
 {
-    struct ek_fleet_diagnosis *of = case_of(d, feature);
+    struct ek_fleet_diagnosis *of = find_diagnosis(d, feature);
     for (int i = 0; of && i < EK_ROW_REQUESTS_MAX; i++)
         if (d->open[i] == of)
             d->open[i] = NULL;
@@ -199,11 +199,11 @@ int ek_leader_new(struct ek_leader **out, const struct ek_leader_setup *setup, s
     memcpy(d->name, setup->name, strnlen(setup->name, EK_FLEET_NAME_MAX));
     int rc = ek_fleet_pool_new(&d->pool, setup->manifest, setup->profile, setup->rules,
                                EK_FLEET_SHARE_POOLED, places, e);
-    if (!rc &&
-        (ek_fleet_findings_new(&d->findings, d->pool, setup->manifest, setup->rules) ||
-         ek_fleet_guardrails_new(&d->rails, setup->manifest) || ek_decisions_new(&d->decisions)))
+    if (!rc && (ek_fleet_findings_new(&d->findings, d->pool, setup->manifest, setup->rules) ||
+                ek_fleet_guardrails_new(&d->guardrails, setup->manifest) ||
+                ek_decisions_new(&d->decisions)))
         rc = ek_fail(e, EK_ENOMEM, "out of memory");
-    if (!rc && ek_leader_commands_new(&d->desk, d->name))
+    if (!rc && ek_leader_commands_new(&d->commands, d->name))
         rc = ek_fail(e, EK_ENOMEM, "out of memory");
     if (!rc)
         rc = new_control(d, e);
@@ -217,7 +217,7 @@ int ek_leader_new(struct ek_leader **out, const struct ek_leader_setup *setup, s
     return EK_OK;
 }
 
-static void close_cases(struct ek_leader *d)
+static void close_diagnoses(struct ek_leader *d)
 {
     for (int i = 0; i < EK_ROW_REQUESTS_MAX; i++) {
         ek_fleet_diagnosis_free(d->open[i]);
@@ -229,10 +229,10 @@ void ek_leader_free(struct ek_leader *d)
 {
     if (!d)
         return;
-    close_cases(d);
-    ek_leader_commands_free(d->desk);
+    close_diagnoses(d);
+    ek_leader_commands_free(d->commands);
     ek_controller_free(d->control);
-    ek_fleet_guardrails_free(d->rails);
+    ek_fleet_guardrails_free(d->guardrails);
     ek_decisions_free(d->decisions);
     ek_fleet_accepted_set_clear(&d->normal);
     ek_fleet_findings_free(d->findings);
@@ -252,12 +252,12 @@ const struct ek_plan *ek_leader_plan(const struct ek_leader *d)
 
 uint64_t ek_leader_version(const struct ek_leader *d)
 {
-    return d->decides ? d->version : d->order.version;
+    return d->is_leader ? d->version : d->order.version;
 }
 
 bool ek_leader_is_active(const struct ek_leader *d)
 {
-    return d->decides;
+    return d->is_leader;
 }
 
 int ek_leader_next(struct ek_leader *d, struct ek_finding *out)
@@ -288,7 +288,7 @@ static int restore_decision(void *context, const struct ek_decision_record *m)
     struct ek_leader *d = context;
     bool is_new;
     int rc = ek_decisions_add(d->decisions, m, &is_new);
-    d->untold = ek_decisions_last(d->decisions) + 1;
+    d->first_unnumbered = ek_decisions_last(d->decisions) + 1;
     return rc;
 }
 
@@ -312,15 +312,15 @@ static int follow_control(struct ek_leader *d, const struct ek_fleet_plan *recor
                                              .decides = true,
                                              .profile = ek_fleet_pool_profile(d->pool)};
     d->record_plan.count = d->record_plan.modes = 0;
-    int rc = ek_controller_record_read(record, &by, &d->record_plan, &d->standing);
+    int rc = ek_controller_record_read(record, &by, &d->record_plan, &d->record_state);
     d->record_plan.version = ek_controller_plan(d->control)->version; /* numbered separately */
     const struct ek_controller_memory memory =
-        ek_controller_record_memory(&d->standing, &d->record_plan);
+        ek_controller_record_memory(&d->record_state, &d->record_plan);
     ek_controller_apply_record(d->control, &memory);
-    int people = ek_controller_apply_operators(d->control, &memory);
-    follow_normal(d, &d->standing.normal, by.outdated);
-    ek_controller_record_clear(&d->standing);
-    return rc ? rc : people;
+    int rc_operators = ek_controller_apply_operators(d->control, &memory);
+    follow_normal(d, &d->record_state.normal, by.outdated);
+    ek_controller_record_clear(&d->record_state);
+    return rc ? rc : rc_operators;
 }
 
 /* Standby instances follow the plan and controller state of the log. */
@@ -349,10 +349,10 @@ int ek_leader_apply_record(struct ek_leader *d, const void *bytes, size_t length
     int rc = ek_fleet_plan_open(&record, bytes, length, d->setup.manifest, e);
     if (rc)
         return rc;
-    if (d->decides && ek_fleet_plan_compare(&record.head, d->term, d->name) > 0)
+    if (d->is_leader && ek_fleet_plan_compare(&record.head, d->term, d->name) > 0)
         ek_leader_stop(d);
     enum ek_record_arrival turn = ek_record_order_check(&d->order, &record.head);
-    if (!d->decides)
+    if (!d->is_leader)
         return turn == EK_FLEET_VOID ? EK_OK : restore_record(d, &record, e);
     if (d->version <= d->order.version && !is_ours(d)) {
         d->version = d->order.version + 1; /* a previous leader has used the version */
@@ -363,7 +363,7 @@ int ek_leader_apply_record(struct ek_leader *d, const void *bytes, size_t length
 
 /* Rows for a diagnosis. */
 struct rows {
-    struct ek_leader *decider;
+    struct ek_leader *leader;
     struct ek_fleet_diagnosis *of;
     int instance;
     uint64_t start;
@@ -372,12 +372,12 @@ struct rows {
 static int add_row(void *context, const struct ek_fleet_row *row)
 {
     struct rows *r = context;
-    return ek_fleet_diagnosis_row(r->of, r->decider->pool, r->instance, r->start, row);
+    return ek_fleet_diagnosis_row(r->of, r->leader->pool, r->instance, r->start, row);
 }
 
 static int add_rows(struct ek_leader *d, const void *bytes, size_t length, struct ek_error *e)
 {
-    struct rows r = {.decider = d};
+    struct rows r = {.leader = d};
     const struct ek_fleet_rows_visitor callbacks = {&r, add_row};
     struct ek_fleet_rows rows;
     int rc =
@@ -386,12 +386,12 @@ static int add_rows(struct ek_leader *d, const void *bytes, size_t length, struc
         return rc;
     if (rows.head.profile != ek_fleet_pool_profile(d->pool))
         return ek_fail(e, EK_ESTATE, "rows of an instance with another profile");
-    r.of = case_of(d, rows.feature);
+    r.of = find_diagnosis(d, rows.feature);
     r.instance = ek_fleet_pool_instance(d->pool, rows.head.instance);
     r.start = rows.head.start;
     if (!r.of || ek_fleet_diagnosis_number(r.of) != rows.request || r.instance < 0)
         return EK_OK;
-    ek_fleet_diagnosis_is_complete(r.of, r.instance);
+    ek_fleet_diagnosis_mark_complete(r.of, r.instance);
     rc = ek_fleet_rows_visit(&rows, &callbacks);
     return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
 }
@@ -400,10 +400,10 @@ static int add_rows(struct ek_leader *d, const void *bytes, size_t length, struc
  * again. */
 static int run_command(struct ek_leader *d, const void *bytes, size_t length, struct ek_error *e)
 {
-    if (!d->decides || d->time_ms <= 0)
+    if (!d->is_leader || d->time_ms <= 0)
         return EK_OK;
-    return ek_leader_commands_run(d->desk, d->control, d->setup.manifest, d->time_ms, d->version,
-                                  bytes, length, e);
+    return ek_leader_commands_run(d->commands, d->control, d->setup.manifest, d->time_ms,
+                                  d->version, bytes, length, e);
 }
 
 int ek_leader_write_replies(struct ek_leader *d,
@@ -413,7 +413,7 @@ int ek_leader_write_replies(struct ek_leader *d,
     if (!d->answerable)
         return EK_OK;
     d->answerable = false;
-    return ek_leader_commands_reply(d->desk, d->version, write, context);
+    return ek_leader_commands_reply(d->commands, d->version, write, context);
 }
 
 int ek_leader_receive(struct ek_leader *d, const void *bytes, size_t length, int64_t clock_ms,
@@ -424,8 +424,8 @@ int ek_leader_receive(struct ek_leader *d, const void *bytes, size_t length, int
     if (ek_record_has_kind(bytes, length, EK_FLEET_ROWS))
         return add_rows(d, bytes, length, e);
     if (ek_record_has_kind(bytes, length, EK_FLEET_COMPARISONS))
-        return ek_fleet_guardrails_receive(d->rails, bytes, length, ek_fleet_pool_profile(d->pool),
-                                           clock_ms, place_of, d, e);
+        return ek_fleet_guardrails_receive(
+            d->guardrails, bytes, length, ek_fleet_pool_profile(d->pool), clock_ms, place_of, d, e);
     int rc = ek_fleet_pool_add(d->pool, bytes, length, clock_ms, e);
     if (!rc)
         d->taken_ms = clock_ms;
@@ -434,23 +434,23 @@ int ek_leader_receive(struct ek_leader *d, const void *bytes, size_t length, int
 
 void ek_leader_start(struct ek_leader *d, int64_t clock_ms)
 {
-    if (d->decides)
+    if (d->is_leader)
         return;
-    d->decides = true;
+    d->is_leader = true;
     d->term = d->order.term + 1;
     d->version = d->order.version + 1;
     d->renewed = true;
     ek_controller_restored(d->control, d->time_ms); /* the rules may have changed */
     d->requests = (uint32_t)d->term << 16;          /* differs from the numbers of other leaders */
     d->began_ms = d->orphans_ms = clock_ms;
-    d->untold = d->shown = ek_decisions_last(d->decisions) + 1;
+    d->first_unnumbered = d->shown = ek_decisions_last(d->decisions) + 1;
 }
 
 void ek_leader_stop(struct ek_leader *d)
 {
-    d->decides = false;
+    d->is_leader = false;
     d->time_ms = 0; /* may be far in the past at the next start */
-    close_cases(d);
+    close_diagnoses(d);
 }
 
 /* Add a finding to the controller. */
@@ -481,7 +481,7 @@ static void merge(struct ek_leader *d, int64_t clock_ms)
 }
 
 /* Return NULL without space, or if the feature cannot have a diagnosis. */
-static struct ek_fleet_diagnosis *open_case(struct ek_leader *d, int feature)
+static struct ek_fleet_diagnosis *open_diagnosis(struct ek_leader *d, int feature)
 {
     const struct ek_leader_setup *s = &d->setup;
     for (int i = 0; i < EK_ROW_REQUESTS_MAX; i++)
@@ -499,9 +499,9 @@ static void pool(struct ek_leader *d)
     struct ek_fleet_alarm alarm[EK_FLEET_ALARMS_MAX];
     ek_fleet_findings_restart(d->findings);
     int alarms = ek_fleet_pool_advance(d->pool, alarm, EK_FLEET_ALARMS_MAX);
-    for (int i = 0; i < alarms && d->decides; i++) {
-        struct ek_fleet_diagnosis *c = case_of(d, alarm[i].feature);
-        if (!c && (c = open_case(d, alarm[i].feature)))
+    for (int i = 0; i < alarms && d->is_leader; i++) {
+        struct ek_fleet_diagnosis *c = find_diagnosis(d, alarm[i].feature);
+        if (!c && (c = open_diagnosis(d, alarm[i].feature)))
             ek_fleet_findings_suspect(d->findings, &alarm[i], d->time_ms);
         if (c)
             ek_fleet_diagnosis_suspect(c, &alarm[i], d->time_ms);
@@ -509,12 +509,12 @@ static void pool(struct ek_leader *d)
 }
 
 /* A diagnosis without memory for its rows ends; the pooled evidence raises the alarm again. */
-static void check_diagnoses(struct ek_leader *d, bool tick, int instances)
+static void check_diagnoses(struct ek_leader *d, bool periodic, int instances)
 {
     for (int i = 0; i < EK_ROW_REQUESTS_MAX; i++) {
         struct ek_fleet_diagnosis *c = d->open[i];
-        bool goes_on = !c || (tick ? ek_fleet_diagnosis_advance(c, d->pool, instances) > 0
-                                   : !ek_fleet_diagnosis_check(c, d->pool, instances));
+        bool goes_on = !c || (periodic ? ek_fleet_diagnosis_advance(c, d->pool, instances) > 0
+                                       : !ek_fleet_diagnosis_check(c, d->pool, instances));
         if (goes_on)
             continue;
         ek_fleet_diagnosis_free(c);
@@ -620,8 +620,8 @@ static bool number(struct ek_leader *d)
 static void number_decisions(struct ek_leader *d, uint64_t before)
 {
     uint64_t last = ek_decisions_last(d->decisions);
-    for (; d->untold <= last; d->untold++)
-        ek_decisions_set_plan(d->decisions, d->untold, before, d->version);
+    for (; d->first_unnumbered <= last; d->first_unnumbered++)
+        ek_decisions_set_plan(d->decisions, d->first_unnumbered, before, d->version);
 }
 
 /* Return the number of rows per instance, so that a diagnosis can retain all of them. */
@@ -645,25 +645,25 @@ static bool knows_time(struct ek_leader *d, int64_t clock_ms)
 
 /* Update the plan if it is leader. *news: others need the record before the next report interval.
  * Return whether to write a record. */
-static bool decide(struct ek_leader *d, int64_t clock_ms, bool tick, bool *news)
+static bool decide(struct ek_leader *d, int64_t clock_ms, bool periodic, bool *news)
 {
     bool changed, timed = knows_time(d, clock_ms);
     d->clock_ms = clock_ms;
     d->rc = EK_OK;
     uint64_t reported = ek_fleet_findings_count(d->findings);
     pool(d);
-    if (!d->decides || !timed) /* no event time to start the plan at */
+    if (!d->is_leader || !timed) /* no event time to start the plan at */
         return false;
     int instances = ek_fleet_pool_instances(d->pool, clock_ms);
     d->rows = rows_each(instances);
-    check_diagnoses(d, tick, instances);
+    check_diagnoses(d, periodic, instances);
     merge(d, clock_ms);
     d->rc = ek_controller_update(d->control, d->time_ms, 0, &changed);
-    bool decisions = ek_decisions_last(d->decisions) >= d->untold;
+    bool decisions = ek_decisions_last(d->decisions) >= d->first_unnumbered;
     uint64_t before = d->renewed ? d->order.version : d->version;
     changed = number(d);
     number_decisions(d, before);
-    *news = changed || decisions || d->rc || ek_leader_commands_has_replies(d->desk) ||
+    *news = changed || decisions || d->rc || ek_leader_commands_has_replies(d->commands) ||
             d->shown <= ek_decisions_last(d->decisions) ||
             ek_fleet_findings_count(d->findings) != reported;
     return true;

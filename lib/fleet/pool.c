@@ -65,7 +65,7 @@ static struct ek_pool_instance *one_more(struct ek_pool_instances *s, int64_t cl
     return gone;
 }
 
-static int ek_fleet_instances_number(const struct ek_pool_instances *s, struct ek_text name)
+static int find_instance(const struct ek_pool_instances *s, struct ek_text name)
 {
     for (int i = 0; i < s->count; i++)
         if (!ek_text_compare(name, s->instance[i].name))
@@ -76,7 +76,7 @@ static int ek_fleet_instances_number(const struct ek_pool_instances *s, struct e
 struct ek_pool_instance *ek_pool_instances_find(struct ek_pool_instances *s, struct ek_text name,
                                                 int64_t clock_ms)
 {
-    int known = ek_fleet_instances_number(s, name);
+    int known = find_instance(s, name);
     if (known >= 0)
         return &s->instance[known];
     struct ek_pool_instance *one = one_more(s, clock_ms);
@@ -160,7 +160,7 @@ static void remove_former(struct ek_pool_instance *i, const struct ek_finding *f
 }
 
 /* Append a finding of the last report. Return 0, or EK_ENOMEM. */
-static int ek_fleet_instance_finding(struct ek_pool_instance *i, const struct ek_finding *f)
+static int append_finding(struct ek_pool_instance *i, const struct ek_finding *f)
 {
     remove_former(i, f);
     if (i->findings == i->room) {
@@ -180,7 +180,7 @@ static bool alive(const struct ek_pool_instance *i, int64_t clock_ms)
     return i->newest && clock_ms - i->received_ms <= EK_FLEET_EXPIRED_MS;
 }
 
-static int ek_fleet_instances_alive(const struct ek_pool_instances *s, int64_t clock_ms)
+static int count_alive(const struct ek_pool_instances *s, int64_t clock_ms)
 {
     int count = 0;
     for (int i = 0; i < s->count; i++)
@@ -207,7 +207,7 @@ static int by_time(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int64_t ek_fleet_instances_time_ms(const struct ek_pool_instances *s, int64_t clock_ms)
+static int64_t latest_time_ms(const struct ek_pool_instances *s, int64_t clock_ms)
 {
     int64_t time[EK_FLEET_INSTANCES_MAX];
     int count = 0;
@@ -221,9 +221,8 @@ static int64_t ek_fleet_instances_time_ms(const struct ek_pool_instances *s, int
     return highest < most ? highest : most;
 }
 
-static size_t ek_fleet_instances_finding(const struct ek_pool_instances *s, size_t at,
-                                         int64_t clock_ms, struct ek_finding *out, int *instance,
-                                         uint64_t *normal)
+static size_t next_finding(const struct ek_pool_instances *s, size_t at, int64_t clock_ms,
+                           struct ek_finding *out, int *instance, uint64_t *normal)
 {
     for (; at < (size_t)s->count * EK_EPISODES_MAX; at++) {
         const struct ek_pool_instance *i = &s->instance[at / EK_EPISODES_MAX];
@@ -265,9 +264,9 @@ struct ek_fleet_pool {
     int room;              /* capacity of `pooled` in cells */
     struct ek_pool_instances *instances;
     struct ek_fleet_pool_counts counts;
-    int now; /* cell of the record being read; -1: no space */
-    struct ek_pool_instance *teller;
-    uint64_t normal; /* current version of accepted levels */
+    int now;                           /* cell of the record being read; -1: no space */
+    struct ek_pool_instance *reporter; /* of that record */
+    uint64_t normal;                   /* current version of accepted levels */
 };
 
 static int watched(const struct ek_manifest *m, const struct ek_rules *rules)
@@ -452,7 +451,7 @@ static int add_finding(void *context, const struct ek_fleet_cell *cell, const st
     struct ek_finding one = *f;
     int rc = ek_fleet_pool_place(p, cell, &one.cell);
     p->counts.beyond += !rc && one.cell < 0;
-    return rc || one.cell < 0 ? rc : ek_fleet_instance_finding(p->teller, &one);
+    return rc || one.cell < 0 ? rc : append_finding(p->reporter, &one);
 }
 
 static int add_traffic(void *context, const struct ek_fleet_cell *cell, uint64_t lists)
@@ -496,26 +495,27 @@ int ek_fleet_pool_add(struct ek_fleet_pool *p, const void *bytes, size_t length,
                       struct ek_error *e)
 {
     struct ek_evidence_report_visitor callbacks = {p, add_cell, add_sums, add_finding, add_traffic};
-    struct ek_evidence_report tick;
-    int rc = ek_evidence_report_open(&tick, bytes, length, p->manifest, e);
+    struct ek_evidence_report report;
+    int rc = ek_evidence_report_open(&report, bytes, length, p->manifest, e);
     if (rc)
         return refuse(p, rc);
-    if (tick.head.profile != p->profile)
-        return refuse(p, ek_fail(e, EK_ESTATE, "tick of an instance with another profile"));
-    p->teller = ek_pool_instances_find(p->instances, tick.head.instance, clock_ms);
-    if (!p->teller)
+    if (report.head.profile != p->profile)
+        return refuse(p,
+                      ek_fail(e, EK_ESTATE, "evidence report of an instance with another profile"));
+    p->reporter = ek_pool_instances_find(p->instances, report.head.instance, clock_ms);
+    if (!p->reporter)
         return refuse(p, ek_fail(e, EK_ELIMIT, "more than %d instances", EK_FLEET_INSTANCES_MAX));
-    enum ek_fleet_arrival arrival = ek_pool_instance_classify(p->teller, &tick.head, clock_ms);
+    enum ek_fleet_arrival arrival = ek_pool_instance_classify(p->reporter, &report.head, clock_ms);
     p->counts.twice += arrival == EK_FLEET_DUPLICATE;
     p->counts.late += arrival == EK_FLEET_LATE;
     if (arrival == EK_FLEET_DUPLICATE || arrival == EK_FLEET_LATE)
         return EK_OK;
     p->counts.taken++;
-    if (tick.head.normal != p->normal)
+    if (report.head.normal != p->normal)
         callbacks.sums = skip_sums;
     if (arrival != EK_FLEET_NEWEST)
         callbacks.finding = NULL; /* an older report has outdated findings */
-    rc = ek_evidence_report_visit(&tick, &callbacks);
+    rc = ek_evidence_report_visit(&report, &callbacks);
     return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
 }
 
@@ -561,12 +561,12 @@ double ek_fleet_pool_evidence(const struct ek_fleet_pool *p, int place, int feat
 
 int ek_fleet_pool_instance(const struct ek_fleet_pool *p, struct ek_text name)
 {
-    return ek_fleet_instances_number(p->instances, name);
+    return find_instance(p->instances, name);
 }
 
 int ek_fleet_pool_instances(const struct ek_fleet_pool *p, int64_t clock_ms)
 {
-    return ek_fleet_instances_alive(p->instances, clock_ms);
+    return count_alive(p->instances, clock_ms);
 }
 
 size_t ek_fleet_pool_next_duplicate(const struct ek_fleet_pool *p, size_t at, int64_t clock_ms,
@@ -577,14 +577,14 @@ size_t ek_fleet_pool_next_duplicate(const struct ek_fleet_pool *p, size_t at, in
 
 int64_t ek_fleet_pool_time_ms(const struct ek_fleet_pool *p, int64_t clock_ms)
 {
-    return ek_fleet_instances_time_ms(p->instances, clock_ms);
+    return latest_time_ms(p->instances, clock_ms);
 }
 
 size_t ek_fleet_pool_finding(const struct ek_fleet_pool *p, size_t place, int64_t clock_ms,
                              struct ek_finding *out, int *instance, bool *current)
 {
     uint64_t normal = 0;
-    size_t next = ek_fleet_instances_finding(p->instances, place, clock_ms, out, instance, &normal);
+    size_t next = next_finding(p->instances, place, clock_ms, out, instance, &normal);
     *current = normal == p->normal;
     return next;
 }
