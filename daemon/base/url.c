@@ -114,7 +114,7 @@ int ek_url_redact(const char *url, char out[EK_URL_REDACTED_BYTES])
     return rc;
 }
 
-void ek_url_escape(const char *text, char *out, size_t size)
+bool ek_url_escape(const char *text, char *out, size_t size)
 {
     size_t at = 0;
     for (; *text && at + 4 <= size; text++)
@@ -123,6 +123,7 @@ void ek_url_escape(const char *text, char *out, size_t size)
         else
             at += (size_t)snprintf(out + at, size - at, "%%%02X", (unsigned char)*text);
     out[at] = 0;
+    return !*text;
 }
 
 int ek_address_split(const char *key, const char *text, char *host, const char **port,

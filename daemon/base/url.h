@@ -23,8 +23,8 @@ bool ek_url_is_loopback(const char *url);
  * EK_ENOMEM; on failure `out` has only stars. */
 int ek_url_redact(const char *url, char out[EK_URL_REDACTED_BYTES]);
 /* Write text to `out` with everything except letters, digits and -._~ as %XX; cut before `size`,
- * nul-terminated. */
-void ek_url_escape(const char *text, char *out, size_t size);
+ * nul-terminated. Return whether all of it fits; the last 3 bytes may stay unused. */
+bool ek_url_escape(const char *text, char *out, size_t size);
 
 /* Listening addresses and broker lists are parsed without name resolution; errors are EK_ECONFIG
  * without a position and name `key`. */

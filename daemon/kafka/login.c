@@ -42,10 +42,9 @@ static const char *const NAMES[SETTINGS] = {
     [PASSWORD] = "sasl.password",
 };
 
-/* Settings of clients. They are few, and stay until the process ends, because librdkafka keeps only
- * a text for them: their number. */
+/* Settings of clients, kept until exit: librdkafka stores only their id. */
 struct access {
-    uint64_t number;
+    uint64_t id;
     struct ek_property setting[SETTINGS]; /* no value: not set */
     struct access *next;
 };
@@ -107,7 +106,7 @@ static int read_answer(const struct ek_http_response *r, const struct ek_buf *bo
 static int post_request(const struct access *a, const char *secret, struct ek_http *h,
                         struct token *t, struct ek_error *e)
 {
-    char scope[SCOPE_BYTES] = "", form[SCOPE_BYTES + 100];
+    char scope[SCOPE_BYTES] = "", form[SCOPE_BYTES + 100]; /* check_scope: it fits */
     struct ek_http_response response;
     struct ek_buf body;
     if (a->setting[SCOPE].value)
@@ -203,18 +202,18 @@ static const struct access *find_access(const char *config)
 {
     struct access *a = NULL;
     size_t prefix = sizeof PREFIX - 1;
-    uint64_t number;
+    uint64_t id;
     if (!config || strncmp(config, PREFIX, prefix) != 0 ||
-        ek_parse_u64(config + prefix, strlen(config + prefix), &number))
+        ek_parse_u64(config + prefix, strlen(config + prefix), &id))
         return NULL;
     pthread_mutex_lock(&lock);
-    for (a = all; a && a->number != number;)
+    for (a = all; a && a->id != id;)
         a = a->next;
     pthread_mutex_unlock(&lock);
     return a;
 }
 
-static void give_token(rd_kafka_t *client, const struct access *a, struct token *t)
+static void set_token(rd_kafka_t *client, const struct access *a, struct token *t)
 {
     const char *own = a->setting[EXTENSIONS].value;
     char why[300] = "out of memory", *copy = own ? ek_strdup(own) : NULL;
@@ -245,7 +244,7 @@ static void refresh(rd_kafka_t *client, const char *config, void *context)
                  ek_error_text(&e, why, sizeof why));
         rd_kafka_oauthbearer_set_token_failure(client, text);
     } else {
-        give_token(client, a, &t);
+        set_token(client, a, &t);
     }
     ek_buf_release(&t.text);
 }
@@ -315,7 +314,8 @@ static void free_access(struct access *a)
     ek_free(a);
 }
 
-/* Return the number of settings that are copied, or 0 if out of memory. Called with the lock. */
+/* Store a copy of the settings unless an equal one is stored. Return its id, 0 if out of memory.
+ * Called with the lock. */
 static uint64_t add_access(const struct ek_property *const own[SETTINGS])
 {
     struct ek_error unwanted;
@@ -323,7 +323,7 @@ static uint64_t add_access(const struct ek_property *const own[SETTINGS])
     while (a && !has_settings(a, own))
         a = a->next;
     if (a)
-        return a->number;
+        return a->id;
     a = ek_calloc(1, sizeof *a);
     for (int i = 0; a && i < SETTINGS; i++)
         if (own[i] && ek_property_copy(&a->setting[i], own[i], &unwanted)) {
@@ -332,10 +332,10 @@ static uint64_t add_access(const struct ek_property *const own[SETTINGS])
         }
     if (!a)
         return 0;
-    a->number = all ? all->number + 1 : 1;
+    a->id = all ? all->id + 1 : 1;
     a->next = all;
     all = a;
-    return a->number;
+    return a->id;
 }
 
 static int check_region(const struct ek_property *p, struct ek_error *e)
@@ -354,6 +354,17 @@ static int check_region(const struct ek_property *p, struct ek_error *e)
     return EK_OK;
 }
 
+static int check_scope(const char *scope, struct ek_error *e)
+{
+    char escaped[SCOPE_BYTES];
+    return ek_url_escape(scope, escaped, sizeof escaped)
+               ? EK_OK
+               : ek_fail(e, EK_ECONFIG,
+                         "librdkafka property '%s' is too long: percent-encoded it has more than "
+                         "%d bytes",
+                         NAMES[SCOPE], SCOPE_BYTES - 4);
+}
+
 /* Check the settings of a method. */
 static int check_settings(const struct ek_property *const own[SETTINGS], struct ek_error *e)
 {
@@ -369,9 +380,9 @@ static int check_settings(const struct ek_property *const own[SETTINGS], struct 
             return ek_fail(e, EK_ECONFIG, "librdkafka property '%s' is oidc: set '%s'",
                            NAMES[METHOD], NAMES[i]);
     if (strncmp(own[URL]->value, "https://", 8) != 0 && strncmp(own[URL]->value, "http://", 7) != 0)
-        return ek_fail(e, EK_ECONFIG, "librdkafka property '%s' is no address with https://",
-                       NAMES[URL]);
-    return EK_OK;
+        return ek_fail(e, EK_ECONFIG,
+                       "librdkafka property '%s' must start with https:// or http://", NAMES[URL]);
+    return own[SCOPE] ? check_scope(own[SCOPE]->value, e) : EK_OK;
 }
 
 /* Return whether a password is used, and comes from a file. With OAUTHBEARER librdkafka would read
@@ -392,7 +403,7 @@ int ek_login_configure(rd_kafka_conf_t *conf, const struct ek_property_list *lis
     const struct ek_property *own[SETTINGS] = {NULL};
     struct ek_property region = {.name = (char *)(uintptr_t)NAMES[REGION],
                                  .value = (char *)(uintptr_t)ek_aws_region()};
-    char id[ID_BYTES];
+    char config[ID_BYTES];
     for (size_t i = 0; i < list->count; i++) {
         int setting = find_setting(list->items[i].name);
         if (setting < SETTINGS)
@@ -407,12 +418,12 @@ int ek_login_configure(rd_kafka_conf_t *conf, const struct ek_property_list *lis
     if (rc)
         return rc;
     pthread_mutex_lock(&lock);
-    uint64_t number = add_access(own);
+    uint64_t id = add_access(own);
     pthread_mutex_unlock(&lock);
-    if (!number)
+    if (!id)
         return ek_fail(e, EK_ENOMEM, "out of memory");
-    snprintf(id, sizeof id, "%s%" PRIu64, PREFIX, number);
-    rd_kafka_conf_set(conf, CONFIG, id, NULL, 0);
+    snprintf(config, sizeof config, "%s%" PRIu64, PREFIX, id);
+    rd_kafka_conf_set(conf, CONFIG, config, NULL, 0);
     if (is_oauth)
         rd_kafka_conf_set_oauthbearer_token_refresh_cb(conf, refresh);
     return EK_OK;

@@ -153,7 +153,7 @@ void ek_input_commit_now(struct ek_input *in, int64_t wait_ms)
     rd_kafka_resp_err_t err = commit_and_wait(in, list, wait_ms, ek_input_on_commit, &in->watch);
     if (err == RD_KAFKA_RESP_ERR__TIMED_OUT)
         ek_log_text(in->watch.log, EK_LOG_WARN, "commit_timeout",
-                    "the last offsets may come again");
+                    "no commit response in time; the last messages may be processed again");
     else if (err)
         ek_kafka_report(&in->watch, err, EK_KAFKA_COMMIT, NULL);
 }
@@ -262,7 +262,7 @@ static int64_t lag_of(const struct ek_partition *assignment, int64_t low, int64_
     return high < 0 ? -1 : high > next ? high - next : 0;
 }
 
-void ek_input_lags(struct ek_input *in)
+void ek_input_update_lags(struct ek_input *in)
 {
     size_t count = 0, capacity = (size_t)ek_input_open_count(in);
     struct ek_lag *lags = ek_calloc(capacity, sizeof *lags);

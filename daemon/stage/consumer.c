@@ -216,8 +216,8 @@ static const char *topic_of(const rd_kafka_topic_partition_list_t *parts, rd_kaf
     return NULL;
 }
 
-/* Report that the committed offsets are awaited. Return false to give up. */
-static bool retry(struct ek_input *in, const char *why)
+/* Report that the committed offsets are awaited. Return whether to query them again. */
+static bool may_retry(struct ek_input *in, const char *why)
 {
     if (in->checkpoint_store)
         return ek_checkpoint_store_retry_restore(in->checkpoint_store, why);
@@ -243,7 +243,7 @@ query_committed(struct ek_input *in, const rd_kafka_topic_partition_list_t *part
     rd_kafka_topic_partition_list_destroy(known);
     snprintf(why, sizeof why, "committed offsets of group '%s': %s", in->config->group,
              rd_kafka_err2str(err));
-    *again = !fatal && retry(in, why);
+    *again = !fatal && may_retry(in, why);
     return NULL;
 }
 
@@ -397,8 +397,7 @@ static void apply_assignment(struct ek_input *in, bool assign,
     rd_kafka_error_destroy(problem);
 }
 
-/* Query the protocol during an assignment: after the group has forgotten a closing member, none is
- * known. */
+/* Read the protocol during an assignment; after the member left, librdkafka returns none. */
 static void note_protocol(struct ek_input *in)
 {
     const char *protocol = rd_kafka_rebalance_protocol(in->client);
@@ -644,7 +643,7 @@ int ek_input_subscribe(struct ek_input *in, struct ek_error *e)
     return err ? ek_fail(e, EK_EIO, "cannot subscribe: %s", rd_kafka_err2str(err)) : EK_OK;
 }
 
-static struct ek_partition *lane_of(struct ek_input *in, const rd_kafka_message_t *raw)
+static struct ek_partition *find_partition(struct ek_input *in, const rd_kafka_message_t *raw)
 {
     return raw->rkt ? ek_partition_offsets_find(in->partitions, rd_kafka_topic_name(raw->rkt),
                                                 raw->partition)
@@ -654,7 +653,7 @@ static struct ek_partition *lane_of(struct ek_input *in, const rd_kafka_message_
 /* Handle an event that is not a message. */
 static void handle_error(struct ek_input *in, const rd_kafka_message_t *raw)
 {
-    struct ek_partition *assignment = lane_of(in, raw);
+    struct ek_partition *assignment = find_partition(in, raw);
     bool unknown = raw->err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART ||
                    raw->err == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION ||
                    raw->err == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
@@ -673,9 +672,10 @@ static void handle_error(struct ek_input *in, const rd_kafka_message_t *raw)
                               rd_kafka_message_errstr(raw));
 }
 
-/* Exactly once: return a fatal error if a gap or jump in offsets would silently skip messages. */
-static int is_contiguous(const struct ek_input *in, const struct ek_partition *assignment,
-                         const rd_kafka_message_t *raw, struct ek_error *e)
+/* Return 0, or a fatal error if a gap or jump in offsets would silently skip messages of
+ * exactly-once delivery. */
+static int check_contiguous(const struct ek_input *in, const struct ek_partition *assignment,
+                            const rd_kafka_message_t *raw, struct ek_error *e)
 {
     long long desired = (long long)(assignment->next_expected >= 0 ? assignment->next_expected
                                                                    : assignment->last_seen);
@@ -702,7 +702,7 @@ static int accept_message(struct ek_input *in, rd_kafka_message_t *raw, uint64_t
                           struct ek_inflight **inflight, struct ek_error *e)
 {
     *inflight = NULL;
-    struct ek_partition *assignment = raw->err ? NULL : lane_of(in, raw);
+    struct ek_partition *assignment = raw->err ? NULL : find_partition(in, raw);
     if (!assignment)
         return EK_OK;
     find_misplaced(in);
@@ -711,7 +711,7 @@ static int accept_message(struct ek_input *in, rd_kafka_message_t *raw, uint64_t
     uint64_t print = print_of(raw);
     if (assignment->verify_offset >= 0 && is_probe(in, assignment, raw->offset, print))
         return EK_OK;
-    int rc = is_contiguous(in, assignment, raw, e);
+    int rc = check_contiguous(in, assignment, raw, e);
     if (rc)
         return rc;
     struct ek_inflight *t = ek_partition_offsets_start(in->partitions, assignment, raw->offset);
@@ -756,8 +756,7 @@ static const struct ek_partition *behind(struct ek_input *in, int reader)
 {
     for (struct ek_partition *assignment = NULL;
          (assignment = ek_partition_offsets_each(in->partitions, assignment));) {
-        int64_t low = -1, high = -1,
-                next = assignment->last_seen >= 0 ? assignment->last_seen : assignment->next;
+        int64_t low = -1, high = -1, next = position_of(assignment);
         if (!assignment->open || next < 0 ||
             find_reader(in, assignment->topic, assignment->partition) != reader)
             continue;

@@ -26,7 +26,8 @@ struct ek_input_hooks {
     void *context;
     /* Wait at most wait_ms until all partitions being revoked have no message in flight. */
     void (*drain)(void *context, int64_t wait_ms);
-    /* Called after an assignment or revocation. */
+    /* Called after an assignment or revocation. ready: partitions were assigned or remain;
+     * partitions: number now open. */
     void (*assigned)(void *context, bool ready, int partitions);
     /* Each of these may be NULL. Return true to give up waiting for brokers. */
     bool (*stopping)(void *context);
@@ -90,7 +91,7 @@ bool ek_input_answers(struct ek_input *in, int wait_ms);
 /* Return the connectivity state, which the consumer owns. Any thread. */
 struct ek_kafka_health *ek_input_health(struct ek_input *in);
 /* Set the lag metrics of the assigned partitions. */
-void ek_input_lags(struct ek_input *in);
+void ek_input_update_lags(struct ek_input *in);
 
 /* Leave the group within wait_ms, after the drain hook and a commit. */
 void ek_input_close(struct ek_input *in, int64_t wait_ms);

@@ -211,7 +211,7 @@ bool ek_input_resolve_positions(struct ek_input *in, rd_kafka_topic_partition_li
         int64_t was = known->elems[i].offset;
         good = resolve(in, known, &known->elems[i], &changed);
         if (good && changed && was > known->elems[i].offset) {
-            /* what the reference says belongs to the deleted topic */
+            /* the checkpoint reference is of the deleted topic */
             rd_kafka_mem_free(NULL, known->elems[i].metadata);
             known->elems[i].metadata = NULL;
             known->elems[i].metadata_size = 0;

@@ -117,7 +117,7 @@ static void assigned(void *context, bool ready, int partitions)
     if (s->fleet)
         ek_fleet_set_candidate(s->fleet, ek_partition_offsets_find(
                                              s->partitions, s->config->topics.items[0], 0) != NULL);
-    ek_input_lags(s->input); /* removes the lag of revoked partitions */
+    ek_input_update_lags(s->input); /* removes the lag of revoked partitions */
 }
 
 static void set_degraded(void *context, const char *text)
@@ -538,7 +538,7 @@ static int advance_clock(struct ek_stage *s, struct ek_error *e)
         ek_output_request_limits(s->output);
     if (now >= s->limits_due_ms)
         s->limits_due_ms = now + LIMITS_MS;
-    ek_input_lags(s->input);
+    ek_input_update_lags(s->input);
     add_progress(s, now);
     ek_input_poll_topics(s->input);
     ek_output_probe(s->output);

@@ -255,7 +255,7 @@ class OpenId(Bearer):
     def test_missing_and_unknown_settings_are_named(self):
         for other, text in (({"client.id": ""}, "librdkafka property 'sasl.oauthbearer.method' is oidc: set 'sasl.oauthbearer.client.id'"),
                             ({"method": "saml"}, "librdkafka property 'sasl.oauthbearer.method' is 'saml', expected oidc or aws_msk_iam"),
-                            ({"token.endpoint.url": "idp/token"}, "librdkafka property 'sasl.oauthbearer.token.endpoint.url' is no address with https://")):
+                            ({"token.endpoint.url": "idp/token"}, "librdkafka property 'sasl.oauthbearer.token.endpoint.url' must start with https:// or http://")):
             d = daemon(self.source, self.target, "sasl_plaintext", self.properties(**other))
             checked = subprocess.run([EVENKEEL, "check", d.config], capture_output=True, text=True, check=False)
             self.assertEqual(checked.returncode, 78, checked.stdout)
