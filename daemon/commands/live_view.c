@@ -123,7 +123,7 @@ static int fail_foreign(const struct ek_live_view *w, struct ek_error *e)
 
 static int request_summary(const struct ek_live_view *w, char text[HEAD_BYTES], struct ek_error *e)
 {
-    int rc = w->request(w->of, "/api/v1/status", e);
+    int rc = w->request(w->context, "/api/v1/status", e);
     if (rc)
         return rc;
     return ek_client_summary(yyjson_doc_get_root(*w->doc), text, HEAD_BYTES) ? EK_OK
@@ -132,7 +132,7 @@ static int request_summary(const struct ek_live_view *w, char text[HEAD_BYTES], 
 
 static int print_json(const struct ek_live_view *w, struct ek_error *e)
 {
-    int rc = w->request(w->of, "/api/v1/status", e);
+    int rc = w->request(w->context, "/api/v1/status", e);
     const struct ek_buf *text = w->answer;
     if (rc)
         return rc;
@@ -169,7 +169,7 @@ static int print_head(const struct ek_live_view *w, struct ek_row_limit *room, F
 static int print_part(const struct ek_live_view *w, const char *path, ek_client_printer *print,
                       struct ek_row_limit *room, FILE *to, struct ek_error *e)
 {
-    int rc = w->request(w->of, path, e);
+    int rc = w->request(w->context, path, e);
     if (rc)
         return rc;
     return print(yyjson_doc_get_root(*w->doc), room, to) ? EK_OK : fail_foreign(w, e);

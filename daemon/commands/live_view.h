@@ -23,8 +23,8 @@ struct ek_live_view {
     const char *url; /* shown in the title */
     bool json;       /* print responses unchanged */
     int every_ms;
-    void *of;
-    int (*request)(void *of, const char *path, struct ek_error *e); /* GET */
+    void *context;
+    int (*request)(void *context, const char *path, struct ek_error *e); /* GET */
     /* Response to the last request, as text and parsed (*doc NULL: no JSON). Set and owned by the
      * caller. */
     const struct ek_buf *answer;

@@ -150,8 +150,8 @@ static int routable_number(const struct ek_manifest *m, const char *name, int *o
     return EK_OK;
 }
 
-int ek_routable_list(const struct ek_manifest *m, const char *text, int *out, int *count,
-                     struct ek_error *e)
+int ek_parse_routables(const struct ek_manifest *m, const char *text, int *out, int *count,
+                       struct ek_error *e)
 {
     const char *piece;
     size_t length;
@@ -172,7 +172,7 @@ int ek_routable_list(const struct ek_manifest *m, const char *text, int *out, in
     return EK_OK;
 }
 
-int ek_sources_number(struct argp_state *state, const char *arg)
+int ek_parse_sources(struct argp_state *state, const char *arg)
 {
     uint64_t number = 0;
     if (ek_parse_u64(arg, EK_WHOLE, &number) || number < 2 || number > EK_SOURCES_MAX)
@@ -180,7 +180,7 @@ int ek_sources_number(struct argp_state *state, const char *arg)
     return (int)number;
 }
 
-int ek_is_any_of(struct argp_state *state, const char *name, const char *arg,
+int ek_find_word(struct argp_state *state, const char *name, const char *arg,
                  const char *const *words, int count)
 {
     for (int i = 0; i < count; i++)

@@ -41,17 +41,17 @@ int ek_item_number(const struct ek_manifest *m, const char *name, int *out, stru
 /* Parse "price,taxes" into routable indices out [K of the manifest], and set *count. Return 0, or
  * EK_EUSAGE for a feature that is unknown (with the most similar name), not routable or a
  * duplicate. */
-int ek_routable_list(const struct ek_manifest *m, const char *text, int *out, int *count,
-                     struct ek_error *e);
+int ek_parse_routables(const struct ek_manifest *m, const char *text, int *out, int *count,
+                       struct ek_error *e);
 
 struct argp_state;
 /* Return the index of `arg` in words [count], or end the program with argp_error about option
  * `name`. */
-int ek_is_any_of(struct argp_state *state, const char *name, const char *arg,
+int ek_find_word(struct argp_state *state, const char *name, const char *arg,
                  const char *const *words, int count);
 
 /* Return the N of --sources, or end the program with argp_error. */
-int ek_sources_number(struct argp_state *state, const char *arg);
+int ek_parse_sources(struct argp_state *state, const char *arg);
 
 /* Split a text at commas: set *piece and *length to the next part, and advance *at, which starts as
  * the text. Return false at the end. */

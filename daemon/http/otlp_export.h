@@ -1,4 +1,4 @@
-/* Export of the metrics of a stage to an OTLP/HTTP endpoint at an interval, on a thread of its own.
+/* Export of the metrics of a stage to an OTLP/HTTP endpoint at an interval, on a separate thread.
  * A failure is logged when it begins and when it ends, and blocks nothing. */
 #ifndef EK_DAEMON_HTTP_OTLP_EXPORT_H
 #define EK_DAEMON_HTTP_OTLP_EXPORT_H
@@ -29,7 +29,8 @@ struct ek_otlp_resource {
 
 /* Append the request for all samples of `text`, as ek_metrics_head and its writers print them. A
  * counter becomes a cumulative sum, a gauge a gauge, a histogram a cumulative histogram; values
- * that are not finite are left out. Return 0 or EK_ENOMEM, or EK_EFORMAT for another text. */
+ * that are not finite are left out. Return 0 or EK_ENOMEM, or EK_EFORMAT if `text` is not in
+ * the Prometheus format. */
 int ek_otlp_metrics(const char *text, const struct ek_otlp_resource *r, struct ek_buf *out);
 
 #endif

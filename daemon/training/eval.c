@@ -163,10 +163,10 @@ static error_t parse_action(int key, const char *arg, struct argp_state *state, 
     static const char *const spreads[] = {"off", "auto"}, *const groups[] = {"all", "arm"};
     switch (key) {
     case OPT_SPREAD:
-        a->spread = ek_is_any_of(state, "normalize-spread", arg, spreads, 2) == 1;
+        a->spread = ek_find_word(state, "normalize-spread", arg, spreads, 2) == 1;
         return 0;
     case OPT_REPAIR_BY:
-        a->by_arm = ek_is_any_of(state, "repair-by", arg, groups, 2) == 1;
+        a->by_arm = ek_find_word(state, "repair-by", arg, groups, 2) == 1;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -180,17 +180,17 @@ static error_t parse_measure(int key, const char *arg, struct argp_state *state,
     a->labeled |= key == OPT_METRIC || key == OPT_GAIN || key == OPT_EMPTY;
     switch (key) {
     case OPT_GAIN:
-        a->evaluation.gain = (enum ek_gain)ek_is_any_of(state, "gain", arg, gains, 2);
+        a->evaluation.gain = (enum ek_gain)ek_find_word(state, "gain", arg, gains, 2);
         return 0;
     case OPT_EMPTY:
-        a->evaluation.empty = (enum ek_empty)ek_is_any_of(state, "empty-lists", arg, rules, 3);
+        a->evaluation.empty = (enum ek_empty)ek_find_word(state, "empty-lists", arg, rules, 3);
         return 0;
     case 's':
         if (ek_parse_u64(arg, EK_WHOLE, &a->seed))
             argp_error(state, "--seed needs a whole number, not '%s'", arg);
         return 0;
     case OPT_TEACHER:
-        a->has_teacher = !ek_is_any_of(state, "teacher", arg, (const char *const[]){"upstream"}, 1);
+        a->has_teacher = !ek_find_word(state, "teacher", arg, (const char *const[]){"upstream"}, 1);
         return 0;
     default:
         return parse_action(key, arg, state, a);
@@ -226,7 +226,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         file(state, a, arg);
         return 0;
     case OPT_SOURCES:
-        a->sources = ek_sources_number(state, arg);
+        a->sources = ek_parse_sources(state, arg);
         return 0;
     case OPT_FAULT:
         fault(state, a, arg);
@@ -300,7 +300,7 @@ static int read_action(struct mitigation *c, const struct ek_manifest *m, const 
         for (; count < m->routable_count; count++)
             k[count] = count;
     else
-        rc = ek_routable_list(m, text, k, &count, &a->e);
+        rc = ek_parse_routables(m, text, k, &count, &a->e);
     for (int i = 0; i < count && !rc; i++)
         rc = treat(c, m, k[i], (struct ek_treatment){action, 1}, a);
     ek_free(k);
@@ -319,7 +319,7 @@ static int read_factor(struct mitigation *c, const struct ek_manifest *m, const 
         return ek_fail(&a->e, EK_EUSAGE, "--repair needs a factor above 0, not '%.*s'", (int)length,
                        piece);
     snprintf(name, sizeof name, "%.*s", (int)n, piece);
-    int rc = ek_routable_list(m, name, &k, &count, &a->e);
+    int rc = ek_parse_routables(m, name, &k, &count, &a->e);
     return rc ? rc : treat(c, m, k, t, a);
 }
 

@@ -120,20 +120,20 @@ static void set_vali(struct argp_state *state, struct ek_train_args *a, const ch
 
 static void set_teacher(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
-    a->has_teacher = !ek_is_any_of(state, "teacher", arg, (const char *const[]){"upstream"}, 1);
+    a->has_teacher = !ek_find_word(state, "teacher", arg, (const char *const[]){"upstream"}, 1);
 }
 
 static void set_loss(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
     static const char *const words[] = {"listnet", "listmle", "approxndcg"};
-    a->options.loss = (enum ek_loss)ek_is_any_of(state, "loss", arg, words, 3);
+    a->options.loss = (enum ek_loss)ek_find_word(state, "loss", arg, words, 3);
     a->loss_given = true;
 }
 
 static void set_logs(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
     static const char *const words[] = {"none", "routed", "always"};
-    a->options.shape.log_input = (enum ek_log_input)ek_is_any_of(state, "log-input", arg, words, 3);
+    a->options.shape.log_input = (enum ek_log_input)ek_find_word(state, "log-input", arg, words, 3);
     a->log_input_given = true;
 }
 
@@ -157,7 +157,7 @@ static void set_hidden(struct argp_state *state, struct ek_train_args *a, const 
 static void set_optimizer(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
     static const char *const words[] = {"adamw", "adagrad"};
-    a->options.optimizer = (enum ek_optimizer_kind)ek_is_any_of(state, "optimizer", arg, words, 2);
+    a->options.optimizer = (enum ek_optimizer_kind)ek_find_word(state, "optimizer", arg, words, 2);
 }
 
 static void set_transform(struct argp_state *state, struct ek_train_args *a, const char *arg)
@@ -166,7 +166,7 @@ static void set_transform(struct argp_state *state, struct ek_train_args *a, con
     for (int i = 0; i <= EK_TRANSFORM_MIXTURE; i++)
         words[i] = ek_transform_name((enum ek_transform)i);
     a->options.shape.transform =
-        (enum ek_transform)ek_is_any_of(state, "transform", arg, words, EK_TRANSFORM_MIXTURE + 1);
+        (enum ek_transform)ek_find_word(state, "transform", arg, words, EK_TRANSFORM_MIXTURE + 1);
 }
 
 enum kind { TEXT_OR_FLAG, OWN_PARSER, WHOLE, COUNT, REAL };
@@ -361,5 +361,5 @@ int ek_train_args_apply_manifest(struct ek_train_args *a, const struct ek_manife
     o->routing = EK_ROUTING_STATIC;
     o->static_routed = routed;
     o->shape.mask_input = false;
-    return ek_routable_list(m, a->routing + strlen(prefix), routed, &o->static_count, &a->e);
+    return ek_parse_routables(m, a->routing + strlen(prefix), routed, &o->static_count, &a->e);
 }

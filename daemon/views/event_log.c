@@ -157,18 +157,6 @@ void ek_event_log_reset(struct ek_event_log *j)
     pthread_mutex_unlock(&j->lock);
 }
 
-int ek_event_log_since(struct ek_event_log *j, uint64_t *after, struct ek_buf *out)
-{
-    pthread_mutex_lock(&j->lock);
-    uint64_t k = *after > j->removed ? *after : j->removed;
-    for (; !out->rc && k < j->count; k++)
-        ek_buf_printf(out, "%s\n", j->events[k % j->keep].json);
-    if (!out->rc)
-        *after = k;
-    pthread_mutex_unlock(&j->lock);
-    return out->rc;
-}
-
 static void add_streamed(const struct ek_event_log *j, int64_t started_ms, uint64_t number,
                          struct ek_buf *out)
 {

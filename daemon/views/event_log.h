@@ -38,12 +38,8 @@ int ek_event_log_add(struct ek_event_log *j, const struct ek_event *v, const cha
 /* Remove the open findings and the plan. The events stay. */
 void ek_event_log_reset(struct ek_event_log *j);
 
-/* Append the events after number *after as lines, and set *after to the number of the last one.
- * Events that were removed are skipped. The first event has number 1. Return 0, or EK_ENOMEM with
- * *after unchanged. */
-int ek_event_log_since(struct ek_event_log *j, uint64_t *after, struct ek_buf *out);
-/* Append the events after number *after as server-sent events, about `most` bytes in total but at
- * least one event, and set *after to the number of the last one. If events after *after were
+/* Append the events after number *after, from 1, as server-sent events, about `most` bytes in total
+ * but at least one event, and set *after to the number of the last one. If events after *after were
  * removed, their count comes first. Ids are STARTED_MS-NUMBER, unique across restarts. Return 0, or
  * EK_ENOMEM with *after unchanged. */
 int ek_event_log_stream(struct ek_event_log *j, int64_t started_ms, uint64_t *after, size_t most,

@@ -99,15 +99,10 @@ static inline float ek_baseline_inv_sd(const struct ek_baseline *b, int usable)
     return b->inv_sd[usable < EK_SD_SIZES ? usable : EK_SD_SIZES - 1];
 }
 
-/* Return the dead-band `band` of a level (ln), at least 2%. */
-static inline float ek_band_least(float band)
-{
-    return band > EK_DEAD_BAND_LEVEL_LN ? band : EK_DEAD_BAND_LEVEL_LN;
-}
 /* Return the dead-band of the level of a baseline (ln), at least 2%. */
 static inline float ek_baseline_band(const struct ek_baseline *b)
 {
-    return ek_band_least(b->band);
+    return b->band > EK_DEAD_BAND_LEVEL_LN ? b->band : EK_DEAD_BAND_LEVEL_LN;
 }
 
 /* Event time that training must span to know the season of the day: two days but for an hour. */

@@ -56,7 +56,6 @@ static int keep_events(struct ek_error *e)
     struct ek_event_log *j = ek_event_log_new(4);
     struct ek_event_log_change change;
     struct ek_buf out;
-    uint64_t after = 0;
     int good = 1;
     ek_buf_init(&out, 0);
     int rc = j ? ek_event_log_add(j, &PLAN, "{}", 0, &change) : EK_ENOMEM;
@@ -69,7 +68,7 @@ static int keep_events(struct ek_error *e)
     if (!rc)
         rc = ek_event_log_findings(j, NULL, &out);
     if (!rc)
-        rc = ek_event_log_since(j, &after, &out);
+        rc = ek_event_log_last(j, 100, &out);
     ek_buf_release(&out);
     ek_event_log_free(j);
     return good ? said(rc, e) : ek_fail(e, EK_ESTATE, "the journal is not as it was");

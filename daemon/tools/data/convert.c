@@ -73,7 +73,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             argp_error(state, "%s", c->e.message);
         break;
     case OPT_SOURCES:
-        c->sink.sources = ek_sources_number(state, arg);
+        c->sink.sources = ek_parse_sources(state, arg);
         break;
     case OPT_FAULT:
         c->faults[c->sink.upstream.fault_count++] = arg;

@@ -118,7 +118,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             argp_error(state, "%s", g->e.message);
         break;
     case OPT_SOURCES:
-        g->sink.sources = ek_sources_number(state, arg);
+        g->sink.sources = ek_parse_sources(state, arg);
         break;
     case OPT_FAULT:
         g->faults[g->sink.upstream.fault_count++] = arg;

@@ -478,7 +478,7 @@ static void set_top(struct argp_state *state, struct ek_extract_args *a, const c
 static void set_format(struct argp_state *state, struct ek_extract_args *a, const char *arg)
 {
     static const char *const words[] = {"letor", "csv", "npz"};
-    a->format = (enum ek_extract_format)ek_is_any_of(state, "format", arg, words, 3);
+    a->format = (enum ek_extract_format)ek_find_word(state, "format", arg, words, 3);
     a->format_given = true;
 }
 
@@ -486,7 +486,7 @@ static void set_kind(struct argp_state *state, struct ek_extract_args *a, const 
 {
     static const char *const words[] = {"auto", "jsonl", "trec"};
     a->collection_format =
-        (enum ek_collection_format)ek_is_any_of(state, "collection-format", arg, words, 3);
+        (enum ek_collection_format)ek_find_word(state, "collection-format", arg, words, 3);
 }
 
 static const struct ek_cli_slot SLOTS[] = {

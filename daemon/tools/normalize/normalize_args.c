@@ -208,15 +208,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_METHOD:
         a->method_given = true;
         a->method =
-            (enum ek_method)ek_is_any_of(state, "method", arg, ek_method_names(), EK_METHOD_COUNT);
+            (enum ek_method)ek_find_word(state, "method", arg, ek_method_names(), EK_METHOD_COUNT);
         return 0;
     case KEY_EMPTY:
         a->empty_given = true;
-        a->empty = (enum ek_empty)ek_is_any_of(state, "empty-lists", arg, rules, 3);
+        a->empty = (enum ek_empty)ek_find_word(state, "empty-lists", arg, rules, 3);
         return 0;
     case KEY_MISSING:
         a->missing_given = true;
-        a->missing_zero = ek_is_any_of(state, "missing", arg, missing, 2) == 1;
+        a->missing_zero = ek_find_word(state, "missing", arg, missing, 2) == 1;
         return 0;
     case KEY_CROSS_VALIDATE:
         a->cross_validate = true;

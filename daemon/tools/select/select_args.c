@@ -116,14 +116,14 @@ static void set_prior(struct argp_state *state, struct ek_select_args *a, char *
 static void set_method(struct argp_state *state, struct ek_select_args *a, const char *arg)
 {
     a->method =
-        (enum ek_select_method)ek_is_any_of(state, "method", arg, METHODS, EK_SELECT_METHODS);
+        (enum ek_select_method)ek_find_word(state, "method", arg, METHODS, EK_SELECT_METHODS);
     a->method_given = true;
 }
 
 static void set_similarity(struct argp_state *state, struct ek_select_args *a, const char *arg)
 {
     static const char *const words[] = {"items", "lists"};
-    a->likeness = (enum ek_spearman)ek_is_any_of(state, "similarity", arg, words, 2);
+    a->likeness = (enum ek_spearman)ek_find_word(state, "similarity", arg, words, 2);
     a->similarity_given = true;
 }
 

@@ -37,6 +37,16 @@ static char *without_times(const char *events)
     return out;
 }
 
+/* Turn the JSON array of an event log into lines. */
+static void split_array(char *array)
+{
+    char *to = array;
+    for (const char *from = array + 1; *from; from++)
+        if (strncmp(from, ",\n", 2) != 0 && strcmp(from, "]\n") != 0)
+            *to++ = *from;
+    *to = 0;
+}
+
 /* Remove the events of the input, which a guard alone does not have. */
 static void remove_conditions(char *events)
 {
@@ -79,7 +89,6 @@ START_TEST(a_stage_with_one_worker_tells_what_a_guard_alone_tells)
 {
     struct scene s;
     struct ek_buf events;
-    uint64_t after = 0;
     begin(&s);
     s.change = price_in_cents;
     train(&s, MORE_TRAINING);
@@ -88,8 +97,9 @@ START_TEST(a_stage_with_one_worker_tells_what_a_guard_alone_tells)
     feed(&s, 0, MANY);
     wait_for(&s, MANY);
     ek_buf_init(&events, 0);
-    ck_assert_int_eq(ek_event_log_since(ek_stage_parts(s.stage).event_log, &after, &events), 0);
+    ck_assert_int_eq(ek_event_log_last(ek_stage_parts(s.stage).event_log, SIZE_MAX, &events), 0);
     char *told = without_times(ek_buf_string(&events)), *expected = events_alone(&s);
+    split_array(told);
     remove_conditions(told); /* a tenth of the messages cannot be read */
     ck_assert_ptr_nonnull(strstr(expected, "\"state\":\"updated\""));
     ck_assert_str_eq(told, expected);
