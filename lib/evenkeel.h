@@ -35,7 +35,7 @@
  *             if (ek_event_is_finding(event))
  *                 report(ek_event_feature(event), ek_event_factor(event, &low, &high));
  *
- * The profile of the training lists is made by the program, or from arrays:
+ * A training profile is made by `evenkeel profile`, or from arrays:
  *
  *     ek_profile_builder_new(&builder, "features.yaml", NULL, e);
  *     for each training list:
@@ -169,6 +169,7 @@ void ek_guard_free(struct ek_guard *g);
  * @return 0, or the code of the error. On error do not call ek_guard_score for this message.
  * @retval EK_EFORMAT The message cannot be decoded; it is not counted.
  * @retval EK_ELIMIT The message exceeds a limit; it is not counted.
+ * @retval EK_ENOMEM Out of memory; the list may be counted.
  */
 int ek_guard_observe(struct ek_guard *g, const void *message, size_t length, int64_t now_ms,
                      struct ek_error *e);
@@ -201,12 +202,13 @@ struct ek_array_list {
  * @param list The list, of which nothing is changed or kept. It has all item features of the
  *     manifest, and all query features but those that the library derives.
  * @param now_ms Current time, used if the list has no time.
- * @return 0, or the code of the error, whose message names the member. On error the list is not
- *     counted.
+ * @return 0, or the code of the error, whose message names the member. On error except EK_ENOMEM
+ *     the list is not counted.
  * @retval EK_EUSAGE Invalid member: another number of features than the manifest, NULL for an array
  *     with elements, a stride of 0, a duplicate segment dimension, an invalid time.
  * @retval EK_ELIMIT Too many items or segments.
  * @retval EK_ESTATE The assets are for messages of single items.
+ * @retval EK_ENOMEM Out of memory; the list may be counted.
  */
 int ek_guard_observe_values(struct ek_guard *g, const struct ek_array_list *list, int64_t now_ms,
                             struct ek_error *e);
@@ -216,15 +218,16 @@ int ek_guard_observe_values(struct ek_guard *g, const struct ek_array_list *list
  *
  * @param length Set to the length in bytes; unchanged on error.
  * @return `message` of ek_guard_observe if the plan does not apply to it, else a copy with replaced
- *     scores. NULL on error: forward the original message.
+ *     scores or feature values. NULL on error: forward the original message.
  */
 const void *ek_guard_score(struct ek_guard *g, size_t *length, struct ek_error *e);
 
 /**
  * Return the outcome of the last ek_guard_score.
  *
- * @return "canary" or "routed": the scores are replaced. "pass": unchanged, also after an error.
- *     "shadow": unchanged, a route in shadow mode applies. "paused": unchanged, the guard is
+ * @return "canary" or "routed": the scores are replaced. "repaired": feature values are replaced
+ *     (ek_assets_write_features). "pass": unchanged, also after an error. "shadow": unchanged, a
+ *     route in shadow mode applies, or a repair is withheld. "paused": unchanged, the guard is
  *     paused.
  */
 const char *ek_guard_action(const struct ek_guard *g);
@@ -287,6 +290,7 @@ int ek_context_read_values(struct ek_context *c, const struct ek_array_list *lis
  * @return 0, or the code of the error. On error do not call ek_context_score for this message.
  * @retval EK_ESTATE The context has no message, the message was already used, or the guard now has
  *     other assets. In the last case decode the message again with a context of these assets.
+ * @retval EK_ENOMEM Out of memory; the list may be counted.
  */
 int ek_guard_update(struct ek_guard *g, struct ek_context *c, int64_t now_ms, struct ek_error *e);
 
@@ -304,7 +308,7 @@ int ek_guard_peek(const struct ek_guard *g, struct ek_context *c, struct ek_erro
  *
  * @param length Set to the length in bytes; unchanged on error.
  * @return `message` of ek_context_decode if the plan does not apply to it, else a copy with
- *     replaced scores. NULL on error: forward the original message.
+ *     replaced scores or feature values. NULL on error: forward the original message.
  */
 const void *ek_context_score(struct ek_context *c, size_t *length, struct ek_error *e);
 
@@ -376,8 +380,8 @@ const char *ek_event_class(const struct ek_event *v);
  */
 double ek_event_factor(const struct ek_event *v, double *low, double *high);
 
-/** Return the affected fraction of the lists, for class `items` of the items; NaN for other events.
- */
+/** Return the fraction of lists in the segment that are affected, 0 to 1; NaN while suspected and
+ * for other events. */
 double ek_event_fraction(const struct ek_event *v);
 
 /**
@@ -581,7 +585,7 @@ uint64_t ek_checkpoint_number(const struct ek_state *s);
 uint64_t ek_state_list_count(const struct ek_state *s);
 
 /**
- * Return the user data of the last complete checkpoint.
+ * Return the user data that ek_guard_save stored in the last complete checkpoint.
  *
  * @param length Set to the length in bytes.
  * @return The user data, or NULL. Valid until the next header is added.

@@ -8,7 +8,7 @@ package evenkeel;
  * @param segment dimension of the segment, with its {@code segmentValue}; null: all traffic
  * @param faultClass class such as scale; null while suspected
  * @param factor factor with its 95% interval; NaN for a class without one
- * @param fraction affected fraction of the lists, for class items of the items
+ * @param fraction fraction of lists in the segment that are affected, 0 to 1; NaN while suspected
  * @param sinceList number of the first affected list, from 0
  * @param unit most likely unit such as cents; null: none
  * @param action action of the rules such as repair

@@ -87,7 +87,7 @@ bool ek_diagnosis_is_small(const struct ek_diagnosis *d, double effect_ln);
 int ek_window_is_normal(const struct ek_baseline *b, const float *density,
                         const struct ek_window *w, double report_threshold);
 
-/* Return whether the lists that moved have factors of their own, as with a currency per list: many
+/* Return whether the lists that moved have different factors, as with a currency per list: many
  * of them are far from the fitted shift, measured by the scatter between lists in training, and at
  * least x2: prices that rise at another rate in each market differ by less. */
 bool ek_window_varies(const struct ek_baseline *b, const struct ek_window *w, double shift_ln);

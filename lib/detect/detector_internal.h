@@ -306,15 +306,17 @@ bool ek_scheduler_can_recover(struct ek_detector *d, const struct ek_episode *e,
 /* Open an episode for an alarm. Return it, owned by the detector and valid until it is dismissed or
  * ends; or NULL, with nothing changed, if all episodes are in use. */
 struct ek_episode *ek_episode_open(struct ek_detector *d, int feature, int cell, int bet);
-/* Set *f to the finding of an episode, with this state. `reason` is for EK_DISMISSED, a static
- * string. The other strings are valid until the next list. */
+/* Set *f to the finding of an episode, with this state. `reason`: of a dismissal, or of a recovery
+ * because lists stopped, a static string; else NULL. The other strings are valid until the next
+ * list. */
 void ek_episode_finding(const struct ek_detector *d, const struct ek_episode *e,
                         enum ek_finding_state state, const char *reason, struct ek_finding *f);
 /* Update an episode with a list of its cell: diagnose, confirm, end or dismiss it when due.
  * residual: relative to the tracked level. query: query features of the list. */
 void ek_episode_list(struct ek_detector *d, struct ek_episode *e,
                      const struct ek_list_stats *record, float residual, const float *query);
-/* Dismiss the episodes whose cell has no list in the history. */
+/* End the episodes of segments without a list in the history: dismiss suspected ones, and let
+ * confirmed ones recover, these also after 64 expected lists without one. */
 void ek_episodes_remove_expired(struct ek_detector *d);
 /* Queue an episode as dismissed and close it; *e is then unused. */
 void ek_episode_dismiss(struct ek_detector *d, struct ek_episode *e, enum ek_reason why);

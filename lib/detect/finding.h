@@ -34,7 +34,7 @@ struct ek_finding {
     int weak;    /* the fraction of lists may be below action_min_fraction, or an offset is small:
                   * no automatic action */
     int gradual; /* the level moved little by little, as no change of unit does */
-    int varies;  /* of EK_SCALE: lists have factors of their own, as with a currency per list */
+    int varies;  /* of EK_SCALE: different factors per list, as with a currency per list */
     int mix;     /* the mix of the traffic explains the shift of the level (traffic_mix.h) */
     double factor, factor_low, factor_high, error_ln, share, spread_ratio, exponent;
     double offset, offset_error; /* of EK_OFFSET, in the unit of the feature; 0: unknown */
@@ -46,7 +46,7 @@ struct ek_finding {
     int query_feature;                          /* the factor is its value; -1: constant factor */
     struct ek_category_change category[EK_CATEGORY_CHANGES]; /* values, for EK_NEW_CATEGORY */
     int category_count;
-    const char *reason; /* of EK_DISMISSED */
+    const char *reason; /* of a dismissal, or of a recovery because lists stopped; else NULL */
 };
 
 /* Return fewer, passing, gradual, weak, varies and mix as the bits of a number, their form in files
