@@ -401,7 +401,7 @@ class Daemon:
     def __enter__(self):
         return self.start()
 
-    def __exit__(self, failure, *_):
+    def __exit__(self, failure=None, *_):
         status = self.process.poll()
         if status is None:
             self.process.kill()
