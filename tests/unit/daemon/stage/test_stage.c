@@ -212,7 +212,7 @@ START_TEST(lists_of_dense_traffic_that_are_not_observed_come_out_too)
 }
 END_TEST
 
-enum { DISTURBED = 30, ANSWER_MS = 10 };
+enum { DISTURBED = 12, ANSWER_MS = 10 };
 
 /* Small requests, so that others of the same partition are queued after a refused one; with
  * enable.idempotence=false they would overtake it. max.in.flight is 1, because the mock cluster,
