@@ -212,7 +212,7 @@ START_TEST(lists_of_dense_traffic_that_are_not_observed_come_out_too)
 }
 END_TEST
 
-enum { DISTURBED = 12, ANSWER_MS = 10 };
+enum { DISTURBED = 30, ANSWER_MS = 10 };
 
 /* Small requests, so that others of the same partition are queued after a refused one; with
  * enable.idempotence=false they would overtake it. max.in.flight is 1, because the mock cluster,
@@ -224,8 +224,10 @@ START_TEST(the_order_of_each_partition_holds_while_requests_are_tried_again)
     begin_spread(&s);
     set(&s, "output.librdkafka", "batch.num.messages=10");
     set(&s, "output.librdkafka", "max.in.flight=1");
-    if (ek_kafka_conf_has_backoff()) /* the pause doubles */
-        set(&s, "output.librdkafka", "retry.backoff.max.ms=100");
+    if (ek_kafka_conf_has_backoff()) { /* the pause doubles */
+        set(&s, "output.librdkafka", "retry.backoff.ms=10");
+        set(&s, "output.librdkafka", "retry.backoff.max.ms=10");
+    }
     feed(&s, 0, MANY);
     ek_mock_disturb(s.mock, DISTURBED, ANSWER_MS);
     start(&s);

@@ -98,12 +98,12 @@ START_TEST(a_stage_with_one_worker_tells_what_a_guard_alone_tells)
     wait_for(&s, MANY);
     ek_buf_init(&events, 0);
     ck_assert_int_eq(ek_event_log_last(ek_stage_parts(s.stage).event_log, SIZE_MAX, &events), 0);
-    char *told = without_times(ek_buf_string(&events)), *expected = events_alone(&s);
-    split_array(told);
-    remove_conditions(told); /* a tenth of the messages cannot be read */
+    char *actual = without_times(ek_buf_string(&events)), *expected = events_alone(&s);
+    split_array(actual);
+    remove_conditions(actual); /* a tenth of the messages cannot be read */
     ck_assert_ptr_nonnull(strstr(expected, "\"state\":\"updated\""));
-    ck_assert_str_eq(told, expected);
-    free(told);
+    ck_assert_str_eq(actual, expected);
+    free(actual);
     free(expected);
     ek_buf_release(&events);
     finish(&s);
@@ -269,12 +269,12 @@ static int recall(void *context, struct ek_guard **guard, struct ek_error *e)
 
 static void assert_recalled(struct ek_stage *stage, const char *part)
 {
-    struct ek_buf told;
-    ek_buf_init(&told, 0);
-    ck_assert_int_eq(ek_guard_service_with_guard(ek_stage_parts(stage).guard, recall, &told, NULL),
-                     EK_OK);
-    ck_assert_ptr_nonnull(strstr(ek_buf_string(&told), part));
-    ek_buf_release(&told);
+    struct ek_buf actual;
+    ek_buf_init(&actual, 0);
+    ck_assert_int_eq(
+        ek_guard_service_with_guard(ek_stage_parts(stage).guard, recall, &actual, NULL), EK_OK);
+    ck_assert_ptr_nonnull(strstr(ek_buf_string(&actual), part));
+    ek_buf_release(&actual);
 }
 
 START_TEST(a_stage_warns_when_model_and_upstream_rank_differently)
