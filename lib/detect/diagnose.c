@@ -92,13 +92,15 @@ static uint64_t first_healthy_row(const struct ek_detector *d, const struct ek_e
     return recovered_row <= e->since_row ? recovered_row : 0;
 }
 
-/* Set *w to the lists from row `from` until the change. */
-static void set_window_before(struct ek_detector *d, const struct ek_episode *e, uint64_t from,
-                              struct ek_window *w)
+/* Set *w to the lists from row `from` until the change. Return their number with those since the
+ * change, which follow them in the arrays of *w. */
+static int set_window_before(struct ek_detector *d, const struct ek_episode *e, uint64_t from,
+                             struct ek_window *w)
 {
-    ek_detector_window(d, e->feature, e->cell, from, w);
+    int all = ek_detector_window(d, e->feature, e->cell, from, w);
     while (w->count && d->window_row[w->count - 1] >= e->since_row)
         w->count--;
+    return all;
 }
 
 /* Set *line to the line of query feature m before the change. A healthy price already correlates
@@ -379,9 +381,7 @@ static void set_level_before(struct ek_detector *d, struct ek_episode *e)
     uint64_t from = first_healthy_row(d, e);
     struct ek_residuals h;
     struct ek_window w;
-    int all = ek_detector_window(d, e->feature, e->cell, from, &w);
-    while (w.count && d->window_row[w.count - 1] >= e->since_row)
-        w.count--;
+    int all = set_window_before(d, e, from, &w);
     e->usual.known = 0;
     if (e->cell && !w.single)
         ek_usual_measure(&d->profile->baseline[e->feature], &w, &e->usual);
@@ -570,9 +570,8 @@ static void update_mix(const struct ek_detector *d, struct ek_episode *e)
     struct ek_mix_rows rows = {.features = d->features,
                                .repetition = ek_episode_design_effect(d, e)};
     uint64_t kept = ek_history_first(d->history), end = ek_history_count(d->history);
-    uint64_t since = e->since_row > kept ? e->since_row : kept, first = kept;
-    if (d->recovered_row[e->feature] > kept && d->recovered_row[e->feature] <= since)
-        first = d->recovered_row[e->feature];
+    uint64_t since = e->since_row > kept ? e->since_row : kept;
+    uint64_t healthy = first_healthy_row(d, e), first = healthy > kept ? healthy : kept;
     if (kept > 0 && since - first < MIX_KEPT)
         return;
     rows.after_count = collect_rows(d, e->cell, since, end, rows.after, EK_MIX_AFTER);
@@ -681,11 +680,12 @@ void ek_refine_since(struct ek_detector *d, struct ek_episode *e)
 {
     const float *density = ek_profile_density(d->profile, e->feature);
     uint64_t from = e->since_row > SINCE_REACH ? e->since_row - SINCE_REACH : 0;
+    uint64_t healthy = first_healthy_row(d, e);
     double q = fmin(e->diagnosis.level.share, SINCE_SHARE), tail = 0, largest = -INFINITY;
     struct ek_window w;
     int best = -1;
-    if (from < first_healthy_row(d, e))
-        from = first_healthy_row(d, e);
+    if (from < healthy)
+        from = healthy;
     for (int i = ek_detector_window(d, e->feature, e->cell, from, &w) - 1; i >= 0; i--) {
         double r = w.record[i].r - w.mu, normal = ek_density_at(density, r);
         if (!w.record[i].usable)

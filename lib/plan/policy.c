@@ -216,8 +216,8 @@ enum ek_action ek_repair_action(const struct ek_plan_repair *r)
 /* Half width of the widest interval of a factor (ln) that is acted on: 20%, or a fraction of a
  * large shift of nearly all lists or by a unit. */
 static const double ERROR_LN = .1823, ERROR_FRACTION = .25;
-/* Fraction of nearly all lists, and the smallest factor in fewer that no unit needs to confirm. */
-static const double NEARLY_ALL = .9, PART_LEAST = 2;
+/* Smallest factor in a part of the lists that no unit needs to confirm. */
+static const double PART_LEAST = 2;
 
 /* Return whether a matching unit is in the rules of the feature. */
 static int listed_unit(const struct ek_feature_rule *rule, const struct ek_manifest *m,
@@ -238,7 +238,7 @@ static int listed_unit(const struct ek_feature_rule *rule, const struct ek_manif
 /* Return whether no unit fits, and a part of the lists has the factor, as surcharges have. */
 static bool is_partial(const struct ek_finding *f)
 {
-    return f->share < NEARLY_ALL && !f->unit_count;
+    return f->share < EK_WHOLE_SHARE && !f->unit_count;
 }
 
 /* Return whether the factor has no narrow interval: one factor does not explain the lists. */

@@ -493,7 +493,7 @@ static double season_noise(const struct ek_baseline_fit *fit, const float *level
     return EK_SEASON * variance * deff / lists;
 }
 
-void ek_dependence_fit_season(const struct ek_baseline_fit *fit, const float *level,
+bool ek_dependence_fit_season(const struct ek_baseline_fit *fit, const float *level,
                               struct ek_baseline *b)
 {
     double x[TERMS] = {0}, variance, power = 0;
@@ -502,9 +502,10 @@ void ek_dependence_fit_season(const struct ek_baseline_fit *fit, const float *le
     for (int i = 1; lists > 0 && i < TERMS; i++)
         power += .5 * x[i] * x[i];
     if (power < SEASON_LEAST * SEASON_LEAST)
-        return;
+        return false;
     set_season(fit, b, x, 1);
     double noise = season_noise(fit, level, b, variance, lists);
     bool chance = power <= noise * (1 + CHANCE * sqrt(2. / EK_SEASON));
     set_season(fit, b, x, chance ? 0 : 1 - noise / power);
+    return !chance;
 }

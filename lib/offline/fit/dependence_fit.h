@@ -21,8 +21,8 @@
 /* Return the time from the first to the last list; 0 if a list has none. */
 int64_t ek_training_span(const int64_t *time_ms, size_t queries);
 /* Set b->season and fit->season to the daily season of the level, if training has days; else to 0.
- */
-void ek_dependence_fit_season(const struct ek_baseline_fit *fit, const float *level,
+ * Return whether there is a season. */
+bool ek_dependence_fit_season(const struct ek_baseline_fit *fit, const float *level,
                               struct ek_baseline *b);
 
 /* All lists; the large and the small groups of each other view. */

@@ -46,8 +46,7 @@ static double median_of(double *values, size_t n)
 /* Return the level of list q less the season. */
 static double level_of(const struct ek_baseline_fit *fit, size_t q)
 {
-    int bin = ek_day_bin(fit->time_ms[q]);
-    return (double)fit->record[q].r - (bin < 0 ? 0 : fit->season[bin]);
+    return (double)fit->record[q].r - (double)ek_baseline_fit_season(fit, q);
 }
 
 static double median_level(const struct ek_baseline_fit *fit)
@@ -428,9 +427,10 @@ static void fit_moments(const struct ek_baseline_fit *fit, struct ek_baseline *b
     memset(fit->season, 0, EK_DAY_BINS * sizeof *fit->season);
     fit_levels(fit, b, level);
     fit_variance(fit, level, b);
-    ek_dependence_fit_season(fit, level, b);
-    fit_levels(fit, b, level); /* the season has no mean over the day, but has one over the lists */
-    fit_variance(fit, level, b);
+    if (ek_dependence_fit_season(fit, level, b)) { /* its mean over the lists is not 0 */
+        fit_levels(fit, b, level);
+        fit_variance(fit, level, b);
+    }
     fit_spreads(fit, b, most);
     fit_shares(fit, b);
 }

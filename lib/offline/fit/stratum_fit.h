@@ -41,12 +41,18 @@ struct ek_baseline_fit {
     bool by_item;           /* r is relative to the levels of the list's items */
 };
 
+/* Return the season at the time of list q, 0 without a time. */
+static inline float ek_baseline_fit_season(const struct ek_baseline_fit *fit, size_t q)
+{
+    int bin = ek_day_bin(fit->time_ms[q]);
+    return bin < 0 ? 0 : fit->season[bin];
+}
+
 /* Return the residual of list q, which must have a usable value. level [strata]. */
 static inline double ek_baseline_fit_residual(const struct ek_baseline_fit *fit, const float *level,
                                               size_t q)
 {
-    int bin = ek_day_bin(fit->time_ms[q]);
-    return fit->record[q].r - level[fit->stratum[q]] - (bin < 0 ? 0 : fit->season[bin]);
+    return fit->record[q].r - level[fit->stratum[q]] - ek_baseline_fit_season(fit, q);
 }
 
 /* Set level [strata], and the variances, season, spreads and shares of *b. */
