@@ -78,6 +78,10 @@ class World:
         assert int(sent) == len(frames), f"{sent} of {len(frames)} were sent"
         return path
 
+    def sender(self, topic, frames, rate):
+        """Return a thread that sends frames."""
+        return Sender(self.send, topic, frames, rate)
+
     def endless(self, topic, values, rate, partitions=1, broker=None, timed=False):
         return Endless(topic, values, rate, partitions, broker or self.broker, timed)
 
@@ -85,6 +89,25 @@ class World:
         path = self.path(f"read-{topic}.frames")
         tool("read", (broker or self.broker).address, topic, path)
         return read_frames(path)
+
+
+class Sender(threading.Thread):
+    """Thread that calls a function. join() raises what the function raised."""
+
+    def __init__(self, function, *arguments):
+        super().__init__()
+        self.function, self.arguments, self.failure = function, arguments, None
+
+    def run(self):
+        try:
+            self.function(*self.arguments)
+        except Exception as e:
+            self.failure = e
+
+    def join(self, timeout=None):
+        super().join(timeout)
+        if self.failure:
+            raise self.failure
 
 
 class Endless:

@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 import unittest
 
@@ -308,7 +307,7 @@ class Restarts(unittest.TestCase):
         source, target = WORLD.topics(partitions)
         values = WORLD.hotel(500)
         frames = numbered([values[i % 500] for i in range(self.COUNT)], partitions)
-        sender = threading.Thread(target=WORLD.send, args=(source, frames, 3000))
+        sender = WORLD.sender(source, frames, 3000)
         with daemon(source, target, pipeline=pipeline) as d:
             d.wait_ready()
             sender.start()
@@ -353,7 +352,7 @@ class Restarts(unittest.TestCase):
         source, target = WORLD.topics(4)
         values = WORLD.hotel(500)
         frames = numbered([values[i % 500] for i in range(self.COUNT)], 4)
-        sender = threading.Thread(target=WORLD.send, args=(source, frames, 1200))
+        sender = WORLD.sender(source, frames, 1200)
         with daemon(source, target) as one, daemon(source, target) as two:
             one.wait_ready()
             two.wait_ready()
@@ -397,7 +396,7 @@ class BrokerAwayInTheMiddle(unittest.TestCase):
                 WORLD.send(source, frames[:1000])
                 with daemon(source, target, delivery=delivery, instance="one", service="shutdown_timeout: 2s") as d:
                     d.wait_ready().wait_handled(1000)
-                    sender = threading.Thread(target=WORLD.send, args=(source, frames[1000:], 2000))
+                    sender = WORLD.sender(source, frames[1000:], 2000)
                     sender.start()
                     d.wait_handled(1500)
                     WORLD.broker.signal(signal.SIGSTOP)

@@ -4,7 +4,6 @@ import itertools
 import os
 import random
 import signal
-import threading
 import time
 import unittest
 
@@ -149,7 +148,7 @@ class Together(Once):
     def test_a_second_instance_comes_and_goes(self):
         source, target = WORLD.topics(4)
         frames = messages(self.COUNT, 4)
-        sender = threading.Thread(target=WORLD.send, args=(source, frames, 1200))
+        sender = WORLD.sender(source, frames, 1200)
         with daemon(source, target) as one, daemon(source, target, "two") as two:
             one.wait_ready()
             two.wait_ready()
@@ -167,7 +166,7 @@ class Together(Once):
         """It loses its partitions while stopped, and does not commit the messages in flight."""
         source, target = WORLD.topics(2)
         frames = messages(self.COUNT, 2)
-        sender = threading.Thread(target=WORLD.send, args=(source, frames, 400))
+        sender = WORLD.sender(source, frames, 400)
         limits = "transaction_timeout: 60s"
         with daemon(source, target, limits=limits) as one:
             one.wait_ready()
@@ -284,7 +283,7 @@ class Steady(Once):
     def test_a_stop_under_load_takes_less_than_five_seconds(self):
         source, target = WORLD.topics(3)
         frames = messages(6000, 3)
-        sender = threading.Thread(target=WORLD.send, args=(source, frames, 3000))
+        sender = WORLD.sender(source, frames, 3000)
         with daemon(source, target, service="shutdown_timeout: 2s") as d:
             d.wait_ready()
             sender.start()
@@ -303,7 +302,7 @@ class ATransactionThatOutlivesItsTime(Once):
         broker takes a join whose response timed out for that of another member; a supervisor restarts it."""
         source, target = WORLD.topics(2)
         frames = messages(3000, 2)
-        sender = threading.Thread(target=WORLD.send, args=(source, frames, 400))
+        sender = WORLD.sender(source, frames, 400)
         with daemon(source, target, limits="transaction_timeout: 3s") as d:
             d.wait_ready()
             sender.start()

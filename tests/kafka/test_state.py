@@ -5,7 +5,6 @@ import math
 import os
 import random
 import signal
-import threading
 import time
 import unittest
 
@@ -262,7 +261,7 @@ class StateLost(Case):
         state_topic(target, 2)
         values = WORLD.hotel(500)
         frames = numbered([values[i % 500] for i in range(self.COUNT)], 2)
-        sender = threading.Thread(target=WORLD.send, args=(source, frames, 400))
+        sender = WORLD.sender(source, frames, 400)
         settings = {"session": 2000, "limits": "transaction_timeout: 30s"}
         with daemon(source, target, delivery, **settings) as one:
             one.wait_ready()
@@ -435,7 +434,7 @@ class StateLarge(Case):
                         rules=os.path.join(folder, "rules.yaml")) as two:
                 two.wait_ready()
                 eventually("each has one", lambda: one.json("/api/v1/status")["partitions"] == 1)
-                sender = threading.Thread(target=WORLD.send, args=(source, frames[-400:], 100))
+                sender = WORLD.sender(source, frames[-400:], 100)
                 sender.start()
                 eventually("two works", lambda: two.json("/api/v1/status")["forwarded"] > 20)
                 self.assert_stopped(one)
