@@ -10,6 +10,7 @@ enum {
     PRODUCE = 0, /* API keys */
     LIST_OFFSETS = 2,
     OFFSET_COMMIT = 8,
+    INIT_PRODUCER_ID = 22,
     ADD_PARTITIONS = 24,
     TXN_OFFSET_COMMIT = 28,
     DISTURBED = 3
@@ -71,11 +72,28 @@ void ek_mock_disturb(struct ek_mock *m, int requests, int answer_ms)
             answer_ms);
 }
 
-size_t ek_mock_disturbances(const struct ek_mock *m)
+static size_t count_left(const struct ek_mock *m, int16_t request)
 {
     size_t left = 0;
-    rd_kafka_mock_broker_error_stack_cnt(m->cluster, BROKER, PRODUCE, &left);
+    rd_kafka_mock_broker_error_stack_cnt(m->cluster, BROKER, request, &left);
     return left;
+}
+
+size_t ek_mock_disturbances(const struct ek_mock *m)
+{
+    return count_left(m, PRODUCE);
+}
+
+void ek_mock_await_registrations(struct ek_mock *m, int registrations)
+{
+    for (int i = 0; i < registrations; i++)
+        rd_kafka_mock_broker_push_request_error_rtts(m->cluster, BROKER, INIT_PRODUCER_ID, 1,
+                                                     RD_KAFKA_RESP_ERR_NO_ERROR, 0);
+}
+
+size_t ek_mock_registrations_left(const struct ek_mock *m)
+{
+    return count_left(m, INIT_PRODUCER_ID);
 }
 
 void ek_mock_refuse(struct ek_mock *m, int requests)

@@ -25,6 +25,10 @@ int ek_mock_topic(struct ek_mock *m, const char *topic, int partitions, struct e
 void ek_mock_disturb(struct ek_mock *m, int requests, int answer_ms);
 /* Return the number of pending disturbances. */
 size_t ek_mock_disturbances(const struct ek_mock *m);
+/* Count down `registrations` of producers that are idempotent or transactional. */
+void ek_mock_await_registrations(struct ek_mock *m, int registrations);
+/* Return how many of them have not taken place. */
+size_t ek_mock_registrations_left(const struct ek_mock *m);
 /* Reject the next `requests` produce requests as too large. */
 void ek_mock_refuse(struct ek_mock *m, int requests);
 /* Reject the next `requests` for offsets of partitions, as by a broker that does not lead them. */

@@ -10,7 +10,7 @@
 /* Pause between two attempts of a call, doubled up to the maximum. */
 enum { PAUSE_MS = 100, PAUSE_MAX_MS = 2000, WAIT_FOR_EVER = -1 };
 
-enum job { JOB_NONE, JOB_OPEN, JOB_COMMIT, JOB_ABORT, JOB_STOP };
+enum job { JOB_NONE, JOB_COMMIT, JOB_ABORT, JOB_STOP };
 /* Result of a call. */
 enum verdict { DONE, AGAIN, ABORT, END };
 
@@ -296,16 +296,15 @@ static enum job next_job(struct ek_txn *t)
 static void *run(void *context)
 {
     struct ek_txn *t = context;
-    enum job job = JOB_OPEN;
+    enum job job;
     bool ready = must(t, "register", call_init);
-    for (; ready && job != JOB_STOP; job = next_job(t)) {
-        if (job == JOB_OPEN)
-            do_open(t, EK_TXN_OPEN);
-        else if (job == JOB_COMMIT)
+    if (ready)
+        do_open(t, EK_TXN_OPEN);
+    while (ready && (job = next_job(t)) != JOB_STOP)
+        if (job == JOB_COMMIT)
             do_commit(t);
         else
             do_abort(t);
-    }
     pthread_mutex_lock(&t->lock);
     bool open = t->state == EK_TXN_OPEN || t->state == EK_TXN_COMMITTED;
     pthread_mutex_unlock(&t->lock);
@@ -368,11 +367,6 @@ void ek_txn_commit(struct ek_txn *t, rd_kafka_topic_partition_list_t *offsets,
 void ek_txn_abort(struct ek_txn *t)
 {
     start_job(t, JOB_ABORT);
-}
-
-void ek_txn_reopen(struct ek_txn *t)
-{
-    start_job(t, JOB_OPEN);
 }
 
 bool ek_txn_stop(struct ek_txn *t, int64_t wait_ms)

@@ -2,12 +2,11 @@
  *
  * librdkafka allows one transactional call at a time and blocks while brokers are away; the reader
  * continues meanwhile. The reader requests the end of a transaction; `wakeup` is signaled when it
- * is done. The next transaction opens at once after a commit. After an abort it opens on
- * ek_txn_reopen, because the reader must first withdraw the messages queued behind the aborted
- * ones.
+ * is done. The next transaction opens at once after a commit. After an abort the client cannot be
+ * used any more, see daemon/stage/transactions.c.
  *
  *     opening -> open -> committing -> opening
- *                open -> aborting, or committing failed -> aborting -> aborted -> opening
+ *                open -> aborting, or committing failed -> aborting -> aborted
  *
  * Any thread may produce from the `opened` hook until the reader requests the end; the reader must
  * close the writers first (daemon/kafka/output_writer.h). Retriable errors are retried, abortable
@@ -32,7 +31,7 @@ enum ek_txn_state {
     EK_TXN_BUSY,      /* in transition: `wakeup` will be signaled */
     EK_TXN_OPEN,      /* can be ended */
     EK_TXN_COMMITTED, /* returned once; the next transaction is open */
-    EK_TXN_ABORTED,   /* waits for ek_txn_reopen */
+    EK_TXN_ABORTED,   /* the last state */
     EK_TXN_BROKEN,    /* fatal error */
 };
 
@@ -74,8 +73,6 @@ void ek_txn_commit(struct ek_txn *t, rd_kafka_topic_partition_list_t *offsets,
 void ek_txn_abort(struct ek_txn *t);
 /* Return the error that caused the last abort; 0 if the caller requested it. */
 rd_kafka_resp_err_t ek_txn_abort_reason(struct ek_txn *t);
-/* Start to open the next transaction after EK_TXN_ABORTED, without waiting. */
-void ek_txn_reopen(struct ek_txn *t);
 
 /* Abort the open transaction and end the thread within wait_ms. Return false if a client call still
  * blocks, which only a broker response can end. */

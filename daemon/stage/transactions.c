@@ -9,9 +9,8 @@
 
 /* Isolate a message the broker rejects: the error does not name it. Abort, retry in transactions of
  * 1/8, and recurse until one message fails alone. It is sent once more as a dead letter or
- * truncated. Each isolation costs one more abort, because librdkafka detects a sequence gap in the
- * next transaction. Give up after REFUSALS_MAX aborts that isolate no message, as when a topic
- * rejects an alert. */
+ * truncated. Give up after REFUSALS_MAX aborts that isolate no message, as when a topic rejects an
+ * alert. */
 enum { REFUSALS_MAX = 4, SEARCH_PARTS = 8, HURRY_PART = 2, TEXT_BYTES = 600, NO_RIGHT_MS = 500 };
 /* Replace a client that has lost its transaction, but at most REPLACED_MAX times in a row, each
  * time after a longer pause: two instances of one name take the transaction from each other. */
@@ -261,7 +260,6 @@ static int too_often(struct ek_txn_coordinator *t, struct ek_error *e)
         return no_right(t, err, e);
     if (!message)
         return EK_OK;
-    ek_output_request_limits(t->tools.output);
     suspect(t, err);
     if (t->refusals < REFUSALS_MAX)
         return EK_OK;
@@ -270,20 +268,6 @@ static int too_often(struct ek_txn_coordinator *t, struct ek_error *e)
                          "it: %s; raise 'max.message.bytes' of the output topics, or permit "
                          "DescribeConfigs on them: after a restart batches are smaller",
                          rd_kafka_err2str(err));
-}
-
-/* Rewind after an abort, then open the next transaction. */
-static int rewind_offsets(struct ek_txn_coordinator *t, struct ek_error *e)
-{
-    int rc = too_often(t, e);
-    ek_log_write(t->tools.log, EK_LOG_WARN, "transaction_aborted", "reason=%s",
-                 rd_kafka_err2name(ek_txn_abort_reason(t->txn)));
-    if (!rc)
-        rc = ek_input_rewind(t->tools.input, e);
-    finish_batch(t, false);
-    if (!rc)
-        ek_txn_reopen(t->txn);
-    return rc;
 }
 
 /* Return whether the client may be replaced once more, and set the time. */
@@ -322,9 +306,28 @@ static int shrink_batches(struct ek_txn_coordinator *t, struct ek_error *e)
     int rc = replace_client(t, e);
     ek_log_text(t->tools.log, EK_LOG_INFO, "batches_reduced",
                 "a topic takes less at a time than before (max.message.bytes)");
-    t->replace_ms = 0;
     t->most = 0;
     t->refusals = 0;
+    return rc;
+}
+
+/* Continue after an abort. The aborted client may have purged batches that a broker has, because
+ * their responses were lost, and would number the next batches as these. Under the same epoch a
+ * broker takes such a batch for one that it has, and drops it. A new client has a new epoch. */
+static int handle_abort(struct ek_txn_coordinator *t, struct ek_error *e)
+{
+    t->replace_ms = 0;
+    if (ek_output_exceeds_limits(t->tools.output))
+        return shrink_batches(t, e);
+    int rc = too_often(t, e);
+    ek_log_write(t->tools.log, EK_LOG_WARN, "transaction_aborted", "reason=%s",
+                 rd_kafka_err2name(ek_txn_abort_reason(t->txn)));
+    if (rc)
+        finish_batch(t, false);
+    else
+        rc = replace_client(t, e);
+    if (!rc && t->most) /* is the batch too large? */
+        ek_output_request_limits(t->tools.output);
     return rc;
 }
 
@@ -386,10 +389,8 @@ static int advance(struct ek_txn_coordinator *t, bool now, struct ek_error *e)
     t->open = state == EK_TXN_OPEN || state == EK_TXN_COMMITTED;
     if (t->most && !suspects(t))
         t->most = 0;
-    if (state == EK_TXN_ABORTED && ek_output_exceeds_limits(t->tools.output))
-        return shrink_batches(t, e);
     if (state == EK_TXN_ABORTED)
-        return rewind_offsets(t, e);
+        return handle_abort(t, e);
     if (state == EK_TXN_OPEN && t->unknown) { /* brokers have finished the former transaction */
         t->unknown = false;
         return ek_input_refresh_committed(t->tools.input, e);

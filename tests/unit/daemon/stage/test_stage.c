@@ -311,6 +311,25 @@ START_TEST(exactly_once_an_abort_goes_back_and_counts_each_list_once)
 }
 END_TEST
 
+/* Under the epoch of an aborted transaction brokers could drop a batch as a duplicate. */
+START_TEST(exactly_once_after_an_abort_the_producer_registers_for_a_new_epoch)
+{
+    struct scene s;
+    begin(&s);
+    set(&s, "input.delivery", "exactly_once");
+    outlive_the_test(&s);
+    feed(&s, 0, LISTS);
+    ek_mock_await_registrations(s.mock, 2); /* at the start, after the abort */
+    ek_mock_refuse_offsets(s.mock, 1);
+    start(&s);
+    wait_for(&s, LISTS);
+    ck_assert_uint_eq(ek_metrics_counter(ek_stage_parts(s.stage).metrics, EK_COUNT_TXN_ABORTED), 1);
+    ck_assert_uint_eq(ek_mock_registrations_left(s.mock), 0);
+    finish(&s);
+    end(&s);
+}
+END_TEST
+
 START_TEST(exactly_once_a_right_that_is_missing_ends_the_stage)
 {
     struct scene s;
@@ -392,6 +411,7 @@ Suite *suite_stage(void)
                     exactly_once_messages_come_out_or_become_dead_letters,
                     exactly_once_several_workers_keep_the_order_of_each_partition,
                     exactly_once_an_abort_goes_back_and_counts_each_list_once,
+                    exactly_once_after_an_abort_the_producer_registers_for_a_new_epoch,
                     exactly_once_a_right_that_is_missing_ends_the_stage,
                     without_an_output_lists_are_observed_and_their_offsets_committed,
                     few_in_flight_hold_the_input_back_and_nothing_is_lost,
