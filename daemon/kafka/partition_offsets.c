@@ -118,6 +118,9 @@ void ek_partition_offsets_rewind(struct ek_partition_offsets *l, struct ek_parti
     assignment->next = assignment->last_seen = assignment->committed;
     assignment->last_print = assignment->print;
     assignment->next_expected = first;
+    /* the message to compare was the one before the former position */
+    assignment->misplaced |= assignment->verify_offset >= 0;
+    assignment->verify_offset = -1;
 }
 
 void ek_partition_offsets_reset(struct ek_partition_offsets *l, struct ek_partition *assignment,

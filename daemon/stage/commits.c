@@ -167,8 +167,13 @@ static int seek(struct ek_input *in, rd_kafka_topic_partition_list_t *list, stru
 {
     rd_kafka_error_t *problem = rd_kafka_seek_partitions(in->client, list, SEEK_FOR_EVER);
     rd_kafka_resp_err_t err = problem ? rd_kafka_error_code(problem) : 0;
-    for (int i = 0; i < list->cnt; i++)
-        err = err ? err : list->elems[i].err;
+    for (int i = 0; i < list->cnt && !err; i++) {
+        const rd_kafka_topic_partition_t *p = &list->elems[i];
+        err = p->err;
+        if (err == RD_KAFKA_RESP_ERR__STATE) /* the client has stopped fetching */
+            err = ek_input_detach(
+                in, ek_partition_offsets_find(in->partitions, p->topic, p->partition));
+    }
     rd_kafka_error_destroy(problem);
     if (!err)
         return EK_OK;

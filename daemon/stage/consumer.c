@@ -60,9 +60,7 @@ static void reopen(struct ek_input *in, struct ek_partition *assignment, int64_t
         in->hooks.reset(in->hooks.context, assignment, low);
 }
 
-/* Stop fetching a partition, with the eager protocol all of them. The client resets the forwarding
- * of their queues when it has stopped, so they are assigned again by the next check. */
-static rd_kafka_resp_err_t detach(struct ek_input *in, struct ek_partition *one)
+rd_kafka_resp_err_t ek_input_detach(struct ek_input *in, struct ek_partition *one)
 {
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
     rd_kafka_error_t *problem = NULL;
@@ -121,7 +119,7 @@ static void seek_to(struct ek_input *in, struct ek_partition *assignment, int64_
     rd_kafka_error_t *problem = rd_kafka_seek_partitions(in->client, list, -1);
     rd_kafka_resp_err_t err = problem ? rd_kafka_error_code(problem) : list->elems[0].err;
     if (err == RD_KAFKA_RESP_ERR__STATE) /* the client has stopped fetching */
-        err = detach(in, assignment);
+        err = ek_input_detach(in, assignment);
     if (err)
         ek_kafka_report_topic(&in->watch, err, EK_KAFKA_CONSUME, assignment->topic,
                               "cannot move to the new position");

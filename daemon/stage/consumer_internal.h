@@ -69,6 +69,10 @@ void ek_input_log_recreated(struct ek_input *in, const char *topic, int partitio
 /* Return true if waiting for brokers must end. */
 bool ek_input_is_stopping(const struct ek_input *in);
 
+/* Stop fetching a partition, with the eager protocol all of them. The client resets the forwarding
+ * of their queues when it has stopped, so they are assigned at their positions by the next check.
+ * Return an error of the client. */
+rd_kafka_resp_err_t ek_input_detach(struct ek_input *in, struct ek_partition *one);
 /* Return the number of assigned partitions. */
 int ek_input_open_count(struct ek_input *in);
 /* Commit the log's start `low` as position of a partition of which no transaction has a message,

@@ -146,6 +146,21 @@ START_TEST(a_lane_that_goes_back_takes_everything_behind_its_commit_again)
 }
 END_TEST
 
+/* Message 99 was to be compared, and 80 is read in its place. */
+START_TEST(a_partition_that_is_read_again_is_compared_at_its_new_position)
+{
+    struct ek_partition_offsets *l = ek_partition_offsets_new();
+    struct ek_partition *assignment = ek_partition_offsets_open(l, "t", 0, 80);
+    struct ek_inflight *a = ek_partition_offsets_start(l, assignment, 80);
+    assignment->verify_offset = 99;
+    ek_partition_offsets_rewind(l, assignment);
+    ck_assert_int_eq(assignment->verify_offset, -1);
+    ck_assert(assignment->misplaced);
+    ek_partition_offsets_finish(l, a);
+    ek_partition_offsets_free(l);
+}
+END_TEST
+
 START_TEST(the_first_message_tells_where_a_lane_begins_that_did_not_know)
 {
     struct ek_partition_offsets *l = ek_partition_offsets_new();
@@ -233,6 +248,7 @@ Suite *suite_partition_offsets(void)
                     a_lane_is_found_among_many_partitions_of_several_topics,
                     a_ticket_is_loose_from_the_loss_of_its_partition_on,
                     a_lane_that_goes_back_takes_everything_behind_its_commit_again,
+                    a_partition_that_is_read_again_is_compared_at_its_new_position,
                     the_first_message_tells_where_a_lane_begins_that_did_not_know,
                     what_is_read_before_the_committed_offset_moves_it_only_behind_it,
                     a_lane_that_goes_back_before_its_commit_expects_anything_from_there,
