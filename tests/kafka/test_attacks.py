@@ -231,7 +231,7 @@ class AnInputThatGrows(Case):
             eventually("it has it all", lambda: shares(d) == [4])
             send(400, 4)
             d.wait_drained()
-            self.assertEqual(d.status()["observed_lists"], 1600, d.log())
+            self.assertEqual(d.status()["observed_lists"], 1600, one.log() + two.log() + d.log())
             self.assertEqual(d.stop(), 0, d.log())
         self.count("grown", delivery, 1600, target)
 
