@@ -59,7 +59,8 @@ static int is_mixture(const struct ek_diagnosis *g)
 static double spread_recovery_bet(const struct ek_detector *d, const struct ek_episode *e,
                                   const struct ek_list_stats *record)
 {
-    const struct ek_baseline *b = &d->profile->baseline[e->feature];
+    struct ek_baseline own;
+    const struct ek_baseline *b = ek_episode_baseline(d, e, &own);
     double q = fmin(e->diagnosis.incoherent, MIXTURE_MOST);
     if (!ek_spread_known(b, record->usable))
         return 1;
@@ -95,17 +96,29 @@ static const struct ek_value *find_value(const struct ek_split *s, int cell)
     return NULL;
 }
 
-/* Return whether a segment value with this fraction of the lists may still be faulty. now: its
- * evidence since the recovery began, NULL without lists. */
-static int is_awaited(const struct ek_episode *e, const struct ek_value *now, double part)
+static bool is_late(const struct ek_episode *e)
 {
-    int late = e->lists - e->recovering_at >= VALUE_TIMEOUT;
+    return e->lists - e->recovering_at >= VALUE_TIMEOUT;
+}
+
+/* Return whether a segment value is surely faulty since the recovery began. */
+static bool is_faulty(const struct ek_episode *e, const struct ek_value *now)
+{
+    return now->evidence > (is_late(e) ? EK_SPLIT_CLEAR : FAULTY);
+}
+
+/* Return whether a segment value with this fraction of the lists may be faulty or healthy. now: its
+ * evidence since the recovery began, NULL without lists. */
+static bool is_awaited(const struct ek_episode *e, const struct ek_value *now, double part)
+{
     double harm = ek_episode_has_level(e) && e->query_feature < 0
                       ? CERTAINTY_PER_SHIFT * fabs(e->diagnosis.level.shift_ln)
                       : CERTAINTY;
     if (part < FRACTION_LEAST)
-        return 0;
-    return now ? now->evidence >= (late ? 0 : -fmin(harm, CERTAINTY)) : !late;
+        return false;
+    if (!now)
+        return !is_late(e);
+    return !is_faulty(e, now) && now->evidence >= (is_late(e) ? 0 : -fmin(harm, CERTAINTY));
 }
 
 /* Return whether a change stays one of all traffic until it has ended in each segment. Small
@@ -116,13 +129,23 @@ static bool stays_in_all_traffic(const struct ek_detector *d, const struct ek_ep
     return (class == EK_ITEMS || class == EK_SHAPE) && ek_incident_has_ended(d, e);
 }
 
+/* End a recovery that the lists contradict: the next one has lists of its own. */
+static void restart_recovery(struct ek_episode *e)
+{
+    e->recovering = 0;
+    e->recovery = e->recovery_ln = 0;
+}
+
 /* Check one dimension since the recovery began. Return EK_RECOVERY_PARTIAL if the change was handed
- * over to some values, EK_RECOVERY_NONE while some may be faulty. */
-static enum ek_recovery check_dimension(struct ek_detector *d, struct ek_episode *e, int dimension)
+ * over to all faulty values, EK_RECOVERY_NONE while some may be faulty. Lists without a value have
+ * no segment, so nothing is handed over while they are faulty. Set *goes_on to whether the change
+ * goes on in all values, or in some that cannot take it. */
+static enum ek_recovery check_dimension(struct ek_detector *d, struct ek_episode *e, int dimension,
+                                        bool *goes_on)
 {
     struct ek_split all, now;
     struct ek_window w;
-    int faulty = 0, fine = 0, awaited = 0;
+    int faulty = 0, unnamed = 0, better = 0, fine = 0, awaited = 0;
     int lists = ek_detector_window(d, e->feature, e->cell, e->since_row, &w);
     struct ek_change c = ek_change_compute(d, e, &w);
     ek_split_lists(d, &w, dimension, &all);
@@ -132,14 +155,22 @@ static enum ek_recovery check_dimension(struct ek_detector *d, struct ek_episode
         awaited +=
             is_awaited(e, find_value(&now, all.value[i].cell), (double)all.value[i].lists / lists);
     for (int i = 0; i < now.count; i++) {
-        fine += now.value[i].evidence < 0;
-        faulty += now.value[i].cell >= 0 && now.value[i].evidence > FAULTY;
-        if (now.value[i].evidence <= FAULTY)
+        better += now.value[i].evidence < 0;
+        fine += now.value[i].evidence < -EK_SPLIT_CLEAR;
+        if (is_faulty(e, &now.value[i])) {
+            faulty++;
+            unnamed += now.value[i].cell < 0;
+        } else {
             now.value[i].evidence = 0; /* excludes the value from the handover */
+        }
     }
-    if (faulty && fine && !stays_in_all_traffic(d, e))
+    if (!awaited && !faulty)
+        return EK_RECOVERY_FULL;
+    bool stays = unnamed || stays_in_all_traffic(d, e), known = faulty && !awaited;
+    if (known && fine && !stays)
         return ek_localize_to(d, e, &now) ? EK_RECOVERY_PARTIAL : EK_RECOVERY_NONE;
-    return faulty || awaited ? EK_RECOVERY_NONE : EK_RECOVERY_FULL;
+    *goes_on = (faulty && !better) || (known && stays);
+    return EK_RECOVERY_NONE;
 }
 
 /* Check the segments of a change of all traffic: it ends when it has ended in each, and continues
@@ -148,12 +179,17 @@ static enum ek_recovery check_dimension(struct ek_detector *d, struct ek_episode
 static enum ek_recovery check_segments(struct ek_detector *d, struct ek_episode *e)
 {
     enum ek_recovery result = EK_RECOVERY_FULL;
-    int count = e->cell ? 0 : ek_cells_dimensions(d->cells);
+    int count = e->cell ? 0 : ek_cells_dimensions(d->cells), going_on = 0;
     for (int i = 0; i < count && result != EK_RECOVERY_PARTIAL; i++) {
-        enum ek_recovery one = check_dimension(d, e, i);
+        bool goes_on = false;
+        enum ek_recovery one = check_dimension(d, e, i, &goes_on);
+        going_on += goes_on;
         if (one != EK_RECOVERY_FULL)
             result = one;
     }
+    if (count && going_on == count && result == EK_RECOVERY_NONE &&
+        (ek_episode_has_level(e) || is_mixture(&e->diagnosis)))
+        restart_recovery(e);
     return result;
 }
 
@@ -218,8 +254,7 @@ static enum ek_recovery check_recovery(struct ek_detector *d, struct ek_episode 
     if (result == EK_RECOVERY_NONE && e->lists - e->recovering_at >= RECOVERY_TIMEOUT) {
         if (has_looked_normal(e))
             return EK_RECOVERY_FULL;
-        e->recovering = 0;
-        e->recovery = 0;
+        restart_recovery(e);
     }
     return result;
 }

@@ -102,15 +102,16 @@ static struct move move_of_category(const struct ek_detector *d, const struct ek
 static struct move move_of(const struct ek_detector *d, const struct ek_episode *e, uint64_t row,
                            const struct ek_list_stats *o)
 {
-    const struct ek_baseline *b = &d->profile->baseline[e->feature];
+    struct ek_baseline own;
+    const struct ek_baseline *b = ek_episode_baseline(d, e, &own);
     int which = ek_change_share(e->diagnosis.class);
     if (e->diagnosis.class == EK_NEW_CATEGORY)
         return move_of_category(d, e, row);
     if (which < 0)
-        return (struct move){log(e->diagnosis.spread_ratio), ek_change_spread(d, e->feature, o),
+        return (struct move){log(e->diagnosis.spread_ratio), ek_change_spread(b, o),
                              b->spread_sd[ek_size_class(o->usable)], INFINITY};
-    return share_move(e->diagnosis.share[which] - b->share[which], ek_change_excess_share(d, e, o),
-                      b->share[which]);
+    return share_move(e->diagnosis.share[which] - b->share[which],
+                      ek_change_excess_share(b, which, o), b->share[which]);
 }
 
 /* Return the membership of a list for classes without a level, or NAN if unknown. It is

@@ -25,18 +25,15 @@ int ek_change_share(enum ek_class class)
     }
 }
 
-double ek_change_excess_share(const struct ek_detector *d, const struct ek_episode *e,
-                              const struct ek_list_stats *o)
+double ek_change_excess_share(const struct ek_baseline *b, int which, const struct ek_list_stats *o)
 {
-    int which = ek_change_share(e->diagnosis.class);
-    return o->share[which] == EK_SHARE_UNKNOWN ? (double)NAN
-                                               : (double)o->share[which] / EK_SHARE_WHOLE -
-                                                     d->profile->baseline[e->feature].share[which];
+    return o->share[which] == EK_SHARE_UNKNOWN
+               ? (double)NAN
+               : (double)o->share[which] / EK_SHARE_WHOLE - b->share[which];
 }
 
-double ek_change_spread(const struct ek_detector *d, int feature, const struct ek_list_stats *o)
+double ek_change_spread(const struct ek_baseline *b, const struct ek_list_stats *o)
 {
-    const struct ek_baseline *b = &d->profile->baseline[feature];
     return ek_spread_known(b, o->usable) ? o->spread - b->spread_mean[ek_size_class(o->usable)]
                                          : (double)NAN;
 }
@@ -47,20 +44,22 @@ static double statistic(const struct ek_detector *d, const struct ek_episode *e,
                         const struct ek_window *w, int i)
 {
     const struct ek_list_stats *o = &w->record[i];
+    const struct ek_baseline *b = &d->profile->baseline[e->feature];
+    int which = ek_change_share(e->diagnosis.class);
     switch (e->diagnosis.class) {
     case EK_SHAPE:
     case EK_ITEMS:
         if (w->single)
             break;
-        return ek_change_spread(d, e->feature, o);
+        return ek_change_spread(b, o);
     case EK_NEW_CATEGORY:
         return ek_categories_shift_probability(d->categories, e->feature, &e->category,
                                                d->window_row[i]);
     default:
         break;
     }
-    if (ek_change_share(e->diagnosis.class) >= 0)
-        return ek_change_excess_share(d, e, o);
+    if (which >= 0)
+        return ek_change_excess_share(b, which, o);
     return o->usable ? o->r - w->mu : (double)NAN;
 }
 
@@ -393,7 +392,8 @@ int ek_localize_to(struct ek_detector *d, struct ek_episode *e, const struct ek_
 {
     int hits = 0;
     for (int i = 0; i < s->count; i++)
-        hits += is_hit(&s->value[i]) && !ek_episode_at(d, s->value[i].cell, e->feature);
+        hits += is_hit(&s->value[i]) && s->value[i].cell >= 0 &&
+                !ek_episode_at(d, s->value[i].cell, e->feature);
     if (hits > ek_episodes_available(d))
         return 0;
     for (int i = 0; i < s->count; i++)

@@ -34,12 +34,11 @@ struct ek_split {
 
 /* Return the EK_SHARE_... index of the share that a class concerns, or -1. */
 int ek_change_share(enum ek_class class);
-/* Return the share that the class of the episode concerns, in list statistics `o`, minus its
- * training value; NAN if unknown. */
-double ek_change_excess_share(const struct ek_detector *d, const struct ek_episode *e,
+/* Return share `which` (EK_SHARE_...) of a list minus its usual value, or NAN if unknown. */
+double ek_change_excess_share(const struct ek_baseline *b, int which,
                               const struct ek_list_stats *o);
-/* Return the ln spread of a list minus its training value, or NAN if unknown. */
-double ek_change_spread(const struct ek_detector *d, int feature, const struct ek_list_stats *o);
+/* Return the ln spread of a list minus its usual value, or NAN if unknown. */
+double ek_change_spread(const struct ek_baseline *b, const struct ek_list_stats *o);
 /* Return the change of the episode's diagnosis, from its level or, for classes without one, fitted
  * to the lists of w. */
 struct ek_change ek_change_compute(struct ek_detector *d, const struct ek_episode *e,

@@ -1,4 +1,5 @@
 /* Detector: findings with class and segment, and healthy changes. */
+#include "detect/merge.h"
 #include "tests/detector.h"
 
 START_TEST(calm_traffic_raises_nothing)
@@ -631,6 +632,97 @@ START_TEST(a_fault_of_one_arm_that_spreads_to_all_is_told_of_all_without_a_gap)
 }
 END_TEST
 
+/* Arms A and B, then C and D, four lists each. The lists of D have no arm in `nameless` traffic. */
+static int of_four_arms(struct bench *b, struct ek_list *q, bool nameless)
+{
+    static const char *const names[] = {"A", "B", "C", "D"};
+    uint64_t n = b->world.stream.number;
+    int arm = (int)(n / 4 % 2 * 2 + n % 2);
+    q->segments[0].value = stream_text(names[arm]);
+    q->segment_count = nameless && arm == 3 ? 0 : 1;
+    return arm;
+}
+
+static void four_arms(struct bench *b, struct ek_list *q)
+{
+    of_four_arms(b, q, false);
+}
+
+static void cents_in_four_arms(struct bench *b, struct ek_list *q)
+{
+    of_four_arms(b, q, false);
+    cents(b, q);
+}
+
+static void cents_in_c_and_d(struct bench *b, struct ek_list *q)
+{
+    if (of_four_arms(b, q, false) >= 2)
+        cents(b, q);
+}
+
+static void three_arms(struct bench *b, struct ek_list *q)
+{
+    of_four_arms(b, q, true);
+}
+
+static void cents_in_three_arms(struct bench *b, struct ek_list *q)
+{
+    of_four_arms(b, q, true);
+    cents(b, q);
+}
+
+static void cents_without_a_and_b(struct bench *b, struct ek_list *q)
+{
+    if (of_four_arms(b, q, true) >= 2)
+        cents(b, q);
+}
+
+/* Run lists, of which those of C and D are faulty. Each must have a finding. */
+static void c_and_d_stay_in_force(struct bench *b, int lists, fault *harm)
+{
+    for (int i = 0; i < lists; i++) {
+        int count;
+        run(b, 1, harm);
+        const int16_t *cells = ek_detector_cells(b->detector, &count);
+        if (b->world.stream.number / 4 % 2 == 0)
+            continue;
+        ck_assert_msg(ek_detector_has_open(b->detector, 0, 0) ||
+                          (cells[1] >= 0 && ek_detector_has_open(b->detector, 0, cells[1])),
+                      "list %d has no finding", i);
+    }
+}
+
+START_TEST(a_fault_that_ends_in_two_of_four_arms_goes_on_in_both_others)
+{
+    struct bench b;
+    setup(&b, 13);
+    run(&b, BEFORE, four_arms);
+    run(&b, 400, cents_in_four_arms);
+    ck_assert_int_eq(b.count[EK_CONFIRMED], 1);
+    ck_assert_ptr_null(b.last[EK_CONFIRMED].value);
+    c_and_d_stay_in_force(&b, 400, cents_in_c_and_d);
+    ck_assert_int_eq(b.count[EK_CONFIRMED], 3);
+    ck_assert(!ek_detector_has_open(b.detector, 0, 0));
+    run(&b, 200, four_arms);
+    ck_assert_int_eq(b.count[EK_RECOVERED], 2);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(a_fault_that_goes_on_in_lists_without_an_arm_stays_one_of_all_traffic)
+{
+    struct bench b;
+    setup(&b, 13);
+    run(&b, BEFORE, three_arms);
+    run(&b, 400, cents_in_three_arms);
+    ck_assert_int_eq(b.count[EK_CONFIRMED], 1);
+    c_and_d_stay_in_force(&b, 400, cents_without_a_and_b);
+    run(&b, 200, three_arms);
+    ck_assert_int_eq(b.count[EK_RECOVERED], 1);
+    teardown(&b);
+}
+END_TEST
+
 static void absent_in_arm_b(struct bench *b, struct ek_list *q)
 {
     if (b->world.stream.arm_b)
@@ -793,6 +885,8 @@ Suite *suite_detector(void)
         a_list_of_another_shape_is_refused_and_not_counted, the_same_stream_gives_the_same_findings,
         a_fault_where_two_dimensions_meet_is_confirmed_once_and_not_passed_round,
         a_fault_that_ends_for_one_arm_only_goes_on_in_the_other,
+        a_fault_that_ends_in_two_of_four_arms_goes_on_in_both_others,
+        a_fault_that_goes_on_in_lists_without_an_arm_stays_one_of_all_traffic,
         a_fault_of_one_arm_that_spreads_to_all_is_told_of_all_without_a_gap,
         a_fault_without_a_level_that_ends_for_one_arm_goes_on_in_the_other,
         a_sale_does_not_pass_from_one_segment_to_another,
