@@ -167,7 +167,9 @@ static struct query_factor find_query_factor(struct ek_detector *d, const struct
         if (moving < MOVING_LISTS)
             continue;
         fit_line_before(d, e, m, &line);
+        const struct ek_own_spread own = w->own;
         ek_detector_window(d, e->feature, e->cell, e->since_row, w);
+        w->own = own;
         int n = collect_offsets(d, w, m, &moving);
         for (double sign = 1; sign >= -1; sign -= 2) {
             double line_gain = factor_gain(d, &line, sign, w->scratch, n);
@@ -681,9 +683,9 @@ void ek_refine_since(struct ek_detector *d, struct ek_episode *e)
     const float *density = ek_profile_density(d->profile, e->feature);
     uint64_t from = e->since_row > SINCE_REACH ? e->since_row - SINCE_REACH : 0;
     uint64_t healthy = first_healthy_row(d, e);
-    double q = fmin(e->diagnosis.level.share, SINCE_SHARE), tail = 0, largest = -INFINITY;
+    double q = fmin(e->diagnosis.level.share, SINCE_SHARE), tail = 0, largest = 0;
     struct ek_window w;
-    int best = -1;
+    int best = 0;
     if (from < healthy)
         from = healthy;
     for (int i = ek_detector_window(d, e->feature, e->cell, from, &w) - 1; i >= 0; i--) {
@@ -696,7 +698,7 @@ void ek_refine_since(struct ek_detector *d, struct ek_episode *e)
             best = i;
         }
     }
-    if (best >= 0)
+    if (largest > 0) /* the lists of a joined change have findings of their own */
         ek_episode_begin(d, e, d->window_row[best]);
 }
 

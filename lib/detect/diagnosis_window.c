@@ -136,7 +136,8 @@ void ek_scheduler_refill(struct ek_detector *d)
         if (lists_overdue(e) < 0)
             continue;
         if (e->phase == EK_PHASE_SUSPECTED)
-            suspected_left++;
+            suspected_left += !(d->open[e->feature] &&
+                                ek_detector_is_explained(d, d->cell_of, e->feature, e->cell));
         else if (!update || lists_overdue(e) > lists_overdue(update))
             update = e;
     }
