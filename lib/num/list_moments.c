@@ -8,7 +8,7 @@
 #include <limits.h>
 #include <string.h>
 
-enum { ARRAYS = 8, PADDING = 16 };
+enum { ARRAYS = 7, PADDING = 16 };
 
 int ek_list_moments_new(struct ek_list_moments **out, int features)
 {
@@ -23,8 +23,8 @@ int ek_list_moments_new(struct ek_list_moments **out, int features)
         ek_list_moments_free(s);
         return EK_ENOMEM;
     }
-    float **arrays[ARRAYS] = {&s->ln,      &s->ln2,      &s->usable,   &s->zero,
-                              &s->missing, &s->negative, &s->infinite, &s->tied};
+    float **arrays[ARRAYS] = {&s->ln,      &s->ln2,      &s->usable, &s->zero,
+                              &s->missing, &s->negative, &s->tied};
     for (int i = 0; i < ARRAYS; i++)
         *arrays[i] = m + (size_t)i * (size_t)padded;
     s->features = features;
@@ -148,7 +148,7 @@ void ek_list_moments_compute(struct ek_list_moments *s, const float *x, int rows
 
 struct sums {
     float ln, ln2;
-    int zero, missing, infinite, negative;
+    int zero, missing, negative;
 };
 
 static float float_of(int32_t bits)
@@ -175,14 +175,10 @@ static float ln_about(int32_t magnitude, float pivot)
 static void add_value(struct sums *s, int32_t bits, float pivot)
 {
     int32_t magnitude = bits & EK_BITS_MAGNITUDE;
-    if (magnitude > EK_BITS_INF) {
+    if (magnitude >= EK_BITS_INF) {
         s->missing++;
-        return;
-    }
-    if (magnitude < EK_BITS_NORMAL) {
+    } else if (magnitude < EK_BITS_NORMAL) {
         s->zero++;
-    } else if (magnitude == EK_BITS_INF) {
-        s->infinite++;
     } else {
         float ln = ln_about(magnitude, pivot);
         s->ln += ln;
@@ -203,7 +199,7 @@ static float ties_of(const struct ek_list_moments *s, const float *x, int featur
     int pairs = 0, picked = 0;
     for (int a = 0; a < s->picks; a++) {
         int32_t bits = bits_at(s, x, s->pick[a], feature);
-        if ((bits & EK_BITS_MAGNITUDE) > EK_BITS_INF)
+        if ((bits & EK_BITS_MAGNITUDE) >= EK_BITS_INF)
             continue;
         picked++;
         for (int b = 0; b < a; b++)
@@ -223,11 +219,10 @@ void ek_list_moments_scalar(struct ek_list_moments *to, const float *x, int rows
             add_value(&s, bits_at(to, x, r, f), pivot[f]);
         to->ln[f] = s.ln;
         to->ln2[f] = s.ln2;
-        to->usable[f] = (float)(rows - s.zero - s.missing - s.infinite);
+        to->usable[f] = (float)(rows - s.zero - s.missing);
         to->zero[f] = (float)s.zero;
         to->missing[f] = (float)s.missing;
         to->negative[f] = (float)s.negative;
-        to->infinite[f] = (float)s.infinite;
         to->tied[f] = ties_of(to, x, f, rows - s.missing);
     }
 }

@@ -1,11 +1,11 @@
 /* Sums over the rows of one list for all features at once, the input of the list statistics.
  *
  * x is [rows, features], row-major; every array of the result is [features]. A value is missing if
- * it is NaN, and usable if it is finite and nonzero. Denormals count as zero. `tied` is the
- * fraction of pairs of equal values, times the present values less one. It does not depend on the
- * order of the rows, nor in expectation on their number: it is exact for up to EK_PICKS_MAX rows,
- * and measured on so many rows of longer lists, which a hash of their values selects. Infinities
- * are counted in `infinite` and are not usable. `negative` counts usable values below zero.
+ * it is NaN or infinite, and usable if it is neither missing nor zero. Denormals count as zero.
+ * `tied` is the fraction of pairs of equal values, times the present values less one. It does not
+ * depend on the order of the rows, nor in expectation on their number: it is exact for up to
+ * EK_PICKS_MAX rows, and measured on so many rows of longer lists, which a hash of their values
+ * selects. `negative` counts usable values below zero.
  *
  * ln and ln2 are sums of (ln|x| - pivot) and its square; a pivot near the mean avoids cancellation.
  * The error of one difference d is below 1e-6 + 1e-7 |d|. Pivots must be finite. Every instruction
@@ -27,7 +27,7 @@ struct ek_list_moments {
     int pick[EK_PICKS_MAX], picks; /* rows whose pairs are compared */
     int features, padded; /* padded: elements per array, a multiple of 16; the rest stays 0 */
     float *ln, *ln2;      /* sums over usable values */
-    float *usable, *zero, *missing, *negative, *infinite; /* counts */
+    float *usable, *zero, *missing, *negative; /* counts */
     float *tied;
     void *memory;
     struct ek_row_count *table; /* equal rows by hash; grows */

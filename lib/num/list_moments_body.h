@@ -12,7 +12,7 @@ typedef int32_t unaligned_i __attribute__((vector_size(EK_LANES * 4), aligned(4)
 
 struct block {
     lanes_f ln, ln2;
-    lanes_i zero, missing, infinite, negative;
+    lanes_i zero, missing, negative;
 };
 
 static inline __attribute__((always_inline)) void add_row(struct block *s, const float *row,
@@ -33,14 +33,13 @@ static inline __attribute__((always_inline)) void add_row(struct block *s, const
     lanes_f ln = (exponent * EK_LN2_HIGH - *pivot) + small;
 
     lanes_i zero = magnitude < EK_BITS_NORMAL;
-    lanes_i missing = magnitude > EK_BITS_INF;
-    lanes_i usable = ~zero & (magnitude < EK_BITS_INF);
+    lanes_i missing = magnitude >= EK_BITS_INF;
+    lanes_i usable = ~(zero | missing);
     ln = (lanes_f)((lanes_i)ln & usable);
     s->ln += ln;
     s->ln2 += ln * ln;
     s->zero -= zero;
     s->missing -= missing;
-    s->infinite -= magnitude == EK_BITS_INF;
     s->negative -= usable & (bits < 0);
 }
 
@@ -59,7 +58,7 @@ static void add_ties(struct ek_list_moments *to, int first, const float *x, lane
     for (int a = 0; a < to->picks; a++) {
         const float *row = x + (size_t)to->pick[a] * (size_t)to->features + first;
         lanes_i bits = *(const unaligned_i *)row;
-        lanes_i there = (bits & EK_BITS_MAGNITUDE) <= EK_BITS_INF;
+        lanes_i there = (bits & EK_BITS_MAGNITUDE) < EK_BITS_INF;
         picked -= there;
         for (int b = 0; b < a; b++)
             pairs -=
@@ -85,11 +84,9 @@ static void do_block(struct ek_list_moments *to, int first, const float *x, int 
     store(to->ln2 + first, s.ln2);
     store(to->zero + first, __builtin_convertvector(s.zero, lanes_f));
     store(to->missing + first, __builtin_convertvector(s.missing, lanes_f));
-    store(to->infinite + first, __builtin_convertvector(s.infinite, lanes_f));
     store(to->negative + first, __builtin_convertvector(s.negative, lanes_f));
     add_ties(to, first, x, rows - s.missing);
-    store(to->usable + first,
-          __builtin_convertvector(rows - s.zero - s.missing - s.infinite, lanes_f));
+    store(to->usable + first, __builtin_convertvector(rows - s.zero - s.missing, lanes_f));
 }
 
 void EK_KERNEL(ek_list_moments)(struct ek_list_moments *s, const float *x, int rows,

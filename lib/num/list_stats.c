@@ -33,7 +33,7 @@ void ek_list_stats_compute(const struct ek_list_moments *sums, int rows, const f
 
 void ek_list_stats_compute_value(float x, struct ek_list_stats *record)
 {
-    bool missing = isnan(x), zero = fabsf(x) < FLT_MIN, usable = isnormal(x);
+    bool missing = !isfinite(x), zero = fabsf(x) < FLT_MIN, usable = isnormal(x);
     double ln = usable ? fabs((double)x) : 1;
     ek_ln_compute(&ln, &ln, 1);
     *record = (struct ek_list_stats){

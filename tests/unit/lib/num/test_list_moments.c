@@ -31,7 +31,7 @@ static float any_float(struct ek_rng *r)
 
 static void same_bits(const struct ek_list_moments *a, const struct ek_list_moments *b)
 {
-    ck_assert_mem_eq(a->memory, b->memory, (size_t)a->padded * 8 * sizeof(float));
+    ck_assert_mem_eq(a->memory, b->memory, (size_t)a->padded * 7 * sizeof(float));
 }
 
 static void compare(enum ek_isa isa, int features, int rows, struct ek_rng *r)
@@ -78,8 +78,7 @@ START_TEST(a_value_is_counted_as_what_it_is)
     ck_assert(s->usable[0] == 2);
     ck_assert(s->negative[0] == 1);
     ck_assert(s->zero[0] == 3);
-    ck_assert(s->missing[0] == 2);
-    ck_assert(s->infinite[0] == 2);
+    ck_assert(s->missing[0] == 4);
     ck_assert(s->tied[0] == 0);
     ck_assert(fabs(s->ln[0] - 2 * log(2)) < 2e-6);
     ek_list_moments_free(s);

@@ -84,10 +84,10 @@ START_TEST(a_record_says_level_spread_and_shares)
     ck_assert_int_eq(o.usable, 5);
     ck_assert_float_eq_tol(o.r, (float)mean, 1e-5);
     ck_assert_float_eq_tol(o.spread, (float)log(sqrt(squares / 4)), 1e-5);
-    ck_assert_int_eq(o.share[EK_SHARE_MISSING], 64 / 8);
-    ck_assert_int_eq(o.share[EK_SHARE_ZERO], 64 / 7);
+    ck_assert_int_eq(o.share[EK_SHARE_MISSING], 64 * 2 / 8);
+    ck_assert_int_eq(o.share[EK_SHARE_ZERO], 64 / 6);
     ck_assert_int_eq(o.share[EK_SHARE_NEGATIVE], 64 / 5);
-    ck_assert_int_eq(o.share[EK_SHARE_TIED], 64 * 2 / 21);
+    ck_assert_int_eq(o.share[EK_SHARE_TIED], 64 * 2 / 15);
     ck_assert_int_eq(of((float[]){3, 5, 3, NAN, 4}, 5).share[EK_SHARE_TIED], 64 / 6);
 }
 END_TEST
