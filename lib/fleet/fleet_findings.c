@@ -64,11 +64,22 @@ void ek_fleet_findings_reset(struct ek_fleet_findings *t, uint32_t episodes)
         t->episodes = episodes;
 }
 
+/* Return the finding with the names of its segment, which live as long as the pool. */
+static struct ek_finding with_names(const struct ek_fleet_findings *t, const struct ek_finding *f)
+{
+    struct ek_fleet_cell names = ek_fleet_pool_cell(t->pool, f->cell);
+    struct ek_finding out = *f;
+    out.dimension = names.dimension.text;
+    out.value = names.value.text;
+    return out;
+}
+
 void ek_fleet_findings_restore(struct ek_fleet_findings *t, const struct ek_finding *f)
 {
+    struct ek_finding named = with_names(t, f);
     if (t->open.count < EK_FLEET_FINDINGS_MAX &&
         !ek_open_findings_at(&t->open, f->feature, f->cell))
-        ek_open_findings_add(&t->open, f)->by = NO_INSTANCE;
+        ek_open_findings_add(&t->open, &named)->by = NO_INSTANCE;
 }
 
 uint32_t ek_fleet_findings_episodes(const struct ek_fleet_findings *t)
@@ -79,15 +90,12 @@ uint32_t ek_fleet_findings_episodes(const struct ek_fleet_findings *t)
 static void report_finding(struct ek_fleet_findings *t, const struct ek_finding *f,
                            enum ek_finding_state state, int64_t time_ms)
 {
-    struct ek_fleet_cell names = ek_fleet_pool_cell(t->pool, f->cell);
     struct ek_finding *o = &t->news[t->reported++ % EK_EPISODES_MAX];
     if (t->reported - t->fetched > EK_EPISODES_MAX)
         t->fetched++;
     *o = *f;
     o->state = state;
     o->time_ms = time_ms;
-    o->dimension = names.dimension.text;
-    o->value = names.value.text;
 }
 
 int ek_fleet_findings_next(struct ek_fleet_findings *t, struct ek_finding *out)
@@ -123,14 +131,15 @@ static bool is_preferred(const struct ek_open_finding *o, const struct ek_findin
 void ek_fleet_findings_propose(struct ek_fleet_findings *t, const struct ek_finding *f, int by)
 {
     struct ek_open_finding *o = ek_open_findings_at(&t->open, f->feature, f->cell);
+    struct ek_finding named = with_names(t, f);
     if (!o) {
         if (t->open.count == EK_FLEET_FINDINGS_MAX)
             return;
-        o = ek_open_findings_add(&t->open, f);
+        o = ek_open_findings_add(&t->open, &named);
         o->by = NO_INSTANCE;
     }
     if (is_preferred(o, f, by)) {
-        o->now = *f;
+        o->now = named;
         o->now_by = by;
     }
     o->present = true;

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/text.h"
 
 #include <string.h>
 
@@ -57,8 +58,10 @@ void ek_open_findings_remove(struct ek_open_findings *o, struct ek_open_finding 
 bool ek_open_findings_is_handed_over(const struct ek_open_findings *o,
                                      const struct ek_open_finding *gone)
 {
+    struct ek_text dimension = ek_text_from(gone->f.dimension);
     for (const struct ek_open_finding *one = gone + 1; one < o->item + o->count; one++)
-        if (one->present && one->f.feature == gone->f.feature)
+        if (one->present && one->f.feature == gone->f.feature &&
+            !ek_text_same(ek_text_from(one->f.dimension), dimension))
             return true;
     return false;
 }

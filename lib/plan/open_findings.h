@@ -39,8 +39,9 @@ struct ek_open_finding *ek_open_findings_at(const struct ek_open_findings *o, in
                                             int cell);
 /* Remove and free a finding of the registry; later ones move to its place. */
 void ek_open_findings_remove(struct ek_open_findings *o, struct ek_open_finding *one);
-/* Return whether a later finding of the same feature is present, that is, the fault was assigned to
- * another segment. */
+/* Return whether the fault of an ended finding was assigned to another segment: a later finding of
+ * the same feature is present, and its segment is of another dimension. Segments of one dimension
+ * have no list in common, so each has a fault of its own. */
 bool ek_open_findings_is_handed_over(const struct ek_open_findings *o,
                                      const struct ek_open_finding *gone);
 /* Apply an event of the detector: add an open finding that is not in the registry, remove one that
