@@ -35,10 +35,23 @@ static void merge_times(struct ek_guard *into, const struct ek_guard *from)
     ek_live_sketches_time(into->sketches, into->time_ms);
 }
 
-/* End a route after its minimum duration. */
+static bool is_accepted(const struct ek_guard *g, int feature, int cell)
+{
+    const struct ek_level_offsets *accepted = ek_detector_offsets(g->detector);
+    for (int i = 0; i < accepted->count; i++)
+        if (accepted->one[i].feature == feature && accepted->one[i].cell == cell)
+            return true;
+    return false;
+}
+
+/* End a route: at once if its level is accepted, else after its minimum duration. */
 static void end_route(struct ek_guard *g, int feature, int cell)
 {
-    const struct ek_finding over = {.state = EK_RECOVERED, .feature = feature, .cell = cell};
+    const struct ek_finding over = {.state =
+                                        is_accepted(g, feature, cell) ? EK_DISMISSED : EK_RECOVERED,
+                                    .class = EK_SCALE,
+                                    .feature = feature,
+                                    .cell = cell};
     ek_controller_add_finding(g->control, &over, g->time_ms);
 }
 
