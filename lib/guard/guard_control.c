@@ -163,8 +163,8 @@ static const char *old_value_of(void *context, int cell)
     return ek_cells_value(context, cell);
 }
 
-int ek_guard_copy_pins(struct ek_guard *g, struct ek_serialize *s, const struct ek_cells *old,
-                       const int16_t *to)
+int ek_guard_copy_orders(struct ek_guard *g, struct ek_serialize *s, const struct ek_cells *old,
+                         const int16_t *to)
 {
     const struct ek_controller_setup setup = {
         .manifest = g->assets->manifest,
@@ -176,7 +176,7 @@ int ek_guard_copy_pins(struct ek_guard *g, struct ek_serialize *s, const struct 
         return rc;
     ek_controller_serialize(had, s, g->assets->manifest->watched_count, ek_cells_count(old));
     if (!s->rc)
-        rc = ek_controller_copy_pins(g->control, had, to, g->time_ms, ek_guard_list_count(g));
+        rc = ek_controller_copy_orders(g->control, had, to, g->time_ms, ek_guard_list_count(g));
     ek_controller_free(had);
     return rc ? rc : s->rc;
 }

@@ -7,10 +7,10 @@
 
 /* Create the route controller of a guard; its detector must exist. Return 0 or EK_ENOMEM. */
 int ek_guard_control_new(struct ek_guard *g, struct ek_error *e);
-/* Copy the pins of part `control` of a state with other cells and the same manifest. to [cells of
- * old]: cell here, -1: none. Return 0, EK_EFORMAT or EK_ENOMEM. */
-int ek_guard_copy_pins(struct ek_guard *g, struct ek_serialize *s, const struct ek_cells *old,
-                       const int16_t *to);
+/* Copy the pins and the pause of part `control` of a state with other cells and the same manifest.
+ * to [cells of old]: cell here, -1: none. Return 0, EK_EFORMAT or EK_ENOMEM. */
+int ek_guard_copy_orders(struct ek_guard *g, struct ek_serialize *s, const struct ek_cells *old,
+                         const int16_t *to);
 /* Update the plan, in a fleet from the plan records, and report a change. `query`: number of the
  * next list. Return 0, or EK_ENOMEM. */
 int ek_guard_update_plan(struct ek_guard *g, uint64_t query);

@@ -163,14 +163,14 @@ static struct ek_cells *old_cells(struct loading *v)
     return cells;
 }
 
-static void pins(struct loading *v, const struct ek_cells *cells, const int16_t *to)
+static void orders(struct loading *v, const struct ek_cells *cells, const int16_t *to)
 {
     name_part(v, EK_PART_CONTROLLER);
     if (v->rc || !ek_state_has(v->state, v->name))
         return;
     struct ek_serialize s = open_part(v);
     if (!s.rc)
-        s.rc = ek_guard_copy_pins(v->g, &s, cells, to);
+        s.rc = ek_guard_copy_orders(v->g, &s, cells, to);
     close_part(v, &s);
 }
 
@@ -189,8 +189,6 @@ static void sketches(struct loading *v)
         all_windows(v, ek_cells_count(cells), to);
     read_parts(v, EK_PART_ANY_PROFILE, INT16_MAX);
     ek_plan_history_release(&g->plan_history); /* these plans have the old cell numbers */
-    if (!v->rc)
-        ek_guard_restore_pause(g);
     count_queries(v);
     ek_incident_log_detach(g->incidents);
     ek_incident_log_end(g->incidents, EK_DISMISSED, v->state->head.queries, v->state->head.time_ms,
@@ -199,7 +197,7 @@ static void sketches(struct loading *v)
     ek_controller_start_at(g->control, version + (version > 0));
     times(v);
     if (!v->rc)
-        pins(v, cells, to);
+        orders(v, cells, to);
     ek_free(to);
     ek_cells_free(cells);
 }

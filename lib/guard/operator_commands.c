@@ -188,29 +188,23 @@ int ek_guard_resume_route(struct ek_guard *g, const char *feature, const char *s
 
 /* ---------------------------------------------------------------------- pause */
 
-/* Return the last decision about a pause, or NULL if unknown. */
-static const struct ek_decision_record *last_decision(const struct ek_guard *g)
+/* Return the latest pause of the log by time, or NULL if unknown. A merge numbers the older
+ * decisions of another guard after those of this one. */
+static const struct ek_decision_record *last_pause(const struct ek_guard *g)
 {
-    const struct ek_decision_record *m;
+    const struct ek_decision_record *m, *last = NULL;
     for (uint64_t n = ek_decisions_last(g->decisions); (m = ek_decisions_at(g->decisions, n)); n--)
-        if (m->kind == EK_DECIDED_PAUSE || (m->kind == EK_DECIDED_RESUME && !m->feature))
-            return m;
-    return NULL;
-}
-
-void ek_guard_restore_pause(struct ek_guard *g)
-{
-    const struct ek_decision_record *m = last_decision(g);
-    if (m && m->kind == EK_DECIDED_PAUSE)
-        ek_controller_pause(g->control, true, m->time_ms);
+        if (m->kind == EK_DECIDED_PAUSE && (!last || m->time_ms > last->time_ms))
+            last = m;
+    return last;
 }
 
 bool ek_guard_paused(const struct ek_guard *g, struct ek_decision_record *since)
 {
     if (!ek_controller_paused(g->control))
         return false;
-    const struct ek_decision_record *m = last_decision(g);
-    *since = m && m->kind == EK_DECIDED_PAUSE ? *m : ek_decision_get(EK_DECIDED_PAUSE);
+    const struct ek_decision_record *m = last_pause(g);
+    *since = m ? *m : ek_decision_get(EK_DECIDED_PAUSE);
     return true;
 }
 

@@ -38,8 +38,6 @@ const struct ek_treatment *ek_guard_base_treatment(const struct ek_guard *g, str
 /* Return whether the guard is paused. If so, set *since to the decision of the pause as far as
  * known; its strings are valid until the next decision. */
 bool ek_guard_paused(const struct ek_guard *g, struct ek_decision_record *since);
-/* Pause the guard if the last pause or resume in the decision log is a pause. */
-void ek_guard_restore_pause(struct ek_guard *g);
 /* End the pause without an event, because a new guard continues it. */
 void ek_guard_clear_pause(struct ek_guard *g);
 /* Copy the pause of a replaced guard and its decision without an event. No effect if `before` is

@@ -414,12 +414,14 @@ static int cell_here(struct ek_controller *c, const struct ek_controller *from, 
     return cell_for(c, theirs->name_of(theirs->context, cell), value);
 }
 
-int ek_controller_copy_pins(struct ek_controller *c, const struct ek_controller *from,
-                            const int16_t *to, int64_t time_ms, uint64_t query)
+int ek_controller_copy_orders(struct ek_controller *c, const struct ek_controller *from,
+                              const int16_t *to, int64_t time_ms, uint64_t query)
 {
     uint64_t version = ek_controller_plan(c)->version;
     const struct when when = {.time_ms = time_ms, .query = query, .before = version};
     int rc = ek_controller_pins_merge(c, from, to);
+    if (from->paused)
+        ek_controller_pause(c, true, from->paused_ms);
     for (int i = 0; i < from->pins && !rc; i++)
         if (cell_here(c, from, from->pin[i].cell, to) < 0)
             rc = report_expired(c, EK_DECIDED_UNPIN, &from->pin[i], &from->setup.cells,

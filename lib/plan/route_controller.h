@@ -207,11 +207,11 @@ void ek_controller_set_episode(struct ek_controller *c, int feature, int cell, u
 /* Set the incident number `cause` of the finding of a route after a restore. No effect without the
  * route. */
 void ek_controller_set_incident(struct ek_controller *c, int feature, int cell, uint32_t cause);
-/* Add the pins of another controller; `to` as for ek_controller_merge. `from` needs only names and
- * values of its cells. A pin without a cell here is reported as removed; pins beyond EK_PINS_MAX
- * are dropped without a report. Return 0, or EK_ENOMEM; a part is then added. */
-int ek_controller_copy_pins(struct ek_controller *c, const struct ek_controller *from,
-                            const int16_t *to, int64_t time_ms, uint64_t query);
+/* Add the pins of another controller, and its pause; `to` as for ek_controller_merge. `from` needs
+ * only names and values of its cells. A pin without a cell here is reported as removed; pins beyond
+ * EK_PINS_MAX are dropped without a report. Return 0, or EK_ENOMEM; a part is then added. */
+int ek_controller_copy_orders(struct ek_controller *c, const struct ek_controller *from,
+                              const int16_t *to, int64_t time_ms, uint64_t query);
 /* Set the version of the current plan, which must be empty. */
 void ek_controller_start_at(struct ek_controller *c, uint64_t version);
 

@@ -615,6 +615,37 @@ START_TEST(a_pause_outlives_the_profile)
 }
 END_TEST
 
+/* The other guard's older decisions follow those of this one in its history. */
+START_TEST(a_pause_outlives_a_merge_and_then_the_profile)
+{
+    struct bench *b = bench_of(OBSERVE), *other = bench_of(OBSERVE);
+    struct ek_decision_record since;
+    struct ek_guard *g = NULL;
+    enum ek_restore_result fit;
+    run(other, 10);
+    pause(other, true);
+    pause(other, false);
+    run(b, 200);
+    pause(b, true);
+    int64_t paused_ms = b->guard->time_ms;
+    must(ek_guard_merge(b->guard, other->guard, NULL));
+    ck_assert(ek_guard_paused(b->guard, &since));
+    ck_assert_int_eq(since.time_ms, paused_ms);
+    ck_assert_str_eq(since.actor, "ana");
+    must(ek_guard_save(b->guard, 1, "", 0, state_put, &b->store, NULL));
+    ek_profile_free(b->assets.profile);
+    b->assets.profile = stream_profile(b->assets.manifest, TRAINING / 2);
+    struct ek_state *state = state_of(&b->store, 1);
+    must(ek_guard_load(&g, &b->assets, state, &fit, NULL));
+    ck_assert_int_eq(fit, EK_RESTORE_COUNTERS_ONLY);
+    ck_assert(ek_guard_paused(g, &since));
+    ek_guard_free(g);
+    ek_state_free(state);
+    bench_free(other);
+    bench_free(b);
+}
+END_TEST
+
 /* A value has another cell there, or none yet. */
 START_TEST(pins_and_a_pause_go_to_a_guard_that_is_joined)
 {
@@ -676,5 +707,6 @@ Suite *suite_operator_commands(void)
         what_is_found_during_a_pause_is_not_enforced_until_it_is_over,
         with_recover_manual_a_person_ends_a_route_whose_fault_is_gone,
         pins_and_a_pause_come_back_with_the_state, pins_and_a_pause_go_to_a_guard_that_is_joined,
-        a_guard_in_the_place_of_a_paused_one_is_paused, a_pause_outlives_the_profile);
+        a_guard_in_the_place_of_a_paused_one_is_paused, a_pause_outlives_the_profile,
+        a_pause_outlives_a_merge_and_then_the_profile);
 }
