@@ -16,6 +16,7 @@ struct ek_instance_plans {
     const struct ek_manifest *manifest;
     uint64_t profile; /* hash */
     struct ek_record_order order;
+    bool stored; /* the plan of the newest record, for which memory may have run out */
     struct kept kept[EK_FLEET_PLANS]; /* by from_ms, which rises with the version */
     int count;
     struct ek_plan *none;
@@ -246,12 +247,15 @@ int ek_instance_plans_receive(struct ek_instance_plans *p, const void *bytes, si
         return ek_fail(e, EK_ENOMEM, "out of memory");
     }
     enum ek_record_arrival turn = ek_record_order_check(&p->order, &record.head);
+    bool is_new = turn == EK_FLEET_NEWER || (turn == EK_FLEET_SAME && !p->stored);
     if (turn != EK_FLEET_VOID) {
         p->counted++;
         p->received_ms = clock_ms;
         rc = read_record(p, &record, plan, e);
     }
-    if (turn == EK_FLEET_NEWER && !rc) {
+    if (is_new)
+        p->stored = !rc;
+    if (is_new && !rc) {
         change_controller(p);
         p->late += record.head.from_ms < stream_ms;
         store_plan(p, plan, normal, from_of(p, record.head.from_ms));

@@ -196,15 +196,21 @@ static enum ek_bound bound_of(enum ek_exceeds x)
 }
 
 /* Apply the rules; only alert if the budget is too small. A route that is desired stays so while
- * the factor itself is beyond the threshold, as the ends of its interval scatter. */
+ * the factor itself is beyond the threshold, as the ends of its interval scatter. Its repair is
+ * chosen by the interval. */
 static struct ek_decision decide(const struct ek_controller *c, const struct ek_finding *f)
 {
     const struct ek_controller_setup *s = &c->setup;
     struct ek_decision d = ek_decide(s->rules, s->manifest, &s->means, f);
     if (!d.desired && ek_plan_has(&c->desired, f->feature, f->cell)) {
         struct ek_finding certain = *f;
+        const struct ek_plan_repair repair = d.repair;
         certain.factor_low = certain.factor_high = f->factor;
         d = ek_decide(s->rules, s->manifest, &s->means, &certain);
+        if (d.desired && repair.by != EK_REPAIR_UNKNOWN) {
+            d.repair = repair;
+            d.treatment.value = repair.number;
+        }
     }
     bool open = f->state == EK_CONFIRMED || f->state == EK_UPDATED;
     double credit;
