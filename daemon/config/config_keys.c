@@ -354,7 +354,8 @@ static const struct ek_key_row KEYS[] = {
              "name in `http.listen`. Default: all other names too, unless it listens on loopback. "
              "Pages under these names may call the API (Origin header)"},
     PATH("http.token_file", IN_CONFIG(token_file), 0,
-         "bearer tokens for changes over HTTP, one per line; without it, changes are forbidden"),
+         "bearer tokens for changes over HTTP, one per line; without it, changes are forbidden. A "
+         "reload reads the file again"),
 
     MAP("metrics", "extent of /metrics"),
     NUMBER("metrics.max_feature_segments", INT, IN_CONFIG(max_feature_segments), "16", 0, 10000,
