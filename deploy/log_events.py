@@ -103,7 +103,7 @@ MEANINGS = {
     "topic_limits_unknown": "The size limit of a topic cannot be read. The default of brokers is assumed",
     "topic_missing": "A topic does not exist",
     "topic_recreated": "The input topic was deleted and created again. Reading begins at its start",
-    "transaction_aborted": "A transaction was aborted and its messages are processed again",
+    "transaction_aborted": "A transaction was aborted and its messages are processed again with a new producer",
     "transaction_lost": "Brokers ended the transaction, or another producer took its id: its messages are processed again with a new producer",
     "transactional_id_set": "The transactional id of this instance",
     "undecodable_forwarded": "A message could not be read, for the reason in `message`, and was forwarded unchanged",
