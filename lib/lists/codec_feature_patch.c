@@ -150,7 +150,7 @@ static size_t store_whole(uint8_t *to, const uint8_t *was, size_t length, const 
 /* Write a number as text in place of text. */
 static size_t store_text(uint8_t *to, double value)
 {
-    size_t bytes = ek_json_double((char *)to + 1, value);
+    size_t bytes = ek_json_plain((char *)to + 1, value);
     to[0] = (uint8_t)(EK_TAG_SHORT_TEXT | bytes);
     return 1 + bytes;
 }
@@ -190,7 +190,7 @@ static size_t store_json(char *to, const char *was, size_t length, double value)
     if (is_bool && (value == 0 || value == 1))
         return store_word(to, value == 1 ? "true" : "false");
     to[0] = '"';
-    size_t bytes = quote + ek_json_double(to + quote, value);
+    size_t bytes = quote + ek_json_plain(to + quote, value);
     const char *end = was + length - quote;
     bool has_point = length > 2 + 2 * quote && end[-2] == '.' && end[-1] == '0';
     if (has_point && !memchr(to, '.', bytes) && !memchr(to, 'e', bytes))

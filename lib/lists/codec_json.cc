@@ -22,9 +22,9 @@ namespace
 {
 
 enum {
-    /* Maximum msgpack bytes per byte of text: "-0," becomes a float64 of nine bytes. Unescaping may
-     * write after a string; SLACK covers that. */
-    GROWTH = 3,
+    /* Maximum msgpack bytes per byte of text, rounded up: "0," in an array becomes a float64 of
+     * nine bytes. Unescaping may write after a string; SLACK covers that. */
+    GROWTH = 5,
     CONTAINER_HEAD = 5,
     /* The shortest key with a place, and its separator: "":0, */
     BYTES_OF_PLACE = 5,
@@ -547,6 +547,15 @@ size_t ek_json_double(char out[EK_JSON_NUMBER_BYTES], double value)
     return std::isfinite(value)
                ? written(out, std::to_chars(out, out + EK_JSON_NUMBER_BYTES, value))
                : 0;
+}
+
+size_t ek_json_plain(char out[EK_JSON_NUMBER_BYTES], double value)
+{
+    static const double PLAIN = 1e21;
+    if (std::fabs(value) < PLAIN && std::trunc(value) == value)
+        return written(
+            out, std::to_chars(out, out + EK_JSON_NUMBER_BYTES, value, std::chars_format::fixed));
+    return ek_json_double(out, value);
 }
 
 /* Decoders round twice, to double and then to float. In the rare case that this yields another

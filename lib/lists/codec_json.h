@@ -57,6 +57,9 @@ bool ek_json_place(struct ek_json *json, size_t offset, struct ek_place *place);
 /* Write the shortest decimal that parses to the same double. Return its length, or 0 if the value
  * is not finite. No nul is added. */
 size_t ek_json_double(char out[EK_JSON_NUMBER_BYTES], double value);
+/* Write a whole number below 1e21 without an exponent, which readers of integers reject, and any
+ * other value as ek_json_double. */
+size_t ek_json_plain(char out[EK_JSON_NUMBER_BYTES], double value);
 /* Write the shortest decimal that parses to the same float. Return its length. Infinities become
  * 1e39, which parses as infinite; NaN returns 0. */
 size_t ek_json_float(char out[EK_JSON_NUMBER_BYTES], float value);

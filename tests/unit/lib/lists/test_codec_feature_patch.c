@@ -172,6 +172,8 @@ START_TEST(json_numbers_are_the_shortest_decimals)
                "{\"items\":[{\"features\":{\"stars\":100,\"price\": 129.0 ,\"n\":[1]}}]}", 1);
     check_text(&s, "{\"items\":[{\"features\":{\"pr\\u0069ce\":12900}},{\"features\":{}}]}",
                nothing, "{\"items\":[{\"features\":{\"pr\\u0069ce\":null}},{\"features\":{}}]}", 1);
+    check_text(&s, "{\"items\":[{\"features\":[10000000,1,2]}]}", hundredth,
+               "{\"items\":[{\"features\":[100000,1,2]}]}", 1);
     check_text(&s, "{\"items\":[{\"features\":[null,1,2]}]}", seven,
                "{\"items\":[{\"features\":[7,1,2]}]}", 1);
     teardown(&s);

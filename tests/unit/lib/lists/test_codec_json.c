@@ -56,6 +56,30 @@ START_TEST(a_message_is_read_field_by_field)
 }
 END_TEST
 
+/* Each "0," of two bytes becomes nine. The parser has the memory of a message before. */
+START_TEST(a_larger_message_of_short_numbers_fits_into_the_memory_of_a_smaller_one)
+{
+    enum { FIRST = 20000, ZEROS = 16900 };
+    struct ek_json *json = NULL;
+    struct ek_json_fault fault;
+    struct ek_buf text;
+    size_t length;
+    ek_buf_init(&text, 0);
+    ek_buf_printf(&text, "{\"x\":\"%*s\"}", FIRST, "");
+    ck_assert_int_eq(ek_json_read(&json, text.data, text.length, 100, &fault), 0);
+    ek_buf_clear(&text);
+    ek_buf_text(&text, "{\"x\":[0");
+    for (int i = 1; i < ZEROS; i++)
+        ek_buf_text(&text, ",0");
+    ek_buf_text(&text, "]}");
+    ck_assert_int_eq(ek_json_read(&json, text.data, text.length, 100, &fault), 0);
+    ck_assert_ptr_nonnull(ek_json_wire(json, &length));
+    ck_assert_uint_ge(length, 9 * (size_t)ZEROS);
+    ek_json_free(json);
+    ek_buf_release(&text);
+}
+END_TEST
+
 START_TEST(numbers_are_rounded_to_a_double_and_then_to_a_float)
 {
     struct reading b = setup();
@@ -358,6 +382,7 @@ Suite *suite_codec_json(void)
 {
     return ek_suite(
         "codec_json", a_message_is_read_field_by_field,
+        a_larger_message_of_short_numbers_fits_into_the_memory_of_a_smaller_one,
         numbers_are_rounded_to_a_double_and_then_to_a_float,
         numbers_of_many_digits_are_read_as_correctly_as_others,
         what_is_no_json_is_refused_with_its_place, what_is_no_message_is_refused_in_words_of_json,
