@@ -135,7 +135,10 @@ static bool json_digits(const struct ek_decode *d, const uint8_t *start, const s
     for (size_t i = sign; i < text->length; i++)
         if (text->text[i] < '0' || text->text[i] > '9')
             return false;
-    return text->length - sign < EK_NUMBER_TEXT;
+    static const char MOST[] = "18446744073709551615"; /* 2^64 - 1 */
+    size_t digits = text->length - sign;
+    return digits < sizeof MOST - 1 ||
+           (digits == sizeof MOST - 1 && !sign && memcmp(text->text, MOST, digits) <= 0);
 }
 
 /* Read text, bin or an integer as text. *whole: an integer without text in the message; *text is

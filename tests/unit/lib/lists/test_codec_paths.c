@@ -264,12 +264,19 @@ START_TEST(ids_in_columns_keep_their_digits)
                                   "\"labels\":[1,0],\"features\":{\"price\":[true,\"x\"]}}";
     static const char good[] = "{\"ids\":[9007199254740993,-1],\"sources\":[4,5],"
                                "\"labels\":[1,0],\"features\":{\"price\":[true,2]}}";
+    static const char large[] = "{\"ids\":[18446744073709551615],\"features\":{\"price\":[2]}}";
+    static const char larger[] = "{\"ids\":[18446744073709551616],\"features\":{\"price\":[2]}}";
     struct reading r = reading_of(FEATURES, &mapping, NULL);
     reading_failed(&r, message, reading_take(&r, message, strlen(message)), EK_EFORMAT,
                    "features.price[1]: text, expected a number or null");
     reading_gave(&r, good, reading_take(&r, good, strlen(good)));
     is_text(r.q.item_id[0], "9007199254740993");
     is_text(r.q.item_id[1], "-1");
+    reading_gave(&r, large, reading_take(&r, large, strlen(large)));
+    is_text(r.q.item_id[0], "18446744073709551615");
+    reading_failed(&r, larger, reading_take(&r, larger, strlen(larger)), EK_EFORMAT,
+                   "ids[0]: a number, expected text or an integer");
+    reading_gave(&r, good, reading_take(&r, good, strlen(good)));
     ck_assert_int_eq(r.q.sources, 2);
     ck_assert(r.q.has_label && r.q.x[0] == 1 && r.q.x[2] == 2 && isnan(r.q.x[1]));
     reading_end(&r);
