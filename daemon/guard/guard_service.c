@@ -509,8 +509,6 @@ static void update_views(struct ek_guard_service *s, const struct ek_guard_servi
                          enum ek_restore_result fit)
 {
     const struct ek_agreement_watch *watch = ek_guard_agreement(s->guard);
-    ek_feature_stats_set_assets(next->board, next->assets->manifest, next->assets->rules,
-                                ek_guard_traffic(s->guard));
     if (!watch)
         ek_agreement_cache_clear(next->agreement);
     ek_agreement_cache_set(next->agreement, watch);
@@ -521,13 +519,27 @@ static void update_views(struct ek_guard_service *s, const struct ek_guard_servi
     }
 }
 
+/* Pages read the sketches of the guard, which this frees, under the lock of the board. */
+static int set_assets(struct ek_guard_service *s, const struct ek_guard_service_assets *next,
+                      enum ek_restore_result *fit, struct ek_error *e)
+{
+    int cells;
+    ek_feature_stats_lock(next->board, &cells);
+    int rc = ek_guard_set_assets(s->guard, next->assets, fit, e);
+    if (!rc)
+        ek_feature_stats_set_assets(next->board, next->assets->manifest, next->assets->rules,
+                                    ek_guard_traffic(s->guard));
+    ek_feature_stats_unlock(next->board);
+    return rc;
+}
+
 static int switch_guard(struct ek_guard_service *s, const struct ek_guard_service_assets *next,
                         enum ek_restore_result *fit, struct ek_error *e)
 {
     struct ek_error why;
     if (ek_feature_stats_reserve(next->board, next->assets->rules->windows.max_segments))
         return ek_fail(e, EK_ENOMEM, "out of memory");
-    int rc = ek_guard_set_assets(s->guard, next->assets, fit, e);
+    int rc = set_assets(s, next, fit, e);
     if (rc)
         return rc;
     next->on_switch(next->context);

@@ -363,7 +363,6 @@ int ek_feature_stats_reserve(struct ek_feature_stats *b, int cells)
 void ek_feature_stats_set_assets(struct ek_feature_stats *b, const struct ek_manifest *m,
                                  const struct ek_rules *rules, struct ek_live_sketches *traffic)
 {
-    pthread_mutex_lock(&b->lock);
     for (int i = 0; i < b->cells; i++)
         release_cell(&b->cell[i]);
     b->cells = b->next_cell = b->next_feature = 0;
@@ -371,7 +370,6 @@ void ek_feature_stats_set_assets(struct ek_feature_stats *b, const struct ek_man
     b->rules = rules;
     b->traffic = traffic;
     b->training = ek_live_sketches_training(traffic);
-    pthread_mutex_unlock(&b->lock);
 }
 
 /* Return true if a cell's statistics are of the segment that uses the cell now. Needs no lock,

@@ -32,7 +32,8 @@ void ek_feature_stats_free(struct ek_feature_stats *b);
 /* Allocate capacity for `cells` cells, before a switch to other rules. Return 0 or EK_ENOMEM. */
 int ek_feature_stats_reserve(struct ek_feature_stats *b, int cells);
 /* Switch to other traffic, rules and manifest, which must outlive the cache, and remove all
- * statistics. */
+ * statistics. Call under ek_feature_stats_lock, which must also cover the end of the previous
+ * ones. */
 void ek_feature_stats_set_assets(struct ek_feature_stats *b, const struct ek_manifest *m,
                                  const struct ek_rules *rules, struct ek_live_sketches *traffic);
 /* Update the statistics of the next few features, and their levels at this event time. Return 0, or
