@@ -148,10 +148,13 @@ static struct ek_alert_entry *add(struct ek_alert_registry *b, const struct ek_a
     return e;
 }
 
-/* The delivered state stays, so a relapse before its end was sent causes no notification. */
+/* The delivered state stays, so a relapse before its end was sent causes no notification unless its
+ * action or features differ. */
 static void fire_again(struct ek_alert_entry *e, const struct ek_alert *a,
                        struct ek_alert_times when)
 {
+    e->revision +=
+        e->alert.features_count != a->features_count || strcmp(e->alert.action, a->action) != 0;
     e->alert = *a;
     e->fired_ms = e->changed_ms = when.now_ms;
 }

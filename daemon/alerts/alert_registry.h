@@ -24,6 +24,7 @@ struct ek_alert_delivered {
     bool firing;       /* as delivered */
     bool uncertain;    /* a later delivery failed and may have arrived */
     int64_t last_ms;   /* time of the delivery */
+    int64_t failed_ms; /* time of the last failed one since then */
 };
 
 struct ek_alert_entry {

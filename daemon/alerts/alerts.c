@@ -89,13 +89,14 @@ static int64_t update_due_ms(const struct ek_alert_queue *q, const struct ek_ale
     if (!e->ours || ek_alert_get_severity(&e->alert) < s->rule.min_severity)
         return NEVER;
     if (!e->alert.firing) {
-        bool missed = !state.revision && e->changed_ms - e->fired_ms >= q->wait_ms;
+        bool missed =
+            !state.revision && (e->is_inherited || e->changed_ms - e->fired_ms >= q->wait_ms);
         return state.firing || state.uncertain || missed ? e->changed_ms + group_wait_ms(q) : NEVER;
     }
     if (!state.firing || state.uncertain)
         return e->fired_ms + group_wait_ms(q);
-    return state.revision == e->revision ? NEVER
-                                         : later(e->changed_ms, state.last_ms + EK_ALERT_PACE_MS);
+    int64_t pace_ms = q->is_stopping ? 0 : EK_ALERT_PACE_MS;
+    return state.revision == e->revision ? NEVER : later(e->changed_ms, state.last_ms + pace_ms);
 }
 
 static int64_t due_ms(const struct ek_alert_queue *q, const struct ek_alert_entry *e, size_t number)
@@ -107,6 +108,8 @@ static int64_t due_ms(const struct ek_alert_queue *q, const struct ek_alert_entr
     return again < update ? again : update;
 }
 
+/* An alert that a sink rejects must not hold back the others: it follows those that were due before
+ * its last attempt. */
 static struct ek_alert_entry *first_due(struct ek_alert_queue *q, size_t number, int64_t *due)
 {
     struct ek_alert_entry *first = NULL;
@@ -114,6 +117,7 @@ static struct ek_alert_entry *first_due(struct ek_alert_queue *q, size_t number,
     for (size_t i = 0; i < ek_alert_registry_count(q->book); i++) {
         struct ek_alert_entry *e = ek_alert_registry_get(q->book, i);
         int64_t at = due_ms(q, e, number);
+        at = at == NEVER ? NEVER : later(at, e->delivered[number].failed_ms);
         if (at < *due) {
             first = e;
             *due = at;
@@ -155,6 +159,7 @@ void ek_alert_queue_finish(struct ek_alert_queue *q, size_t sink, enum ek_alert_
         return;
     if (result == EK_ALERT_FAILED) {
         s->busy->delivered[sink].uncertain = true;
+        s->busy->delivered[sink].failed_ms = now_ms;
         back_off(s, retry_after_ms, now_ms);
     } else {
         s->in_flight.last_ms = now_ms;

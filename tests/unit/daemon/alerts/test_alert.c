@@ -219,6 +219,85 @@ START_TEST(what_a_state_had_goes_on_under_its_name_and_is_not_told_as_new)
 }
 END_TEST
 
+/* The earlier process has opened it there. */
+START_TEST(an_alert_of_a_state_that_ends_at_once_is_resolved_at_a_sink_that_deduplicates)
+{
+    struct scene s;
+    struct ek_alert a = {.firing = true};
+    begin(&s, 10);
+    ek_alert_registry_start_replay(s.book);
+    hear_as(&s, json_of(&(struct finding){.feature = "price", .state = "updated"}), true, true);
+    ek_alert_registry_stop_replay(s.book, when(&s));
+    s.now_ms += WAIT_MS / 2;
+    price(&s, "recovered");
+    s.now_ms += WAIT_MS;
+    ck_assert_int_eq(told(&s, MANAGER, &a), 1);
+    ck_assert(!a.firing);
+    end(&s);
+}
+END_TEST
+
+START_TEST(an_alert_that_relapses_with_another_action_is_sent)
+{
+    struct scene s;
+    struct ek_alert a = {.firing = false};
+    begin(&s, 10);
+    price(&s, "confirmed");
+    s.now_ms += WAIT_MS;
+    ck_assert_int_eq(told(&s, SLACK, NULL), 1);
+    price(&s, "recovered");
+    s.now_ms += WAIT_MS / 2;
+    hear(&s, json_of(&(struct finding){
+                 .feature = "price", .state = "confirmed", .action = "alert", .cause = "c-9"}));
+    s.now_ms += 60000;
+    ck_assert_int_eq(told(&s, SLACK, &a), 1);
+    ck_assert(a.firing);
+    ck_assert_str_eq(a.action, "no action; it is only reported");
+    end(&s);
+}
+END_TEST
+
+START_TEST(a_stop_sends_an_update_before_its_minute_is_over)
+{
+    struct scene s;
+    begin(&s, 10);
+    price(&s, "confirmed");
+    s.now_ms += WAIT_MS;
+    ck_assert_int_eq(told(&s, SLACK, NULL), 1);
+    s.now_ms += 1000;
+    hear(&s, json_of(&(struct finding){
+                 .feature = "price", .state = "updated", .action = "alert", .cause = "c-9"}));
+    ck_assert_int_eq(told(&s, SLACK, NULL), 0);
+    ek_alert_queue_skip_waits(s.queue);
+    ck_assert_int_eq(told(&s, SLACK, NULL), 1);
+    end(&s);
+}
+END_TEST
+
+START_TEST(an_alert_that_a_sink_rejects_holds_no_other_back)
+{
+    struct scene s;
+    const struct ek_alert_entry *e;
+    begin(&s, 10);
+    price(&s, "confirmed");
+    s.now_ms += 10;
+    hear(&s,
+         json_of(&(struct finding){.feature = "rating", .state = "confirmed", .cause = "c-10"}));
+    s.now_ms += WAIT_MS + 1;
+    e = ek_alert_queue_next(s.queue, SLACK, s.now_ms);
+    ck_assert_str_eq(e->alert.feature, "price");
+    ek_alert_queue_finish(s.queue, SLACK, EK_ALERT_FAILED, 0, s.now_ms);
+    s.now_ms += 60000;
+    e = ek_alert_queue_next(s.queue, SLACK, s.now_ms);
+    ck_assert_str_eq(e->alert.feature, "rating");
+    ek_alert_queue_finish(s.queue, SLACK, EK_ALERT_SENT, 0, s.now_ms);
+    e = ek_alert_queue_next(s.queue, SLACK, s.now_ms);
+    ck_assert_str_eq(e->alert.feature, "price");
+    ek_alert_queue_finish(s.queue, SLACK, EK_ALERT_SENT, 0, s.now_ms);
+    end(&s);
+}
+END_TEST
+
 START_TEST(what_a_recall_leaves_out_has_ended)
 {
     struct scene s;
@@ -712,7 +791,11 @@ Suite *suite_alert(void)
         while_it_fires_only_who_asks_for_it_is_told_again,
         another_action_or_feature_is_news_at_a_pace,
         what_a_state_had_goes_on_under_its_name_and_is_not_told_as_new,
-        what_a_recall_leaves_out_has_ended, in_a_fleet_one_tells_and_another_goes_on_with_it,
+        an_alert_of_a_state_that_ends_at_once_is_resolved_at_a_sink_that_deduplicates,
+        an_alert_that_relapses_with_another_action_is_sent,
+        a_stop_sends_an_update_before_its_minute_is_over,
+        an_alert_that_a_sink_rejects_holds_no_other_back, what_a_recall_leaves_out_has_ended,
+        in_a_fleet_one_tells_and_another_goes_on_with_it,
         a_sink_that_fails_is_tried_later_and_later_with_the_newest_state,
         a_sink_that_took_one_is_tried_soon_after_it_fails_again,
         a_sink_hears_of_nothing_less_serious_than_it_asks_for,
