@@ -88,8 +88,12 @@ int ek_api_address(const struct ek_config *c, const char *path, char url[EK_API_
     if (!strcmp(listen, "off"))
         return ek_fail(e, EK_ECONFIG, "%s: 'http.listen' is off, so the instance has no API", path);
     const char *port = strrchr(listen, ':');
-    bool all = !strncmp(listen, "0.0.0.0:", 8) || !strncmp(listen, "[::]:", 5);
-    snprintf(url, EK_API_URL_BYTES, "http://%s%s", all || *listen == ':' ? "127.0.0.1" : "",
-             all && port ? port : listen);
+    bool all4 = !strncmp(listen, "0.0.0.0:", 8) || *listen == ':';
+    bool all6 = !strncmp(listen, "[::]:", 5);
+    snprintf(url, EK_API_URL_BYTES, "http://%s%s",
+             all4   ? "127.0.0.1"
+             : all6 ? "[::1]"
+                    : "",
+             (all4 || all6) && port ? port : listen);
     return EK_OK;
 }
