@@ -296,7 +296,7 @@ static const struct ek_key_row KEYS[] = {
            "resolved alert waits in case the fault returns"),
     NUMBER("alerting.max_active", INT, IN_CONFIG(alerts_max_active), "256", 8, 4096,
            "maximum number of tracked alerts, 6 KiB each; above it, the alert that ended first "
-           "is dropped, else the oldest"),
+           "is dropped, else the new one"),
     NUMBER("alerting.send_timeout", DURATION, IN_CONFIG(alerts_send_timeout_ms), "10s", 100,
            SECONDS(300), "longest time to send one alert over HTTP, before it is retried"),
 
