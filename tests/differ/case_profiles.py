@@ -50,8 +50,8 @@ class Statistics:
 
     @staticmethod
     def share(x, usable):
-        """missing, zero, negative, tied in whole 64ths; NaN where undefined."""
-        present = x[~np.isnan(x)]
+        """missing (NaN or infinite), zero, negative, tied in whole 64ths; NaN where undefined."""
+        present = x[np.isfinite(x)]
         zero = int((np.abs(present) < NORMAL).sum())
         bits, k = present.view(np.int32), len(present)
         pairs = sum(int((bits[i] == bits[:i]).sum()) for i in range(k))
