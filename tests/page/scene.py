@@ -111,9 +111,10 @@ class Scene:
         self.url = f"http://{self.daemon.http}/"
 
     def instance(self, **more):
-        """Start a process of this group."""
+        """Start a process of this group. The scene stops sending, and slow tests must not see a silent input."""
         daemon = Daemon(self.assets.folder, self.mock, "scored", "ranked", self.assets.folder, rules=self.rules,
-                        model=self.assets.model, http=f"token_file: {self.assets.path('tokens.txt')}", **more)
+                        model=self.assets.model, http=f"token_file: {self.assets.path('tokens.txt')}",
+                        **{"input": "silence_timeout: 1h", **more})
         with open(daemon.config, encoding="utf-8") as file:
             config = file.read()
         with open(daemon.config, "w", encoding="utf-8") as file:
