@@ -5,6 +5,9 @@ port=$(PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$tests/docs" python3 -c 'import bro
 "$EK" demo --page=127.0.0.1:$port >demo.log 2>&1 &
 demo=$!
 trap 'kill $demo 2>/dev/null || true; rm -rf "$work"' EXIT
-wait_for_line demo.log "http://"
+until grep -q "http://" demo.log; do # after it has trained two models, however long that takes
+	kill -0 $demo 2>/dev/null || fail "the demo has ended: $(cat demo.log)"
+	sleep 0.1
+done
 PYTHONDONTWRITEBYTECODE=1 python3 "$tests/cli/api_check.py" "$tests/../docs/openapi.json" "http://127.0.0.1:$port" price >faults ||
 	fail "$(head -20 faults)"
