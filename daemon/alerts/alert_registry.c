@@ -148,13 +148,20 @@ static struct ek_alert_entry *add(struct ek_alert_registry *b, const struct ek_a
     return e;
 }
 
+/* Only a changed action or set of features needs a notification; statistics change with each event.
+ * `main`: both are of the same feature and segment. */
+static bool needs_notification(const struct ek_alert *was, const struct ek_alert *a, bool main)
+{
+    return was->features_count != a->features_count ||
+           (main && strcmp(was->action, a->action) != 0);
+}
+
 /* The delivered state stays, so a relapse before its end was sent causes no notification unless its
  * action or features differ. */
 static void fire_again(struct ek_alert_entry *e, const struct ek_alert *a,
                        struct ek_alert_times when)
 {
-    e->revision +=
-        e->alert.features_count != a->features_count || strcmp(e->alert.action, a->action) != 0;
+    e->revision += needs_notification(&e->alert, a, true);
     e->alert = *a;
     e->fired_ms = e->changed_ms = when.now_ms;
 }
@@ -175,13 +182,11 @@ static void refresh_members(struct ek_alert *own, const struct ek_alert *a)
     ek_alert_copy(own->features, sizeof own->features, a->features);
 }
 
-/* Only a changed action or set of features needs a notification; statistics change with each event.
- */
 static void refresh(struct ek_alert_entry *e, const struct ek_alert *a, struct ek_alert_times when)
 {
     struct ek_alert *own = &e->alert, was = *own;
     bool main = !strcmp(own->feature, a->feature) && !strcmp(own->segment, a->segment);
-    if (own->features_count != a->features_count || (main && strcmp(own->action, a->action) != 0)) {
+    if (needs_notification(own, a, main)) {
         e->revision++;
         e->changed_ms = when.now_ms;
     }
