@@ -118,11 +118,8 @@ int ek_controller_merge(struct ek_controller *into, const struct ek_controller *
     uint64_t version = ek_controller_plan(from)->version;
     merge_wanted(&into->desired, &from->desired, to);
     ek_rollouts_merge(&into->rollouts, &from->rollouts, to);
-    if (from->paused && !into->paused) {
-        into->before = *ek_controller_plan(into);
-        into->paused = true;
-        into->paused_ms = from->paused_ms;
-    }
+    if (from->paused)
+        ek_controller_pause(into, true, from->paused_ms);
     into->above = version > into->above ? version : into->above;
     into->stale = true;
     return ek_controller_pins_merge(into, from, to);
