@@ -372,8 +372,7 @@ void ek_feature_stats_set_assets(struct ek_feature_stats *b, const struct ek_man
     b->training = ek_live_sketches_training(traffic);
 }
 
-/* Return true if a cell's statistics are of the segment that uses the cell now. Needs no lock,
- * since only the updating thread writes them. */
+/* Return true if a cell's statistics are of the segment that uses the cell now. */
 static bool is_current(const struct ek_feature_stats *b, int cell)
 {
     const char *dimension, *value;
@@ -402,27 +401,13 @@ static int init_cell(struct ek_feature_stats *b, int cell)
     return EK_ENOMEM;
 }
 
-/* Statistics of the features of one step. */
-struct step {
-    int64_t time_ms;
-    struct ek_feature_view views[EK_FEATURE_STATS_STEP][EK_SPANS];
-    struct ek_histogram histograms[EK_FEATURE_STATS_STEP];
-};
-
-static int store_step(struct ek_feature_stats *b, int cell, int first, int count,
-                      const struct step *f)
+static void store_feature(struct ek_feature_stats *b, int cell, int feature, int64_t time_ms)
 {
     struct ek_feature_stats_cell *c = &b->cell[cell];
-    int rc = is_current(b, cell) ? EK_OK : init_cell(b, cell);
-    if (rc)
-        return rc;
-    memcpy(c->views + first, f->views, (size_t)count * sizeof *f->views);
-    memcpy(c->histograms + first, f->histograms, (size_t)count * sizeof *f->histograms);
-    for (int i = 0; i < count; i++)
-        ek_level_history_add(&c->levels[first + i], &f->views[i][EK_SPAN_LIFE],
-                             &b->training[first + i], f->time_ms);
-    c->complete = c->complete || first + count == b->features;
-    return EK_OK;
+    ek_live_sketches_view(b->traffic, cell, feature, c->views[feature]);
+    ek_live_sketches_histogram(b->traffic, cell, feature, &c->histograms[feature]);
+    ek_level_history_add(&c->levels[feature], &c->views[feature][EK_SPAN_LIFE],
+                         &b->training[feature], time_ms);
 }
 
 static void advance(struct ek_feature_stats *b, int features)
@@ -434,27 +419,36 @@ static void advance(struct ek_feature_stats *b, int features)
     b->next_cell = b->next_cell + 1 < ek_live_sketches_cells(b->traffic) ? b->next_cell + 1 : 0;
 }
 
-int ek_feature_stats_update(struct ek_feature_stats *b, int64_t time_ms)
+/* Update the next features of the next cell, which has sketches. */
+static int store_step(struct ek_feature_stats *b, int64_t time_ms)
 {
-    struct step f = {.time_ms = time_ms};
     int cell = b->next_cell;
-    if (!ek_live_sketches_cells(b->traffic))
-        return EK_OK;
-    if (!is_current(b, cell))
+    if (!is_current(b, cell)) {
         b->next_feature = 0;
-    int first = b->next_feature, left = b->features - first;
+        if (init_cell(b, cell))
+            return EK_ENOMEM;
+    }
+    int left = b->features - b->next_feature;
     int count = left < EK_FEATURE_STATS_STEP ? left : EK_FEATURE_STATS_STEP;
     for (int i = 0; i < count; i++)
-        if (!ek_live_sketches_view(b->traffic, cell, first + i, f.views[i]) ||
-            !ek_live_sketches_histogram(b->traffic, cell, first + i, &f.histograms[i])) {
-            advance(b, left);
-            return EK_OK;
-        }
+        store_feature(b, cell, b->next_feature + i, time_ms);
+    b->cell[cell].complete = b->cell[cell].complete || count == left;
+    advance(b, count);
+    return EK_OK;
+}
+
+int ek_feature_stats_update(struct ek_feature_stats *b, int64_t time_ms)
+{
+    if (!ek_live_sketches_cells(b->traffic))
+        return EK_OK;
+    if (!ek_live_sketches_windows(b->traffic, b->next_cell)) {
+        advance(b, b->features);
+        return EK_OK;
+    }
     if (pthread_mutex_trylock(&b->lock))
         return EK_OK; /* held by a reader; retry in the next step */
-    int rc = store_step(b, cell, first, count, &f);
+    int rc = store_step(b, time_ms);
     pthread_mutex_unlock(&b->lock);
-    advance(b, count);
     return rc;
 }
 
