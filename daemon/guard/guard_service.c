@@ -523,8 +523,7 @@ static void update_views(struct ek_guard_service *s, const struct ek_guard_servi
 static int set_assets(struct ek_guard_service *s, const struct ek_guard_service_assets *next,
                       enum ek_restore_result *fit, struct ek_error *e)
 {
-    int cells;
-    ek_feature_stats_lock(next->board, &cells);
+    ek_feature_stats_lock(next->board);
     int rc = ek_guard_set_assets(s->guard, next->assets, fit, e);
     if (!rc)
         ek_feature_stats_set_assets(next->board, next->assets->manifest, next->assets->rules,

@@ -536,11 +536,10 @@ static int overview(struct ek_stage *s, struct ek_buf *body)
         .sources = {.reason = ek_stage_reason(s),
                     .queries = stats.queries,
                     .plan_version = stats.plan_version,
-                    .features = ek_feature_stats_count(ek_stage_parts(s).feature_stats)},
+                    .features = ek_feature_stats_count(ek_stage_parts(s).feature_stats),
+                    .cells = ek_feature_stats_cells(ek_stage_parts(s).feature_stats)},
         .body = body};
     o.sources.paused = ek_pause_since(kill_switch, &o.sources.paused_ms);
-    ek_feature_stats_lock(ek_stage_parts(s).feature_stats, &o.sources.cells);
-    ek_feature_stats_unlock(ek_stage_parts(s).feature_stats);
     struct ek_flow_view flow;
     ek_flow_monitor_get(ek_stage_parts(s).flow, ek_now_ms(), &flow);
     o.sources.input = ek_flow_state_name(&flow);

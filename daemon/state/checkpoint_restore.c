@@ -220,8 +220,7 @@ static void show(struct ek_checkpoint_store *k, struct ek_guard *guard)
 {
     const struct ek_checkpoint_store_tools *t = &k->tools;
     const struct ek_assets *a = ek_guard_assets(guard);
-    int cells;
-    ek_feature_stats_lock(t->board, &cells);
+    ek_feature_stats_lock(t->board);
     ek_feature_stats_set_assets(t->board, a->manifest, a->rules, ek_guard_traffic(guard));
     ek_feature_stats_unlock(t->board);
     ek_agreement_cache_set(t->agreement, ek_guard_agreement(guard));

@@ -293,14 +293,22 @@ static int feature_history_json(struct ek_feature_history *t, int feature, const
     return out->rc;
 }
 
+struct cell {
+    char *dimension, *value;                   /* NULL: all traffic; value NULL: (other) */
+    bool complete;                             /* every feature has statistics */
+    struct ek_feature_view (*views)[EK_SPANS]; /* [features]; NULL before the first update */
+    struct ek_histogram *histograms;           /* [features] */
+    struct ek_level_history *levels;           /* [features] */
+};
+
 struct ek_feature_stats {
     const struct ek_manifest *manifest;
     const struct ek_rules *rules;
     struct ek_live_sketches *traffic;
     const struct ek_values *training; /* [features] */
     int features;
-    pthread_mutex_t lock;               /* protects the members below */
-    struct ek_feature_stats_cell *cell; /* [capacity] */
+    pthread_mutex_t lock; /* protects the members below */
+    struct cell *cell;    /* [capacity] */
     int capacity, cells;
     int next_cell, next_feature; /* only of the updating thread */
 };
@@ -324,14 +332,14 @@ struct ek_feature_stats *ek_feature_stats_new(const struct ek_manifest *m,
     return NULL;
 }
 
-static void release_cell(struct ek_feature_stats_cell *c)
+static void release_cell(struct cell *c)
 {
     ek_free(c->dimension);
     ek_free(c->value);
     ek_free(c->views);
     ek_free(c->histograms);
     ek_free(c->levels);
-    *c = (struct ek_feature_stats_cell){NULL, NULL, false, NULL, NULL, NULL};
+    *c = (struct cell){NULL, NULL, false, NULL, NULL, NULL};
 }
 
 void ek_feature_stats_free(struct ek_feature_stats *b)
@@ -350,7 +358,7 @@ int ek_feature_stats_reserve(struct ek_feature_stats *b, int cells)
     if (cells <= b->capacity)
         return EK_OK;
     pthread_mutex_lock(&b->lock);
-    struct ek_feature_stats_cell *more = ek_realloc(b->cell, (size_t)cells, sizeof *more);
+    struct cell *more = ek_realloc(b->cell, (size_t)cells, sizeof *more);
     if (more) {
         memset(more + b->capacity, 0, (size_t)(cells - b->capacity) * sizeof *more);
         b->cell = more;
@@ -376,7 +384,7 @@ void ek_feature_stats_set_assets(struct ek_feature_stats *b, const struct ek_man
 static bool is_current(const struct ek_feature_stats *b, int cell)
 {
     const char *dimension, *value;
-    const struct ek_feature_stats_cell *c = &b->cell[cell];
+    const struct cell *c = &b->cell[cell];
     ek_live_sketches_cell(b->traffic, cell, &dimension, &value);
     return c->views && same(c->dimension, dimension) && same(c->value, value);
 }
@@ -384,7 +392,7 @@ static bool is_current(const struct ek_feature_stats *b, int cell)
 static int init_cell(struct ek_feature_stats *b, int cell)
 {
     const char *dimension, *value;
-    struct ek_feature_stats_cell *c = &b->cell[cell];
+    struct cell *c = &b->cell[cell];
     ek_live_sketches_cell(b->traffic, cell, &dimension, &value);
     release_cell(c);
     c->dimension = dimension ? ek_strdup(dimension) : NULL;
@@ -403,7 +411,7 @@ static int init_cell(struct ek_feature_stats *b, int cell)
 
 static void store_feature(struct ek_feature_stats *b, int cell, int feature, int64_t time_ms)
 {
-    struct ek_feature_stats_cell *c = &b->cell[cell];
+    struct cell *c = &b->cell[cell];
     ek_live_sketches_view(b->traffic, cell, feature, c->views[feature]);
     ek_live_sketches_histogram(b->traffic, cell, feature, &c->histograms[feature]);
     ek_level_history_add(&c->levels[feature], &c->views[feature][EK_SPAN_LIFE],
@@ -457,16 +465,22 @@ int ek_feature_stats_count(const struct ek_feature_stats *b)
     return b->features;
 }
 
-const struct ek_feature_stats_cell *ek_feature_stats_lock(struct ek_feature_stats *b, int *count)
+void ek_feature_stats_lock(struct ek_feature_stats *b)
 {
     pthread_mutex_lock(&b->lock);
-    *count = b->cells;
-    return b->cell;
 }
 
 void ek_feature_stats_unlock(struct ek_feature_stats *b)
 {
     pthread_mutex_unlock(&b->lock);
+}
+
+int ek_feature_stats_cells(struct ek_feature_stats *b)
+{
+    ek_feature_stats_lock(b);
+    int cells = b->cells;
+    ek_feature_stats_unlock(b);
+    return cells;
 }
 
 static int add_head(const struct ek_feature_stats *b, struct ek_buf *out)
@@ -488,7 +502,7 @@ static int add_training(const struct ek_feature_stats *b, int feature, struct ek
     return ek_values_json(out, &b->training[feature]);
 }
 
-static int add_segment(const struct ek_feature_stats_cell *c, struct ek_buf *out)
+static int add_segment(const struct cell *c, struct ek_buf *out)
 {
     ek_buf_text(out, "\"segment\":");
     return ek_segment_json(out, c->dimension, c->value);
@@ -500,24 +514,28 @@ static int add_view(const char *name, const struct ek_feature_view *v, struct ek
     return ek_feature_view_json(out, v);
 }
 
+static double current_shift(const struct cell *c, int feature)
+{
+    return ek_feature_view_moved(&c->views[feature][EK_SPAN_RECENT]);
+}
+
 /* Return the segment in which a feature is furthest from training, of those that training does not
  * expect to differ; NULL: none. */
-static const struct ek_feature_stats_cell *most_shifted(const struct ek_feature_stats *b,
-                                                        const struct ek_feature_stats_cell *cells,
-                                                        int count, int feature)
+static const struct cell *most_shifted(const struct ek_feature_stats *b, int feature)
 {
-    const struct ek_feature_stats_cell *shifted = NULL;
-    for (int i = 1; i < count; i++)
-        if (cells[i].complete && cells[i].views[feature][EK_SPAN_RECENT].lists &&
-            !ek_live_sketches_differ(b->traffic, cells[i].dimension) &&
-            (!shifted || ek_feature_view_moved(&cells[i].views[feature][EK_SPAN_RECENT]) >
-                             ek_feature_view_moved(&shifted->views[feature][EK_SPAN_RECENT])))
-            shifted = &cells[i];
+    const struct cell *shifted = NULL;
+    for (int i = 1; i < b->cells; i++) {
+        const struct cell *c = &b->cell[i];
+        if (c->complete && c->views[feature][EK_SPAN_RECENT].lists &&
+            !ek_live_sketches_differ(b->traffic, c->dimension) &&
+            (!shifted || current_shift(c, feature) > current_shift(shifted, feature)))
+            shifted = c;
+    }
     return shifted;
 }
 
 /* `levels`: of the segment, otherwise omitted. */
-static int add_most_shifted(const struct ek_feature_stats_cell *shifted, int feature, bool levels,
+static int add_most_shifted(const struct cell *shifted, int feature, bool levels,
                             struct ek_buf *out)
 {
     if (!shifted)
@@ -536,40 +554,37 @@ static double report_threshold(const struct ek_feature_stats *b, int feature)
 }
 
 /* Of all traffic and the segment, the one that has shifted more has its levels. */
-static int add_feature(const struct ek_feature_stats *b, const struct ek_feature_stats_cell *cells,
-                       int count, int feature, struct ek_buf *out)
+static int add_feature(const struct ek_feature_stats *b, int feature, struct ek_buf *out)
 {
-    const struct ek_feature_stats_cell *shifted = most_shifted(b, cells, count, feature);
-    bool all = count && cells[0].complete;
+    const struct cell *shifted = most_shifted(b, feature);
+    const struct cell *all = b->cells && b->cell->complete ? b->cell : NULL;
     bool in_segment =
-        shifted && (!all || ek_feature_view_moved(&shifted->views[feature][EK_SPAN_RECENT]) >
-                                ek_feature_view_moved(&cells[0].views[feature][EK_SPAN_RECENT]));
+        shifted && (!all || current_shift(shifted, feature) > current_shift(all, feature));
     ek_buf_text(out, feature ? ",\n{" : "\n{");
     add_name(b, feature, out);
     ek_buf_printf(out, ",\"report_threshold\":%.6g", report_threshold(b, feature));
     add_training(b, feature, out);
     if (all)
-        add_view("current", &cells[0].views[feature][EK_SPAN_RECENT], out);
+        add_view("current", &all->views[feature][EK_SPAN_RECENT], out);
     else
         ek_buf_text(out, ",\"current\":null");
     if (all && !in_segment)
-        ek_level_history_json(&cells[0].levels[feature], out);
+        ek_level_history_json(&all->levels[feature], out);
     return add_most_shifted(shifted, feature, in_segment, out);
 }
 
 int ek_feature_stats_features(struct ek_feature_stats *b, struct ek_buf *out)
 {
-    int count;
-    const struct ek_feature_stats_cell *cells = ek_feature_stats_lock(b, &count);
+    ek_feature_stats_lock(b);
     add_head(b, out);
     ek_buf_text(out, "\"features\":[");
     for (int f = 0; f < b->features; f++)
-        add_feature(b, cells, count, f, out);
+        add_feature(b, f, out);
     ek_feature_stats_unlock(b);
     return ek_buf_text(out, "]}\n");
 }
 
-static int add_cell(const struct ek_feature_stats_cell *c, int feature, int first,
+static int add_cell(const struct cell *c, int feature, int first,
                     const struct ek_feature_stats_more *more, struct ek_buf *out)
 {
     ek_buf_text(out, first ? "\n{" : ",\n{");
@@ -598,33 +613,45 @@ static void add_unknown_feature(const struct ek_feature_stats *b, const char *na
     ek_buf_text(out, "\n");
 }
 
-int ek_feature_stats_find(struct ek_feature_stats *b, const char *name, struct ek_buf *out)
+/* ek_feature_stats_find under the lock, since a reload may replace the manifest. */
+static int find_feature(const struct ek_feature_stats *b, const char *name, struct ek_buf *out)
 {
-    int count;
-    (void)ek_feature_stats_lock(b, &count); /* a reload may replace the manifest */
     int feature = ek_manifest_watched(b->manifest, name);
     if (feature < 0)
         add_unknown_feature(b, name, out);
+    return feature;
+}
+
+int ek_feature_stats_find(struct ek_feature_stats *b, const char *name, struct ek_buf *out)
+{
+    ek_feature_stats_lock(b);
+    int feature = find_feature(b, name, out);
     ek_feature_stats_unlock(b);
     return feature;
+}
+
+static int add_details(const struct ek_feature_stats *b, int feature,
+                       const struct ek_feature_stats_more *more, struct ek_buf *out)
+{
+    int shown = 0;
+    add_head(b, out);
+    add_name(b, feature, out);
+    add_training(b, feature, out);
+    ek_buf_printf(out, ",%s\"segments\":[", more ? more->members : "");
+    for (int i = 0; i < b->cells; i++)
+        if (b->cell[i].complete)
+            add_cell(&b->cell[i], feature, !shown++, more, out);
+    return ek_buf_text(out, "]}\n");
 }
 
 int ek_feature_stats_feature(struct ek_feature_stats *b, const char *name,
                              const struct ek_feature_stats_more *more, struct ek_buf *out)
 {
-    int count, shown = 0, feature = ek_feature_stats_find(b, name, out);
-    if (feature < 0)
-        return EK_EUSAGE;
-    const struct ek_feature_stats_cell *cells = ek_feature_stats_lock(b, &count);
-    add_head(b, out);
-    add_name(b, feature, out);
-    add_training(b, feature, out);
-    ek_buf_printf(out, ",%s\"segments\":[", more ? more->members : "");
-    for (int i = 0; i < count; i++)
-        if (cells[i].complete)
-            add_cell(&cells[i], feature, !shown++, more, out);
+    ek_feature_stats_lock(b);
+    int feature = find_feature(b, name, out);
+    int rc = feature < 0 ? EK_EUSAGE : add_details(b, feature, more, out);
     ek_feature_stats_unlock(b);
-    return ek_buf_text(out, "]}\n");
+    return rc;
 }
 
 struct figure {
@@ -668,8 +695,8 @@ static double get_figure(const struct ek_feature_view *v, int figure)
 /* Selected cells and the states of their features. */
 struct selection {
     const struct ek_feature_stats *b;
-    const struct ek_feature_stats_cell **cell; /* [count] */
-    uint8_t *state;                            /* [count, features]: 1 suspected, 2 confirmed */
+    const struct cell **cell; /* [count] */
+    uint8_t *state;           /* [count, features]: 1 suspected, 2 confirmed */
     int count;
 };
 
@@ -728,7 +755,7 @@ static int read_states(void *context, const struct ek_event_log_state *v)
 }
 
 /* Insert a cell by decreasing number of lists since the start, so that the selection is stable. */
-static void insert_cell(struct selection *s, const struct ek_feature_stats_cell *c, int max)
+static void insert_cell(struct selection *s, const struct cell *c, int max)
 {
     uint64_t lists = c->views[0][EK_SPAN_LIFE].lists;
     int at = s->count;
@@ -752,15 +779,15 @@ static int add_all(struct selection *s, struct ek_event_log *j, struct ek_buf *o
 int ek_feature_stats_metrics(struct ek_feature_stats *b, struct ek_event_log *j, int cells,
                              struct ek_buf *out)
 {
-    int count, rc = EK_ENOMEM;
-    const struct ek_feature_stats_cell *all = ek_feature_stats_lock(b, &count);
-    int max = cells < count ? cells : count;
     struct selection s = {.b = b};
+    int rc = EK_ENOMEM;
+    ek_feature_stats_lock(b);
+    int max = cells < b->cells ? cells : b->cells;
     s.cell = ek_calloc((size_t)max, sizeof *s.cell);
     s.state = ek_calloc((size_t)max * (size_t)b->features, sizeof *s.state);
-    for (int i = 0; s.cell && i < count; i++)
-        if (all[i].complete)
-            insert_cell(&s, &all[i], max);
+    for (int i = 0; s.cell && i < b->cells; i++)
+        if (b->cell[i].complete)
+            insert_cell(&s, &b->cell[i], max);
     if (s.cell && s.state)
         rc = add_all(&s, j, out);
     ek_feature_stats_unlock(b);

@@ -40,22 +40,15 @@ void ek_feature_stats_set_assets(struct ek_feature_stats *b, const struct ek_man
  * EK_ENOMEM without updating them. */
 int ek_feature_stats_update(struct ek_feature_stats *b, int64_t time_ms);
 
-struct ek_feature_stats_cell {
-    char *dimension, *value;                   /* NULL: all traffic; value NULL: (other) */
-    bool complete;                             /* every feature has statistics */
-    struct ek_feature_view (*views)[EK_SPANS]; /* [features]; NULL before the first update */
-    struct ek_histogram *histograms;           /* [features] */
-    struct ek_level_history *levels;           /* [features] */
-};
-
-/* Lock the cache and return its cells [*count], which it owns, readable until
+/* Keep other threads from reading the cache and the sketches behind it, until
  * ek_feature_stats_unlock. */
-const struct ek_feature_stats_cell *ek_feature_stats_lock(struct ek_feature_stats *b, int *count);
-/* End ek_feature_stats_lock. */
+void ek_feature_stats_lock(struct ek_feature_stats *b);
 void ek_feature_stats_unlock(struct ek_feature_stats *b);
 
 /* Return the number of features, which is constant. */
 int ek_feature_stats_count(const struct ek_feature_stats *b);
+/* Return the number of cells with statistics, complete or not. */
+int ek_feature_stats_cells(struct ek_feature_stats *b);
 
 /* Append the response of /api/v1/features. Return 0 or EK_ENOMEM. */
 int ek_feature_stats_features(struct ek_feature_stats *b, struct ek_buf *out);
