@@ -230,6 +230,8 @@ static int each(struct ek_capture_reader *capture, const struct ek_codec *codec,
         if (rc || !more)
             break;
         rc = ek_codec_decode(codec, message.bytes, message.length, &q, e);
+        if (!rc && q.time_ms < 0)
+            q.time_ms = message.timestamp_ms;
         if (rc)
             ek_field_mapping_hint(field_mapping, e);
         else

@@ -347,10 +347,13 @@ static int prepare(const struct worker *w, const struct ek_inflight *t, struct e
         return ek_fail(e, EK_ELIMIT, "the message has %zu bytes, limits.message_bytes allows %lld",
                        t->length, most);
     const void *bytes = t->bytes ? t->bytes : "";
-    int rc = chooses(w) ? ek_context_read_message(c, bytes, t->length, e)
-                        : ek_context_decode(c, bytes, t->length, e);
-    *has_time = !rc && c->query.time_ms >= 0;
-    return rc;
+    int rc = ek_context_read_message(c, bytes, t->length, e);
+    if (rc)
+        return rc;
+    *has_time = c->query.time_ms >= 0;
+    if (!*has_time)
+        c->query.time_ms = t->stamp_ms; /* reproducible, unlike a wall clock */
+    return chooses(w) ? EK_OK : ek_context_add_statistics(c, e);
 }
 
 static void read_one(void *worker, const struct ek_inflight *t, struct ek_guard_service_list *l)
@@ -584,10 +587,6 @@ static size_t read_some(struct worker *w, struct ek_inflight *const *inflights, 
     size_t some = ek_decode_batch_read(w->list, inflights, count, read_one, w);
     if (chooses(w))
         choose_observed(w, some);
-    for (size_t i = 0; i < some; i++)
-        if (!w->list[i].rc && !w->has_time[i])
-            w->list[i].context->query.time_ms =
-                inflights[i]->stamp_ms; /* reproducible, unlike a wall clock */
     return some;
 }
 

@@ -180,8 +180,18 @@ int ek_context_add_statistics(struct ek_context *c, struct ek_error *e)
 
 int ek_context_decode(struct ek_context *c, const void *message, size_t length, struct ek_error *e)
 {
+    return ek_context_decode_at(c, message, length, -1, e);
+}
+
+int ek_context_decode_at(struct ek_context *c, const void *message, size_t length, int64_t time_ms,
+                         struct ek_error *e)
+{
     int rc = ek_context_read_message(c, message, length, e);
-    return rc ? rc : ek_context_add_statistics(c, e);
+    if (rc)
+        return rc;
+    if (c->query.time_ms < 0)
+        c->query.time_ms = time_ms;
+    return ek_context_add_statistics(c, e);
 }
 
 int ek_context_reserve_scores(struct ek_context *c, struct ek_error *e)

@@ -56,7 +56,10 @@ struct ek_context {
  * observes: call ek_context_add_statistics before it, unless guard/list_sample.h chose no cell. */
 int ek_context_read_message(struct ek_context *c, const void *message, size_t length,
                             struct ek_error *e);
-/* Compute the statistics of the list that was read. Return 0, EK_ENOMEM, or EK_ESTATE for a list of
+/* As ek_context_decode; a message without a time has this one, -1: none. */
+int ek_context_decode_at(struct ek_context *c, const void *message, size_t length, int64_t time_ms,
+                         struct ek_error *e);
+/* Compute the statistics of the list that was read, at its time of day. Return 0, EK_ENOMEM, or EK_ESTATE for a list of
  * another manifest; on error the context has no message. */
 int ek_context_add_statistics(struct ek_context *c, struct ek_error *e);
 /* Create a context with a shared reader of the same assets. Reader and assets must outlive it.

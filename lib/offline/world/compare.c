@@ -274,7 +274,7 @@ int ek_comparison_run_add(struct ek_comparison_run *c, const void *message, size
     int rc = EK_OK;
     e = e ? e : &own;
     for (int i = 0; !rc && i < EK_SIDES; i++)
-        rc = ek_context_decode(c->side[i].context, message, length, e);
+        rc = ek_context_decode_at(c->side[i].context, message, length, now_ms, e);
     for (int i = 0; !rc && i < EK_SIDES; i++)
         rc = ek_guard_update(c->side[i].guard, c->side[i].context, now_ms, e);
     if (rc)

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "guard/guard_control.h"
+#include "guard/guard_trials.h"
 #include "lists/codec.h"
 #include "serve/agreement_watch.h"
 #include "serve/assets.h"
@@ -731,6 +732,32 @@ START_TEST(a_message_is_taken_once_and_scored_only_when_it_was)
 }
 END_TEST
 
+/* Return the deviation of the price in a list without a time that arrives at this hour. */
+static double price_at(struct bench *b, int hour)
+{
+    ck_assert_int_eq(ek_guard_observe(b->guard, b->message.data, b->message.length,
+                                      INT64_C(1789948800000) + hour * 60 * MINUTE, NULL),
+                     EK_OK);
+    return (double)ek_guard_context(b->guard)->reader->record[0].r;
+}
+
+START_TEST(a_list_without_a_time_has_the_season_of_its_arrival)
+{
+    struct bench b = {0};
+    stream_assets_open(&b.assets, OBSERVE, NULL);
+    b.assets.profile->baseline[0].season[0] = .25f; /* highest at midnight */
+    ck_assert_int_eq(ek_guard_new(&b.guard, &b.assets, NULL), EK_OK);
+    stream_start(&b.stream, 21);
+    ek_buf_init(&b.message, 0);
+    struct ek_list *q = stream_next(&b.stream);
+    q->time_ms = -1;
+    ck_assert_int_eq(ek_codec_encode(b.assets.manifest, q, EK_FEATURES_ARRAY, &b.message, NULL),
+                     EK_OK);
+    ck_assert_double_eq_tol(price_at(&b, 12) - price_at(&b, 0), .5, .01);
+    teardown(&b);
+}
+END_TEST
+
 Suite *suite_guard(void)
 {
     return ek_suite(
@@ -752,5 +779,6 @@ Suite *suite_guard(void)
         lists_that_waited_for_their_turn_make_no_time_pass_twice,
         events_nobody_fetches_do_not_pile_up,
         several_contexts_score_each_list_under_the_plan_it_was_taken_under,
-        a_message_is_taken_once_and_scored_only_when_it_was);
+        a_message_is_taken_once_and_scored_only_when_it_was,
+        a_list_without_a_time_has_the_season_of_its_arrival);
 }
