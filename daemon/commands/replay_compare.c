@@ -471,6 +471,8 @@ int ek_replay_compare(const struct ek_replay_compare *a, bool *differ, struct ek
         rc = ek_comparison_run_finish(r.compare, &c, e);
     if (!rc)
         rc = print_result(a, &r, c, &progress, e);
+    if (!rc && r.messages && r.unreadable == r.messages)
+        rc = ek_fail(e, EK_EFORMAT, "none of the messages could be read");
     if (!rc)
         *differ = c->differ;
     if (r.in)

@@ -105,6 +105,19 @@ compare 3 enforce.yaml late.yaml --json
 both=$(part touched both)
 [ "$both" -gt 300 ] && [ "$both" -lt "$anew" ] && [ "$(part touched apart)" -ge "$both" ] || fail "both: $(cat out)"
 
+# In front of the ranker the values differ; a repaired list keeps its scores, as the ranker has not seen it yet.
+status=0
+"$EK" replay --manifest hotel.yaml --profile p.ekp --messages in.msg --rules observe.yaml --compare enforce.yaml \
+	--writes features --exit-code --json >out 2>chatter || status=$?
+[ $status = 3 ] || fail "status $status: $(cat out chatter)"
+[ "$(part touched apart)" -gt 300 ] || fail "not repaired: $(cat out)"
+
+# Messages of another program differ in nothing, which is no success.
+printf '{"a":1}\n{"b":2}\n' >alien.json
+status=0
+replay observe.yaml --messages alien.json --compare enforce.yaml --exit-code >out 2>chatter || status=$?
+[ $status = 1 ] && grep -q 'none of the messages could be read' chatter || fail "status $status: $(cat out chatter)"
+
 # Without --exit-code the exit status is 0; undecodable messages are counted; invalid arguments are rejected.
 printf '\300' >>in.msg
 quiet replay observe.yaml --compare enforce.yaml --json

@@ -219,9 +219,10 @@ static int emit_row(struct guarded *s, const void *message, size_t length, uint6
     return EK_OK;
 }
 
+/* Return the scores of the output; repaired lists have those of the input. */
 static const double *scores(const struct guarded *s)
 {
-    return s->touched ? s->context->scores : s->context->query.score;
+    return s->touched && s->context->scorer ? s->context->scores : s->context->query.score;
 }
 
 static int move(struct ek_comparison_run *c, enum ek_compared_move which, const double *before,
