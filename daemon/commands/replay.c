@@ -594,12 +594,6 @@ static void explain(const struct arguments *a, const char *rules, struct ek_erro
         ek_kind_explain(a->model, EK_KIND_MODEL, e);
 }
 
-static bool writes_features(const struct arguments *a)
-{
-    const struct ek_config *c = a->field_mapping.config;
-    return a->writes_given ? a->writes_features : c && c->output_writes == EK_WRITES_FEATURES;
-}
-
 static int load(const struct arguments *a, const char *rules, struct ek_assets **out,
                 struct ek_error *e)
 {
@@ -612,10 +606,12 @@ static int load(const struct arguments *a, const char *rules, struct ek_assets *
         explain(a, rules, e);
         return ek_cli_config_fault(e);
     }
-    (*out)->assembly.salt = ek_instance_salt();
-    (*out)->writes_features = writes_features(a);
     const struct ek_config *c = a->field_mapping.config;
-    return c && writes_features(a) ? ek_config_wide_columns(*out, c, e) : EK_OK;
+    if (c)
+        return ek_config_apply(*out, c, a->writes_given ? &a->writes_features : NULL, e);
+    (*out)->assembly.salt = ek_instance_salt();
+    (*out)->writes_features = a->writes_features;
+    return EK_OK;
 }
 
 static int compare(const struct arguments *a, const struct ek_assets *assets, bool *differ,

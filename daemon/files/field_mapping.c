@@ -384,10 +384,10 @@ static int open_assets_schemas(struct ek_schema_source **out, const struct ek_co
     return rc ? ek_error_list_collect(faults, rc, e) : EK_OK;
 }
 
-int ek_config_wide_columns(struct ek_assets *a, const struct ek_config *c, struct ek_error *e)
+static int add_wide_columns(struct ek_assets *a, const struct ek_config *c, struct ek_error *e)
 {
     struct ek_error why;
-    if (!c->wide_columns)
+    if (!c->wide_columns || !a->writes_features)
         return EK_OK;
     int rc = ek_wide_columns_new(&a->wide, a->manifest, a->profile, &why);
     if (rc) {
@@ -395,6 +395,22 @@ int ek_config_wide_columns(struct ek_assets *a, const struct ek_config *c, struc
         ek_config_place(c, "output.wide_columns", e);
     }
     return rc;
+}
+
+int ek_config_apply(struct ek_assets *a, const struct ek_config *c, const bool *writes_features,
+                    struct ek_error *e)
+{
+    a->cells = (int)c->max_segments;
+    a->assembly = (struct ek_assembly_limits){.queries = (int)c->assembly_max_lists,
+                                              .items = (int)c->items_max,
+                                              .bytes = (size_t)c->assembly_max_bytes,
+                                              .within_ms = c->assembly_timeout_ms,
+                                              .salt = ek_instance_salt()};
+    a->writes_features =
+        c->output_writes == EK_WRITES_FEATURES || (!c->output_topic && c->plan_topic);
+    if (writes_features)
+        a->writes_features = *writes_features;
+    return add_wide_columns(a, c, e);
 }
 
 int ek_config_assets(struct ek_assets **out, const struct ek_config *c,
@@ -423,20 +439,12 @@ int ek_config_assets(struct ek_assets **out, const struct ek_config *c,
         ek_schema_source_close(schemas);
         return rc;
     }
-    a->cells = (int)c->max_segments;
-    rc = ek_config_wide_columns(a, c, e);
+    rc = ek_config_apply(a, c, NULL, e);
     if (rc) {
         ek_assets_free(a);
         ek_schema_source_close(schemas);
         return ek_error_list_collect(faults, rc, e) ? rc : ek_error_list_first(faults, rc, e);
     }
-    a->writes_features =
-        c->output_writes == EK_WRITES_FEATURES || (!c->output_topic && c->plan_topic);
-    a->assembly = (struct ek_assembly_limits){.queries = (int)c->assembly_max_lists,
-                                              .items = (int)c->items_max,
-                                              .bytes = (size_t)c->assembly_max_bytes,
-                                              .within_ms = c->assembly_timeout_ms,
-                                              .salt = ek_instance_salt()};
     a->schemas = schemas;
     a->close_schemas = close_schemas;
     *out = a;

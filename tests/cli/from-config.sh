@@ -27,6 +27,19 @@ quiet "$EK" eval -c stage/evenkeel.yaml --data train.txt --json
 quiet "$EK" train -c stage/evenkeel.yaml --train train.txt --vali train.txt --epochs 1 --hidden 8 -o again.safetensors
 cmp stage/model.safetensors again.safetensors
 
+# Limits of the configuration hold in a replay: of the markets, one has a segment of its own.
+printf 'version: 1\ndefaults: {mode: observe}\nsegments: [market]\n' >stage/markets.yaml
+quiet "$EK" generate hotel --lists 3000 --seed 1 --format messages --encoding json-map -o markets.json
+sed 's/rules.yaml/markets.yaml/' stage/evenkeel.yaml >stage/wide.yaml
+{ cat stage/wide.yaml && echo 'limits: {segments: 2}'; } >stage/narrow.yaml
+for which in wide narrow; do
+	quiet "$EK" replay -c stage/$which.yaml -i markets.json --events $which.jsonl --json
+done
+cmp -s wide.jsonl narrow.jsonl && fail "limits.segments has no effect: $(cat wide.jsonl)"
+sed 's/^output:.*/plan: {topic: plans}/' stage/evenkeel.yaml >stage/plans.yaml
+quiet "$EK" replay -c stage/plans.yaml -i lists.json --json
+grep -q '"repaired_lists"' said || fail "a program that applies plans changes values: $(cat said)"
+
 # Names of features in rules are checked against the manifest of the configuration.
 printf 'version: 1\nfeatures: {prise: {mode: enforce}}\n' >wrong.yaml
 status=0
