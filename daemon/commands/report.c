@@ -266,7 +266,7 @@ static int call(const struct source *s, const char *path, bool *found, struct ek
     int rc = ek_api_call(s->url, escaped, NULL, NULL, &status, out, e);
     if (rc)
         return rc;
-    *found = status == OK || status == UNAVAILABLE;
+    *found = status == OK || (status == UNAVAILABLE && !strcmp(path, "ready"));
     if (!*found && status != NOT_FOUND)
         return ek_fail(e, EK_EIO, "%s%s: HTTP status %u", s->url, escaped, status);
     yyjson_doc *doc = *found ? ek_client_parse(out) : NULL;

@@ -210,8 +210,9 @@ static int check_all(struct plan *p, struct ek_error *e)
 
 static int topics(const struct topics_args *a, int *wrong, struct ek_error *e)
 {
-    static const char *const uses[] = {"input.", "input.brokers", "input.topics", "output.",
-                                       "alerts", "state.",        "fleet.",       NULL};
+    static const char *const uses[] = {"input.",  "input.brokers", "input.topics",
+                                       "output.", "alerts",        "state.",
+                                       "plan.",   "fleet.",        NULL};
     struct ek_config *c;
     if (ek_config_load(&c, a->config, uses, e))
         return ek_cli_config_fault(e);
