@@ -493,18 +493,19 @@ static int sign(struct training *t, uint64_t manifest_hash, struct ek_error *e)
     return EK_OK;
 }
 
-static bool finished(const struct training *t)
+/* An epoch that a checkpoint interrupted does not count against the patience. */
+static bool finished(const struct training *t, size_t batches)
 {
     const struct ek_train_progress *at = &t->state.at;
-    int patience = t->options->patience;
+    int patience = t->options->patience, epochs = (int)(at->step / batches);
     return t->stop || at->step == at->steps ||
-           (patience && at->best_epoch && at->epoch - at->best_epoch >= patience);
+           (patience && at->best_epoch && epochs - at->best_epoch >= patience);
 }
 
 static int run(struct training *t, struct ek_error *e)
 {
     size_t batches = t->state.at.steps / (size_t)t->state.at.epochs;
-    while (!finished(t)) {
+    while (!finished(t, batches)) {
         t->state.at.epoch = 1 + (int)(t->state.at.step / batches);
         int code = do_epoch(t, e);
         if (code)

@@ -398,6 +398,32 @@ START_TEST(a_run_that_goes_on_ends_with_the_same_bits)
 }
 END_TEST
 
+START_TEST(an_interrupted_epoch_does_not_count_against_the_patience)
+{
+    struct ek_train_options whole = ek_small_options();
+    struct ek_train_progress all, last;
+    char path[] = "/tmp/ek-train-XXXXXX";
+    int file = mkstemp(path);
+    ck_assert_int_ge(file, 0);
+    close(file);
+    whole.epochs = 200;
+    whole.patience = 2;
+    ek_model_free(trained(&whole, &all));
+    size_t batches = all.step / (size_t)all.epoch, stop = all.step - batches / 2;
+    struct ek_train_options o = whole;
+    o.checkpoint = path;
+    o.progress = stop_at;
+    o.context = &stop;
+    ek_model_free(trained(&o, &last));
+    ck_assert_uint_eq(last.step, stop);
+    o = whole;
+    o.resume = path;
+    ek_model_free(trained(&o, &last));
+    ck_assert_uint_eq(last.step, all.step);
+    remove(path);
+}
+END_TEST
+
 /* Resume from the file with `bits` over the first ones of the tensor. Return the code. */
 static int going_on(const char *path, const char *tensor, const void *bits, size_t length)
 {
@@ -503,7 +529,9 @@ Suite *suite_train(void)
         first_weights_lie_within_their_bounds, the_optimizer_by_hand, adagrad_by_hand,
         a_seed_gives_the_same_model_whatever_runs_it, every_form_learns_the_ranking,
         a_routed_fault_costs_nothing, lists_with_another_scale_harden_a_model_against_faults,
-        a_run_that_goes_on_ends_with_the_same_bits, a_checkpoint_with_impossible_numbers_is_refused,
+        a_run_that_goes_on_ends_with_the_same_bits,
+        an_interrupted_epoch_does_not_count_against_the_patience,
+        a_checkpoint_with_impossible_numbers_is_refused,
         the_average_of_a_high_power_is_the_last_step, patience_ends_training,
         training_can_be_stopped, what_cannot_be_trained_is_refused);
 }
