@@ -6,6 +6,7 @@
 #include "offline/train/distillation.h"
 
 #include <argp.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -82,12 +83,25 @@ int ek_files_read_labeled(const struct ek_files *f, const struct ek_manifest *m,
 struct relabeling {
     struct ek_dataset *lists;
     struct ek_upstream_scores *scores;
+    size_t skipped;
 };
+
+static bool has_all_scores(const struct ek_list *q)
+{
+    for (int i = 0; i < q->items; i++)
+        if (!isfinite(q->score[i]))
+            return false;
+    return true;
+}
 
 static int add_relabeled(void *context, struct ek_list *q, uint64_t number, struct ek_error *e)
 {
     struct relabeling *to = context;
     (void)number;
+    if (!has_all_scores(q)) {
+        to->skipped++;
+        return EK_OK;
+    }
     int code = ek_distill(q, e);
     if (!code)
         code = ek_dataset_add(to->lists, q, e);
@@ -100,7 +114,7 @@ int ek_files_read_relabeled(const struct ek_files *f, const struct ek_manifest *
                             const char *config, struct ek_dataset *d,
                             struct ek_upstream_scores *upstream, struct ek_error *e)
 {
-    struct relabeling to = {d, upstream};
+    struct relabeling to = {.lists = d, .scores = upstream};
     struct ek_field_mapping field_mapping;
     ek_dataset_init(d, m->item_count, m->query_count);
     int code = ek_field_mapping_load(&field_mapping, config, e);
@@ -112,6 +126,12 @@ int ek_files_read_relabeled(const struct ek_files *f, const struct ek_manifest *
             ek_kind_explain(f->path[i], EK_KIND_MESSAGES, e);
     }
     ek_field_mapping_release(&field_mapping);
+    if (!code && to.skipped && !d->lists)
+        return ek_fail_at(e, EK_EFORMAT, f->path[0], 0, 0,
+                          "no list has a score for each item ('message.score')");
+    if (!code && to.skipped)
+        fprintf(stderr, "evenkeel: note: %zu of %zu lists have an item without a score; skipped\n",
+                to.skipped, to.skipped + d->lists);
     return code;
 }
 

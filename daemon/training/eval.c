@@ -142,6 +142,10 @@ static void finish(struct argp_state *state, struct eval_args *a)
         argp_error(state, "--manifest and --model, or --config, and --data are needed");
     if (!a->reference.count && has_fitted_repair(a->repair))
         argp_error(state, "--repair without a factor needs --reference with the training lists");
+    if (!has_fitted_repair(a->repair) && (a->reference.count || a->by_arm))
+        argp_error(state, "--reference and --repair-by need --repair without a factor");
+    if (a->spread && !a->route && !a->route_per_source)
+        argp_error(state, "--normalize-spread needs --route or --route-per-source");
     if (a->route_per_source && !a->sources && !a->has_teacher)
         argp_error(state, "--route-per-source needs --sources, because LETOR items have no source");
     if (a->has_teacher && a->labeled)

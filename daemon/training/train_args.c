@@ -223,10 +223,10 @@ static const struct row ROWS[] = {
      REAL_AT(options.network.dropout, 0)},
     {"unrouted-fraction", 0, "SHARE",
      "With random routing: initial fraction of lists without routes (0.5)",
-     REAL_AT(options.keep_clean, 0)},
+     REAL_AT(options.keep_clean, AT(unrouted_given))},
     {"scale-augmentation", 0, "SHARE",
      "With random routing: initial fraction of lists with scale faults (0.3)",
-     REAL_AT(options.shift, 0)},
+     REAL_AT(options.shift, AT(scale_given))},
     {"epochs", 0, "N", "Passes over the data (15)",
      INT(options.epochs, 1, 100000, AT(epochs_given))},
     {"patience", 0, "N", "Stop after N epochs without improvement (0: never)",
@@ -263,6 +263,8 @@ static void finish(struct argp_state *state, struct ek_train_args *a)
         shape->log_input = EK_LOG_NONE;
     if (shape->list_free && shape->log_input != EK_LOG_NONE)
         argp_error(state, "--list-free needs --log-input none");
+    if ((a->unrouted_given || a->scale_given) && strcmp(a->routing, "random") != 0)
+        argp_error(state, "--unrouted-fraction and --scale-augmentation need --routing random");
     if (a->has_teacher && a->loss_given && a->options.loss != EK_LISTNET)
         argp_error(state, "--teacher needs --loss listnet");
     if (a->has_teacher)

@@ -29,7 +29,7 @@ struct ek_train_args {
     const char *manifest, *output, *routing, *config;
     struct ek_files train, vali, *open; /* open: receives further file names */
     struct ek_train_options options;
-    bool log_input_given, loss_given, has_teacher, json;
+    bool log_input_given, loss_given, unrouted_given, scale_given, has_teacher, json;
     /* Options given on the command line; hints of the manifest replace the others. */
     bool hidden_given, epochs_given, rate_given, decay_given, batch_given;
     uint64_t threads;

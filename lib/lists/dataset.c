@@ -86,7 +86,8 @@ int ek_dataset_add(struct ek_dataset *d, const struct ek_list *q, struct ek_erro
     d->sources[d->lists] = (uint8_t)q->sources;
     if (q->sources)
         memcpy(d->source + d->items, q->source, n);
-    d->id[d->lists] = ek_hash(q->id.text, q->id.length, 0);
+    d->id[d->lists] = q->id.length ? ek_hash(q->id.text, q->id.length, 0)
+                                   : ek_hash(&d->lists, sizeof d->lists, 0);
     d->items += n;
     d->offset[++d->lists] = d->items;
     return EK_OK;

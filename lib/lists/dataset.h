@@ -16,7 +16,7 @@ struct ek_dataset {
     float *x;                          /* [N, F] */
     float *query;                      /* [Q, M] */
     float *label;                      /* [N], 0 without labels */
-    uint64_t *id;                      /* [Q] hash of the query id, for messages and errors */
+    uint64_t *id;                      /* [Q] hash of the query id, without one of the number */
     uint8_t *source;                   /* [N] index of the item's source within its list */
     uint8_t *sources;                  /* [Q] number of sources; 0: unknown */
     size_t list_capacity, item_capacity;

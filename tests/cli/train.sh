@@ -227,6 +227,11 @@ quiet "$EK" inspect known.safetensors --json
 grep -q '"agreement":{"lists":100,"tau":{"mean":1,' said || fail "not kept: $(cat said)"
 quiet "$EK" eval --manifest hotel.yaml --model known.safetensors --data vali.msg --teacher upstream --json
 [ "$(figure_of)" = 1 ] || fail "another model was written: $(cat said)"
+quiet "$EK" generate hotel --lists 100 --from 300 --seed 5 --format messages --encoding json --upstream-model m.safetensors -o whole.json
+sed -E '3s/"score":[-+0-9.e]+/"score":null/; 7s/"score":[-+0-9.e]+/"score":null/' whole.json >partial.json
+warned "note: 2 of 100 lists have an item without a score; skipped" eval --manifest hotel.yaml --model m.safetensors --data partial.json --teacher upstream
+sed -E 's/"score":[-+0-9.e]+/"score":null/' whole.json >partial.json
+refused 1 "partial.json: no list has a score for each item ('message.score')" eval --manifest hotel.yaml --model m.safetensors --data partial.json --teacher upstream
 refused 2 "-o excludes faults and mitigations" eval --manifest hotel.yaml --model m.safetensors --data vali.msg --teacher upstream -o x --route price
 refused 2 "it needs --teacher" $eval -o x
 refused 2 "so they exclude --teacher" eval --manifest hotel.yaml --model m.safetensors --data vali.msg --teacher upstream --gain exp
@@ -256,6 +261,10 @@ refused 2 "feature 'chain' is not routable" $train -o x --routing static:chain
 refused 2 "duplicate feature 'price'" $eval --route price,taxes,price
 refused 2 "--list-free needs --log-input none" $train -o x --list-free --log-input always
 refused 2 "--hidden needs numbers" $train -o x --hidden 64,
+refused 2 "--unrouted-fraction and --scale-augmentation need --routing random" $train -o x --routing none --scale-augmentation 0.5
+refused 2 "--normalize-spread needs --route or --route-per-source" $eval --normalize-spread auto
+refused 2 "--reference and --repair-by need --repair without a factor" $eval --repair price=100 --repair-by arm
+refused 2 "--reference and --repair-by need --repair without a factor" $eval --reference train.txt
 refused 2 "the share of lists with another scale is 0 to 1" $train -o x --scale-augmentation 1.5
 refused 2 "samples and a cut-off are for the loss approxndcg" $train -o x --samples 8
 refused 2 "--optimizer: unknown value 'sgd'" $train -o x --optimizer sgd
@@ -290,5 +299,10 @@ refused 1 "bare.json: no list has a label for each item ('message.label')" eval 
 # Without validation lists, a fifth of the lists is used, in any encoding the same.
 quiet "$EK" train --manifest hotel.yaml --train train.txt --epochs 3 --hidden 8,4 -o split.safetensors --json
 grep -q '"vali":{"ndcg@10":0[.]' said || fail "no validation: $(cat said)"
+sed -E 's/"query":"[^"]*",?//' vali.json >anonymous.json
+quiet "$EK" train --manifest hotel.yaml --train anonymous.json --epochs 1 --hidden 8,4 -o anonymous.safetensors --json
+grep -q '"vali":{"ndcg@10":0[.]' said || fail "lists without an id: $(cat said)"
+sed -E '2s/"label":[0-9.]+/"label":-1/' vali.json >negative.json
+refused 2 "list 2, item 1: a label must be a number of at least 0, not -1" eval --manifest hotel.yaml --model split.safetensors --data negative.json
 quiet "$EK" train --manifest hotel.yaml --train train.msg --epochs 3 --hidden 8,4 -o again.safetensors
 cmp split.safetensors again.safetensors

@@ -256,6 +256,18 @@ static bool needs_exp(const struct ek_evaluation *v)
     return needs;
 }
 
+/* Metrics need labels of at least 0 (score/metrics.h). */
+static int check_labels(const struct ek_dataset *d, struct ek_error *e)
+{
+    for (size_t q = 0; q < d->lists; q++)
+        for (size_t i = d->offset[q]; i < d->offset[q + 1]; i++)
+            if (!(d->label[i] >= 0))
+                return ek_fail(e, EK_EUSAGE,
+                               "list %zu, item %zu: a label must be a number of at least 0, not %g",
+                               q + 1, i - d->offset[q] + 1, (double)d->label[i]);
+    return EK_OK;
+}
+
 int ek_evaluate(const struct ek_model *m, const struct ek_dataset *d, struct ek_evaluation *v,
                 struct ek_error *e)
 {
@@ -263,6 +275,8 @@ int ek_evaluate(const struct ek_model *m, const struct ek_dataset *d, struct ek_
     int code = prepare(&w, m, d, e);
     memset(v->mean, 0, sizeof v->mean);
     v->max_label = highest_label(d);
+    if (!code)
+        code = check_labels(d, e);
     if (!code && v->max_label > EK_LABEL_MAX && needs_exp(v))
         code =
             ek_fail(e, EK_EUSAGE,

@@ -22,8 +22,8 @@ struct ek_evaluation {
 };
 
 /* Score every list, and set v->mean and v->max_label; the metrics in *v are set by the caller.
- * Return 0, EK_ENOMEM, EK_ESTATE if the model is for other features, or EK_EUSAGE if a label
- * exceeds EK_LABEL_MAX and a metric needs 2^y - 1. */
+ * Return 0, EK_ENOMEM, EK_ESTATE if the model is for other features, or EK_EUSAGE if a label is
+ * negative, or exceeds EK_LABEL_MAX and a metric needs 2^y - 1. */
 int ek_evaluate(const struct ek_model *m, const struct ek_dataset *d, struct ek_evaluation *v,
                 struct ek_error *e);
 
