@@ -241,7 +241,7 @@ static int print_result(const struct arguments *a, const struct ek_profile *p,
         if (too_few_lists(p, f))
             ek_json_add_text(&s, NULL, p->name[f]);
     ek_json_close(&s, ']');
-    if (halves) {
+    if (halves && ek_profile_halves_compared(halves)) {
         ek_json_open(&s, "changed", '[');
         for (int f = 0; f < p->features; f++)
             if (ek_profile_halves_change(halves, f))
@@ -349,8 +349,13 @@ static void report(const struct ek_profile *profile, const struct ek_profile_hal
 {
     warn_of_few_lists(profile);
     warn_of_dependence(profile);
-    if (halves)
+    if (halves && ek_profile_halves_compared(halves))
         ek_profile_halves_print(halves, stderr);
+    else if (halves)
+        fprintf(stderr,
+                "evenkeel: the halves of the lists were not compared: no list of the first "
+                "has '%s'\n",
+                profile->field);
     report_segments(profile);
 }
 

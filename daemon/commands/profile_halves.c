@@ -63,6 +63,8 @@ static int begin_second(struct ek_profile_halves *h, struct ek_error *e)
     int rc = ek_profile_fit_finish(h->fit, &h->profile, e);
     ek_profile_fit_free(h->fit);
     h->fit = NULL;
+    if (rc == EK_ESTATE)
+        return EK_OK; /* the field of strata began later */
     return rc ? rc : ek_detector_new(&h->detector, h->manifest, h->profile, h->rules, e);
 }
 
@@ -81,12 +83,17 @@ int ek_profile_halves_add(struct ek_profile_halves *h, const struct ek_list *q, 
 {
     if (h->added++ < h->lists / 2)
         return ek_profile_fit_add(h->fit, q, e);
-    int rc = h->detector ? EK_OK : begin_second(h, e);
-    if (!rc)
+    int rc = h->fit ? begin_second(h, e) : EK_OK;
+    if (!rc && h->detector)
         rc = ek_detector_observe(h->detector, q, q->time_ms, e);
-    if (!rc)
+    if (!rc && h->detector)
         note_findings(h);
     return rc;
+}
+
+bool ek_profile_halves_compared(const struct ek_profile_halves *h)
+{
+    return h->detector != NULL;
 }
 
 const struct ek_halves_change *ek_profile_halves_change(const struct ek_profile_halves *h,

@@ -21,8 +21,8 @@ struct ek_profile_halves;
 int ek_profile_halves_new(struct ek_profile_halves **out, const struct ek_manifest *m,
                           const char *field, uint64_t lists, struct ek_error *e);
 void ek_profile_halves_free(struct ek_profile_halves *h);
-/* Add the next list, which is not kept. Return 0, EK_ESTATE for a list of another manifest, or if
- * the first half has no list with the field of strata; EK_ELIMIT or EK_ENOMEM. */
+/* Add the next list, which is not kept; none is compared if no list of the first half has the field
+ * of strata. Return 0, EK_ESTATE for a list of another manifest, EK_ELIMIT or EK_ENOMEM. */
 int ek_profile_halves_add(struct ek_profile_halves *h, const struct ek_list *q, struct ek_error *e);
 /* Change of an item feature within the second half. */
 struct ek_halves_change {
@@ -31,6 +31,8 @@ struct ek_halves_change {
     uint64_t since;   /* list, from 0 */
     int64_t since_ms; /* -1: unknown */
 };
+/* Return whether the halves were compared. */
+bool ek_profile_halves_compared(const struct ek_profile_halves *h);
 /* Return the first confirmed change of an item feature, which the comparison owns; NULL: none. */
 const struct ek_halves_change *ek_profile_halves_change(const struct ek_profile_halves *h,
                                                         int feature);

@@ -57,6 +57,11 @@ grep -q 'changes within' chatter && fail "healthy lists changed: $(cat chatter)"
 quiet "$EK" profile -m features.yaml --letor faulty.txt --json -o halves.ekp
 grep -q '"changed":\["price"\]' said || fail "no change of the price: $(cat said)"
 grep -qE '^  price: scale x[0-9.]+ since list (69|70)[0-9]{2}$' chatter || fail "no change of the price: $(cat chatter)"
+quiet "$EK" generate hotel --lists 9000 --seed 1 --format messages --encoding json -o late.json
+awk 'NR <= 5000 { sub(/"market"/, "\"country\"") } 1' late.json >later.json
+quiet "$EK" profile -m features.yaml --messages later.json --stratify-by market --json -o halves.ekp
+grep -q '"changed"' said && fail "compared: $(cat said)"
+grep -q "the halves of the lists were not compared: no list of the first has 'market'" chatter || fail "$(cat chatter)"
 mkfifo once
 cat faulty.txt >once &
 quiet "$EK" profile -m features.yaml --letor once --json -o halves.ekp
