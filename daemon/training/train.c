@@ -170,16 +170,6 @@ static int read_and_train(struct ek_train_args *a, const struct ek_manifest *m)
     return rc;
 }
 
-/* Check the output path before hours of training. */
-static int try_output(struct ek_train_args *a)
-{
-    struct ek_writer *w;
-    int rc = ek_writer_open(&w, a->output, &a->e);
-    if (!rc)
-        ek_writer_abandon(w);
-    return rc;
-}
-
 static int with_manifest(struct ek_train_args *a)
 {
     struct ek_manifest *m;
@@ -190,7 +180,7 @@ static int with_manifest(struct ek_train_args *a)
     rc = routed ? ek_train_args_apply_manifest(a, m, routed)
                 : ek_fail(&a->e, EK_ENOMEM, "out of memory");
     if (!rc)
-        rc = try_output(a);
+        rc = ek_writer_try(&a->output, 1, &a->e);
     if (!rc)
         rc = read_and_train(a, m);
     ek_free(routed);

@@ -56,6 +56,9 @@ int ek_writer_open(struct ek_writer **out, const char *path, struct ek_error *e)
 /* Open a file with data of users for writing, as ek_writer_open: only its owner can read a new
  * file; an existing one keeps its permissions. Return 0, EK_EIO or EK_ENOMEM. */
 int ek_writer_open_private(struct ek_writer **out, const char *path, struct ek_error *e);
+/* Check before long work that files can be written, without changing them. Skips NULL and what
+ * would end if it is opened twice, such as pipes. Return 0, EK_EIO or EK_ENOMEM. */
+int ek_writer_try(const char *const *path, size_t count, struct ek_error *e);
 /* Append bytes. Return 0, EK_EIO or EK_ENOMEM. */
 int ek_writer_write(struct ek_writer *w, const void *bytes, size_t length, struct ek_error *e);
 /* Append formatted text. Return 0, EK_EIO or EK_ENOMEM. */

@@ -291,6 +291,26 @@ int ek_writer_open(struct ek_writer **out, const char *path, struct ek_error *e)
     return open_writer(out, path, 0666, e);
 }
 
+static bool can_open_twice(const char *path)
+{
+    struct stat s;
+    return path && strcmp(path, "-") != 0 && (stat(path, &s) || S_ISREG(s.st_mode));
+}
+
+int ek_writer_try(const char *const *path, size_t count, struct ek_error *e)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct ek_writer *w;
+        if (!can_open_twice(path[i]))
+            continue;
+        int rc = ek_writer_open(&w, path[i], e);
+        if (rc)
+            return rc;
+        ek_writer_abandon(w);
+    }
+    return EK_OK;
+}
+
 int ek_writer_open_private(struct ek_writer **out, const char *path, struct ek_error *e)
 {
     return open_writer(out, path, 0600, e);

@@ -2,7 +2,7 @@
 . "$(dirname "$0")/prelude"
 
 quiet "$EK" generate hotel --lists 400 --seed 1 --manifest-out features.yaml -o train.txt
-quiet "$EK" generate hotel --lists 50 --seed 2 -o test.txt
+quiet "$EK" generate hotel --lists 50 --seed 2 --from 400 -o test.txt
 quiet "$EK" profile --manifest features.yaml --letor train.txt -o profile.ekp
 
 # A table no wider than a terminal; block characters only if the locale has them; equal output from a profile.
@@ -52,6 +52,8 @@ for r, s in zip(train + test, scaled):
     assert abs(s[3][1] - (r[3][1] - low) / (high - low)) < 1e-6, (r, s)
     assert r[3].keys() == s[3].keys()
 EOF
+refused 2 "train.txt: query '1' is in an earlier file, too; apply the files one by one" normalize -m features.yaml --letor train.txt --method minmax --apply test.txt train.txt train.txt --output-data twice.txt
+[ ! -e twice.txt ] || fail "lists of one id merged"
 quiet "$EK" normalize -m features.yaml --letor train.txt --method merge --apply test.txt --output-data merged.txt.zst --output-manifest merged.yaml
 for column in minmax log arctan; do
 	grep -q "name: \"price.$column\"" merged.yaml || fail "no $column: $(cat merged.yaml)"

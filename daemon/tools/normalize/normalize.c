@@ -2,6 +2,7 @@
 #include "daemon/tools/normalize/normalize.h"
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "daemon/base/arguments.h"
 #include "daemon/base/command.h"
@@ -311,10 +312,24 @@ struct output {
     struct ek_manifest *manifest; /* of the output */
     struct ek_writer *writer;
     struct ek_list in, out;
+    struct ek_hash_set ids; /* of all files */
     struct ek_buf text;
     float missing;
     uint64_t lists;
 };
+
+/* Reject a list whose id an earlier file has; the reader rejects one within a file. */
+static int check_id(struct output *o, const char *path, struct ek_error *e)
+{
+    struct ek_text id = o->in.id;
+    bool added;
+    if (ek_hash_set_add(&o->ids, ek_hash(id.text, id.length, 0), &added))
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    return added ? EK_OK
+                 : ek_fail_at(e, EK_EUSAGE, path, 0, 0,
+                              "query '%.*s' is in an earlier file, too; apply the files one by one",
+                              (int)id.length, id.text);
+}
 
 static int write_list(struct output *o, struct ek_error *e)
 {
@@ -345,7 +360,9 @@ static int write_file(struct output *o, const char *path, struct ek_progress *pr
     if (rc)
         return rc;
     while (!rc && !(rc = ek_letor_next(letor, &o->in, &more, e)) && more) {
-        rc = write_list(o, e);
+        rc = check_id(o, path, e);
+        if (!rc)
+            rc = write_list(o, e);
         ek_letor_position(letor, &done, &total);
         ek_progress_update(progress, done, total, path);
     }
@@ -385,6 +402,7 @@ static int apply_choices(const struct ek_choices *c, const struct ek_normalize_a
     ek_buf_init(&o.text, LISTS_BYTES_MAX);
     ek_list_init(&o.in);
     ek_list_init(&o.out);
+    ek_hash_set_init(&o.ids);
     int rc = describe(&about, c) ? ek_fail(e, EK_ENOMEM, "out of memory") : EK_OK;
     if (!rc)
         rc = ek_manifest_parse(&o.manifest, "the scaled manifest", (const char *)about.data,
@@ -395,6 +413,7 @@ static int apply_choices(const struct ek_choices *c, const struct ek_normalize_a
         rc = ek_file_write_bytes(a->output_manifest, about.data, about.length, e);
     ek_list_release(&o.in);
     ek_list_release(&o.out);
+    ek_hash_set_release(&o.ids);
     ek_manifest_free(o.manifest);
     ek_buf_release(&o.text);
     ek_buf_release(&about);
@@ -483,29 +502,6 @@ static int normalize_print_json(const struct ek_choices *c, FILE *to, struct ek_
     return ek_json_end_line(&s, to, e);
 }
 
-/* Return true if opening the file twice is harmless; a pipe would reach its end. */
-static bool can_be_tried(const char *path)
-{
-    struct stat s;
-    return path && !ek_is_stdout(path) && (stat(path, &s) || S_ISREG(s.st_mode));
-}
-
-/* Check the outputs before the work. */
-static int try_outputs(struct ek_normalize_args *a)
-{
-    const char *const path[] = {a->output, a->report, a->output_data, a->output_manifest};
-    for (size_t i = 0; i < sizeof path / sizeof *path; i++) {
-        struct ek_writer *w;
-        if (!can_be_tried(path[i]))
-            continue;
-        int rc = ek_writer_open(&w, path[i], &a->e);
-        if (rc)
-            return rc;
-        ek_writer_abandon(w);
-    }
-    return EK_OK;
-}
-
 /* Keep the manifest's text for --output. */
 static int load(struct ek_normalize_args *a, struct ek_manifest **m)
 {
@@ -591,7 +587,8 @@ int ek_cmd_normalize(int argc, char **argv)
     ek_normalize_parse(&a, argc, argv);
     struct ek_manifest *m = NULL;
     ek_buf_init(&a.text, EK_YAML_BYTES_MAX);
-    int rc = try_outputs(&a);
+    const char *const output[] = {a.output, a.report, a.output_data, a.output_manifest};
+    int rc = ek_writer_try(output, sizeof output / sizeof *output, &a.e);
     if (!rc)
         rc = load(&a, &m);
     if (!rc)

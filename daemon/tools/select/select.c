@@ -549,22 +549,6 @@ static void release(struct loaded *l)
     ek_buf_release(&l->text);
 }
 
-/* Check the outputs before hours of training. */
-static int try_outputs(struct ek_select_args *a)
-{
-    const char *const paths[] = {a->output, a->scatter, a->dendrogram};
-    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-        struct ek_writer *w;
-        if (!paths[i])
-            continue;
-        int rc = ek_writer_open(&w, paths[i], &a->e);
-        if (rc)
-            return rc;
-        ek_writer_abandon(w);
-    }
-    return EK_OK;
-}
-
 static int write_reduced(struct ek_select_args *a, const struct loaded *l,
                          const struct ek_selection *s)
 {
@@ -621,7 +605,8 @@ int ek_cmd_select(int argc, char **argv)
     struct loaded l = {0};
     ek_select_args_parse(&a, argc, argv);
     ek_buf_init(&l.text, EK_YAML_BYTES_MAX);
-    int rc = try_outputs(&a);
+    const char *const output[] = {a.output, a.scatter, a.dendrogram};
+    int rc = ek_writer_try(output, sizeof output / sizeof *output, &a.e);
     if (!rc)
         rc = load(&l, &a);
     if (!rc)
