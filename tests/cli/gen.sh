@@ -39,6 +39,8 @@ refused 2 "unknown generator 'motel'" generate motel
 refused 2 "a generator is needed: 'hotel'" generate
 refused 2 "--lists needs a whole number" generate hotel --lists many
 refused 2 "unknown format 'json'" generate hotel --format json
+refused 2 "LETOR text has one encoding; --encoding needs --format messages" generate hotel --encoding json
+refused 2 "'same.txt' cannot be both -o and --manifest-out" generate hotel --manifest-out same.txt -o same.txt
 refused 2 "unknown encoding 'text'" generate hotel --encoding text
 refused 2 "LETOR text has no scores" generate hotel --upstream-model m.safetensors
 [ ! -e bad.txt ] || fail "a refused run left a file"

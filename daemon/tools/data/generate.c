@@ -20,6 +20,7 @@ struct gen {
     const char **faults;
     const char *world, *manifest_out;
     uint64_t queries, first;
+    bool has_encoding;
     struct ek_error e;
 };
 
@@ -86,6 +87,10 @@ static void finish(struct argp_state *state, const struct gen *g)
         argp_error(state, "LETOR text has no layout; --layout needs --format messages");
     if (g->sink.letor && g->sink.sources)
         argp_error(state, "LETOR text has no sources; --sources needs --format messages");
+    if (g->sink.letor && g->has_encoding)
+        argp_error(state, "LETOR text has one encoding; --encoding needs --format messages");
+    if (g->manifest_out && !ek_is_stdout(g->sink.path) && !strcmp(g->manifest_out, g->sink.path))
+        argp_error(state, "'%s' cannot be both -o and --manifest-out", g->sink.path);
     if (ek_is_stdout(g->sink.path) + ek_is_stdout(g->manifest_out) + g->sink.json > 1)
         argp_error(state, "only one of the lists, --manifest-out and --json can use standard "
                           "output; name a file with -o");
@@ -110,6 +115,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         format(state, arg, &g->sink.letor);
         break;
     case OPT_ENCODING:
+        g->has_encoding = true;
         if (ek_encoding_parse(arg, &g->sink.encoding, &g->e))
             argp_error(state, "%s", g->e.message);
         break;

@@ -200,7 +200,7 @@ bool ek_fault_apply(const struct ek_fault *f, struct ek_list *q, uint64_t number
     return true;
 }
 
-enum { WORD_BYTES = 128 };
+enum { WORD_BYTES = EK_NAME_BYTES_MAX + 1 };
 
 struct reading {
     const struct ek_manifest *m;
