@@ -277,12 +277,14 @@ int ek_profile_fit_add(struct ek_profile_fit *fit, const struct ek_list *q, stru
                        q->item_features, m->item_count);
     if (!q->items)
         return EK_OK;
-    if (reserve_lists(fit, 1) || ek_sketch_set_add(fit->sketches, q->x, q->items))
+    if (reserve_lists(fit, 1))
         return out_of_memory(e);
-    ek_known_fit_add(fit->known, q);
     int rc = find_stratum(fit, q, &fit->stratum[fit->queries], e);
     if (rc)
         return rc;
+    if (ek_sketch_set_add(fit->sketches, q->x, q->items))
+        return out_of_memory(e);
+    ek_known_fit_add(fit->known, q);
     struct ek_list_stats *row = fit->record + fit->queries * (size_t)fit->features;
     ek_list_moments_compute(fit->sums, q->x, q->items, fit->pivot);
     ek_list_stats_compute(fit->sums, q->items, fit->pivot, row);
