@@ -3,8 +3,9 @@ import re
 import subprocess
 
 _COMMAND = re.compile(r"^  ([a-z][a-z-]*)\s{2,}(\S.*)$")
-# As argp lays options out: short ones two spaces in, long ones alone six. An example is neither.
-_OPTION = re.compile(r"^(?: {2}(?=-[^-])| {6}(?=--))(-.*?)(?:\s{2,}(\S.*))?$")
+# As argp lays options out: short ones two spaces in, long ones alone six. An example is neither. A long name has only
+# one space before its text.
+_OPTION = re.compile(r"^(?: {2}(?=-[^-])| {6}(?=--))(-\S+(?:(?<=,) -\S+)*)(?:\s+(\S.*))?$")
 
 
 def ask(program, *words):

@@ -321,10 +321,10 @@ uint64_t ek_context_plan_version(const struct ek_context *c);
 /**
  * Advance event time without a message, so that minimum durations expire.
  *
- * Call about once per second with a monotonic clock. A step back or a step of more than one day
- * does not advance event time.
+ * Call about once per second. A step back or a step of more than one day does not advance event
+ * time.
  *
- * @param now_ms Current time.
+ * @param now_ms Current time, of the same clock as in ek_guard_observe and ek_guard_update.
  * @return 0, or the code of the error.
  */
 int ek_guard_advance(struct ek_guard *g, int64_t now_ms, struct ek_error *e);
