@@ -18,7 +18,6 @@
 #include <math.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
 /* Return true if every YAML reader accepts the name as a string without quotes. */
 static bool is_plain(const char *name)
