@@ -105,6 +105,15 @@ def chart_has_names_of_its_release(_):
     return None
 
 
+def chart_has_a_job_for_each_release(_):
+    """The rules take the instances of one job for a fleet."""
+    if not helm_python:
+        return NO_HELM
+    for name, namespace in (("hotels", "search"), ("hotels", "staging"), ("flights", "search")):
+        same("job", cluster.job_of(rendered(OPERATORS, name, namespace), namespace), f"{namespace}/{name}")
+    return None
+
+
 def chart_restarts_pods_for_a_configuration(_):
     if not helm_python:
         return NO_HELM
@@ -134,5 +143,5 @@ def configuration(values):
     return rendered(values)["ConfigMap"]["data"]
 
 
-CASES = (chart_is_the_base, chart_has_the_components, chart_has_names_of_its_release, chart_restarts_pods_for_a_configuration,
-         chart_rejects_invalid_values)
+CASES = (chart_is_the_base, chart_has_the_components, chart_has_names_of_its_release, chart_has_a_job_for_each_release,
+         chart_restarts_pods_for_a_configuration, chart_rejects_invalid_values)

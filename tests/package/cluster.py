@@ -154,6 +154,15 @@ def base_is_built(_):
     return None
 
 
+def job_of(made, namespace):
+    """Return the job of the metrics: the Prometheus operator sets it by `jobLabel`, before the relabelings."""
+    spec = made["ServiceMonitor"]["spec"]
+    labels = {"namespace": namespace, "job": made["Service"]["metadata"]["labels"][spec["jobLabel"]]}
+    for rule in spec["endpoints"][0].get("relabelings", []):
+        labels[rule["targetLabel"]] = rule.get("separator", ";").join(labels[name] for name in rule["sourceLabels"])
+    return labels["job"]
+
+
 def example_fits(made):
     namespace = made["Namespace"]["metadata"]["name"]
     for kind, resource in made.items():
@@ -169,7 +178,7 @@ def example_fits(made):
     assert "replicas" not in spec, "it would undo what KEDA does"
     query = made["ScaledObject"]["spec"]["triggers"][0]["metadata"]["query"]
     assert f'namespace="{namespace}"' in query, query
-    assert made["ServiceMonitor"]["spec"]["jobLabel"] in made["Service"]["metadata"]["labels"]
+    same("job", job_of(made, namespace), f"{namespace}/hotels")
     image = load(EXAMPLE, "kustomization.yaml")["images"][0]
     same("image", spec["template"]["spec"]["containers"][0]["image"], f"{image['newName']}:{image['newTag']}")
 
