@@ -37,7 +37,10 @@ FEATURE = "{{feature}} {{segment}}"
 
 # (title, unit, what it shows, [(expression, legend)]), and for a number its colors: [(from, color)].
 NOW = [
-    ("Ready", "none", "Instances that have partitions.", [(f"sum({of('evenkeel_ready')})", "")], [(None, BAD), (1, GOOD)]),
+    # Without scrapes (OTLP) there is no `up`.
+    ("Ready", "percentunit", "Instances that have partitions, of all.",
+     [(f"(sum({of('evenkeel_ready')}) or vector(0)) / (count({of('up')}) or count({of('evenkeel_ready')}))", "")],
+     [(None, BAD), (1, GOOD)]),
     ("Paused", "none", "Instances that forward every list unchanged.", [(f"sum({of('evenkeel_paused')})", "")], [(None, GOOD), (1, BAD)]),
     ("Confirmed findings", "none", "Of the instance that has the most: in a fleet all show the same.",
      [(f"max({total('evenkeel_open_findings', more='state=%sconfirmed%s' % (chr(34), chr(34)))})", "")], [(None, GOOD), (1, BAD)]),

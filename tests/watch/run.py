@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Check deploy/prometheus and deploy/grafana with the tools of Prometheus and Grafana: rules, their tests, the
-expressions of the dashboards and their JSON. Skipped with a message without promtool, node or Grafana's types."""
+expressions of the dashboards, a tile and their JSON. Skipped with a message without promtool, node or Grafana's types."""
 import functools
 import json
 import os
@@ -11,6 +11,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 import board  # noqa: E402
+import tiles  # noqa: E402
 from panels import TOP, expressions  # noqa: E402
 
 PROMETHEUS = os.path.join(TOP, "deploy", "prometheus")
@@ -36,6 +37,7 @@ def main():
     checks = [("the rules", untold, functools.partial(promtool, "check", "rules", "evenkeel.rules.yml")),
               ("the tests of the rules", untold, functools.partial(promtool, "test", "rules", "evenkeel.test.yml")),
               ("the expressions of the dashboards", untold, check_dashboard),
+              ("the color of the ready instances", untold, tiles.faults),
               ("the dashboards, by Grafana's types", board.missing(tools), functools.partial(board.faults, tools))]
     failed = skipped = 0
     for what, missing, check in checks:
