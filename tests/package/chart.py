@@ -1,10 +1,12 @@
 """deploy/helm/evenkeel: rendered by Helm, it has the resources of deploy/kubernetes, and invalid values are rejected."""
 import copy
+import os
+import re
 
 import cluster
 import schemas
 import yaml
-from deploy_files import load, path, same
+from deploy_files import TOP, load, path, same
 
 try:
     import helm_python
@@ -138,10 +140,37 @@ def chart_rejects_invalid_values(_):
     return None
 
 
+def boolean_words():
+    """Return (section, key, word) of each word of a configuration key that Helm reads as a boolean without quotes."""
+    with open(os.path.join(TOP, "docs/config.md"), encoding="utf-8") as f:
+        rows = re.findall(r"^\| `(\w+)\.(\w+)` \| (`[^|]*`) \|", f.read(), re.M)
+    return [(section, key, word) for section, key, words in rows for word in re.findall(r"`([^`]*)`", words)
+            if word not in ("true", "false") and isinstance(yaml.safe_load(word), bool)]
+
+
+def chart_requires_quotes_of_boolean_words(_):
+    """YAML 1.1 reads `on` as true, which the program rejects at each start."""
+    if not helm_python:
+        return NO_HELM
+    words = boolean_words()
+    assert ("service", "core_dumps", "on") in words, words
+    for section, key, word in words:
+        unquoted, quoted = (yaml.safe_load(f"config: {{{section}: {{{key}: {value}}}}}") for value in (word, f'"{word}"'))
+        try:
+            rendered(unquoted)
+        except helm_python.HelmError as e:
+            assert key in str(e), e
+        else:
+            raise AssertionError(f"accepted: {unquoted}")
+        made = yaml.safe_load(configuration(quoted)["evenkeel.yaml"])
+        same(key, made[section][key], word)
+    return None
+
+
 def configuration(values):
     """Return {file name: content} of the ConfigMap."""
     return rendered(values)["ConfigMap"]["data"]
 
 
 CASES = (chart_is_the_base, chart_has_the_components, chart_has_names_of_its_release, chart_has_a_job_for_each_release,
-         chart_restarts_pods_for_a_configuration, chart_rejects_invalid_values)
+         chart_restarts_pods_for_a_configuration, chart_rejects_invalid_values, chart_requires_quotes_of_boolean_words)

@@ -77,7 +77,7 @@ def configurations(program):
 def chart_configuration(program):
     if not chart.helm_python:
         return chart.NO_HELM
-    more = {"config": {"fleet": None, "input": {"librdkafka": {"fetch.max.bytes": 20000000}},
+    more = {"config": {"fleet": None, "service": {"core_dumps": "on"}, "input": {"librdkafka": {"fetch.max.bytes": 20000000}},
                        "alerts": [{"webhook": {"url": "${file:/secrets/slack}", "format": "slack"}}]}}
     with tempfile.TemporaryDirectory() as folder:
         assets(program, folder)
