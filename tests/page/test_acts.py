@@ -60,6 +60,7 @@ class Acts(unittest.TestCase):
         b.until_text("odd", "#headline")
         b.until_text("Nothing while the instance is paused", "#problems")
         self.assertEqual(b.text("#problems .card .chip"), "paused")
+        self.assertEqual(b.texts("#problems button"), ["Accept as normal", "Pin"])
         watch.accessible_everywhere(self, b, "paused")
         self.begin("Resume")
         self.assertFalse(b.run("return Boolean(document.querySelector('#dialog [name=token]'))"))

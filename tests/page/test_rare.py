@@ -180,6 +180,28 @@ class Rare(opened.Opened):
         self.browser.until_text("Nothing: there is no model.", "#problems")
         self.assertEqual(self.browser.texts("#problems button"), ["Accept as normal", "Pin"])
 
+    def test_a_finding_without_a_plan_entry_is_only_observed(self):
+        """With `on_limit: keep` the mode of a finding beyond the limit stays enforce."""
+        self.open("")
+        price = heard.answer(self.browser, "api/v1/findings")[0]
+        self.assertEqual(price["mode"], "enforce")
+        for blocked_by, words in ((None, "output unchanged"), ("max_routed_features", "the limit max_routed_features is reached")):
+            heard.say(self.browser, findings=[{**price, "blocked_by": blocked_by}], plan={"entries": []}, impact={"routes": []})
+            self.browser.until_text(f"Observed only: {words}.", "#problems")
+            self.browser.until_text("observed", "#headline .chip")
+            self.assertEqual(self.browser.run("return document.querySelector('#problems .card').className"), "card confirmed")
+            self.assertEqual(self.browser.texts("#problems button"), ["Enforce", "Accept as normal", "Pin"])
+            self.assertEqual(self.browser.texts("#features tbody tr:first-child td:last-child"), ["observe"])
+
+    def test_without_the_segments_of_the_rules_no_list_is_changed(self):
+        self.open("")
+        for unmapped, words, level in (("segment arm, time", "Nothing until lists have the segments that the rules name.", "confirmed"), ("time", "Routed: ", "mitigated")):
+            heard.say(self.browser, status={"input": {"state": "unmapped", "unmapped": unmapped, "conditions": [{"condition": "unmapped", "text": f"no list has it: {unmapped}"}]}})
+            self.browser.until_text(f"No list has it: {unmapped}.", "#headline")
+            self.browser.until_text(words, "#problems")
+            self.assertEqual(self.browser.run("return document.querySelector('#problems .card').className"), f"card {level}")
+            self.assertEqual(self.browser.text("#problems .card .chip"), "unmapped" if level == "confirmed" else "mitigated")
+
     def test_where_commands_are_rejected_the_remedy_takes_the_place_of_the_buttons(self):
         b = self.browser
         self.assertEqual(self.scene.json("/api/v1/status")["commands"], "accepted")

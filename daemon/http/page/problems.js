@@ -29,6 +29,7 @@ function doingText({ feature, segment, state, no_model, blocked_by }, doing) {
   if (doing.rolled_back) return `Nothing: guardrail ${doing.rolled_back.guardrail} rolled back the route (${number(doing.rolled_back.observed)}, at most ${number(doing.rolled_back.limit)}).`;
   if (no_model && doing.writes) return "Nothing: there is no model.";
   if (!ROUTES.includes(doing.mitigation)) return doing.source === "operator" || doing.source === "rules" ? "Nothing, because of a pin." : "Nothing: the rules only report.";
+  if (doing.held) return "Nothing until lists have the segments that the rules name.";
   const what = `${lists} ${INSTEAD[doing.mitigation]} ${feature}`;
   switch (doing.mode) {
     case "enforce": return `${DONE[doing.mitigation]}: ${what}.`;
@@ -54,12 +55,21 @@ export function withoutText(route) {
   return `${effectText(moved)} (${moved.lists} lists shadow scored).${model}`;
 }
 
+export const isActing = (mode) => ["enforce", "canary"].includes(mode);
+
+// Mode of a finding without a plan entry. Only an entry changes lists, and a limit may prevent it; a paused plan has none.
+export const modeAlone = (known, f) => (isActing(f.mode) && !(known.status && known.status.paused) ? "observe" : f.mode || null);
+
+// No list has a segment that the rules name; a fault of one segment would be treated in all traffic.
+const lacksSegment = (known) => Boolean(known.status?.input?.unmapped?.startsWith("segment "));
+
 function problemOf(known, f) {
   const entry = planned(known, f.feature, f.segment), route = ranked(known, f.feature, f.segment);
-  const doing = { mitigation: f.mitigation || "none", mode: f.mode || null, percent: null, source: null, ...entry };
+  const doing = { mitigation: f.mitigation || "none", mode: modeAlone(known, f), percent: null, source: null, ...entry };
   doing.rolled_back = (route && route.rolled_back) || null;
   doing.writes = !known.status || known.status.output !== null;
   doing.paused = Boolean(known.status && known.status.paused);
+  doing.held = isActing(doing.mode) && lacksSegment(known);
   doing.text = doingText(f, doing);
   const text = withoutText(route);
   return { ...f, features: f.features || [f.feature], doing, without: text ? { ...route.plan_vs_upstream, text } : null };
@@ -84,7 +94,7 @@ export function problems(known) {
 }
 
 // Lists are changed for the problem.
-export const acts = ({ doing }) => ROUTES.includes(doing.mitigation) && ["enforce", "canary"].includes(doing.mode) && !doing.rolled_back && !doing.paused;
+export const acts = ({ doing }) => ROUTES.includes(doing.mitigation) && isActing(doing.mode) && !doing.rolled_back && !doing.paused && !doing.held;
 
 // Active plan entries without an open finding: within their minimum duration, or pinned.
 export function lasting(known) {

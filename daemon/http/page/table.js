@@ -2,7 +2,7 @@
 // pages of 50 rows.
 
 import { byId, h, show } from "./dom.js";
-import { planned, ROUTES } from "./problems.js";
+import { isActing, modeAlone, planned, ROUTES } from "./problems.js";
 import { levelLine } from "./strip.js";
 import { distance, interval, percent, place, samePlace, times } from "./words.js";
 import { featurePage } from "./verdict.js";
@@ -25,7 +25,7 @@ function rowOf(known, f, findings) {
   const seen = finding && f.most_shifted_segment && samePlace(finding.segment, f.most_shifted_segment.segment) ? f.most_shifted_segment.current : most.current;
   const entry = planned(known, f.feature, segment) || ((known.plan && known.plan.entries) || []).find((e) => e.feature === f.feature) || null;
   const levels = f.levels || (f.most_shifted_segment && f.most_shifted_segment.levels) || null;
-  return { name: f.feature, finding, segment, entry, seen, levels, threshold: f.report_threshold, excess: excess(seen), training: f.training, state: gravity(finding), count: findings.length,
+  return { name: f.feature, finding, alone: finding && modeAlone(known, finding), segment, entry, seen, levels, threshold: f.report_threshold, excess: excess(seen), training: f.training, state: gravity(finding), count: findings.length,
     factor: finding && finding.factor ? finding.factor : seen ? seen.scale_ratio : null,
     psi: seen ? seen.psi : null, moved: 1000 * gravity(finding) + excess(seen), missing: seen ? seen.missing - f.training.missing : 0 };
 }
@@ -73,7 +73,7 @@ function modeOf(r) {
     const acts = ROUTES.includes(r.entry.mitigation) ? r.entry.mode === "canary" ? `canary ${r.entry.percent}%` : r.entry.mode : r.entry.mitigation;
     return r.entry.source && r.entry.source !== "finding" ? `${acts}, pinned` : r.state ? acts : `${acts}, held`;
   }
-  return (r.state === 2 && r.finding.mode) || "";
+  return (r.state === 2 && r.alone) || "";
 }
 
 function factorOf(r) {
@@ -83,7 +83,7 @@ function factorOf(r) {
 }
 
 function rowFor(r) {
-  const level = r.state === 2 && r.entry && ["enforce", "canary"].includes(r.entry.mode) ? "mitigated" : LEVELS[r.state];
+  const level = r.state === 2 && r.entry && isActing(r.entry.mode) ? "mitigated" : LEVELS[r.state];
   const missing = r.seen ? percent(r.seen.missing) : "\u2013", calm = !r.state && !r.entry;
   return h("tr", { class: calm ? "calm" : null },
     h("th", { scope: "row" }, h("a", { href: featurePage(r.name), "data-key": `row ${r.name}` }, r.name)),

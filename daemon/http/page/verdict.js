@@ -91,6 +91,7 @@ export function wordOf(p) {
   if (p.doing.rolled_back) return "rolled back";
   if (!ROUTES.includes(p.doing.mitigation)) return "report only";
   if (p.doing.paused) return "paused";
+  if (p.doing.held) return "unmapped";
   return p.doing.mode === "canary" ? `canary ${p.doing.percent}%` : WORDS[p.doing.mode] || p.doing.mode;
 }
 
