@@ -7,6 +7,9 @@ import watch
 from scene import TOKEN
 from words import place, three
 
+LOGIN = """const through = window.fetch;
+window.fetch = (path, options) => options?.method ? Promise.resolve(new Response('Log in', {status: 200})) : through(path, options);"""
+
 
 class Acts(unittest.TestCase):
     @classmethod
@@ -139,3 +142,14 @@ class Acts(unittest.TestCase):
         with open(self.scene.rules, "w", encoding="utf-8") as file:
             file.write(rules)
         self.send("Reloaded.")
+
+    def test_a_login_page_is_no_result(self):
+        b = self.browser
+        self.enterContext(b.before(LOGIN))
+        self.addCleanup(b.open, "about:blank")
+        b.open("about:blank")
+        b.open(self.scene.url)
+        self.begin("Pause")
+        self.send("the response is not JSON", "#dialog [role=alert]")
+        self.close()
+        self.assertIsNone(self.scene.json("/api/v1/status")["paused"])

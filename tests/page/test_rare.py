@@ -8,6 +8,20 @@ import watch
 from drawing import Scale, outline, points
 
 PRICE = "features/price"
+# A proxy responds to paths that begin with `proxied.path`. `links` has each text of the connection, `statuses` counts
+# status events of the stream.
+PROXY = """window.proxied = null;
+window.links = [];
+window.statuses = 0;
+window.EventSource = class extends EventSource {
+  constructor(path) {
+    super(path);
+    this.addEventListener('status', () => statuses++);
+  }
+};
+const direct = window.fetch;
+window.fetch = (path, options) => proxied && path.startsWith(proxied.path) ? Promise.resolve(new Response(proxied.text, {status: proxied.status})) : direct(path, options);
+new MutationObserver(() => links.push(document.querySelector('#link')?.innerText || '')).observe(document, {subtree: true, childList: true});"""
 
 
 class Rare(opened.Opened):
@@ -201,6 +215,39 @@ class Rare(opened.Opened):
             self.browser.until_text(words, "#problems")
             self.assertEqual(self.browser.run("return document.querySelector('#problems .card').className"), f"card {level}")
             self.assertEqual(self.browser.text("#problems .card .chip"), "unmapped" if level == "confirmed" else "mitigated")
+
+    def proxy(self, responds):
+        self.browser.run("window.proxied = arguments[0]; links.length = 0; delete heard['api/v1/findings']; dispatchEvent(new Event('online'))", responds)
+
+    def test_the_response_of_a_proxy_is_a_lost_connection(self):
+        """Until the instance responds, whatever its stream sends."""
+        b = self.browser
+        with b.before(PROXY):
+            self.open("")
+            for status, text in ((404, "<h1>Not found</h1>"), (200, "<h1>Log in</h1>"), (404, '{"error": "no such route"}')):
+                self.proxy({"path": "api/v1/findings", "status": status, "text": text})
+                b.until_text("Connection lost. Data as of", "#link")
+                b.run("links.length = statuses = 0")
+                self.scene.send(1)
+                b.until("a status", "return statuses")
+                self.assertEqual([text for text in b.run("return links") if text and "lost" not in text], [])
+                self.assertIn("price in arm=B is", b.text("h1"))
+                self.proxy(None)
+                b.until("connected", "return heard['api/v1/findings'] && !document.querySelector('#link').innerText.includes('lost')")
+                self.assertIn("price in arm=B is", b.text("h1"))
+
+    def test_a_proxy_in_front_of_all_calls_shows_no_state(self):
+        b = self.browser
+        with b.before(PROXY), b.before("proxied = {path: 'api/', status: 200, text: 'Log in'};"
+                                       "window.states = []; new MutationObserver(() => states.push(document.querySelector('h1')?.innerText)).observe(document, {subtree: true, childList: true});"):
+            b.open("about:blank")
+            b.open(self.scene.url)
+            b.until_text("api/v1/", "#link")
+            b.until("a status", "return statuses")
+            self.assertNotIn("Nothing is wrong", b.run("return states"))
+            self.assertEqual(b.text("h1"), "The instance does not respond")
+            self.proxy(None)
+            b.until_text("price in arm=B is", "h1")
 
     def test_where_commands_are_rejected_the_remedy_takes_the_place_of_the_buttons(self):
         b = self.browser

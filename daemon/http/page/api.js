@@ -20,23 +20,22 @@ export class ApiError extends Error {
   }
 }
 
-async function request(path, options) {
-  let answer, text;
+// Return the JSON of a response that is ok or has one of the further statuses. Other responses are not those of the
+// instance, such as the login page of a proxy.
+async function request(path, options, also = []) {
+  let answer, text, body;
   try {
     answer = await fetch(path, { cache: "no-store", signal: AbortSignal.timeout(1000 * SECONDS), ...options });
     text = await answer.text();
   } catch {
     throw new ApiError(0, "The instance does not respond.");
   }
-  let body = null;
   try {
     body = JSON.parse(text);
+    if (answer.ok || also.includes(answer.status)) return body;
   } catch { /* not JSON */ }
-  return { status: answer.status, ok: answer.ok, body };
+  throw new ApiError(answer.status, body?.error || `${path}: ${answer.ok ? "the response is not JSON" : `status ${answer.status}`}.`);
 }
-
-// Paths that this version of the instance does not have; they are not requested again.
-const absent = new Set();
 
 // A report has one response for all counts, and details of some features. Its paths are not encoded.
 function recorded(path) {
@@ -45,16 +44,8 @@ function recorded(path) {
   return body;
 }
 
-// Return the JSON of a path, null if it has none. `also`: further statuses with JSON.
-export async function get(path, { also = [] } = {}) {
-  if (report) return recorded(path);
-  if (absent.has(path)) return null;
-  const { status, ok, body } = await request(path);
-  if (status === 404 && !body) absent.add(path);
-  if (ok || also.includes(status)) return body;
-  if (status === 404) return body;
-  throw new ApiError(status, (body && body.error) || `${path}: status ${status}.`);
-}
+// Return the JSON of a path, null where a report has none.
+export const get = async (path, { also } = {}) => (report ? recorded(path) : request(path, {}, also));
 
 export const token = {
   get: () => sessionStorage.getItem(TOKEN),
@@ -64,12 +55,14 @@ export const token = {
 
 // Send a command; return its response.
 export async function post(call, keys) {
-  const { status, ok, body } = await request(`api/v1/${call}`, {
-    method: "POST",
-    headers: { "Content-Type": "application/json", Authorization: `Bearer ${token.get() || ""}` },
-    body: JSON.stringify(keys),
-  });
-  if (ok) return body;
-  if (status === 401) token.forget();
-  throw new ApiError(status, (body && body.error) || `The instance responds with status ${status}.`);
+  try {
+    return await request(`api/v1/${call}`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", Authorization: `Bearer ${token.get() || ""}` },
+      body: JSON.stringify(keys),
+    });
+  } catch (error) {
+    if (error.status === 401) token.forget();
+    throw error;
+  }
 }

@@ -22,7 +22,7 @@ export function leaveFeature() {
 async function load(view, known) {
   const mine = now;
   try {
-    [mine.detail, mine.samples] = await Promise.all([get(`api/v1/features/${encodeURIComponent(mine.name)}`), get(`api/v1/samples?feature=${encodeURIComponent(mine.name)}`)]);
+    [mine.detail, mine.samples] = await Promise.all(["features/", "samples?feature="].map((path) => get(`api/v1/${path}${encodeURIComponent(mine.name)}`, { also: [404] })));
     mine.problem = null;
   } catch (e) {
     mine.problem = e.message;

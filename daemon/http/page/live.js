@@ -13,11 +13,6 @@ export const known = {
 let changed = () => {}, wantsFeatures = () => true;
 let timer = null, featuresAt = 0, asking = false, again = false, born = null, otherProcess = false;
 
-const markReceived = () => {
-  known.received_ms = Date.now();
-  known.lost = null;
-};
-
 // Requests only decisions since the last ones; a new process may number them from 1.
 async function fetchAll() {
   const { history: old, status: before } = known, last = old.length ? old[old.length - 1].sequence : 0;
@@ -25,7 +20,7 @@ async function fetchAll() {
   const [ready, status, findings, plan, ranks, history, pins, accepts, incidents] = await Promise.all([
     get("ready", { also: [503] }), get("api/v1/status"), get("api/v1/findings"), get("api/v1/plan"),
     get("api/v1/impact"), get(`api/v1/history?n=${HISTORY}${last ? `&after=${last}` : ""}`), get("api/v1/pins"), get("api/v1/accepts"), get("api/v1/incidents")]);
-  Object.assign(known, { ready, status, plan, ranks, pins, accepts: accepts || [], findings: findings || [], incidents: Array.isArray(incidents) ? incidents : [], history: [...old, ...(history || [])].slice(-HISTORY) });
+  Object.assign(known, { ready, status, plan, ranks, pins, accepts: accepts || [], findings: findings || [], incidents: incidents || [], history: [...old, ...(history || [])].slice(-HISTORY) });
   const age = status && status.input ? status.input.last_message_age_ms : -1;
   known.last_ms = age >= 0 ? Date.now() - age : null;
   if (otherProcess || (before && status && status.observed_lists < before.observed_lists && last)) {
@@ -49,7 +44,8 @@ async function refresh() {
   clearTimeout(timer);
   try {
     await fetchAll();
-    markReceived();
+    known.received_ms = Date.now();
+    known.lost = null;
     changed();
     await fetchFeatures();
   } catch (e) {
@@ -73,16 +69,17 @@ export function refreshSoon() {
   else later(SOON_MS);
 }
 
+// Only responses to requests end a lost connection: findings and plan are not in the stream.
 function onStatus(event) {
   const now = JSON.parse(event.data), before = known.status;
-  markReceived();
   if (born !== null && born !== now.started_ms) {
     known.history = [];
     otherProcess = true;
     refreshSoon();
   }
   born = now.started_ms;
-  if (!before) return;
+  if (!before || known.lost) return;
+  known.received_ms = Date.now();
   const moved = ["ready", "plan_version", "open_findings"].some((key) => before[key] !== now[key]) || Boolean(before.paused) !== now.paused;
   if (now.consumed > before.consumed) known.last_ms = Date.now();
   known.status = { ...before, ...now, paused: before.paused };
@@ -108,7 +105,7 @@ function listen() {
   stream = mine;
   stream.addEventListener("open", () => {
     known.streamed = true;
-    markReceived();
+    if (known.lost) refreshSoon();
     changed();
   });
   stream.addEventListener("status", onStatus);
