@@ -7,6 +7,17 @@ import watch
 from scene import TOKEN
 from words import place, three
 
+# Requests of a path that begins with `held` wait for `release()`.
+SLOW = """window.held = null;
+window.answered = 0;
+const real = window.fetch;
+window.fetch = async (path, options) => {
+  if (!held || !path.startsWith(held)) return real(path, options);
+  await new Promise((go) => { window.release = go; });
+  const answer = await real(path, options);
+  answered++;
+  return answer;
+};"""
 LOGIN = """const through = window.fetch;
 window.fetch = (path, options) => options?.method ? Promise.resolve(new Response('Log in', {status: 200})) : through(path, options);"""
 
@@ -142,6 +153,70 @@ class Acts(unittest.TestCase):
         with open(self.scene.rules, "w", encoding="utf-8") as file:
             file.write(rules)
         self.send("Reloaded.")
+
+    def slow(self, path):
+        """Open the first page, where requests of the path wait."""
+        b = self.browser
+        self.enterContext(b.before(SLOW))
+        self.addCleanup(b.open, "about:blank")  # a page with another hash would keep the script
+        b.open("about:blank")
+        b.open(self.scene.url)
+        b.until_text("price in arm=B is", "#headline")
+        b.run("window.held = arguments[0]", path)
+
+    def release(self):
+        self.browser.run("window.held = null; release()")
+        self.browser.until("the response", "return answered")
+
+    def sent_and_closed(self, button, submit):
+        """Send a command and close its dialog before the response, then open another dialog."""
+        b = self.browser
+        self.begin(button)
+        self.assertEqual(b.texts("#dialog button"), ["Cancel", submit])
+        b.click("#dialog [type=submit]")
+        b.until("it can be closed", "return document.querySelector('#dialog button').innerText === 'Close'")
+        self.close()
+        self.begin("Accept as normal")
+
+    def test_a_late_result_is_a_note_and_no_other_dialog_changes(self):
+        b = self.browser
+        self.addCleanup(self.scene.tell, "resume")
+        self.slow("api/v1/pause")
+        b.run("sessionStorage.setItem('evenkeel-token', arguments[0])", TOKEN)
+        self.sent_and_closed("Pause", "Pause now")
+        self.release()
+        b.until_text("Pause: Paused.", "#late")
+        self.assertEqual(b.text("#dialog h2"), "Accept price in arm=B")
+        self.close()
+        watch.accessible_everywhere(self, b, "a late result")
+        b.run("window.held = 'api/v1/resume'; answered = 0; sessionStorage.setItem('evenkeel-token', 'a-token-that-is-wrong')")
+        self.sent_and_closed("Resume", "Resume now")
+        self.assertEqual(b.text("#late"), "")
+        self.release()
+        b.until_text("Resume: the token is not in 'http.token_file'", "#late")
+        self.assertEqual(b.texts("#dialog h2, #dialog [role=alert]"), ["Accept price in arm=B", ""])
+        self.close()
+        b.click("#late button")
+        self.assertEqual(b.text("#late"), "")
+        self.assertEqual(self.scene.json("/api/v1/status")["paused"]["actor"], "ana")
+
+    def test_a_dialog_has_only_its_own_actions(self):
+        b = self.browser
+        self.slow("api/v1/features/price")
+        self.begin("Pin")
+        self.assertEqual(b.text("#dialog h2"), "Pin price in arm=B")
+        self.assertTrue(b.run("return document.querySelector('#dialog [type=submit]').disabled"))
+        self.close()
+        self.begin("Accept as normal")
+        self.release()
+        b.run_async("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+        self.assertEqual(b.text("#dialog h2"), "Accept price in arm=B")
+        self.close()
+        self.begin("Pin")
+        b.until("actions", "return !document.querySelector('#dialog [type=submit]').disabled")
+        offered = b.run("return [...document.querySelectorAll('#dialog [name=action] option')].map((o) => o.value)")
+        self.assertEqual(set(offered), set(self.scene.json("/api/v1/features/price")["pin_actions"]))
+        self.close()
 
     def test_a_login_page_is_no_result(self):
         b = self.browser

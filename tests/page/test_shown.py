@@ -194,6 +194,7 @@ class Shown(unittest.TestCase):
         b = self.browser
         b.run("[...document.querySelectorAll('#problems button')].find((e) => e.innerText === arguments[0]).click()", button)
         b.until_text(submit, "#dialog [type=submit]")
+        b.until("it can be sent", "return !document.querySelector('#dialog [type=submit]').disabled")
         for name, text in {"token": TOKEN, **fields}.items():
             b.run("const e = document.querySelector(`#dialog [name=${arguments[0]}]`); if (e) e.value = arguments[1]", name, text)
         b.click("#dialog [type=submit]")

@@ -20,9 +20,13 @@ function close() {
   byId("dialog").close();
 }
 
+const isShown = (content) => content.isConnected && byId("dialog").open;
+
 // The opener may be redrawn before the dialog closes, so it is found by name.
-function open(dialog) {
-  const opener = nameOf(document.activeElement);
+function open(content) {
+  const dialog = byId("dialog"), opener = nameOf(document.activeElement);
+  byId("late").replaceChildren();
+  dialog.replaceChildren(content);
   dialog.addEventListener("close", () => {
     const now = document.activeElement;
     if (now === document.body || dialog.contains(now)) focusOn(opener);
@@ -30,23 +34,35 @@ function open(dialog) {
   dialog.showModal();
 }
 
+// Result of a command whose dialog was closed meanwhile.
+function showLate(title, result) {
+  byId("late").replaceChildren(h("p", null, `${title}: ${result} `, h("button", { type: "button", onclick: () => byId("late").replaceChildren() }, "Close")));
+}
+
+function showResult(form, title, result) {
+  if (!isShown(form)) return showLate(title, result);
+  form.replaceChildren(h("h2", { id: "dialog-title" }, title), h("p", { role: "status" }, result), h("p", { class: "buttons" }, h("button", { type: "button", class: "main", onclick: close, autofocus: true }, "Close")));
+  form.querySelector("button").focus();
+}
+
 // `send` receives the form and a function that shows progress, and returns the final message. Errors of
-// the instance are shown unchanged.
-function confirm({ title, will, fields = [], button, send }) {
-  const dialog = byId("dialog"), fault = h("p", { class: "fault", role: "alert" }), going = h("p", { class: "quiet", role: "status" });
+// the instance are shown unchanged. `ready`: a promise without which the command cannot be sent.
+function confirm({ title, will, fields = [], button, send, ready }) {
+  const fault = h("p", { class: "fault", role: "alert" }), going = h("p", { class: "quiet", role: "status" });
   const tokens = h("div", null, token.get() ? null : key());
-  const go = h("button", { type: "submit", class: "main" }, button), cancel = h("button", { type: "button", onclick: close }, "Cancel");
+  const go = h("button", { type: "submit", class: "main", disabled: Boolean(ready) }, button), cancel = h("button", { type: "button", onclick: close }, "Cancel");
   const form = h("form", { onsubmit: async (e) => {
     e.preventDefault();
     if (form.elements.token) token.set(form.elements.token.value.trim());
     go.disabled = true;
+    cancel.textContent = "Close";
     fault.textContent = "";
     try {
-      const result = await send(form, (text) => { going.textContent = text; });
-      dialog.replaceChildren(h("h2", { id: "dialog-title" }, title), h("p", { role: "status" }, result), h("p", { class: "buttons" }, h("button", { type: "button", class: "main", onclick: close, autofocus: true }, "Close")));
-      dialog.querySelector("button").focus();
+      showResult(form, title, await send(form, (text) => { going.textContent = text; }));
       refreshSoon();
     } catch (error) {
+      if (!isShown(form)) return showLate(title, error.message);
+      cancel.textContent = "Cancel";
       going.textContent = "";
       fault.textContent = error.message;
       if (!token.get() && !form.elements.token) tokens.replaceChildren(key());
@@ -55,8 +71,8 @@ function confirm({ title, will, fields = [], button, send }) {
       else go.focus();
     }
   } }, h("h2", { id: "dialog-title" }, title), ...will.map((text) => h("p", null, text)), ...fields, tokens, fault, going, h("p", { class: "buttons" }, cancel, go));
-  dialog.replaceChildren(form);
-  open(dialog);
+  open(form);
+  ready?.then(() => { go.disabled = false; }, (error) => { fault.textContent = error.message; });
 }
 
 // In a fleet the leader executes the command for all instances; the response has its command_id.
@@ -135,31 +151,32 @@ export function revert(a) {
 
 const ACTIONS = [["route", "route: rank without its level"], ["none", "none: no action"], ["fill", "fill: use typical values"], ["blank", "blank: rank without it"], ["route_normalized", "route_normalized: without level and spread"], ["route_per_source", "route_per_source: without each source's level"], ["alert", "alert: report only"]];
 
-// `possible`: names of the actions that the instance takes for this feature; `chosen`: the first choice.
-function pin(feature, segment, possible, chosen) {
-  const action = h("select", { name: "action" }, ...ACTIONS.filter(([v]) => possible.includes(v)).map(([v, t]) => h("option", { value: v, selected: v === chosen }, t)));
+// Names of the actions that the instance takes for a feature.
+const possibleFor = async (feature) => (await get(`api/v1/features/${encodeURIComponent(feature)}`)).pin_actions;
+
+const fill = (select, possible, chosen) => select.replaceChildren(...ACTIONS.filter(([v]) => possible.includes(v)).map(([v, t]) => h("option", { value: v, selected: v === chosen }, t)));
+
+// `possible`: these actions if they are known.
+function pin(feature, segment, possible) {
+  const action = h("select", { name: "action" });
   const until = h("input", { name: "until", placeholder: "2027-01-31", autocomplete: "off" });
-  confirm({ title: `Pin ${feature} ${inPlace(segment)}`, button: "Pin", fields: [field("Action", action), field("Until", until, "In event time: the end of a day, or a second such as 2027-01-31T12:00:00Z. Empty: no end."), reason()],
+  confirm({ title: `Pin ${feature} ${inPlace(segment)}`, button: "Pin", ready: possible ? fill(action, possible) : possibleFor(feature).then((all) => fill(action, all)), fields: [field("Action", action), field("Until", until, "In event time: the end of a day, or a second such as 2027-01-31T12:00:00Z. Empty: no end."), reason()],
     will: [`The action applies to every list ${inPlace(segment)} from now on, regardless of findings and mode, until it expires or is unpinned.`],
     send: async (form, say) => decided(await submit("pin", { ...at({ feature, segment }), ...words(form, "action", "until", "reason") }, say)) });
 }
 
-const possibleFor = async (feature) => (await get(`api/v1/features/${encodeURIComponent(feature)}`).catch(() => null))?.pin_actions || ["none", "alert"];
-
 // Pin the mitigation of a finding, or another one that changes lists. A repair has no pin.
-async function enforce(p) {
-  const possible = (await possibleFor(p.feature)).filter((action) => !["none", "alert"].includes(action));
-  const chosen = possible.includes(p.doing.mitigation) ? p.doing.mitigation : possible[0], { feature, segment } = p;
-  const action = h("select", { name: "action" }, ...ACTIONS.filter(([v]) => possible.includes(v)).map(([v, t]) => h("option", { value: v, selected: v === chosen }, t)));
-  if (!chosen) return explain(`Enforce ${feature} ${inPlace(segment)}`, "This instance cannot change lists: it has no output, or no model. See Pin for the other actions.");
-  confirm({ title: `Enforce ${feature} ${inPlace(segment)}`, button: "Enforce now", fields: [field("Action", action, p.doing.mitigation === chosen ? null : `The rules would apply ${p.doing.mitigation}, which a pin cannot.`), reason()],
+function enforce(p) {
+  const { feature, segment, doing: { mitigation } } = p, action = h("select", { name: "action" }), note = h("span");
+  const fillIn = (all) => {
+    const possible = all.filter((name) => !["none", "alert"].includes(name)), chosen = possible.includes(mitigation) ? mitigation : possible[0];
+    if (!chosen) throw new Error("This instance cannot change lists: it has no output, or no model. See Pin for the other actions.");
+    if (chosen !== mitigation) note.textContent = `The rules would apply ${mitigation}, which a pin cannot.`;
+    fill(action, possible, chosen);
+  };
+  confirm({ title: `Enforce ${feature} ${inPlace(segment)}`, button: "Enforce now", ready: possibleFor(feature).then(fillIn), fields: [field("Action", action, note), reason()],
     will: [`Every list ${inPlace(segment)} is changed from now on, until you unpin it under Plan. To let the rules decide, set mode: enforce there and reload.`],
     send: async (form, say) => decided(await submit("pin", { ...at(p), ...words(form, "action", "reason") }, say)) });
-}
-
-function explain(title, text) {
-  byId("dialog").replaceChildren(h("h2", { id: "dialog-title" }, title), h("p", null, text), h("p", { class: "buttons" }, h("button", { type: "button", class: "main", onclick: close }, "Close")));
-  open(byId("dialog"));
 }
 
 export function unpin(of) {
@@ -193,7 +210,7 @@ const canAccept = (finding) => Boolean(finding && finding.class === "scale" && f
 
 export function actsOnFeature(feature, segment, finding, entry, possible) {
   return rejection() || h("p", { class: "buttons start" }, canAccept(finding) ? button("act accept", `Accept ${inPlace(segment)} as normal`, () => accept(finding)) : null,
-    entry && entry.source === "operator" ? button("act pin", `Unpin ${inPlace(segment)}`, () => unpin(entry)) : button("act pin", `Pin ${inPlace(segment)}`, () => pin(feature, segment, possible || ["none", "alert"])));
+    entry && entry.source === "operator" ? button("act pin", `Unpin ${inPlace(segment)}`, () => unpin(entry)) : button("act pin", `Pin ${inPlace(segment)}`, () => pin(feature, segment, possible)));
 }
 
 // Commands of a card: that of a rolled back route, or the mitigation before the rules apply it fully. An instance
@@ -205,7 +222,7 @@ export function actsOnIncident(p) {
     p.doing.rolled_back ? button(`card resume ${name}`, "Resume the route", () => resumeRoute(p), "main") : null,
     p.doing.writes && !p.no_model && ROUTES.includes(p.doing.mitigation) && p.doing.mode !== "enforce" && !p.doing.rolled_back && !byHand ? button(`card enforce ${name}`, "Enforce", () => enforce(p), "main") : null,
     canAccept(p) ? button(`card accept ${name}`, "Accept as normal", () => accept(p)) : null,
-    byHand ? button(`card pin ${name}`, "Unpin", () => unpin(p)) : button(`card pin ${name}`, "Pin", async () => pin(p.feature, p.segment, await possibleFor(p.feature))));
+    byHand ? button(`card pin ${name}`, "Unpin", () => unpin(p)) : button(`card pin ${name}`, "Pin", () => pin(p.feature, p.segment)));
 }
 
 export function pauseButton(known) {
