@@ -216,6 +216,13 @@ class Rare(opened.Opened):
             self.assertEqual(self.browser.run("return document.querySelector('#problems .card').className"), f"card {level}")
             self.assertEqual(self.browser.text("#problems .card .chip"), "unmapped" if level == "confirmed" else "mitigated")
 
+    def test_a_route_in_shadow_is_not_still_routed(self):
+        self.open("")
+        entry, = heard.answer(self.browser, "api/v1/plan")["entries"]
+        for mode, words in (("enforce", "Still routed: price in arm=B."), ("shadow", "No feature has a finding, and no list is changed.")):
+            heard.say(self.browser, findings=[], plan={"entries": [{**entry, "mode": mode}]})
+            self.browser.until_text(words, "#headline")
+
     def proxy(self, responds):
         self.browser.run("window.proxied = arguments[0]; links.length = 0; delete heard['api/v1/findings']; dispatchEvent(new Event('online'))", responds)
 

@@ -3,7 +3,6 @@
 import { inPlace, number, percent, samePlace } from "./words.js";
 
 export const ROUTES = ["route", "route_normalized", "repair", "fill", "blank", "route_per_source"];
-const actsBy = (entry) => ROUTES.includes(entry.mitigation);
 
 const here = (feature, segment) => (entry) => entry.feature === feature && samePlace(entry.segment, segment);
 
@@ -99,5 +98,5 @@ export const acts = ({ doing }) => ROUTES.includes(doing.mitigation) && isActing
 // Active plan entries without an open finding: within their minimum duration, or pinned.
 export function lasting(known) {
   const open = new Set(known.findings.map((f) => `${f.feature} ${JSON.stringify(f.segment)}`));
-  return ((known.plan && known.plan.entries) || []).filter((e) => actsBy(e) && !open.has(`${e.feature} ${JSON.stringify(e.segment)}`));
+  return ((known.plan && known.plan.entries) || []).filter((e) => ROUTES.includes(e.mitigation) && isActing(e.mode) && !open.has(`${e.feature} ${JSON.stringify(e.segment)}`));
 }
