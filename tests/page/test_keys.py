@@ -114,3 +114,14 @@ class Keys(opened.Opened):
         self.assertTrue(b.run("return document.querySelector('#feature-shape details').open"))
         self.assertEqual(self.focus(), "The same as a table")
         self.assertEqual(b.run("return document.querySelector('[aria-label=Segments]').scrollLeft"), 20)
+
+    def test_a_closed_section_stays_closed(self):
+        b, path = self.browser, "samples?feature=price"
+        self.open("#feature/price")
+        b.until("an open list", "return document.querySelector('#feature-samples details')?.open")
+        b.run("document.querySelector('#feature-samples details').open = false")
+        other = heard.answer(b, "api/v1/" + path)
+        other["lists"][0]["items_total"] = 98765
+        heard.say(b, **{path: other})
+        b.until("the new figure", "return document.querySelector('#feature-samples').textContent.includes('of 98765 items')")
+        self.assertFalse(b.run("return document.querySelector('#feature-samples details').open"))

@@ -40,16 +40,16 @@ export function focusOn(name, within = document) {
 }
 
 // Replace the children, unless they are equal, so focus, selections and screen readers are not disturbed.
-// Open details and horizontal scrolling are preserved.
+// The state of details and horizontal scrolling are preserved.
 export function show(parent, ...children) {
   const next = h("div", null, ...children);
   if (next.innerHTML === parent.dataset.shown && parent.childNodes.length) return false;
   const focus = parent.contains(document.activeElement) && document.activeElement !== parent ? nameOf(document.activeElement) : null;
-  const open = [...parent.querySelectorAll("details[open][data-key]")].map((d) => d.dataset.key);
+  const open = new Map([...parent.querySelectorAll("details[data-key]")].map((d) => [d.dataset.key, d.open]));
   const aside = new Map([...parent.querySelectorAll(".wide")].map((e) => [nameOf(e), e.scrollLeft]));
   parent.dataset.shown = next.innerHTML;
   parent.replaceChildren(...next.childNodes);
-  for (const d of parent.querySelectorAll("details[data-key]")) if (open.includes(d.dataset.key)) d.open = true;
+  for (const d of parent.querySelectorAll("details[data-key]")) d.open = open.get(d.dataset.key) ?? d.open;
   for (const e of parent.querySelectorAll(".wide")) e.scrollLeft = aside.get(nameOf(e)) || 0;
   if (focus) focusOn(focus, parent);
   return true;
