@@ -256,6 +256,14 @@ class Rare(opened.Opened):
             self.proxy(None)
             b.until_text("price in arm=B is", "h1")
 
+    def test_the_hour_in_words_has_the_last_complete_minute(self):
+        self.open("")
+        now = self.browser.run("const now = Date.now(); Date.now = () => now; return now")
+        from_ms = (now // 60000 - 59) * 60000
+        heard.say(self.browser, status={"traffic": {"from_ms": from_ms, "lists": [0] * 58 + [600, 6]}})
+        label = "return document.querySelector('#hour svg').getAttribute('aria-label').includes(arguments[0])"
+        self.browser.until("the last complete minute", label, "last complete minute 10, at most 10.")
+
     def test_where_commands_are_rejected_the_remedy_takes_the_place_of_the_buttons(self):
         b = self.browser
         self.assertEqual(self.scene.json("/api/v1/status")["commands"], "accepted")

@@ -46,9 +46,9 @@ function flags(all, x, width) {
     })];
 }
 
-function describe(now, most, all) {
+function describe(last, most, all) {
   const events = all.map((m) => `${m.incident.feature} ${inPlace(m.incident.segment)} ${m.word} at ${hour(m.ms)}`);
-  return `Lists per second over the last hour: last minute ${number(now)}, at most ${number(most)}.${events.length ? ` ${events.join("; ")}.` : ""}`;
+  return `Lists per second over the last hour: last complete minute ${number(last)}, at most ${number(most)}.${events.length ? ` ${events.join("; ")}.` : ""}`;
 }
 
 // Null without traffic. Minutes are of event time.
@@ -60,7 +60,7 @@ export function hourStrip(known, width) {
   const x = (ms) => LEFT + (ms - first) / MINUTE * step, y = (v) => BOTTOM - (BOTTOM - TOP) * v / (most || 1);
   const all = moments(known.incidents, first, end), every = width < 600 ? 20 : 10, ticks = [];
   for (let m = first; m < end; m += MINUTE) if (m / MINUTE % every === 0) ticks.push(m);
-  return s("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT, role: "img", "aria-label": describe(rate[MINUTES - 1] || rate[MINUTES - 2], most, all), class: "chart" },
+  return s("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT, role: "img", "aria-label": describe(rate[MINUTES - 2], most, all), class: "chart" },
     ...bands(known.incidents, first, end, x),
     ...rate.map((v, i) => (v ? s("rect", { x: at(LEFT + i * step), y: at(y(v)), width: at(Math.max(1, step - 1)), height: at(BOTTOM - y(v)), class: "bar" }) : null)),
     s("line", { x1: LEFT, y1: BOTTOM, x2: width - RIGHT, y2: BOTTOM, class: "axis" }),
