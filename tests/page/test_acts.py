@@ -228,3 +228,15 @@ class Acts(unittest.TestCase):
         self.send("the response is not JSON", "#dialog [role=alert]")
         self.close()
         self.assertIsNone(self.scene.json("/api/v1/status")["paused"])
+
+    def test_a_token_that_cannot_be_sent_is_not_stored(self):
+        b = self.browser
+        b.run("sessionStorage.clear()")
+        self.begin("Pause")
+        self.fill("token", "a-token-of-the-page-t\u0435sts")  # a Cyrillic letter
+        b.click("#dialog [type=submit]")
+        b.until_text("has characters that cannot be sent", "#dialog [role=alert]")
+        self.assertIsNone(b.run("return sessionStorage.getItem('evenkeel-token')"))
+        self.assertFalse(b.run("return document.querySelector('#dialog [type=submit]').disabled"))
+        self.assertTrue(b.run("return document.activeElement.name === 'token'"))
+        self.close()

@@ -14,6 +14,8 @@ const field = (label, input, note) => h("p", { class: "field" }, h("label", null
 const reason = () => field("Reason", h("input", { name: "reason", maxlength: "500", autocomplete: "off" }), "Shown in the history.");
 const key = () => field("Token", h("input", { name: "token", type: "password", autocomplete: "off", required: true }), "One of http.token_file, stored until this tab is closed.");
 
+const isLatin1 = (letter) => letter <= "\u00ff"; // as the value of a header must be
+
 const words = (form, ...names) => Object.fromEntries(names.map((n) => [n, form.elements[n]?.value.trim()]).filter(([, v]) => v));
 
 function close() {
@@ -53,7 +55,12 @@ function confirm({ title, will, fields = [], button, send, ready }) {
   const go = h("button", { type: "submit", class: "main", disabled: Boolean(ready) }, button), cancel = h("button", { type: "button", onclick: close }, "Cancel");
   const form = h("form", { onsubmit: async (e) => {
     e.preventDefault();
-    if (form.elements.token) token.set(form.elements.token.value.trim());
+    const typed = form.elements.token;
+    if (typed && ![...typed.value].every(isLatin1)) {
+      fault.textContent = "The token has characters that cannot be sent, such as letters of another alphabet.";
+      return typed.select();
+    }
+    if (typed) token.set(typed.value.trim());
     go.disabled = true;
     cancel.textContent = "Close";
     fault.textContent = "";
