@@ -173,7 +173,8 @@ class Guard:
         return self._read(self._native.observe(*lists.arguments(), scores_of(scores, len(X))))
 
     def advance(self, now_ms: int) -> list[Event]:
-        """Advance event time without lists, so that minimum durations expire; call about once per second with a monotonic clock."""
+        """Advance event time without lists, so that minimum durations expire. Call about once per second with a monotonic clock,
+        which the first call starts."""
         try:
             return self._read(self._native.advance(now_ms))
         except TypeError:

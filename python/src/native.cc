@@ -10,6 +10,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <memory>
@@ -375,7 +376,12 @@ class Guard
     {
         Use use(busy_, "guard");
         Error e;
-        int rc = ek_guard_advance(guard_.get(), now_ms, e.e);
+        int64_t elapsed_ms, clock_ms;
+        if (!__builtin_sub_overflow(now_ms, advanced_ms_.value_or(now_ms), &elapsed_ms) &&
+            !__builtin_add_overflow(clock_ms_, elapsed_ms, &clock_ms) && elapsed_ms > 0)
+            clock_ms_ = clock_ms;
+        advanced_ms_ = now_ms;
+        int rc = ek_guard_advance(guard_.get(), clock_ms_, e.e);
         if (!rc)
             rc = fetch();
         e.check(rc);
@@ -422,8 +428,9 @@ class Guard
             batch.get(i, list);
             out.list = i;
             /* As in a replay, lists without a time have their number. */
-            int64_t now_ms = static_cast<int64_t>(ek_guard_list_count(guard_.get()));
-            out.rc = ek_guard_observe_values(guard_.get(), &list, now_ms, e.e);
+            int64_t count = static_cast<int64_t>(ek_guard_list_count(guard_.get()));
+            clock_ms_ = std::max(clock_ms_, count);
+            out.rc = ek_guard_observe_values(guard_.get(), &list, clock_ms_, e.e);
             if (!out.rc)
                 out.rc = fetch();
         }
@@ -433,6 +440,8 @@ class Guard
     Assets assets_;
     Owned<ek_guard, ek_guard_free> guard_; /* freed before its assets */
     std::vector<std::string> events_;
+    int64_t clock_ms_ = 0; /* of the guard: number of lists, plus the time between calls of advance */
+    std::optional<int64_t> advanced_ms_;
     std::atomic<bool> busy_{false};
 };
 

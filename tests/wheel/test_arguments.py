@@ -141,6 +141,15 @@ class Arguments(Hotel):
         self.assertGreater(len(refused), 0)
         self.assertIn("another thread", refused[0])
 
+    def test_the_first_advance_starts_the_clock(self):
+        guard = self.guard(RULES.replace("30s", "1h"))
+        arrays = Arrays(self.generate("brief.jsonl", 1200, 2, "--fault", "price=x100,from=300,to=600,arm=B"))
+        guard.observe(**arrays.of_plan())
+        self.assertTrue(guard.plan.entries)
+        for elapsed_ms, routed in ((0, True), (1000, True), (3_600_000, False)):
+            guard.advance(10_800_000 + elapsed_ms)
+            self.assertEqual(bool(guard.plan.entries), routed, elapsed_ms)
+
     def test_a_plan_may_be_used_by_several_threads(self):
         guard, lists = self.guard(RULES), Arrays(self.generate("cents.jsonl", 500, 5, "--fault", "price=x100,from=100"))
         guard.observe(**lists.of_plan())
