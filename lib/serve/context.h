@@ -59,8 +59,8 @@ int ek_context_read_message(struct ek_context *c, const void *message, size_t le
 /* As ek_context_decode; a message without a time has this one, -1: none. */
 int ek_context_decode_at(struct ek_context *c, const void *message, size_t length, int64_t time_ms,
                          struct ek_error *e);
-/* Compute the statistics of the list that was read, at its time of day. Return 0, EK_ENOMEM, or EK_ESTATE for a list of
- * another manifest; on error the context has no message. */
+/* Compute the statistics of the list that was read, at its time of day. Return 0, EK_ENOMEM, or
+ * EK_ESTATE for a list of another manifest; on error the context has no message. */
 int ek_context_add_statistics(struct ek_context *c, struct ek_error *e);
 /* Create a context with a shared reader of the same assets. Reader and assets must outlive it.
  * Return 0 or EK_ENOMEM. */
