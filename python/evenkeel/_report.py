@@ -38,16 +38,22 @@ def _reported(events: Iterable[Event]) -> list[Event]:
     return sorted(last.values(), key=lambda finding: int(finding["since_list"]))
 
 
-def _levels(lists: Lists) -> np.ndarray:
-    """Return the mean ln|x| of the usable values of each list, lists x features; NaN without any."""
-    X, starts = lists.X, lists.starts
-    owner = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    out = np.full((len(starts) - 1, X.shape[1]), np.nan)
+def _level(values: np.ndarray, owner: np.ndarray, lists: int) -> np.ndarray:
+    """Return the mean ln|x| of the usable values of each list; NaN without any."""
     with np.errstate(all="ignore"):
-        for j in range(X.shape[1]):
-            ln = np.log(np.abs(X[:, j].astype(np.float64)))
-            usable = np.isfinite(ln)
-            out[:, j] = np.bincount(owner[usable], ln[usable], len(out)) / np.bincount(owner[usable], minlength=len(out))
+        ln = np.log(np.abs(values.astype(np.float64)))
+        usable = np.isfinite(ln)
+        return np.bincount(owner[usable], ln[usable], lists) / np.bincount(owner[usable], minlength=lists)
+
+
+def _levels(lists: Lists, manifest: Manifest) -> dict[str, np.ndarray]:
+    """Return the levels of each feature. A query feature has one value per list."""
+    count = len(lists.starts) - 1
+    every = np.arange(count)
+    owner = np.repeat(every, np.diff(lists.starts))
+    out = {name: _level(lists.X[:, j], owner, count) for j, name in enumerate(manifest.item_features)}
+    if lists.query_features is not None:
+        out |= {name: _level(lists.query_features[:, j], every, count) for j, name in enumerate(manifest.query_features)}
     return out
 
 
@@ -111,16 +117,17 @@ class Report:
         yield "</table>\n"
 
     def _features(self, lists: Lists) -> Iterator[str]:
-        levels, names = _levels(lists), self.replay.guard.manifest.item_features
+        manifest = self.replay.guard.manifest
+        levels = _levels(lists, manifest)
         yield "<h2>Levels</h2>\n<p class=\"soft\">Geometric mean of the values that are not zero, from the first list to the last, on a " \
               "logarithmic scale. A dashed line is the start of a finding.</p>\n" \
               "<table>\n<tr><th>feature<th>segment<th>first<th>last<th>level\n"
         for f in self.findings:
-            yield _row(f["feature"], _segment(f), levels[:, names.index(f["feature"])], _lists_of(lists, f["segment"]), f["since_list"])
+            yield _row(f["feature"], _segment(f), levels[f["feature"]], _lists_of(lists, f["segment"]), f["since_list"])
         found = {f["feature"] for f in self.findings if f["segment"] is None}
-        for j, name in enumerate(names):
+        for name in manifest.item_features:
             if name not in found:
-                yield _row(name, "all traffic", levels[:, j], _lists_of(lists, None), None)
+                yield _row(name, "all traffic", levels[name], _lists_of(lists, None), None)
         yield "</table>\n"
 
 

@@ -57,6 +57,16 @@ class Reports(Hotel):
         first, last = (float(cell.replace(",", "")) for cell in rows[-1].split("<td>")[3:5])
         self.assertAlmostEqual(last / first, 100, delta=25)
 
+    def test_a_finding_of_a_query_feature_has_its_level(self):
+        manifest, profile = self.watch_query("stay_nights")
+        arrays = Arrays(self.generate("lists.jsonl", 1500, 6, "--fault", "stay_nights=x24,from=300"))
+        frame = arrays.columns(evenkeel.Manifest(manifest))
+        report = evenkeel.Report(frame, manifest, profile, RULES, query="query", segments=["arm"], time="time", item_id="id")
+        self.assertEqual([(f["feature"], f["segment"]) for f in report.findings], [("stay_nights", None)])
+        row, = [row for row in report.html.split("<tr>") if row.startswith("<td>stay_nights<td>all traffic") and "<svg" in row]
+        first, last = (float(cell.replace(",", "")) for cell in row.split("<td>")[3:5])
+        self.assertAlmostEqual(last / first, 24, delta=8)
+
     def test_a_notebook_shows_it_in_a_frame_without_scripts(self):
         report, _, _ = self.report()
         (tag, values), = Page(report._repr_html_()).tags

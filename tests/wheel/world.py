@@ -2,6 +2,7 @@
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import tempfile
 import unittest
@@ -85,6 +86,15 @@ class Hotel(unittest.TestCase):
     @classmethod
     def path(cls, name):
         return os.path.join(cls.folder.name, name)
+
+    @classmethod
+    def watch_query(cls, name):
+        """Return the paths of a manifest that watches a query feature, and of its profile."""
+        manifest, profile = cls.path("watched.yaml"), cls.path("watched.ekp")
+        with open(cls.manifest, encoding="utf-8") as source, open(manifest, "w", encoding="utf-8") as out:
+            out.write(re.sub(rf"name: {name}, index: \d+, role: query,", r"\g<0> watch: true,", source.read()))
+        run("profile", "--manifest", manifest, "--messages", cls.train, "-o", profile)
+        return manifest, profile
 
     @classmethod
     def generate(cls, name, lists, seed, *words):
