@@ -5,6 +5,7 @@
 A thread asks for the next plan and waits at the server until there is one. While none can be fetched the last one stays in use,
 so a service without evenkeel ranks as before.
 """
+import http.client
 import logging
 import os
 import threading
@@ -50,7 +51,7 @@ class PlanFollower:
             try:
                 self._fetch()
                 self._failing = False
-            except (OSError, ValueError) as why:
+            except (OSError, ValueError, http.client.HTTPException) as why:
                 if not self._failing:
                     log.warning("the plan cannot be fetched: %s", why)
                 self._failing = True

@@ -22,7 +22,7 @@ class PlanServer:
     """HTTP server with one plan, or without any."""
 
     def __init__(self):
-        self.plan = None
+        self.plan, self.bytes_withheld = None, 0  # from the next answer
         outer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -34,7 +34,8 @@ class PlanServer:
                 self.send_header("Content-Length", "0" if known else str(len(body)))
                 self.end_headers()
                 if not known:
-                    self.wfile.write(body)
+                    self.wfile.write(body[:len(body) - outer.bytes_withheld])
+                    outer.bytes_withheld = 0
 
             def log_message(self, *_):
                 pass
@@ -89,6 +90,16 @@ class FastApi(Hotel):
             out.write(model.SerializeToString())
         self.start(self.path("ranker.onnx"))
         self.check_order()
+
+    def test_an_incomplete_answer_does_not_end_the_fetches(self):
+        self.start("none")
+        self.server.plan, self.server.bytes_withheld = '{"entries": [], "version": 7}', 3
+        follower = self.example.PlanFollower(self.server.url)
+        self.addCleanup(follower.close)
+        end = time.monotonic() + 30
+        while not follower.plan and time.monotonic() < end:
+            time.sleep(.05)
+        self.assertEqual((follower.plan and follower.plan.version, self.server.bytes_withheld), (7, 0))
 
     def check_order(self):
         from fastapi.testclient import TestClient
