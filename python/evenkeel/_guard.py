@@ -236,8 +236,9 @@ class Plan:
             raise ValueError("the plan is nested too deeply") from None
         #: Number of the plan; 0 without one.
         self.version = whole_of(self._document.get("version") or 0, "version")
-        #: For each entry: feature, its column of X, and the number of columns of query features that it needs.
-        self._needs = [(entry["feature"], entry["index"], _columns_needed(entry.get("query_features") or ())) for entry in self.entries]
+        #: For each entry of an item feature: the feature, its column of X, and the number of columns of query features that it needs.
+        self._needs = [(entry["feature"], entry["index"], _columns_needed(entry.get("query_features") or ())) for entry in self.entries
+                       if entry.get("role") != "query"]
 
     @classmethod
     def load(cls, source: Any) -> "Plan":

@@ -1,4 +1,5 @@
 """Invalid arguments raise an exception that names them, and change nothing."""
+import json
 import os
 import threading
 import unittest
@@ -201,6 +202,15 @@ class Arguments(Hotel):
             warnings.simplefilter("ignore", PendingDeprecationWarning)
             other = np.matrix(X)
         np.testing.assert_array_equal(evenkeel.wide_columns(other, starts, [0]), evenkeel.wide_columns(X, starts, [0]))
+
+    def test_an_entry_of_a_query_feature_needs_no_column(self):
+        manifest, profile = self.watch_query("stay_nights")
+        lists, guard = Arrays(self.generate("nights.jsonl", 600, 5, "--fault", "stay_nights=x24,from=100")), evenkeel.Guard(manifest, profile, RULES)
+        guard.observe(**lists.of_plan())
+        document = json.loads(guard.plan.json)
+        self.assertEqual([(entry["feature"], entry["role"]) for entry in document["entries"]], [("stay_nights", "query")])
+        document["entries"][0] |= {"index": 7, "query_features": [{"name": "rooms", "index": 9}]}
+        self.assertEqual(evenkeel.Plan.load(document).apply(lists.X[:, :2].copy(), lists.starts), 0)
 
     def test_a_path_that_no_file_can_have_is_refused(self):
         profile = evenkeel.Profile.load(self.profile)
