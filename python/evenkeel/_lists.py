@@ -13,21 +13,23 @@ from ._manifest import Manifest
 ITEMS_MAX = 10_000  # per list, as in messages
 
 
+def is_missing(value: Any) -> bool:
+    """Return whether a value is None, NaN, or the missing value of pandas."""
+    return value is None or isinstance(value, (float, np.floating)) and bool(value != value) or type(value).__name__ in ("NAType", "NaTType")
+
+
 def text_of(value: Any, argument: str) -> Optional[str]:
     """Return a segment value or an id as messages have it: integers as digits, booleans in lower case, missing as None."""
-    if value is None or isinstance(value, str):
+    if isinstance(value, str):
         return value
+    if is_missing(value):
+        return None
     if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
     if is_whole(value) and abs(int(value)) < 10 ** 4000:
         return str(int(value))
-    if isinstance(value, (float, np.floating)):
-        if np.isnan(value):
-            return None
-        if np.isfinite(value) and float(value).is_integer():
-            return str(int(value))
-    elif type(value).__name__ in ("NAType", "NaTType"):
-        return None
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        return str(int(value))
     raise ValueError(f"'{argument}': {shown(value)} is not a string, integer or boolean")
 
 
@@ -213,7 +215,7 @@ def column(frame: Any, name: str, argument: str, rows: Optional[int] = None) -> 
 
 
 def _number(value: Any) -> float:
-    return float("nan") if value is None or type(value).__name__ == "NAType" else float(value)
+    return float("nan") if is_missing(value) else float(value)
 
 
 def numbers(frame: Any, name: str, argument: str, rows: Optional[int] = None) -> np.ndarray:
@@ -231,11 +233,15 @@ def numbers(frame: Any, name: str, argument: str, rows: Optional[int] = None) ->
 
 
 def starts_from_ids(ids: np.ndarray, argument: str) -> np.ndarray:
-    """Return the offsets of runs of equal ids. Each id must have one run."""
+    """Return the offsets of runs of equal ids. Each row must have an id, and each id one run."""
     if ids.ndim != 1:
         raise ValueError(f"'{argument}' has shape {ids.shape}, expected one id per row")
     if not len(ids):
         return np.zeros(1, np.int64)
+    if ids.dtype.kind in "fmMO":
+        missing = np.array([is_missing(value) for value in ids]) if ids.dtype.kind == "O" else np.isnan(ids)
+        if missing.any():
+            raise ValueError(f"'{argument}': row {missing.argmax()} has no list id")
     try:
         changed = np.asarray(ids[1:] != ids[:-1], dtype=bool)
         first = np.concatenate([[0], np.flatnonzero(changed) + 1])

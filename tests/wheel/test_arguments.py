@@ -111,6 +111,12 @@ class Arguments(Hotel):
         self.refused(lambda: fit(lists.X, lists.starts, features=self.manifest, query_features=lists.query_features, stratify_by="zone"), "zone")
         self.refused(lambda: fit(lists.X, query=["a"], features=self.manifest), "'query'")
         self.refused(lambda: fit({"q": [1, 2, 1], "x": [1, 2, 3]}, query="q", features=["x"]), "'query'", "adjacent")
+        for query in (np.array([1, np.nan, 1]), np.array([1, np.nan, np.nan], object), np.array(["a", np.nan, "a"], object), np.array([1, None, None]),
+                      np.array([1, "NaT", 1], "M8[s]")):
+            self.refused(lambda query=query: fit({"q": query, "x": [1, 2, 3]}, query="q", features=["x"]), "'query': row 1 has no list id")
+            self.refused(lambda query=query: fit(np.ones((3, 1)), query=query, features=["x"]), "'query': row 1 has no list id")
+            ranker = evenkeel.RoutableRanker("features:\n  - {name: x, index: 1, role: item, routable: true}\n")
+            self.refused(lambda query=query, ranker=ranker: ranker.fit(np.ones((3, 1)), np.ones(3), query), "'groups': row 1 has no list id")
         self.refused(lambda: fit({"q": [1], "x": ["many"]}, query="q", features=["x"]), "'x'", "numbers")
         self.refused(lambda: fit({"q": [1]}, query="q", features=["x"]), "'x'")
         self.refused(lambda: fit({"q": [1], "x": [1]}, query=None, features=["x"]), "'query'")

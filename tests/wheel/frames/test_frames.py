@@ -51,6 +51,14 @@ class Frames(Hotel):
         frame["stars"] = frame["stars"].astype("Int64")
         self.same(frame)
 
+    @unittest.skipUnless(HAS["pandas"], "no pandas")
+    def test_a_gap_in_the_list_ids_is_refused(self):
+        import pandas
+        for kind in ("float64", "Int64", "string", "object"):
+            frame = pandas.DataFrame({"q": pandas.Series([1, None, 2], dtype=kind), "x": [1, 2, 3]})
+            with self.subTest(kind), self.assertRaisesRegex(ValueError, "'query': row 1 has no list id"):
+                evenkeel.Profile.fit(frame, query="q", features=["x"])
+
     @unittest.skipUnless(HAS["polars"], "no polars")
     def test_polars(self):
         import polars
