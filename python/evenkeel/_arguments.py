@@ -53,10 +53,14 @@ def names_of(values: Any, argument: str) -> list[str]:
         raise ValueError(f"'{argument}' must be names") from None
 
 
+def has_zone(values: Any) -> bool:
+    return getattr(getattr(values, "dtype", None), "tz", None) is not None
+
+
 def array_from(values: Any, argument: str) -> np.ndarray:
-    """Return values as an array of any dtype."""
+    """Return values as an array of any dtype. Times of pandas with a zone become those in UTC."""
     try:
-        return np.asarray(values)
+        return np.asarray(values, "M8[ms]" if has_zone(values) else None)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(f"'{argument}' is not an array or a sequence of values") from None
 

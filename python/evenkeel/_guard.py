@@ -66,7 +66,8 @@ class Profile:
         query         frame: column of list ids; array: list id of each row. Rows of a list are adjacent
         stratify_by   segment dimension or query feature with different normal levels, such as a market
         segments      frame: columns that are segment dimensions; array: {dimension: value per list}
-        time          frame: column of the times of lists; array: times per list. Milliseconds since 1970, or datetime64
+        time          frame: column of the times of lists; array: times per list. Milliseconds since 1970, or datetime64, in
+                      pandas of any time zone
         query_features  array: lists x query features
         item_ids      frame: column of item ids; array: one per row
         """

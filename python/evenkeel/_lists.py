@@ -7,7 +7,7 @@ from typing import Any, Iterable, Mapping, Optional, Sequence
 
 import numpy as np
 
-from ._arguments import array_from, is_whole, sequence_of, shown
+from ._arguments import array_from, has_zone, is_whole, sequence_of, shown
 from ._manifest import Manifest
 
 ITEMS_MAX = 10_000  # per list, as in messages
@@ -194,7 +194,7 @@ def frame_of(data: Any) -> Any:
 
 
 def _values(column: Any, argument: str) -> np.ndarray:
-    if hasattr(column, "to_numpy"):
+    if hasattr(column, "to_numpy") and not has_zone(column):
         try:
             return np.asarray(column.to_numpy(zero_copy_only=False))  # pyarrow
         except TypeError:

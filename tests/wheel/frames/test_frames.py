@@ -47,9 +47,18 @@ class Frames(Hotel):
         frame = pandas.DataFrame(self.columns)
         self.same(frame)
         frame["time"] = pandas.to_datetime(frame["time"], unit="ms")
+        for zone in ("UTC", "Asia/Kolkata"):
+            self.same(frame.assign(time=frame["time"].dt.tz_localize("UTC").dt.tz_convert(zone)))
         frame["arm"] = frame["arm"].astype("category")
         frame["stars"] = frame["stars"].astype("Int64")
         self.same(frame)
+
+    @unittest.skipUnless(HAS["pandas"], "no pandas")
+    def test_times_of_pandas_may_have_a_zone(self):
+        import pandas
+        times = pandas.Series(pandas.to_datetime([1700000000123, None, 0], unit="ms", utc=True)).dt.tz_convert("Asia/Kolkata")
+        for values in (times, times.array, pandas.DatetimeIndex(times)):
+            self.assertEqual(evenkeel._lists.times_of(values, 3).tolist(), [1700000000123, 0, 0])
 
     @unittest.skipUnless(HAS["pandas"], "no pandas")
     def test_a_gap_in_the_list_ids_is_refused(self):
@@ -66,6 +75,7 @@ class Frames(Hotel):
         self.same(frame)
         self.same(frame.with_columns(polars.col("stars").fill_nan(None).cast(polars.Int32), polars.col("arm").cast(polars.Categorical),
                                      polars.col("time").cast(polars.Datetime("ms"))))
+        self.same(frame.with_columns(polars.col("time").cast(polars.Datetime("ms")).dt.replace_time_zone("UTC").dt.convert_time_zone("Asia/Kolkata")))
 
     @unittest.skipUnless(HAS["pyarrow"], "no pyarrow")
     def test_pyarrow(self):
