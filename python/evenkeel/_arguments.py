@@ -57,8 +57,15 @@ def has_zone(values: Any) -> bool:
     return getattr(getattr(values, "dtype", None), "tz", None) is not None
 
 
+def check_mask(values: Any, argument: str) -> None:
+    """Raise a ValueError for an array with masked values, of which NumPy would read the numbers behind the mask."""
+    if isinstance(values, np.ndarray) and np.any(getattr(values, "mask", False)):
+        raise ValueError(f"'{argument}' has masked values; fill it with NaN")
+
+
 def array_from(values: Any, argument: str) -> np.ndarray:
     """Return values as an array of any dtype. Times of pandas with a zone become those in UTC."""
+    check_mask(values, argument)
     try:
         return np.asarray(values, "M8[ms]" if has_zone(values) else None)
     except (TypeError, ValueError, OverflowError):

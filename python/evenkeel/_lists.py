@@ -7,7 +7,7 @@ from typing import Any, Iterable, Mapping, Optional, Sequence
 
 import numpy as np
 
-from ._arguments import array_from, has_zone, is_whole, sequence_of, shown
+from ._arguments import array_from, check_mask, has_zone, is_whole, sequence_of, shown
 from ._manifest import Manifest
 
 ITEMS_MAX = 10_000  # per list, as in messages
@@ -89,6 +89,7 @@ def times_of(time_ms: Any, lists: int) -> Optional[np.ndarray]:
 
 def array_of(values: Any, dtype: type, argument: str) -> np.ndarray:
     """Return numbers as an array; None is NaN."""
+    check_mask(values, argument)
     try:
         array = np.asarray(values)
         if array.dtype.kind not in "fiubO":
@@ -140,6 +141,7 @@ class Lists:
             raise ValueError(f"'X' is {type(X).__name__}, not a NumPy array")
         if X.ndim != 2 or X.dtype not in (np.float32, np.float64) or not X.dtype.isnative:
             raise ValueError(f"'X' has shape {X.shape} and dtype {X.dtype}; expected rows x features of float32 or float64")
+        check_mask(X, "X")
         X = np.asarray(X)  # of a subclass the array
         starts, rows = starts_of(starts, len(X)), len(X)
         lists = len(starts) - 1

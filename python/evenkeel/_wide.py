@@ -10,7 +10,7 @@ from typing import Any, Callable, Iterable, Optional, Union
 
 import numpy as np
 
-from ._arguments import names_of, number_of, shown, whole_of
+from ._arguments import check_mask, names_of, number_of, shown, whole_of
 from ._lists import starts_of
 
 GRID = 2.0 ** -16  # z is a multiple, so that the rounding of a product crosses no threshold of a tree
@@ -45,6 +45,7 @@ class WideColumns:
 def _matrix(X: Any) -> np.ndarray:
     if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype not in (np.float32, np.float64):
         raise ValueError("'X' must be an array of rows x features, float32 or float64")
+    check_mask(X, "X")
     return np.asarray(X)  # of a subclass the array
 
 

@@ -209,6 +209,33 @@ class Arguments(Hotel):
             other = np.matrix(X)
         np.testing.assert_array_equal(evenkeel.wide_columns(other, starts, [0]), evenkeel.wide_columns(X, starts, [0]))
 
+    def test_values_behind_a_mask_are_refused(self):
+        guard, lists, plan, fit = self.guard(), self.lists, self.guard().plan, evenkeel.Profile.fit
+        good, owner = lists.of_plan(), np.repeat(np.arange(20), np.diff(lists.starts))
+        rows = np.hstack([lists.X, lists.query_features[owner]])
+
+        def masked(values):
+            return np.ma.masked_array(values, np.arange(np.size(values)).reshape(np.shape(values)) == 1)
+
+        def ranker():
+            return evenkeel.RoutableRanker(self.manifest)
+
+        for name in ("X", "starts", "time_ms", "query_features"):
+            wrong = {**good, name: masked(good[name])}
+            for call in (guard.observe, plan.apply):
+                self.refused(lambda wrong=wrong, call=call: call(**wrong), f"'{name}'", "fill it with NaN")
+        X, starts = masked(good["X"]), good["starts"]
+        for name, call in (("scores", lambda: guard.observe(**good, scores=masked(lists.scores))),
+                           ("query", lambda: fit(lists.X, query=masked(owner), features=["x"])),
+                           ("query", lambda: fit({"q": masked([1, 2]), "x": [1, 2]}, query="q", features=["x"])),
+                           ("features", lambda: fit({"q": [1, 2], "x": masked([1, 2])}, query="q", features=["x"])),
+                           ("X", lambda: evenkeel.wide_columns(X, starts, [0])), ("X", lambda: evenkeel.augment(X, starts, [0])),
+                           ("X", lambda: evenkeel.WideColumns.of(X, [0])), ("X", lambda: ranker().fit(masked(rows), lists.labels, owner)),
+                           ("y", lambda: ranker().fit(rows, masked(lists.labels), owner)),
+                           ("groups", lambda: ranker().fit(rows, lists.labels, masked(owner)))):
+            self.refused(call, f"'{name}'", "fill it with NaN")
+        self.assertEqual(guard.list_count, 0)
+
     def test_an_entry_of_a_query_feature_needs_no_column(self):
         manifest, profile = self.watch_query("stay_nights")
         lists, guard = Arrays(self.generate("nights.jsonl", 600, 5, "--fault", "stay_nights=x24,from=100")), evenkeel.Guard(manifest, profile, RULES)
