@@ -16,9 +16,15 @@ public final class Plan implements AutoCloseable {
     /** Read a plan: the body of /api/v1/plan, or the result of {@link Guard#plan}. IllegalArgumentException: not a plan. */
     public Plan(String json) {
         byte[] bytes = json.getBytes(StandardCharsets.UTF_8);
-        MemorySegment text = arena.allocateFrom(Native.BYTE, bytes);
-        applier = Native.create(arena, Native.APPLIER_FREE,
-                                (out, error) -> (int) Native.call(Native.APPLIER_NEW, out, text, (long) bytes.length, error));
+        try (Arena call = Arena.ofConfined()) {
+            MemorySegment text = call.allocateFrom(Native.BYTE, bytes);
+            applier = Native.create(
+                arena, Native.APPLIER_FREE,
+                (out, error) -> (int) Native.call(Native.APPLIER_NEW, out, text, (long) bytes.length, error));
+        } catch (RuntimeException | Error why) {
+            arena.close();
+            throw why;
+        }
     }
 
     /** Repair the features of a list in place, and return how many values changed. */

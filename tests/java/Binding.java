@@ -1,7 +1,10 @@
 import evenkeel.Guard;
 import evenkeel.Plan;
 import evenkeel.RankedList;
+import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
@@ -34,11 +37,26 @@ final class Binding {
             throw new AssertionError("expected WrongThreadException, got " + why.get());
     }
 
-    public static void main(String[] words) throws InterruptedException {
+    private static long residentBytes() throws IOException {
+        return 4096 * Long.parseLong(Files.readString(Path.of("/proc/self/statm")).split(" ")[1]);
+    }
+
+    /** Read texts that are no plans, in total of more memory than the heap has. */
+    private static void releasesInvalidPlans() throws IOException {
+        String large = " ".repeat(16 << 20) + "[]";
+        long before = residentBytes();
+        for (int i = 0; i < 64; i++)
+            fails(IllegalArgumentException.class, "plan", () -> new Plan(large));
+        if (residentBytes() - before > 512 << 20)
+            throw new AssertionError("invalid plans keep " + (residentBytes() - before) + " bytes");
+    }
+
+    public static void main(String[] words) throws InterruptedException, IOException {
         int features = Integer.parseInt(words[2]), queries = Integer.parseInt(words[3]);
         fails(UncheckedIOException.class, "missing.yaml", () -> new Guard("missing.yaml", words[1], null));
         fails(IllegalArgumentException.class, words[0], () -> new Guard(words[0], words[0], null));
         fails(IllegalArgumentException.class, "plan", () -> new Plan("[]"));
+        releasesInvalidPlans();
         fails(IllegalArgumentException.class, "'features' has 3 values, expected 2 for each of 1 items",
               () -> new RankedList("q", 0, Map.of(), new float[0], List.of("a"), new float[3], 2, null));
         fails(IllegalArgumentException.class, "'scores' has 2 values, expected one per item, 1",
