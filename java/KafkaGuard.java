@@ -25,6 +25,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
  * Kafka consumer with a guard: reads lists in JSON, repairs them, writes them to another topic, and prints findings.
+ * Features are arrays of numbers, in which null is a missing value.
  *
  * A ranker would score {@code list.features()} in place of the write. Offsets are committed after the output is acknowledged. A
  * list that cannot be read or repaired is forwarded unchanged. The guard has no state of earlier runs.
@@ -52,38 +53,63 @@ public final class KafkaGuard implements AutoCloseable {
     }
 
     private static RankedList list(JsonNode message) {
-        Map<String, String> segments = new HashMap<>();
-        message.path("segments").fields().forEachRemaining(field -> segments.put(field.getKey(), field.getValue().asText()));
-        JsonNode items = message.path("items");
+        JsonNode items = array(message, "items");
         int count = items.path(0).path("features").size();
         float[] features = new float[items.size() * count];
         double[] scores = new double[items.size()];
         List<String> ids = new ArrayList<>();
         for (JsonNode item : items) {
             int i = ids.size();
-            if (item.path("features").size() != count)
+            float[] row = numbers(item, "features");
+            if (row.length != count)
                 throw new IllegalArgumentException("item " + i + " has another number of features");
-            numbers(item.path("features"), features, i * count);
+            System.arraycopy(row, 0, features, i * count, count);
             scores[i] = item.path("score").doubleValue();
-            ids.add(item.path("id").asText());
+            ids.add(item.path("id").asText(null));
         }
-        float[] queries = new float[message.path("query_features").size()];
-        numbers(message.path("query_features"), queries, 0);
-        return new RankedList(message.path("query").asText(), message.path("time_ms").longValue(), segments, queries, ids,
-                              features, count, scores);
+        float[] queries = message.hasNonNull("query_features") ? numbers(message, "query_features") : new float[0];
+        return new RankedList(message.path("query").asText(null), message.path("time_ms").longValue(), segments(message),
+                              queries, ids, features, count, scores);
     }
 
-    private static void numbers(JsonNode from, float[] to, int at) {
-        for (JsonNode value : from)
-            to[at++] = value.isNumber() ? value.floatValue() : Float.NaN;
+    /** Return the segments of a message that have a value. */
+    private static Map<String, String> segments(JsonNode message) {
+        Map<String, String> out = new HashMap<>();
+        for (Map.Entry<String, JsonNode> field : message.path("segments").properties())
+            if (!field.getValue().isNull())
+                out.put(field.getKey(), field.getValue().asText());
+        return out;
+    }
+
+    private static JsonNode array(JsonNode owner, String field) {
+        JsonNode out = owner.path(field);
+        if (!out.isArray())
+            throw new IllegalArgumentException("'" + field + "' is not an array");
+        return out;
+    }
+
+    /** Return an array of numbers; null is NaN, a missing value. */
+    private static float[] numbers(JsonNode owner, String field) {
+        JsonNode from = array(owner, field);
+        float[] out = new float[from.size()];
+        for (int i = 0; i < out.length; i++) {
+            JsonNode value = from.get(i);
+            if (!value.isNumber() && !value.isNull())
+                throw new IllegalArgumentException("'" + field + "' has a value that is not a number");
+            out[i] = value.isNull() ? Float.NaN : value.floatValue();
+        }
+        return out;
     }
 
     /** Write the features of a list into its message. */
     private static void write(RankedList list, float[] before, JsonNode message) {
         for (int k = 0; k < before.length; k++)
             if (Float.floatToRawIntBits(before[k]) != Float.floatToRawIntBits(list.features()[k])) {
-                JsonNode item = message.path("items").path(k / list.featureCount());
-                ((ArrayNode) item.path("features")).set(k % list.featureCount(), list.features()[k]);
+                ArrayNode row = (ArrayNode) message.path("items").path(k / list.featureCount()).path("features");
+                if (Float.isNaN(list.features()[k]))
+                    row.setNull(k % list.featureCount());
+                else
+                    row.set(k % list.featureCount(), list.features()[k]);
             }
     }
 

@@ -51,6 +51,16 @@ def other_fields(value):
     return message
 
 
+def without_ids(value):
+    """Return a message whose ids and segment B are null."""
+    message = json.loads(value)
+    message["query"] = None
+    message["segments"] = {name: None if segment == "B" else segment for name, segment in message["segments"].items()}
+    for item in message["items"]:
+        item["id"] = None
+    return json.dumps(message).encode()
+
+
 def captured(path):
     """Return the messages of a capture file."""
     with open(path, "rb") as file:
@@ -149,6 +159,44 @@ class Java(unittest.TestCase):
         again = [Frame(messages[0], b"more", START_MS, [], 0)]
         self.assertEqual(self.through(source, target, again, LISTS + 2)[0], lines)
         self.assertEqual([f.key for f in self.world.read(target)][LISTS + 1:], [b"more"])
+
+    def test_missing_values_ids_and_segments_are_null(self):
+        self.world.broker.up()
+        source, target = self.world.topics()
+        messages = [without_ids(value) for value in self.lists()[0]]
+        lists, events, repaired, rules = (self.world.path(name) for name in ("null.json", "null.events", "null.ekc", "blank.yaml"))
+        with open(lists, "wb") as out:
+            out.write(b"\n".join(messages) + b"\n")
+        with open(rules, "w", encoding="utf-8") as out:
+            out.write(RULES.replace("mode: enforce", "mode: enforce, actions: {scale: blank}"))
+        self.assets = [*self.assets[:2], rules]
+        evenkeel("replay", "-m", self.assets[0], "-p", self.assets[1], "-r", rules, "-i", lists, "--writes", "features", "-e", events, "-o", repaired)
+        lines, _ = self.through(source, target, [Frame(value, None, START_MS + n, [], 0) for n, value in enumerate(messages)], LISTS)
+        with open(events, encoding="utf-8") as file:
+            expected = [shared(event) for event in map(json.loads, file) if event["event"] == "finding"]
+        self.assertEqual([rounded(json.loads(line)) for line in lines], expected)
+        out = [json.loads(frame.value) for frame in self.world.read(target)]
+        self.assertGreater(sum(item["features"][0] is None for message in out for item in message["items"]), 100)
+        self.assertTrue(all(message == json.loads(value) for message, value in zip(out, captured(repaired))))
+
+    def test_lists_in_another_form_are_forwarded_unchanged(self):
+        self.world.broker.up()
+        source, target = self.world.topics()
+        messages = self.lists()[0]
+        last = next(value for value in reversed(messages) if json.loads(value)["segments"]["arm"] == "B")
+        message = json.loads(last)
+        forms = (lambda x: dict(enumerate(x)), lambda x: [{"name": i, "value": value} for i, value in enumerate(x)], lambda x: [str(value) for value in x],
+                 lambda x: [True, *x[1:]], lambda x: None, lambda x: 7)
+        odd = [{**message, "items": [{**item, "features": form(item["features"])} for item in message["items"]]} for form in forms]
+        odd += [{**message, name: dict(enumerate(message[name]))} for name in ("items", "query_features")] + [[], 7, None]
+        odd = [json.dumps(value).encode() for value in odd]
+        lines, log = self.through(source, target, [Frame(value, None, START_MS, [], 0) for value in messages + odd + [last]], LISTS + len(odd) + 1)
+        self.assertGreater(len(lines), 0)
+        out = [frame.value for frame in self.world.read(target)]
+        self.assertEqual(out[LISTS:-1], odd)
+        self.assertNotEqual(out[-1], last)
+        for n in range(len(odd)):
+            self.assertIn(f"partition 0, offset {LISTS + n}: forwarded unchanged: ", log)
 
 
 if __name__ == "__main__":
