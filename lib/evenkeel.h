@@ -670,8 +670,9 @@ void ek_applier_free(struct ek_applier *a);
 /**
  * Repair the feature values of a list, as `evenkeel run` does with `output.writes: features`.
  *
- * The values are bit for bit those of a repaired message with float32 features. Entries that route
- * are not applied, and a list without an id is in no canary.
+ * The values are bit for bit those of a repaired message with float32 features, unless the plan
+ * also repairs a query feature that is their divisor or moves their usual level: query features are
+ * read as they are. Entries that route are not applied, and a list without an id is in no canary.
  *
  * @param a The applier; one thread at a time.
  * @param list The list; `features` is changed in place. NaN is a missing value.
