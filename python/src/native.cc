@@ -440,7 +440,8 @@ class Guard
     Assets assets_;
     Owned<ek_guard, ek_guard_free> guard_; /* freed before its assets */
     std::vector<std::string> events_;
-    int64_t clock_ms_ = 0; /* of the guard: number of lists, plus the time between calls of advance */
+    int64_t clock_ms_ =
+        0; /* of the guard: number of lists, plus the time between calls of advance */
     std::optional<int64_t> advanced_ms_;
     std::atomic<bool> busy_{false};
 };
