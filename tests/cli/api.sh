@@ -2,6 +2,7 @@
 . "$(dirname "$0")/prelude"
 
 port=$(PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$tests/docs" python3 -c 'import broker; print(broker.free_port())')
+: >demo.log # before the other process opens it
 "$EK" demo --page=127.0.0.1:$port >demo.log 2>&1 &
 demo=$!
 trap 'kill $demo 2>/dev/null || true; rm -rf "$work"' EXIT
