@@ -354,8 +354,8 @@ static void report(const struct ek_profile *profile, const struct ek_profile_hal
     else if (halves)
         fprintf(stderr,
                 "evenkeel: the halves of the lists were not compared: no list of the first "
-                "has '%s'\n",
-                profile->field);
+                "has %s\n",
+                profile->field ? profile->field : "items");
     report_segments(profile);
 }
 

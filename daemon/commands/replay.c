@@ -498,8 +498,8 @@ static void check_scores(struct replay *r, const struct ek_record *record)
 
 static int one_message(struct replay *r, struct ek_record *record, struct ek_error *e)
 {
-    int64_t now_ms = record->timestamp_ms >= 0 ? record->timestamp_ms : (int64_t)r->report.messages;
-    int rc = ek_guard_observe(r->guard, record->bytes, record->length, now_ms, e);
+    int rc = ek_guard_observe_record(r->guard, record->bytes, record->length, record->timestamp_ms,
+                                     r->report.messages, e);
     if (rc == EK_EFORMAT || rc == EK_ELIMIT || rc == EK_ESTATE) {
         if (++r->report.unreadable <= UNREADABLE_SHOWN)
             complain(r, "left out", e);

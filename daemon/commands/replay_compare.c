@@ -393,8 +393,8 @@ struct run {
 static int one_message(struct run *r, const struct ek_record *record, struct ek_error *e)
 {
     char text[700];
-    int64_t now_ms = record->timestamp_ms >= 0 ? record->timestamp_ms : (int64_t)r->messages;
-    int rc = ek_comparison_run_add(r->compare, record->bytes, record->length, now_ms, e);
+    int rc = ek_comparison_run_add(r->compare, record->bytes, record->length, record->timestamp_ms,
+                                   r->messages, e);
     if (rc != EK_EFORMAT && rc != EK_ELIMIT && rc != EK_ESTATE)
         return rc;
     ek_field_mapping_hint(r->field_mapping, e);

@@ -116,7 +116,8 @@ static int process_message(struct ek_report_replay *r, const struct ek_record *r
 {
     int64_t now_ms = record->timestamp_ms >= 0 ? record->timestamp_ms : (int64_t)r->messages;
     size_t length;
-    int rc = ek_guard_observe(r->guard, record->bytes, record->length, now_ms, e);
+    int rc = ek_guard_observe_record(r->guard, record->bytes, record->length, record->timestamp_ms,
+                                     r->messages, e);
     if (rc == EK_EFORMAT || rc == EK_ELIMIT || rc == EK_ESTATE) {
         if (!r->undecodable++)
             r->first = *e;

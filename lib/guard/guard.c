@@ -344,17 +344,22 @@ int ek_guard_peek(const struct ek_guard *g, struct ek_context *c, struct ek_erro
 int ek_guard_observe(struct ek_guard *g, const void *message, size_t length, int64_t now_ms,
                      struct ek_error *e)
 {
-    int rc = ek_context_decode_at(g->own, message, length, now_ms, e);
+    int rc = ek_context_decode(g->own, message, length, e);
+    return rc ? rc : ek_guard_update(g, g->own, now_ms, e);
+}
+
+int ek_guard_observe_record(struct ek_guard *g, const void *message, size_t length,
+                            int64_t record_ms, uint64_t number, struct ek_error *e)
+{
+    int rc = ek_context_decode_at(g->own, message, length, record_ms, e);
+    int64_t now_ms = record_ms >= 0 ? record_ms : (int64_t)number;
     return rc ? rc : ek_guard_update(g, g->own, now_ms, e);
 }
 
 int ek_guard_observe_values(struct ek_guard *g, const struct ek_array_list *list, int64_t now_ms,
                             struct ek_error *e)
 {
-    struct ek_array_list timed = *list;
-    if (!timed.time_ms && now_ms > 0)
-        timed.time_ms = now_ms;
-    int rc = ek_context_read_values(g->own, &timed, e);
+    int rc = ek_context_read_values(g->own, list, e);
     return rc ? rc : ek_guard_update(g, g->own, now_ms, e);
 }
 

@@ -16,6 +16,11 @@ int ek_guard_add_route_stats(struct ek_guard *g, const struct ek_route_stats *ac
                              struct ek_error *e);
 /* Add output counts; call before each ek_guard_advance. */
 void ek_guard_add_output_counts(struct ek_guard *g, const struct ek_output_counts *load);
+/* As ek_guard_observe, for a recorded message. One without a time has that of its record, by
+ * which the season of the day applies; now_ms of ek_guard_observe may be of any clock. record_ms:
+ * -1: unknown; event time is then the number of the message. */
+int ek_guard_observe_record(struct ek_guard *g, const void *message, size_t length,
+                            int64_t record_ms, uint64_t number, struct ek_error *e);
 /* Return the context of the last observed message, which the guard owns. */
 const struct ek_context *ek_guard_context(const struct ek_guard *g);
 /* Compare the list of the last ek_guard_score if it is due, and add the result. For callers with

@@ -108,7 +108,7 @@ static int take_all(struct ek_comparison_run *c, struct ek_error *e)
     const struct ek_compared *said;
     int rc = EK_OK;
     for (int i = 0; !rc && i < LISTS; i++)
-        rc = ek_comparison_run_add(c, message[i].data, message[i].length, 1000 * i, e);
+        rc = ek_comparison_run_add(c, message[i].data, message[i].length, 1000 * i, (uint64_t)i, e);
     if (!rc)
         rc = ek_comparison_run_finish(c, &said, e);
     if (rc)

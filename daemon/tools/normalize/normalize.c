@@ -317,7 +317,7 @@ struct output {
     uint64_t lists;
 };
 
-/* Reject a list whose id an earlier file has; the reader rejects one within a file. */
+/* Reject a list with an id of an earlier file; the reader rejects one within a file. */
 static int check_id(struct output *o, const char *path, struct ek_error *e)
 {
     struct ek_text id = o->in.id;

@@ -269,13 +269,14 @@ static int compare_ranks(struct guarded *s, struct ek_error *e)
 }
 
 int ek_comparison_run_add(struct ek_comparison_run *c, const void *message, size_t length,
-                          int64_t now_ms, struct ek_error *e)
+                          int64_t record_ms, uint64_t number, struct ek_error *e)
 {
     struct ek_error own;
     int rc = EK_OK;
+    int64_t now_ms = record_ms >= 0 ? record_ms : (int64_t)number;
     e = e ? e : &own;
     for (int i = 0; !rc && i < EK_SIDES; i++)
-        rc = ek_context_decode_at(c->side[i].context, message, length, now_ms, e);
+        rc = ek_context_decode_at(c->side[i].context, message, length, record_ms, e);
     for (int i = 0; !rc && i < EK_SIDES; i++)
         rc = ek_guard_update(c->side[i].guard, c->side[i].context, now_ms, e);
     if (rc)

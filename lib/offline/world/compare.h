@@ -90,10 +90,12 @@ struct ek_comparison_run;
 int ek_comparison_run_new(struct ek_comparison_run **out, const struct ek_assets *a,
                           const struct ek_assets *b, struct ek_error *e);
 void ek_comparison_run_free(struct ek_comparison_run *c);
-/* Process one message, which is not kept, on both sides. Return 0 or an error of ek_guard_observe,
- * after which nothing is counted. */
+/* Process one message, which is not kept, on both sides. record_ms, number: as in
+ * ek_guard_observe_record. Return 0 or an error of ek_guard_observe, after which nothing is
+ * counted.
+ */
 int ek_comparison_run_add(struct ek_comparison_run *c, const void *message, size_t length,
-                          int64_t now_ms, struct ek_error *e);
+                          int64_t record_ms, uint64_t number, struct ek_error *e);
 /* End the stream and set *out to the result, which is valid as long as the comparison. Return 0,
  * EK_ENOMEM or an error of the guards; then there is no result, and the comparison can only be
  * freed. */
