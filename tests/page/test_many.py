@@ -54,10 +54,10 @@ class ManyAssets(Assets):
 
 @functools.cache
 def begun():
-    """Statistics of that many features take about 13 s."""
+    """Statistics of that many features take about 13 s. Windows are long, as the run may reach this test minutes later."""
     assets, dice = kept.keep(contextlib.closing(ManyAssets(train=False))), random.Random(9)
     assets.traffic = [message(dice, i) for i in range(LISTS)]
-    scene = kept.keep(Scene(assets, rules="version: 1\nsegments: [arm]\n"))
+    scene = kept.keep(Scene(assets, rules="version: 1\nsegments: [arm]\nwindows: {length: 6h}\n"))
     scene.send(LISTS)
     return scene
 
