@@ -241,7 +241,7 @@ static int print_result(const struct arguments *a, const struct ek_profile *p,
         if (too_few_lists(p, f))
             ek_json_add_text(&s, NULL, p->name[f]);
     ek_json_close(&s, ']');
-    if (halves && ek_profile_halves_compared(halves)) {
+    if (halves) {
         ek_json_open(&s, "changed", '[');
         for (int f = 0; f < p->features; f++)
             if (ek_profile_halves_change(halves, f))
@@ -333,6 +333,7 @@ static bool can_compare(const struct arguments *a, uint64_t lists)
     return again && !a->merge.count && lists >= EK_PROFILE_HALVES_LISTS_MIN;
 }
 
+/* Set *out to the comparison; NULL if the first half has no profile. */
 static int compare_halves(const struct arguments *a, const struct ek_manifest *m, uint64_t lists,
                           struct ek_progress *progress, struct ek_profile_halves **out,
                           struct ek_error *e)
@@ -341,6 +342,14 @@ static int compare_halves(const struct arguments *a, const struct ek_manifest *m
     int rc = ek_profile_halves_new(&pass.halves, m, a->stratify_by, lists, e);
     if (!rc)
         rc = add_lists(a, m, &pass, e);
+    if (!rc && !ek_profile_halves_compared(pass.halves)) {
+        fprintf(stderr,
+                "evenkeel: the halves of the lists were not compared: no list of the first "
+                "has %s\n",
+                a->stratify_by ? a->stratify_by : "items");
+        ek_profile_halves_free(pass.halves);
+        pass.halves = NULL;
+    }
     *out = pass.halves;
     return rc;
 }
@@ -349,13 +358,8 @@ static void report(const struct ek_profile *profile, const struct ek_profile_hal
 {
     warn_of_few_lists(profile);
     warn_of_dependence(profile);
-    if (halves && ek_profile_halves_compared(halves))
+    if (halves)
         ek_profile_halves_print(halves, stderr);
-    else if (halves)
-        fprintf(stderr,
-                "evenkeel: the halves of the lists were not compared: no list of the first "
-                "has %s\n",
-                profile->field ? profile->field : "items");
     report_segments(profile);
 }
 

@@ -606,12 +606,8 @@ static int load(const struct arguments *a, const char *rules, struct ek_assets *
         explain(a, rules, e);
         return ek_cli_config_fault(e);
     }
-    const struct ek_config *c = a->field_mapping.config;
-    if (c)
-        return ek_config_apply(*out, c, a->writes_given ? &a->writes_features : NULL, e);
-    (*out)->assembly.salt = ek_instance_salt();
-    (*out)->writes_features = a->writes_features;
-    return EK_OK;
+    return ek_config_apply(*out, a->field_mapping.config,
+                           a->writes_given ? &a->writes_features : NULL, e);
 }
 
 static int compare(const struct arguments *a, const struct ek_assets *assets, bool *differ,

@@ -508,11 +508,7 @@ static int load(const struct arguments *a, const struct ek_field_mapping *mappin
         explain(a, e);
         return ek_cli_config_fault(e);
     }
-    if (c)
-        return ek_config_apply(*out, c, a->writes_given ? &a->writes_features : NULL, e);
-    (*out)->assembly.salt = ek_instance_salt();
-    (*out)->writes_features = a->writes_features;
-    return EK_OK;
+    return ek_config_apply(*out, c, a->writes_given ? &a->writes_features : NULL, e);
 }
 
 static const char *base_name(const char *path)

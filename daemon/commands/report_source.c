@@ -114,7 +114,6 @@ static int compare(struct ek_report_replay *r, struct ek_error *e)
 static int process_message(struct ek_report_replay *r, const struct ek_record *record,
                            struct ek_error *e)
 {
-    int64_t now_ms = record->timestamp_ms >= 0 ? record->timestamp_ms : (int64_t)r->messages;
     size_t length;
     int rc = ek_guard_observe_record(r->guard, record->bytes, record->length, record->timestamp_ms,
                                      r->messages, e);
@@ -126,7 +125,7 @@ static int process_message(struct ek_report_replay *r, const struct ek_record *r
     if (rc || (rc = add_events(r, e)))
         return rc;
     int64_t list_ms = ek_guard_context(r->guard)->query.time_ms;
-    r->time_ms = list_ms >= 0 ? list_ms : now_ms;
+    r->time_ms = list_ms >= 0 ? list_ms : (int64_t)r->messages;
     ek_traffic_history_add(r->traffic,
                            &(struct ek_traffic_sample){.lists = ek_guard_list_count(r->guard),
                                                        .messages = r->messages + 1,

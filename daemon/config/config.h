@@ -238,8 +238,8 @@ int ek_config_from_tree(struct ek_config **out, const struct ek_yaml *yaml, cons
 int ek_config_assets(struct ek_assets **out, const struct ek_config *c,
                      struct ek_error_list *faults, struct ek_error *e);
 /* Set what the configuration decides for loaded assets: cells, assembly of items, what is written,
- * wide columns. writes_features: NULL: as configured. Return 0, EK_ENOMEM, or EK_ECONFIG if the
- * manifest has no wide columns. */
+ * wide columns. c: NULL: as loaded. writes_features: NULL: as configured. Return 0, EK_ENOMEM, or
+ * EK_ECONFIG if the manifest has no wide columns. */
 int ek_config_apply(struct ek_assets *a, const struct ek_config *c, const bool *writes_features,
                     struct ek_error *e);
 /* Return whether the rules act in a segment, but can only report for lack of a model; *e has the

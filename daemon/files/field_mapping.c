@@ -400,17 +400,19 @@ static int add_wide_columns(struct ek_assets *a, const struct ek_config *c, stru
 int ek_config_apply(struct ek_assets *a, const struct ek_config *c, const bool *writes_features,
                     struct ek_error *e)
 {
-    a->cells = (int)c->max_segments;
-    a->assembly = (struct ek_assembly_limits){.queries = (int)c->assembly_max_lists,
-                                              .items = (int)c->items_max,
-                                              .bytes = (size_t)c->assembly_max_bytes,
-                                              .within_ms = c->assembly_timeout_ms,
-                                              .salt = ek_instance_salt()};
-    a->writes_features =
-        c->output_writes == EK_WRITES_FEATURES || (!c->output_topic && c->plan_topic);
+    if (c) {
+        a->cells = (int)c->max_segments;
+        a->assembly = (struct ek_assembly_limits){.queries = (int)c->assembly_max_lists,
+                                                  .items = (int)c->items_max,
+                                                  .bytes = (size_t)c->assembly_max_bytes,
+                                                  .within_ms = c->assembly_timeout_ms};
+        a->writes_features =
+            c->output_writes == EK_WRITES_FEATURES || (!c->output_topic && c->plan_topic);
+    }
+    a->assembly.salt = ek_instance_salt();
     if (writes_features)
         a->writes_features = *writes_features;
-    return add_wide_columns(a, c, e);
+    return c ? add_wide_columns(a, c, e) : EK_OK;
 }
 
 int ek_config_assets(struct ek_assets **out, const struct ek_config *c,

@@ -6,7 +6,6 @@
 #include "offline/train/distillation.h"
 
 #include <argp.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -86,23 +85,15 @@ struct relabeling {
     size_t skipped;
 };
 
-static bool has_all_scores(const struct ek_list *q)
-{
-    for (int i = 0; i < q->items; i++)
-        if (!isfinite(q->score[i]))
-            return false;
-    return true;
-}
-
 static int add_relabeled(void *context, struct ek_list *q, uint64_t number, struct ek_error *e)
 {
     struct relabeling *to = context;
     (void)number;
-    if (!has_all_scores(q)) {
+    int code = ek_distill(q, e);
+    if (code == EK_EFORMAT) {
         to->skipped++;
         return EK_OK;
     }
-    int code = ek_distill(q, e);
     if (!code)
         code = ek_dataset_add(to->lists, q, e);
     if (!code && to->scores && ek_upstream_scores_add(to->scores, q))
