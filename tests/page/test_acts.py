@@ -110,6 +110,7 @@ class Acts(unittest.TestCase):
         b.until_text("in the plan", "#feature-head")
         b.open(self.scene.url + "#plan")
         b.until_text("a pin of an operator", "#view")
+        b.until_text("the new tariff", "[aria-label=Pins]")
         pin, = self.scene.json("/api/v1/pins")
         row = b.texts("[aria-label=Pins] tbody td")
         until = datetime.datetime.fromtimestamp(pin["until_ms"] / 1000, datetime.timezone.utc)
