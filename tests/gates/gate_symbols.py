@@ -90,7 +90,7 @@ SEEDS = [
      "$(B)/libevenkeel.so: UNUSED :=\n$(B)/libevenkeel.so: LIB_OBJ += $(OFFLINE_OBJ)\n$(B)/libevenkeel.so: FORCE\n",
      "libevenkeel.so: is linked with 'ek_train"),
     ("a vendored library with its names", "Makefile",
-     "$(B)/libevenkeel.a: $(B)/lib/vendor/yyjson/yyjson.o\n$(B)/lib/vendor/%.o: EXTRA := -w\n", "libevenkeel.a: external name 'unsafe_yyjson_"),
+     "$(B)/libevenkeel.a: $(B)/lib/vendor/yyjson/yyjson.o\n$(B)/lib/vendor/%.o: EXTRA := -w -O0\n", "libevenkeel.a: external name 'unsafe_yyjson_"),
     ("a declaration nobody exports", "lib/evenkeel.h", "int ek_seeded(void);\n", "declares 'ek_seeded'"),
 ]
 TO_BUILD = {what for what, path, _, _ in SEEDS if path != "lib/evenkeel.h"}  # their effect is visible in the build output

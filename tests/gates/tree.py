@@ -11,18 +11,18 @@ _NOISE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])
 
 
 class Tree:
-    """Source tree at `root`, with its compiler and build folder. `only` is the set of names that differ from a tree
-    known to pass, or None."""
+    """Source tree at `root`, with its compiler and build folder. `only` is the set of names that differ from the tree
+    `base`, which is known to pass, or None."""
 
-    def __init__(self, root, build="build", cc="cc", cxx="c++", cflags=(), only=None):
+    def __init__(self, root, build="build", cc="cc", cxx="c++", cflags=(), only=None, base=None):
         self.root, self.build = root, build
         self.cc, self.cxx, self.cflags = cc, cxx, list(cflags)
-        self.only = only
-        self._text = {}
+        self.only, self.base = only, base
+        self._text, self._code = {}, {}
 
     def again(self, only):
-        """Return the same tree, read again."""
-        return Tree(self.root, self.build, self.cc, self.cxx, self.cflags, only)
+        """Return the same tree, whose files in `only` are read again."""
+        return Tree(self.root, self.build, self.cc, self.cxx, self.cflags, only, self)
 
     def path(self, name):
         return os.path.join(self.root, name)
@@ -43,6 +43,8 @@ class Tree:
         return [n for n in self.files(*patterns, folders=folders) if self.only is None or n in self.only]
 
     def text(self, name):
+        if self.base and name not in self.only:
+            return self.base.text(name)
         if name not in self._text:
             with open(self.path(name), encoding="utf-8", errors="replace") as f:
                 self._text[name] = f.read()
@@ -50,7 +52,11 @@ class Tree:
 
     def code(self, name):
         """Return C source with comments and string contents blanked; positions and lines are unchanged."""
-        return _NOISE.sub(_blank, self.text(name))
+        if self.base and name not in self.only:
+            return self.base.code(name)
+        if name not in self._code:
+            self._code[name] = _NOISE.sub(_blank, self.text(name))
+        return self._code[name]
 
 
 def _blank(match):
