@@ -46,7 +46,7 @@ CHECK_LIBS  = $(call once,CHECK_LIBS,$(shell $(PKG_CONFIG) --libs check jansson)
 CC      ?= cc
 CXX     ?= c++
 PYTHON  ?= python3
-CFLAGS  ?= $(if $(SANITIZE),-O1,-O3) -g
+CFLAGS  ?= $(if $(SANITIZE),-Og -g1,-O3 -g)
 # Addresses of functions cannot be written over once the program runs.
 LDFLAGS ?= $(if $(MACOS),,-Wl,-z,relro,-z,now)
 # Functions that nothing reaches are left out of what is installed.
@@ -121,6 +121,8 @@ $(B)/%.o: %.cc $(B)/flags.stamp
 	$(call say,CXX)
 	$(Q)$(CXX) $(ALL_CXXFLAGS) -MMD -MP -c -o $@ $<
 $(B)/tests/%.o: EXTRA := -Wno-missing-prototypes
+# Tests of this kind compile twice as fast, and run as fast.
+$(B)/tests/unit/%.o $(B)/tests/alloc/%.o: EXTRA := -Wno-missing-prototypes -O1
 
 # A file that is written only when its content changes.
 keep = @mkdir -p $(@D); $(1) | cmp -s - $@ || $(1) > $@
