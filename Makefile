@@ -243,16 +243,17 @@ TEST_BINARIES := $(B)/tests/unit-tests $(B)/tests/prop-tests
 check-binaries: $(TEST_BINARIES)
 
 # `make check` runs these, in this order, and then every other target check-NAME. Lanes, whose parts mostly wait
-# or use one core, run in the background, and are printed at the end.
-FIRST_PARTS := gates selftest unit prop alloc cli formats fuzz install docs
-LANES       := kafka page,wheel,caller,java,rankers,exchange,schemas,targets
+# or use one core, run in the background, and are printed at the end. Parts of different lanes build nothing that the
+# other needs: what both need is a test binary.
+FIRST_PARTS := gates selftest unit prop alloc cli formats fuzz install
+LANES       := kafka,threads,package,docs page,wheel,caller,java,rankers,exchange,schemas,targets
 FOUND_PARTS := $(shell sed -nE 's/^check-([a-z0-9]+):.*/\1/p' $(MAKEFILE_LIST) | sort -u)
 # Those that take minutes are for a release.
 NO_PARTS    := parts binaries reproducible anyranker
 IN_LANES := $(subst $(comma), ,$(LANES))
 PARTS := $(FIRST_PARTS) $(filter-out $(FIRST_PARTS) $(IN_LANES) $(NO_PARTS),$(FOUND_PARTS)) $(IN_LANES)
 check-parts:
-	@MAKE='$(MAKE)' LOGS=$(B)/check LANES='$(LANES)' KAFKA_WORKERS=2 sh tests/run-parts.sh $(PARTS)
+	@MAKE='$(MAKE)' LOGS=$(B)/check LANES='$(LANES)' sh tests/run-parts.sh $(PARTS)
 
 compile-commands: ## compile_commands.json for editors and analysers
 	@$(PYTHON) deploy/compile_commands.py compile_commands.json $(PROGRAM_SRC) $(UNIT_SRC) $(PROP_SRC) \

