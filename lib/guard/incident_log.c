@@ -214,28 +214,43 @@ static void reopen(struct ek_incident *i)
     i->reason = NULL;
 }
 
-/* Open the finding of an event in the incident. Return 0, or EK_ENOMEM with it unchanged. */
+/* Return the index for another finding, which may be that of a finding that has ended, or -1. */
+static int find_slot(const struct ek_incident *i)
+{
+    if (i->count < EK_INCIDENT_FINDINGS)
+        return i->count;
+    for (int f = 0; f < i->count; f++)
+        if (!i->finding[f].open && f != i->head && f != i->treated)
+            return f;
+    return -1;
+}
+
+/* Open the finding of an event in the incident. An open incident with the maximum of open findings
+ * ignores it. Return 0, or EK_ENOMEM with the incident unchanged. */
 static int open_finding(struct ek_incident *i, const struct ek_event *v)
 {
     const struct ek_event_finding *f = &v->finding;
     int at = find_place(i, &f->at), rc = EK_OK;
-    if (at < 0 && i->count == EK_INCIDENT_FINDINGS)
-        return EK_OK;
     bool is_new = at < 0;
-    if (is_new) {
-        at = i->count;
-        rc = copy_place(&i->finding[at].at, &f->at);
-    }
+    struct ek_event_place place = {NULL, NULL, NULL};
+    at = is_new ? find_slot(i) : at;
+    if (at < 0)
+        return EK_OK;
+    if (is_new)
+        rc = copy_place(&place, &f->at);
     bool leads = !is_open(i) || at == i->head || size_of(f->factor) > size_of(i->factor);
     if (!rc && leads)
         rc = set_head(i, f);
     if (rc) {
-        if (is_new)
-            free_place(&i->finding[at].at);
+        free_place(&place);
         return rc;
     }
+    if (is_new) {
+        free_place(&i->finding[at].at);
+        i->finding[at].at = place;
+        i->count += at == i->count;
+    }
     i->head = leads ? at : i->head;
-    i->count += is_new;
     i->finding[at].number = f->number;
     i->finding[at].open = true;
     return EK_OK;

@@ -180,6 +180,31 @@ static struct ek_incident_log *restored(struct ek_incident_log *l)
     return own;
 }
 
+/* A part of the places is not recorded when the incident seems to end. */
+START_TEST(an_incident_of_more_findings_goes_on_with_one_that_was_not_recorded)
+{
+    struct ek_incident_log *l = new_log();
+    char name[16];
+    for (int n = 0; n <= EK_INCIDENT_FINDINGS; n++) {
+        snprintf(name, sizeof name, "f%d", n);
+        add(l, name, NULL, 7, "confirmed", 50000, 2);
+    }
+    for (int n = 0; n < EK_INCIDENT_FINDINGS; n++) {
+        snprintf(name, sizeof name, "f%d", n);
+        add(l, name, NULL, 7, "recovered", 60000, 2);
+    }
+    snprintf(name, sizeof name, "f%d", EK_INCIDENT_FINDINGS);
+    add(l, name, NULL, 7, "updated", 70000, 2);
+    ck_assert_int_eq(at(l, 1)->state, EK_CONFIRMED);
+    struct ek_incident_log *own = restored(l);
+    add(own, name, NULL, 7, "recovered", 80000, 2);
+    ck_assert_int_eq(at(own, 1)->state, EK_RECOVERED);
+    ck_assert_int_eq(at(own, 1)->count, EK_INCIDENT_FINDINGS);
+    ek_incident_log_free(own);
+    ek_incident_log_free(l);
+}
+END_TEST
+
 START_TEST(a_restored_log_continues_open_incidents_and_numbers)
 {
     struct ek_incident_log *l = new_log();
@@ -371,6 +396,7 @@ Suite *suite_incident_log(void)
         a_finding_that_another_replaces_is_no_return,
         a_rollback_belongs_to_the_incident_of_its_segment,
         the_last_128_incidents_of_64_findings_are_kept,
+        an_incident_of_more_findings_goes_on_with_one_that_was_not_recorded,
         a_restored_log_continues_open_incidents_and_numbers, a_detached_log_matches_no_number,
         merged_logs_have_common_incidents_once,
         a_guard_lists_an_incident_with_its_times_and_action_after_a_restart,
