@@ -310,6 +310,24 @@ static void want(struct ek_controller *c, const struct ek_finding *f, const stru
                                              f->factor_high, f->share, f->cause};
 }
 
+/* Return whether the repair of an entry changes lists without the fault, too. */
+static bool changes_healthy_lists(const struct ek_plan_entry *e)
+{
+    if (e->treatment.action != EK_ACT_REPAIR && e->treatment.action != EK_ACT_FILL)
+        return false;
+    switch (e->repair.by) {
+    case EK_REPAIR_NUMBER:
+    case EK_REPAIR_QUERY_FEATURE:
+    case EK_REPAIR_POWER:
+    case EK_REPAIR_OFFSET:
+    case EK_REPAIR_SIGN:
+    case EK_REPAIR_ALL:
+        return true;
+    default:
+        return e->repair.by == EK_REPAIR_LEVEL && e->repair.number == 1;
+    }
+}
+
 static void start_end(struct ek_controller *c, const struct ek_finding *f, int64_t time_ms)
 {
     const struct ek_rollout *r = ek_controller_rollout(c, f->feature, f->cell);
@@ -332,12 +350,16 @@ static bool does_something(const struct ek_controller *c, int feature, int cell)
 }
 
 /* End the entry of a recovered fault. With `recover: manual` an active route waits for an
- * operator. */
+ * operator. A repair that would damage healthy lists has no minimum duration. */
 static void recover(struct ek_controller *c, const struct ek_finding *f, int64_t time_ms)
 {
     bool acts = does_something(c, f->feature, f->cell);
+    const struct ek_plan_entry *entry = ek_plan_entry_at(&c->desired, f->feature, f->cell);
     if (c->setup.rules->recover_auto || !acts) {
-        start_end(c, f, time_ms);
+        if (entry && changes_healthy_lists(entry))
+            ek_plan_end(&c->desired, f->feature, f->cell, time_ms, 0);
+        else
+            start_end(c, f, time_ms);
         return;
     }
     ek_plan_await(&c->desired, f->feature, f->cell);

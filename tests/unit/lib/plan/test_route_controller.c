@@ -21,6 +21,7 @@ struct scene {
     struct ek_controller *control;
     struct ek_rollout_stats figures;
     bool has_figures, has_room;
+    struct ek_means means;
     int begun; /* statistics due for a reset */
     int64_t now;
     uint64_t query;
@@ -97,7 +98,7 @@ static struct ek_controller *new_control(struct scene *s)
     const struct ek_controller_setup setup = {
         .manifest = s->manifest,
         .rules = s->rules,
-        .means = {.model = true},
+        .means = s->means,
         .cells = {.dimension_of = dimension_of,
                   .name_of = name_of,
                   .value_of = value_of,
@@ -121,6 +122,7 @@ static struct scene *new_scene(const char *rules)
     snprintf(text, sizeof text, "%s%s", head, rules);
     int rc = ek_rules_parse(&s->rules, s->manifest, "rules", text, strlen(text), &e);
     ck_assert_msg(!rc, "%s", e.message);
+    s->means = (struct ek_means){.model = true};
     s->control = new_control(s);
     s->figures = (struct ek_rollout_stats){.dead_rate_elsewhere = (double)NAN,
                                            .rank_change_p95 = (double)NAN,
@@ -231,6 +233,30 @@ START_TEST(a_hold_grows_with_each_relapse_and_is_forgiven)
     ck_assert_int_eq(hold_of(s), 10);
     ck_assert_int_eq(count_did(s, EK_DECIDED_ROUTE), 2);
     ck_assert_int_eq(count_did(s, EK_DECIDED_END), 6);
+    free_scene(s);
+}
+END_TEST
+
+/* Prices per stay are divided by the nights of any list, hundredfold ones only where they occur. */
+START_TEST(a_repair_that_damages_healthy_lists_ends_with_the_fault)
+{
+    struct ek_baseline baseline[8] = {{.sd = .1f, .log_sd = .1f}};
+    const struct ek_profile profile = {.baseline = baseline};
+    struct scene *s = new_scene("defaults: {mode: enforce, min_duration: 10m}\n");
+    ek_controller_free(s->control);
+    s->means = (struct ek_means){.features = true, .profile = &profile};
+    s->control = new_control(s);
+    ck_assert_int_eq(hold_of(s), 10); /* by list */
+    s->now += 500 * MINUTE;
+    struct ek_finding f = finding(EK_CONFIRMED, 0, ARM_A);
+    f.query_feature = 0;
+    ek_controller_add_finding(s->control, &f, s->now);
+    settle(s);
+    ck_assert_int_eq(entry_of(s, 0, ARM_A)->repair.by, EK_REPAIR_QUERY_FEATURE);
+    f.state = EK_RECOVERED;
+    ek_controller_add_finding(s->control, &f, s->now);
+    settle(s);
+    ck_assert_ptr_null(entry_of(s, 0, ARM_A));
     free_scene(s);
 }
 END_TEST
@@ -600,6 +626,7 @@ Suite *suite_route_controller(void)
     return ek_suite(
         "control", a_hold_grows_with_each_relapse_and_is_forgiven,
         a_route_goes_on_while_the_factor_itself_is_beyond_the_threshold,
+        a_repair_that_damages_healthy_lists_ends_with_the_fault,
         what_no_longer_asks_for_a_route_lets_it_end_by_its_hold,
         beyond_the_limit_nothing_acts_and_it_shouts_each_time,
         what_acted_first_is_kept_where_the_rules_say_so, a_share_of_the_traffic_is_a_limit_too,
