@@ -197,7 +197,7 @@ struct ek_plan_repair ek_repair_decide(enum ek_action action, const struct ek_fi
                                   : of_class(f, b);
     if (action == EK_ACT_BLANK)
         return repair_by(EK_REPAIR_BLANK, 1, false);
-    if (action == EK_ACT_FILL && f->class == EK_ZERO) /* also where training had zeros */
+    if (action == EK_ACT_FILL && f->class == EK_ZERO && !f->fewer) /* also with zeros in training */
         return repair_by(EK_REPAIR_ZERO, 1, false);
     bool allowed = action == EK_ACT_AUTO || (action == EK_ACT_FILL && is_fill(r.by)) ||
                    (action == EK_ACT_REPAIR && !is_fill(r.by));

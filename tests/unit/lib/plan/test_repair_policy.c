@@ -270,6 +270,11 @@ START_TEST(an_action_of_the_rules_limits_the_choice)
                      EK_REPAIR_UNKNOWN);
     struct ek_plan_repair fill = ek_repair_decide(EK_ACT_FILL, &t.f, &t.profile, false);
     ck_assert_int_eq(ek_repair_action(&fill), EK_ACT_FILL);
+    start(&t, EK_ZERO, NAN, 0);
+    t.baseline.share[1] = .95f;
+    ck_assert_int_eq(ek_repair_decide(EK_ACT_FILL, &t.f, &t.profile, false).by, EK_REPAIR_ZERO);
+    t.f.fewer = 1; /* the zeros that are left are genuine */
+    ck_assert_int_eq(ek_repair_decide(EK_ACT_FILL, &t.f, &t.profile, false).by, EK_REPAIR_UNKNOWN);
 }
 END_TEST
 
