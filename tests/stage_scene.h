@@ -16,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { WAIT_MS = 30000, LISTS = 60, TRAINING = 100, MANY = 2000 };
+enum { WAIT_MS = 240000, LISTS = 60, TRAINING = 100, MANY = 2000 };
 
 struct scene {
     struct ek_assets assets;
@@ -134,16 +134,21 @@ static inline void finish(struct scene *s)
     s->stage = NULL;
 }
 
-static inline struct ek_stage_stats wait_for(struct scene *s, uint64_t handled)
+static inline struct ek_stage_stats wait_within(struct scene *s, uint64_t handled, int64_t ms)
 {
     struct ek_stage_stats t;
-    int64_t until = ek_now_ms() + WAIT_MS;
+    int64_t until = ek_now_ms() + ms;
     do {
         nanosleep(&(struct timespec){0, 5000000}, NULL);
         ek_stage_stats(s->stage, &t);
     } while ((!t.ready || t.passed + t.routed + t.dead < handled) && ek_now_ms() < until);
     ck_assert_uint_eq(t.passed + t.routed + t.dead, handled);
     return t;
+}
+
+static inline struct ek_stage_stats wait_for(struct scene *s, uint64_t handled)
+{
+    return wait_within(s, handled, WAIT_MS);
 }
 
 static inline void make_message(struct scene *s, uint64_t i, struct ek_list *q,

@@ -42,7 +42,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 NEAR = 0.1
 _COMPARED = ("output", "excerpt")
 _FENCE = re.compile(r"^```([^\n`]+)\n(.*?)^```$", re.M | re.S)
-BLOCK_SECONDS, SERVE_SECONDS = 600, 20
+BLOCK_SECONDS = 600
 
 
 class Outcome(Exception):
@@ -152,14 +152,14 @@ def serve_shell(script, folder, env, broker):
         process = subprocess.Popen(["bash", "-euo", "pipefail", "-c", script.replace("localhost:9092", broker.address)],
                                    cwd=folder, env=env, start_new_session=True, stdin=subprocess.DEVNULL,
                                    stdout=output, stderr=subprocess.STDOUT)
-        deadline = time.monotonic() + SERVE_SECONDS
+        deadline = time.monotonic() + BLOCK_SECONDS
         while process.poll() is None and not ready and time.monotonic() < deadline:
             time.sleep(0.2)
             ready = is_ready(port)
         ended = process.poll() is not None
         if not ended:
             os.killpg(process.pid, signal.SIGTERM)
-        status = process.wait(timeout=60)
+        status = process.wait(timeout=BLOCK_SECONDS)
         output.seek(0)
         told = output.read().decode(errors="replace")[-3000:]
     if status or not (ready or ended):
@@ -182,7 +182,7 @@ def instance(config, folder, env):
         process = subprocess.Popen(["evenkeel", "run", "-c", config], cwd=folder, env=env, stdin=subprocess.DEVNULL,
                                    stdout=output, stderr=subprocess.STDOUT)
         try:
-            deadline = time.monotonic() + SERVE_SECONDS
+            deadline = time.monotonic() + BLOCK_SECONDS
             while not answers(port):
                 if process.poll() is not None or time.monotonic() > deadline:
                     output.seek(0)
@@ -191,7 +191,7 @@ def instance(config, folder, env):
             yield f"127.0.0.1:{port}"
         finally:
             process.terminate()
-            process.wait(timeout=60)
+            process.wait(timeout=BLOCK_SECONDS)
 
 
 def ask_make(script):

@@ -14,7 +14,7 @@ FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-
          "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
          "--force-color-profile=srgb"]
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
-WAIT = 30
+WAIT = 180
 
 
 def available():
@@ -34,7 +34,7 @@ class Browser:
                                        text=True, env={**os.environ, "HOME": self.folder})
         self.base = f"http://127.0.0.1:{self._port()}"
         options = {"binary": shutil.which("chromium"), "args": [*FLAGS, f"--user-data-dir={self.folder}"]}
-        wanted = {"browserName": "chrome", "goog:chromeOptions": options,
+        wanted = {"browserName": "chrome", "goog:chromeOptions": options, "timeouts": {"script": 1000 * WAIT},
                   "goog:loggingPrefs": {"performance": "ALL", "browser": "ALL"}}
         self.session = ""
         answer = self._call("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})
@@ -70,7 +70,7 @@ class Browser:
         request = urllib.request.Request(self.base + self.session + path, data, {"Content-Type": "application/json"},
                                          method=method)
         try:
-            with urllib.request.urlopen(request, timeout=120) as answer:
+            with urllib.request.urlopen(request, timeout=2 * WAIT) as answer:
                 return json.load(answer)["value"]
         except urllib.error.HTTPError as error:
             value = json.load(error)["value"]

@@ -8,7 +8,7 @@ from scene import Assets, Scene, eventually
 
 ARM_B = {"arm": "B"}
 ESTIMATES = 4
-FLEET = {"fleet": "topic: plan, report_interval: 100ms, leader_timeout: 2s", "session": 12000}
+FLEET = {"fleet": "topic: plan, report_interval: 100ms, leader_timeout: 2s", "session": 60000}
 _OPEN = contextlib.ExitStack()
 
 

@@ -22,6 +22,7 @@ PAUSE_MS = 1_200_000
 RULES = """version: 1
 defaults: {mode: observe, stratify_by: market, min_duration: 10m}
 segments: [arm]
+windows: {length: 6h}
 features:
   price: {mode: MODE, units: [cents, "query_feature:stay_nights"]}
 """

@@ -30,7 +30,7 @@ class Hour(unittest.TestCase):
         watch.begin(cls.browser)
         cls.enterClassContext(cls.browser.before(heard.SCRIPT))
         cls.browser.open(cls.scene.url)
-        cls.browser.until("the hour and the features", "return document.querySelector('#hour svg') && heard['api/v1/features']")
+        cls.browser.until("the hour and the features", "return document.querySelector('#hour svg') && heard['api/v1/features'] && document.querySelector('#features tbody tr')")
 
     def drawn(self, css, *names):
         return self.browser.run("return [...document.querySelectorAll(arguments[0])].map((e) => arguments[1].map((n) => parseFloat(e.getAttribute(n))))", css, list(names))

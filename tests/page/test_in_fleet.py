@@ -18,7 +18,7 @@ class InFleet(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         scene, both = kept.fleet()
-        cls.name = eventually("one of them decides", lambda: next((name for name, i in both.items() if i.status().get("fleet", {}).get("is_leader")), None), 60)
+        cls.name = eventually("one of them decides", lambda: next((name for name, i in both.items() if i.status().get("fleet", {}).get("is_leader")), None))
         cls.one, cls.two = both[cls.name], next(i for name, i in both.items() if name != cls.name)
         scene.mock.send(kept.assets().traffic[:100])  # sets its event time
         eventually("the other one hears the plan", lambda: cls.fleet().get("plan_version") and not cls.fleet()["plan_stale"])

@@ -71,7 +71,7 @@ class Many(unittest.TestCase):
     def setUpClass(cls):
         cls.scene, cls.browser = begun(), kept.browser()
         feature = "/api/v1/features/a_feature_with_a_rather_long_name_499"
-        eventually("all have figures", lambda: len(cls.scene.json(feature)["segments"]) >= 2, 60)
+        eventually("all have figures", lambda: len(cls.scene.json(feature)["segments"]) >= 2)
 
     def test_table(self):
         b = self.browser

@@ -276,7 +276,7 @@ START_TEST(a_registry_that_is_away_costs_the_timeout_once)
     struct registry r = {.paths = {"/schemas/ids/7"}, .bodies = {list}, .refuses = true};
     struct ek_error e;
     registry_open(&r);
-    struct ek_schema_source *s = open_source(&r, 300, 10);
+    struct ek_schema_source *s = open_source(&r, 3000, 10);
     ck_assert_ptr_null(find(s, 7, &e));
     ck_assert_ptr_nonnull(strstr(e.message, "schema id 7: the schema registry is not available: "));
     int requests = atomic_load(&r.requests);
@@ -298,7 +298,7 @@ START_TEST(a_server_error_is_tried_again_within_the_timeout)
     struct registry r = {.status = 500};
     struct ek_error e;
     registry_open(&r);
-    struct ek_schema_source *s = open_source(&r, 400, 10);
+    struct ek_schema_source *s = open_source(&r, 3000, 10);
     ck_assert_ptr_null(find(s, 7, &e));
     ck_assert_str_eq(e.message, "schema id 7: the schema registry is not available: status 500 for "
                                 "/schemas/ids/7");

@@ -243,14 +243,14 @@ END_TEST
  * second with a full queue would exceed the timeout. */
 START_TEST(a_client_that_had_enough_fetches_again_when_that_is_used_up)
 {
-    enum { PARTS = 50 };
+    enum { PARTS = 50, WITHIN_MS = 30000 };
     struct scene s;
     begin_spread(&s);
     set(&s, "input.librdkafka", "queued.min.messages=1");
     for (int i = 0; i < PARTS; i++)
         feed(&s, (uint64_t)i * LISTS, (uint64_t)(i + 1) * LISTS);
     start(&s);
-    wait_for(&s, PARTS * LISTS);
+    wait_within(&s, PARTS * LISTS, WITHIN_MS);
     finish(&s);
     end(&s);
 }
