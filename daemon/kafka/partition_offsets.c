@@ -155,6 +155,8 @@ void ek_partition_offsets_set_print(struct ek_partition *assignment, struct ek_i
 
 void ek_partition_expect_offset(struct ek_partition *assignment, int64_t from)
 {
+    if (from != assignment->next) /* the fingerprint is that of the message before `next` */
+        assignment->last_print = 0;
     assignment->last_seen = from;
     assignment->next_expected = assignment->next_expected >= from && from == assignment->committed
                                     ? assignment->next_expected

@@ -206,6 +206,21 @@ START_TEST(a_lane_that_goes_back_before_its_commit_expects_anything_from_there)
 }
 END_TEST
 
+/* The fingerprint is that of message 49: message 29 would differ and restart the partition. */
+START_TEST(a_fingerprint_is_compared_at_its_own_position_only)
+{
+    struct ek_partition_offsets *l = ek_partition_offsets_new();
+    struct ek_partition *assignment = ek_partition_offsets_open(l, "t", 0, 50);
+    assignment->print = assignment->last_print = 77;
+    ek_partition_expect_offset(assignment, 50);
+    ck_assert_uint_eq(assignment->last_print, 77);
+    ek_partition_expect_offset(assignment, 30);
+    ck_assert_uint_eq(assignment->last_print, 0);
+    ck_assert_uint_eq(assignment->print, 77);
+    ek_partition_offsets_free(l);
+}
+END_TEST
+
 START_TEST(the_pointer_of_a_lane_is_of_its_assignment)
 {
     struct ek_partition_offsets *l = ek_partition_offsets_new();
@@ -252,6 +267,7 @@ Suite *suite_partition_offsets(void)
                     the_first_message_tells_where_a_lane_begins_that_did_not_know,
                     what_is_read_before_the_committed_offset_moves_it_only_behind_it,
                     a_lane_that_goes_back_before_its_commit_expects_anything_from_there,
+                    a_fingerprint_is_compared_at_its_own_position_only,
                     the_pointer_of_a_lane_is_of_its_assignment,
                     only_lanes_that_are_leaving_are_waited_for);
 }
