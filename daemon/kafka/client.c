@@ -24,8 +24,8 @@ enum {
     HEARTBEAT_MS = 500,    /* the heartbeat response announces a rebalance */
     QUEUE_BACKOFF_MS = 10, /* pause before a full queue is checked again */
     BACKOFF_VERSION = 0x020300ff,
-    STATE_MESSAGES = 100000, /* maximum queued records of a checkpoint */
-    STATE_KBYTES = 1 << 20,
+    STATE_MESSAGES = 100000,       /* maximum queued records of a checkpoint */
+    QUEUE_KBYTES_MAX = 2147483647, /* librdkafka's maximum */
 };
 
 /* Properties that evenkeel sets, and the configuration key to use instead. */
@@ -313,9 +313,10 @@ static int set_reliable(rd_kafka_conf_t *conf, const struct ek_config *c, struct
     return rc ? rc : ek_kafka_conf_set(conf, "message.timeout.ms", "0", e);
 }
 
-/* Deliveries never time out: during a broker outage the in-flight limit holds back the input. The
- * client's message size limit is raised, because a message too large for the broker must still
- * become a dead letter. */
+/* Deliveries never time out: during a broker outage the in-flight limits hold back the input. The
+ * queue has no limit of bytes: a larger message would wait without end. It has room for two records
+ * of each message in flight, and for events. The client's message size limit is raised, because a
+ * message too large for the broker must still become a dead letter. */
 static int set_producer(rd_kafka_conf_t *conf, const struct ek_config *c, struct ek_error *e)
 {
     int rc = set_reliable(conf, c, e);
@@ -327,11 +328,7 @@ static int set_producer(rd_kafka_conf_t *conf, const struct ek_config *c, struct
     if (!rc)
         rc = set_number(conf, "queue.buffering.max.messages",
                         2 * c->in_flight_messages + 10000 + state * STATE_MESSAGES, e);
-    return rc ? rc
-              : set_number(conf, "queue.buffering.max.kbytes",
-                           ((2 * c->in_flight_bytes + 2 * c->message_bytes) >> 10) +
-                               state * STATE_KBYTES,
-                           e);
+    return rc ? rc : set_number(conf, "queue.buffering.max.kbytes", QUEUE_KBYTES_MAX, e);
 }
 
 /* Set *out if rc is 0, else free `conf`. Return rc. */

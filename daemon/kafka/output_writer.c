@@ -170,9 +170,10 @@ static int no_record(const struct ek_output *o, const struct ek_outbound *p,
     return ek_fail_fatal(e, EK_EIO, "kafka: %s", text);
 }
 
-/* Send at least once. Wait while the queue is full: it is larger than the in-flight limit, and
- * another thread serves acknowledgments. An error of the topic, such as a deleted topic, is fatal:
- * the message is not acknowledged and is read again after a restart. */
+/* Send at least once. Messages in flight cannot fill the queue, which counts records, not bytes;
+ * wait while events do. A copy is sent by the thread that serves acknowledgments, where the wait
+ * would not end. An error of the topic, such as a deleted topic, is fatal: the message is not
+ * acknowledged and is read after a restart. */
 static int send_now(struct ek_output *o, struct ek_outbound *p, struct ek_error *e)
 {
     rd_kafka_resp_err_t err;

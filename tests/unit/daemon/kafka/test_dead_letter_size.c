@@ -9,6 +9,8 @@
 enum {
     NEARLY = 1048500,
     TWICE = 2 << 20,
+    LARGE = 1000000,
+    SLOW_MS = 300,
     READABLE = 100000 - 10,
     TOO_MANY = 100001,
     REFUSALS = 40
@@ -180,6 +182,38 @@ START_TEST(while_paused_headers_that_cannot_be_read_are_left_out_and_told)
 }
 END_TEST
 
+/* Both are in the queue of the client when the first is acknowledged and copied. */
+START_TEST(large_messages_that_cannot_be_read_are_forwarded_and_copied)
+{
+    struct scene s;
+    struct ek_kafka_record r;
+    char *garbage = calloc(1, LARGE);
+    begin(&s);
+    set(&s, "output.undecodable", "forward");
+    set(&s, "limits.in_flight_bytes", "1MiB");
+    set(&s, "limits.message_bytes", "64KiB");
+    ck_assert_ptr_nonnull(garbage);
+    rd_kafka_t *client = open_producer(&s);
+    for (int i = 0; i < 2; i++)
+        send_one(client, garbage, LARGE, 0);
+    ck_assert_int_eq(rd_kafka_flush(client, WAIT_MS), 0);
+    rd_kafka_destroy(client);
+    ek_mock_disturb(s.mock, 1, SLOW_MS);
+    start(&s);
+    ck_assert_uint_eq(wait_for(&s, 2).passed, 2);
+    finish(&s);
+    struct ek_merged_consumer *tap = open_tap(&s, "ranked.dead");
+    for (int i = 0; i < 2; i++) {
+        ck_assert(next(tap, &r));
+        ck_assert_uint_eq(r.length, LARGE);
+    }
+    ck_assert(!next(tap, &r));
+    ek_merged_consumer_free(tap);
+    end(&s);
+    free(garbage);
+}
+END_TEST
+
 /* The topic temporarily accepts less than its limit. */
 START_TEST(exactly_once_a_refusal_that_does_not_come_again_costs_no_list)
 {
@@ -237,6 +271,7 @@ Suite *suite_dead_letter_size(void)
         "letters_fit", what_no_topic_takes_becomes_a_dead_letter_without_what_does_not_fit,
         exactly_once_what_no_topic_takes_becomes_a_dead_letter_without_what_does_not_fit,
         while_paused_headers_that_cannot_be_read_are_left_out_and_told,
+        large_messages_that_cannot_be_read_are_forwarded_and_copied,
         exactly_once_a_refusal_that_does_not_come_again_costs_no_list,
         a_broker_that_refuses_the_smallest_dead_letter_ends_the_stage,
         exactly_once_a_broker_that_refuses_the_smallest_dead_letter_ends_the_stage);
