@@ -410,19 +410,19 @@ static uint64_t row_nullable(struct reader *r, uint8_t tag, uint64_t count)
     return got;
 }
 
-/* Return the byte before a value of this kind in a union, or 0xff if it has none in one byte. */
-static uint8_t tag_of(const struct ek_message_schema *s, const struct ek_schema_type *t,
-                      enum ek_schema_kind kind)
+/* Return the byte before a value of this kind in a union, or -1 if it has none in one byte. */
+static int tag_of(const struct ek_message_schema *s, const struct ek_schema_type *t,
+                  enum ek_schema_kind kind)
 {
     for (uint32_t i = 0; i < t->count && i < 0x40; i++)
         if (ek_schema_linked(s, t, i)->kind == kind)
-            return (uint8_t)(2 * i);
-    return 0xff;
+            return (int)(2 * i);
+    return -1;
 }
 
 /* Read single values of a union whose branches have one byte, floats and nulls. Return false for
  * another value, with nothing read. */
-static inline bool row_short(struct reader *r, uint8_t tag, uint8_t null)
+static inline bool row_short(struct reader *r, int tag, int null)
 {
     if (left(r) <= EK_SCHEMA_FLOAT_BYTES || (*r->p != tag && *r->p != null))
         return false;
@@ -435,11 +435,11 @@ static inline bool row_short(struct reader *r, uint8_t tag, uint8_t null)
 
 static int row_union(struct reader *r, const struct ek_schema_type *t, uint64_t count)
 {
-    uint8_t tag = tag_of(r->s, t, EK_TYPE_FLOAT), null = tag_of(r->s, t, EK_TYPE_NULL);
+    int tag = tag_of(r->s, t, EK_TYPE_FLOAT), null = tag_of(r->s, t, EK_TYPE_NULL);
     uint32_t branch;
     int rc = EK_OK;
     for (uint64_t i = 0; !rc && i < count;) {
-        uint64_t got = row_nullable(r, tag, count - i);
+        uint64_t got = tag < 0 ? 0 : row_nullable(r, (uint8_t)tag, count - i);
         i += got;
         for (int n = 0; n < TOGETHER && i < count && row_short(r, tag, null); n++, got++)
             i++;

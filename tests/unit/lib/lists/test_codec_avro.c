@@ -345,6 +345,25 @@ START_TEST(damaged_messages_name_the_byte)
 }
 END_TEST
 
+/* No branch is a float, and 0xff begins the index of none. */
+START_TEST(an_invalid_branch_of_a_feature_is_refused)
+{
+    struct avro a;
+    avro_start(
+        &a, LIST("", ITEM("\"float\"", "{\"type\": \"array\", \"items\": [\"null\", \"double\"]}")),
+        NULL, EK_FRAME_NEVER, NULL);
+    put_long(&a, 1);
+    put_text(&a, "h1");
+    put_floats(&a, &(float){1.5f}, 1);
+    put_long(&a, 2);
+    put(&a, "\xff\0\0\0\0\xff\0\0\0\0", 10);
+    put_long(&a, 0);
+    put_long(&a, 0);
+    refuses(&a, EK_EFORMAT, "message: byte 11 does not fit the schema: a union has no such branch");
+    avro_end(&a);
+}
+END_TEST
+
 START_TEST(recursive_types_are_read_up_to_the_depth)
 {
     struct avro a;
@@ -607,8 +626,8 @@ Suite *suite_codec_avro(void)
         a_schema_has_a_limited_size_depth_and_number_of_types,
         each_message_has_the_schema_of_its_id, a_schema_uses_the_types_of_those_before_it,
         arrays_may_have_several_blocks_with_sizes, damaged_messages_name_the_byte,
-        recursive_types_are_read_up_to_the_depth, values_without_bytes_are_limited,
-        names_of_fields_need_no_more_memory_than_the_limit,
+        an_invalid_branch_of_a_feature_is_refused, recursive_types_are_read_up_to_the_depth,
+        values_without_bytes_are_limited, names_of_fields_need_no_more_memory_than_the_limit,
         a_score_without_a_fixed_width_is_read_and_not_replaced,
         a_score_is_replaced_within_its_frame, features_and_segments_have_paths_of_their_own,
         a_message_may_be_one_item, columns_are_read_and_patched, a_decimal_is_no_number,
