@@ -559,11 +559,15 @@ static int make_outbound(const struct ek_output *o, struct ek_inflight *t, struc
     return p->headers ? EK_OK : ek_fail(e, EK_ENOMEM, "out of memory");
 }
 
-/* Omit parts of the message until it fits the topic. */
+/* Omit parts of the message until it fits the topic. The client replaces a timestamp of 0. */
 static int make_fit(const struct ek_output *o, struct ek_inflight *t, struct letter *l,
                     struct ek_outbound *p, struct ek_error *e)
 {
     struct ek_error large;
+    if (!t->stamp_ms && !(l->left & LEFT_TIME)) {
+        l->left |= LEFT_TIME;
+        snprintf(l->why, sizeof l->why, "timestamp 0 cannot be sent");
+    }
     for (;;) {
         int rc = make_outbound(o, t, l, p, e);
         if (rc || !check_outbound(o, p, &large))

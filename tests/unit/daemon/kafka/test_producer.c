@@ -3,9 +3,11 @@
 
 #include "daemon/kafka/mock_cluster.h"
 #include "daemon/kafka/side_records.h"
+#include "daemon/kafka/tool_client.h"
 #include "tests/event_from.h"
 #include "tests/check.h"
 
+#include <librdkafka/rdkafka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,8 +102,80 @@ START_TEST(an_alert_that_had_to_go_for_another_is_told)
 }
 END_TEST
 
+static rd_kafka_t *open_consumer(struct scene *s)
+{
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    rd_kafka_conf_set(conf, "bootstrap.servers", ek_mock_brokers(s->mock), NULL, 0);
+    rd_kafka_conf_set(conf, "group.id", "g", NULL, 0);
+    rd_kafka_t *client = rd_kafka_new(RD_KAFKA_CONSUMER, conf, NULL, 0);
+    ck_assert_ptr_nonnull(client);
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_list_add(list, "scored", 0)->offset = 0;
+    ck_assert_int_eq(rd_kafka_assign(client, list), 0);
+    rd_kafka_topic_partition_list_destroy(list);
+    return client;
+}
+
+/* Return a message in flight that was sent to the input and consumed. */
+static struct ek_inflight *consume_one(struct scene *s, rd_kafka_t *consumer)
+{
+    struct ek_tool_producer *sender;
+    const struct ek_kafka_record r = {.timestamp_ms = 1000, .bytes = "v", .length = 1};
+    ck_assert_int_eq(ek_tool_producer_new(&sender, ek_mock_brokers(s->mock), "scored",
+                                          EK_TOOL_PRODUCER_ORDERED, NULL),
+                     0);
+    ck_assert_int_eq(ek_tool_producer_send(sender, &r, NULL), 0);
+    ck_assert_int_eq(ek_tool_producer_flush(sender, WAIT_MS, NULL), 0);
+    ek_tool_producer_free(sender);
+    struct ek_partition *scored = ek_partition_offsets_open(s->partitions, "scored", 0, 0);
+    struct ek_inflight *t = ek_partition_offsets_start(s->partitions, scored, 0);
+    rd_kafka_message_t *raw = rd_kafka_consumer_poll(consumer, WAIT_MS);
+    ck_assert(raw && !raw->err);
+    t->message = raw;
+    t->bytes = raw->payload;
+    t->length = raw->len;
+    return t;
+}
+
+/* The client sends a record of timestamp 0 with the current time. */
+START_TEST(a_dead_letter_keeps_the_time_zero_in_a_header)
+{
+    struct scene s;
+    struct ek_output_writer *writer;
+    struct ek_merged_consumer *tap;
+    struct ek_kafka_record r;
+    const char *time = NULL;
+    int got = 0;
+    set_up(&s);
+    open_output(&s, NULL);
+    ck_assert_int_eq(ek_output_writer_new(&writer, s.output, NULL), 0);
+    rd_kafka_t *consumer = open_consumer(&s);
+    struct ek_inflight *t = consume_one(&s, consumer);
+    t->stamp_ms = 0;
+    ck_assert_int_eq(ek_output_writer_dead_letter(writer, t, EK_EFORMAT, "why", NULL), 0);
+    ek_output_flush(s.output, WAIT_MS);
+    ck_assert_uint_eq(ek_partition_offsets_in_flight(s.partitions), 0);
+    ck_assert_int_eq(ek_merged_consumer_new(&tap, ek_mock_brokers(s.mock), "ranked.dead",
+                                            EK_MERGED_CONSUMER_UNTIL_END, WAIT_MS, NULL),
+                     0);
+    while (!got && !ek_merged_consumer_at_end(tap))
+        ck_assert_int_eq(ek_merged_consumer_next(tap, &r, 100, &got, NULL), 0);
+    ck_assert(got);
+    for (size_t i = 0; i < r.header_count; i++)
+        if (!strcmp(r.headers[i].name, "ek-source-time"))
+            time = r.headers[i].value;
+    ck_assert_ptr_nonnull(time);
+    ck_assert_str_eq(time, "0");
+    ek_merged_consumer_free(tap);
+    ek_output_writer_free(writer);
+    rd_kafka_destroy(consumer);
+    tear_down(&s);
+}
+END_TEST
+
 Suite *suite_producer(void)
 {
     return ek_suite("output", whether_partitions_are_kept_is_unknown_while_no_broker_answers,
-                    an_alert_that_had_to_go_for_another_is_told);
+                    an_alert_that_had_to_go_for_another_is_told,
+                    a_dead_letter_keeps_the_time_zero_in_a_header);
 }
