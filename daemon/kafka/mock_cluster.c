@@ -129,6 +129,11 @@ void ek_mock_forbid(struct ek_mock *m)
                                       RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
 }
 
+void ek_mock_hide_topic(struct ek_mock *m, const char *topic)
+{
+    rd_kafka_mock_topic_set_error(m->cluster, topic, RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
+}
+
 void ek_mock_away(struct ek_mock *m, bool away)
 {
     if (away)

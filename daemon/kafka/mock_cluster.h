@@ -39,6 +39,8 @@ void ek_mock_refuse_offsets(struct ek_mock *m, int transactions);
 void ek_mock_forbid_offsets(struct ek_mock *m);
 /* Reject the next transaction for missing write permission. */
 void ek_mock_forbid(struct ek_mock *m);
+/* Answer requests for a topic as if it was deleted. */
+void ek_mock_hide_topic(struct ek_mock *m, const char *topic);
 /* Stop the broker if `away`, else start it again. */
 void ek_mock_away(struct ek_mock *m, bool away);
 /* Restore the leader of partition 0 of a topic if `lead`, else remove it. Records for it wait

@@ -202,12 +202,30 @@ static void count_handed(struct ek_output *o, const struct ek_inflight *inflight
         ek_wakeup_signal(o->wakeup);
 }
 
+static bool is_transaction_error(rd_kafka_resp_err_t err)
+{
+    return err == RD_KAFKA_RESP_ERR__STATE || err == RD_KAFKA_RESP_ERR__FATAL;
+}
+
 static void drop(struct ek_output_writer *t, struct ek_inflight *inflight)
 {
     inflight->back = t->dropped;
     t->dropped = inflight;
     atomic_store(&t->o->has_dropped, true);
     ek_wakeup_signal(t->o->wakeup);
+}
+
+/* Send the copy of a message whose output is in the transaction. Without the copy the transaction
+ * is aborted, and an error other than that of the transaction ends the stage. */
+static rd_kafka_resp_err_t pass_copy(struct ek_output *o, struct ek_outbound *copy)
+{
+    struct ek_error e;
+    rd_kafka_resp_err_t err = produce(o, copy);
+    if (!err || is_transaction_error(err))
+        return err;
+    no_record(o, copy, err, &e);
+    ek_kafka_fail(&o->watch, &e);
+    return RD_KAFKA_RESP_ERR__STATE;
 }
 
 /* Hook: send exactly once, if there is a topic. A message the failed transaction rejects still
@@ -226,9 +244,9 @@ static int pass(void *context, void *item, struct ek_error *e)
     rd_kafka_resp_err_t err = p->topic ? produce(t->o, p) : RD_KAFKA_RESP_ERR_NO_ERROR;
     if (!err && p->copy) {
         p->copy->inflight = inflight;
-        err = produce(t->o, p->copy);
+        err = pass_copy(t->o, p->copy);
     }
-    if (err && err != RD_KAFKA_RESP_ERR__STATE && err != RD_KAFKA_RESP_ERR__FATAL)
+    if (err && !is_transaction_error(err))
         return no_record(t->o, p, err, e);
     if (err) {
         atomic_store(&t->o->must_abort, true);

@@ -1,9 +1,12 @@
 /* Producer against librdkafka's mock cluster: metadata of its output topics. */
 #include "daemon/kafka/producer.h"
 
+#include "daemon/kafka/client.h"
 #include "daemon/kafka/mock_cluster.h"
+#include "daemon/kafka/producer_internal.h"
 #include "daemon/kafka/side_records.h"
 #include "daemon/kafka/tool_client.h"
+#include "daemon/kafka/topics.h"
 #include "tests/event_from.h"
 #include "tests/check.h"
 
@@ -173,9 +176,45 @@ START_TEST(a_dead_letter_keeps_the_time_zero_in_a_header)
 }
 END_TEST
 
+/* The transaction has the output already, which may only leave with the offset. */
+START_TEST(exactly_once_a_copy_that_no_topic_takes_voids_the_transaction)
+{
+    struct scene s;
+    struct ek_output_writer *writer;
+    struct ek_topic_info info;
+    struct ek_error e;
+    set_up(&s);
+    ck_assert_int_eq(ek_mock_topic(s.mock, "ranked.dead", 1, NULL), 0);
+    ck_assert_int_eq(ek_config_set(s.config, "input.delivery", "exactly_once", NULL), 0);
+    open_output(&s, NULL);
+    rd_kafka_t *client = s.output->client, *consumer = open_consumer(&s);
+    ck_assert_int_eq(ek_output_writer_new(&writer, s.output, NULL), 0);
+    ck_assert_ptr_null(rd_kafka_init_transactions(client, WAIT_MS));
+    ck_assert_ptr_null(rd_kafka_begin_transaction(client));
+    ek_kafka_get_topic(client, "ranked.dead", WAIT_MS, &info);
+    ek_mock_hide_topic(s.mock, "ranked.dead");
+    ek_kafka_get_topic(client, "ranked.dead", WAIT_MS, &info);
+    ck_assert_int_eq(ek_output_open(s.output, NULL), 0);
+    struct ek_inflight *t = consume_one(&s, consumer);
+    int rc = ek_output_writer_forward_undecodable(writer, t, 1, EK_EFORMAT, "why", &e);
+    ck_assert_msg(!rc, "%s", e.message);
+    ck_assert(ek_output_in_batch(s.output).must_abort);
+    ck_assert_uint_eq(ek_output_in_batch(s.output).messages, 1);
+    ck_assert_int_eq(ek_output_poll(s.output, 0, &e), EK_EIO);
+    ck_assert_msg(strstr(e.message, "'ranked.dead'") != NULL, "%s", e.message);
+    ek_output_writer_free(writer);
+    ek_output_free(s.output);
+    s.output = NULL;
+    ck_assert_uint_eq(ek_partition_offsets_in_flight(s.partitions), 0);
+    rd_kafka_destroy(consumer);
+    tear_down(&s);
+}
+END_TEST
+
 Suite *suite_producer(void)
 {
     return ek_suite("output", whether_partitions_are_kept_is_unknown_while_no_broker_answers,
                     an_alert_that_had_to_go_for_another_is_told,
-                    a_dead_letter_keeps_the_time_zero_in_a_header);
+                    a_dead_letter_keeps_the_time_zero_in_a_header,
+                    exactly_once_a_copy_that_no_topic_takes_voids_the_transaction);
 }
