@@ -118,6 +118,8 @@ static void write_texts(const struct schema *s, const struct ek_key_row *k)
         write_words(s, k->choices);
     else
         write_string(s, NULL);
+    if (k->flags & EK_KEY_REQUIRED)
+        fputs(",\"minItems\":1", s->out);
     if (k->low < k->high)
         fprintf(s->out, ",\"maxItems\":%.10g", k->high);
     fputs("}", s->out);

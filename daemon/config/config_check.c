@@ -42,6 +42,16 @@ static int check_topic(const char *key, const char *topic, struct ek_error *e)
     return EK_OK;
 }
 
+static int check_input(const struct ek_config *c, size_t i, struct ek_error *e)
+{
+    static const char key[] = "input.topics";
+    const char *topic = c->topics.items[i];
+    int rc = check_topic(key, topic, e);
+    if (!rc && ek_config_topic(c, topic) < i)
+        rc = ek_fail(e, EK_ECONFIG, "'%s': duplicate topic '%s'; remove one", key, topic);
+    return rc;
+}
+
 /* An output topic must not be an input, because the instance would read its own output. */
 static int check_written(const struct ek_config *c, const char *key, const char *topic,
                          struct ek_error *e)
@@ -204,7 +214,7 @@ static int check_topics(const struct finishing *f)
     static const char dead[] = "output.dead_letter_topic", alerts[] = "alerts.kafka.topic";
     int rc = EK_OK;
     for (size_t i = 0; !rc && i < c->topics.count; i++)
-        rc = add_fault(f, "input.topics", check_topic("input.topics", c->topics.items[i], f->e));
+        rc = add_fault(f, "input.topics", check_input(c, i, f->e));
     if (!rc && c->output_topic)
         rc = add_fault(f, "output.topic", check_written(c, "output.topic", c->output_topic, f->e));
     if (!rc && c->dead_letter_topic)

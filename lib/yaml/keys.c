@@ -335,6 +335,8 @@ static int read_texts(struct ek_key_source *s, const struct ek_key_row *k, const
     if (n->kind != EK_NODE_SEQUENCE && k->flags & EK_KEY_OR_ONE)
         return read_one(s, k, n);
     rc = ek_node_check_kind(s->yaml, n, called(s, k), EK_NODE_SEQUENCE, s->e);
+    if (!rc && !n->count && k->flags & EK_KEY_REQUIRED)
+        rc = ek_node_fail(s->yaml, n, s->e, "'%s' is empty; put a value there", called(s, k));
     for (size_t i = 0; !rc && i < n->count; i++)
         rc = ek_keys_collect(s, read_one(s, k, &n->children[i]));
     return rc;

@@ -130,7 +130,7 @@ static bool schema_limit(const char *word, double limit, const struct ek_node *n
             return true;
         value = (double)strlen(n->text);
     } else {
-        bool items = !strcmp(word, "maxItems");
+        bool items = !strcmp(word, "minItems") || !strcmp(word, "maxItems");
         ck_assert_msg(items || !strcmp(word, "minProperties") || !strcmp(word, "maxProperties"),
                       "the schema has a keyword '%s', which is not known here", word);
         if (n->kind != (items ? EK_NODE_SEQUENCE : EK_NODE_MAPPING))
