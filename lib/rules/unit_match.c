@@ -9,6 +9,7 @@
  * a large factor. */
 static const double WIDER = 1.25, TOLERANCE_LN = .03, TIE_LN = 1e-9, WIDEST_LN = .3646,
                     WIDEST = .25;
+static const char MONEY[] = "money";
 
 static int is_listed(const struct ek_feature_rule *rule, const char *id)
 {
@@ -72,8 +73,8 @@ int ek_units_match(const struct ek_rules *rules, const struct ek_manifest *m, in
     double high = shift_ln + fmax(WIDER * (high_ln - shift_ln), TOLERANCE_LN);
     const struct ek_unit *u;
     int count = 0;
-    if (!measure.quantity && feature->is_money)
-        measure = ek_units_measure(&rules->units, "money");
+    if (feature->is_money && (!measure.quantity || strcmp(measure.quantity, MONEY) != 0))
+        measure = ek_units_measure(&rules->units, MONEY);
     for (size_t i = 0; (u = ek_units_at(&rules->units, i)); i++) {
         const struct ek_unit_match one = {u, is_listed(rule, u->id), ek_unit_fit(u, &measure)};
         double factor_ln = log(u->factor);

@@ -27,14 +27,19 @@ struct with {
     struct ek_rules *rules;
 };
 
-static struct with rules_of(const char *name, const char *text)
+static struct with rules_from(const char *features, const char *name, const char *text)
 {
     struct with w;
     struct ek_error e;
-    ck_assert_int_eq(ek_manifest_parse(&w.manifest, "m", FEATURES, strlen(FEATURES), NULL), EK_OK);
+    ck_assert_int_eq(ek_manifest_parse(&w.manifest, "m", features, strlen(features), NULL), EK_OK);
     int rc = ek_rules_parse(&w.rules, w.manifest, name, text, strlen(text), &e);
     ck_assert_msg(!rc, "%s:%ld:%ld: %s", e.file, e.line, e.column, e.message);
     return w;
+}
+
+static struct with rules_of(const char *name, const char *text)
+{
+    return rules_from(FEATURES, name, text);
 }
 
 static void release(struct with *w)
@@ -138,6 +143,18 @@ START_TEST(the_unit_of_a_feature_says_what_is_likely)
     ck_assert_str_eq(fits(&w, STAY, 60, .001), "minutes_to_seconds hours_to_minutes");
     ck_assert_str_eq(fits(&w, STAY, 1 / 60., .001), "minutes_to_hours seconds_to_minutes");
     begins(fits(&w, SHARE, .01, .001), "percent_to_fraction ");
+    release(&w);
+}
+END_TEST
+
+START_TEST(a_currency_feature_is_money_with_any_unit)
+{
+    static const char features[] = "currency_features: [price]\n"
+                                   "features: [{name: price, index: 1, role: item, unit: per "
+                                   "night}]\n";
+    struct with w = rules_from(features, "r", "version: 1");
+    ck_assert_str_eq(fits(&w, PRICE, 100, .001), "cents");
+    ck_assert_str_eq(fits(&w, PRICE, 7, .001), "night_to_week");
     release(&w);
 }
 END_TEST
@@ -299,16 +316,16 @@ END_TEST
 
 Suite *suite_unit_match(void)
 {
-    return ek_suite("units", every_built_in_unit_is_found_by_its_factor_and_so_is_its_inverse,
-                    units_that_rules_and_tests_rely_on_keep_their_names,
-                    the_unit_of_a_feature_says_what_is_likely,
-                    without_a_known_unit_only_powers_of_ten_are_named,
-                    what_another_quantity_has_is_not_named, only_what_the_interval_allows_is_named,
-                    what_the_rules_list_for_a_feature_comes_first,
-                    a_small_factor_is_named_only_by_a_narrow_interval,
-                    a_small_factor_is_named_only_by_a_narrow_interval,
-                    rules_may_bring_units_of_their_own, rules_may_name_catalogs_beside_them,
-                    a_copy_of_what_is_built_in_may_be_named_and_adds_nothing,
-                    all_faults_of_a_catalog_are_told_in_their_order,
-                    faults_of_a_named_catalog_are_told_where_it_is_named);
+    return ek_suite(
+        "units", every_built_in_unit_is_found_by_its_factor_and_so_is_its_inverse,
+        units_that_rules_and_tests_rely_on_keep_their_names,
+        the_unit_of_a_feature_says_what_is_likely, a_currency_feature_is_money_with_any_unit,
+        without_a_known_unit_only_powers_of_ten_are_named, what_another_quantity_has_is_not_named,
+        only_what_the_interval_allows_is_named, what_the_rules_list_for_a_feature_comes_first,
+        a_small_factor_is_named_only_by_a_narrow_interval,
+        a_small_factor_is_named_only_by_a_narrow_interval, rules_may_bring_units_of_their_own,
+        rules_may_name_catalogs_beside_them,
+        a_copy_of_what_is_built_in_may_be_named_and_adds_nothing,
+        all_faults_of_a_catalog_are_told_in_their_order,
+        faults_of_a_named_catalog_are_told_where_it_is_named);
 }
