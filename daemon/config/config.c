@@ -181,7 +181,11 @@ int ek_config_store(struct ek_key_source *s, const struct ek_key_row *k, const s
     if (rc || k->type != EK_KEY_PATHS)
         return rc ? rc : ek_key_store(s, k, n);
     struct ek_config_paths *paths = ek_key_member(k, s->base[k->base]);
-    char *path = ek_strdup(n->text);
+    const char *text;
+    rc = ek_node_text(s->yaml, n, k->path, &text, s->e);
+    if (rc)
+        return rc;
+    char *path = ek_strdup(text);
     if (!path)
         return ek_fail(s->e, EK_ENOMEM, "out of memory");
     ek_config_paths_release(paths);

@@ -173,7 +173,8 @@ static bool is_unused(const struct reading *r, const struct ek_key_row *k)
 
 static bool is_text(const struct ek_key_row *k)
 {
-    return k->type == EK_KEY_TEXT || k->type == EK_KEY_PATH || k->type == EK_KEY_TEXTS;
+    return k->type == EK_KEY_TEXT || k->type == EK_KEY_PATH || k->type == EK_KEY_TEXTS ||
+           k->type == EK_KEY_PATHS;
 }
 
 /* Store a property with the name `key`, or the value of `k`. */
@@ -207,11 +208,15 @@ static int read_expanded(struct ek_key_source *s, const struct ek_key_row *k,
 {
     struct reading *r = s->context;
     struct expansion x;
+    const char *text;
     if (n->kind != EK_NODE_SCALAR)
         return key ? ek_node_check_kind(s->yaml, n, key->text, EK_NODE_SCALAR, s->e)
                    : ek_key_store(s, k, n);
+    int rc = key ? ek_node_text(s->yaml, n, key->text, &text, s->e) : EK_OK;
+    if (rc)
+        return rc;
     expansion_init(&x);
-    int rc = expand(n->text, s->folder, &x, s->e);
+    rc = expand(n->text, s->folder, &x, s->e);
     if (!rc) {
         rc = store_expanded(s, k, key, n, &x);
     } else if (rc != EK_ENOMEM && is_unused(r, k)) {

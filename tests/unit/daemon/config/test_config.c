@@ -80,6 +80,18 @@ START_TEST(values_come_from_the_environment)
 }
 END_TEST
 
+START_TEST(a_quoted_null_is_a_text)
+{
+    setenv("EK_TEST_NULL", "null", 1);
+    struct ek_config *c = parsed("message: {features: 'null', segments: {arm: \"~\"}, "
+                                 "query_features: \"${EK_TEST_NULL}\"}\n");
+    ck_assert_str_eq(c->features.path, "null");
+    ck_assert_str_eq(c->segments.items[0].path, "~");
+    ck_assert_str_eq(c->query_features.path, "null");
+    ek_config_free(c);
+}
+END_TEST
+
 START_TEST(unknown_keys_are_errors_with_the_nearest_one)
 {
     refused("servce: {name: x}\n",
@@ -510,8 +522,8 @@ Suite *suite_config(void)
     return ek_suite(
         "config", workers_are_counted_or_found_out, what_exactly_once_depends_on_is_held_against_it,
         a_short_file_gets_the_built_in_values, relative_assets_are_beside_the_file,
-        values_come_from_the_environment, unknown_keys_are_errors_with_the_nearest_one,
-        what_comes_later_is_said_and_not_ignored,
+        values_come_from_the_environment, a_quoted_null_is_a_text,
+        unknown_keys_are_errors_with_the_nearest_one, what_comes_later_is_said_and_not_ignored,
         a_fleet_has_two_topics_of_its_own_and_time_to_be_heard,
         values_out_of_range_or_of_another_kind_are_refused, a_stage_may_not_feed_itself,
         librdkafka_properties_are_checked_where_they_stand,
