@@ -86,6 +86,19 @@ bool ek_url_is_loopback(const char *url)
     return loopback;
 }
 
+bool ek_url_has_user(const char *url)
+{
+    CURLU *u;
+    int rc = parse(url, &u);
+    char *user = rc ? NULL : get_part(u, CURLUPART_USER, &rc);
+    char *password = rc ? NULL : get_part(u, CURLUPART_PASSWORD, &rc);
+    bool has_user = rc || user || password;
+    curl_free(user);
+    curl_free(password);
+    curl_url_cleanup(u);
+    return has_user;
+}
+
 int ek_url_redact(const char *url, char out[EK_URL_REDACTED_BYTES])
 {
     static const CURLUPart hidden[] = {CURLUPART_PATH, CURLUPART_QUERY, CURLUPART_FRAGMENT,

@@ -19,6 +19,9 @@ int ek_url_check(const char *url);
 /* Return whether the host is this machine: localhost, 127.0.0.0/8 or [::1]. False for an invalid
  * address. */
 bool ek_url_is_loopback(const char *url);
+/* Return whether an address has a user or a password. True for an invalid address, or if memory
+ * runs out. */
+bool ek_url_has_user(const char *url);
 /* Write scheme, host and port, with stars for a path, query or user. Return 0, EK_EFORMAT or
  * EK_ENOMEM; on failure `out` has only stars. */
 int ek_url_redact(const char *url, char out[EK_URL_REDACTED_BYTES]);

@@ -146,6 +146,28 @@ static bool is_aws(const struct ek_property *p)
     return !strcmp(p->name, "sasl.oauthbearer.method") && !strcmp(p->value, EK_OAUTH_AWS);
 }
 
+/* The public address is part of alerts; those of sinks are secrets as a whole. */
+static bool is_secret_url(const struct ek_key_row *k, const char *url)
+{
+    return k->flags & EK_KEY_URL &&
+           (k->base == EK_IN_SINK ||
+            (strcmp(k->path, "http.public_url") != 0 && ek_url_has_user(url)));
+}
+
+static bool has_secret_url(const struct ek_config *c)
+{
+    const struct ek_key_table *t = ek_config_keys();
+    for (size_t i = 0; i < t->count; i++) {
+        const struct ek_key_row *k = &t->keys[i];
+        const char *url = k->base == EK_IN_CONFIG && k->flags & EK_KEY_URL
+                              ? *(char *const *)ek_key_member(k, c)
+                              : NULL;
+        if (url && is_secret_url(k, url))
+            return true;
+    }
+    return false;
+}
+
 bool ek_config_has_secret(const struct ek_config *c)
 {
     const struct ek_property_list *lists[] = {&c->librdkafka, &c->output_librdkafka};
@@ -153,7 +175,8 @@ bool ek_config_has_secret(const struct ek_config *c)
         for (size_t j = 0; j < lists[i]->count; j++)
             if (lists[i]->items[j].secret || is_aws(&lists[i]->items[j]))
                 return true;
-    return c->token_file || c->sinks.count || c->registry_password || c->registry_token;
+    return c->token_file || c->sinks.count || c->registry_password || c->registry_token ||
+           has_secret_url(c);
 }
 
 /* Errors do not quote the value, because it may contain a secret. */
@@ -450,7 +473,7 @@ static void print_paths(const struct ek_config_paths *paths, struct ek_buf *out)
 static void print_text(const struct ek_key_row *k, const char *text, struct ek_buf *out)
 {
     char shown[EK_URL_REDACTED_BYTES];
-    bool is_secret = k->flags & EK_KEY_URL && k->base == EK_IN_SINK;
+    bool is_secret = is_secret_url(k, text);
     if (is_secret && ek_url_redact(text, shown) == EK_ENOMEM)
         out->rc = EK_ENOMEM;
     quote(k->flags & EK_KEY_SECRET ? "***" : is_secret ? shown : text, out);

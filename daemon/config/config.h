@@ -209,8 +209,8 @@ void ek_config_place(const struct ek_config *c, const char *key, struct ek_error
 /* Return true if two lists have the same sinks with the same settings. */
 bool ek_config_sinks_same(const struct ek_alert_sinks *a, const struct ek_alert_sinks *b);
 
-/* Return true if there are tokens, alert sinks (their URLs are secrets), credentials of AWS, or a
- * property that is a secret by its name or was read from a file. */
+/* Return true if there are tokens, alert sinks (their URLs are secrets), credentials of AWS, a URL
+ * with a user, or a property that is a secret by its name or was read from a file. */
 bool ek_config_has_secret(const struct ek_config *c);
 
 struct ek_yaml;

@@ -231,6 +231,36 @@ START_TEST(tokens_are_secrets_of_the_process)
 }
 END_TEST
 
+START_TEST(a_user_in_an_address_is_a_secret_and_is_not_printed)
+{
+    static const char *const keys[][2] = {
+        {"message: {encoding: avro, registry: {url: 'https://", "h.example:8081/base'}}"},
+        {"otlp: {endpoint: 'http://", "h.example:4318/v1/metrics'}"}};
+    static const char shown[] = "endpoint: \"http://h.example:4318/***\"";
+    for (int i = 0; i < 4; i++) {
+        struct ek_config *c;
+        struct ek_error e;
+        struct ek_buf out;
+        char text[500];
+        bool has_user = i & 1;
+        snprintf(text, sizeof text,
+                 "input: {brokers: 'h:1', topics: [t], group: g}\noutput: {topic: r}\n"
+                 "assets: {manifest: m, profile: p}\n%s%s%s\n",
+                 keys[i / 2][0], has_user ? "ann:hunter2@" : "", keys[i / 2][1]);
+        ck_assert_msg(!ek_config_parse(&c, "run.yaml", text, strlen(text), NULL, &e), "%s",
+                      e.message);
+        ck_assert_int_eq(ek_config_has_secret(c), has_user);
+        ek_buf_init(&out, 0);
+        ck_assert_int_eq(ek_config_print(c, &out), EK_OK);
+        ck_assert_ptr_null(strstr(ek_buf_string(&out), "ann"));
+        ck_assert_ptr_null(strstr(ek_buf_string(&out), "hunter2"));
+        ck_assert_int_eq(strstr(ek_buf_string(&out), shown) != NULL, i == 3);
+        ek_buf_release(&out);
+        ek_config_free(c);
+    }
+}
+END_TEST
+
 START_TEST(credentials_of_aws_are_secrets_of_the_process)
 {
     static const char *const properties[] = {
@@ -319,6 +349,7 @@ Suite *suite_secret(void)
     return ek_suite(
         "secret", every_property_of_librdkafka_is_known_to_be_a_secret_or_none,
         a_process_with_secrets_leaves_no_core_dump, tokens_are_secrets_of_the_process,
+        a_user_in_an_address_is_a_secret_and_is_not_printed,
         credentials_of_aws_are_secrets_of_the_process,
         a_secret_comes_from_a_file_without_its_line_end,
         a_property_has_the_present_contents_of_its_file, a_secret_that_everybody_may_read_is_told,
