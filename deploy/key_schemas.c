@@ -118,7 +118,7 @@ static void write_texts(const struct schema *s, const struct ek_key_row *k)
         write_words(s, k->choices);
     else
         write_string(s, NULL);
-    if (k->flags & EK_KEY_REQUIRED)
+    if (s->table->no_empty)
         fputs(",\"minItems\":1", s->out);
     if (k->low < k->high)
         fprintf(s->out, ",\"maxItems\":%.10g", k->high);

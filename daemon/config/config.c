@@ -515,6 +515,8 @@ static bool is_set(const struct ek_key_row *k, const void *base)
 {
     if (k->type == EK_KEY_TEXT || k->type == EK_KEY_PATH)
         return *(char *const *)ek_key_member(k, base) != NULL;
+    if (k->type == EK_KEY_TEXTS)
+        return ((const struct ek_text_list *)ek_key_member(k, base))->count > 0;
     return k->size > 0;
 }
 

@@ -335,8 +335,9 @@ static int read_texts(struct ek_key_source *s, const struct ek_key_row *k, const
     if (n->kind != EK_NODE_SEQUENCE && k->flags & EK_KEY_OR_ONE)
         return read_one(s, k, n);
     rc = ek_node_check_kind(s->yaml, n, called(s, k), EK_NODE_SEQUENCE, s->e);
-    if (!rc && !n->count && k->flags & EK_KEY_REQUIRED)
-        rc = ek_node_fail(s->yaml, n, s->e, "'%s' is empty; put a value there", called(s, k));
+    if (!rc && !n->count && s->table->no_empty)
+        rc = ek_node_fail(s->yaml, n, s->e, "'%s' is empty; put a value there%s", called(s, k),
+                          k->flags & EK_KEY_REQUIRED ? "" : ", or remove the key");
     for (size_t i = 0; !rc && i < n->count; i++)
         rc = ek_keys_collect(s, read_one(s, k, &n->children[i]));
     return rc;

@@ -79,7 +79,7 @@ struct ek_key_table {
     const struct ek_key_owner *owners; /* names in errors of mappings with required keys */
     size_t owner_count;
     bool by_path;  /* errors contain the full path of a key */
-    bool no_empty; /* empty strings are errors */
+    bool no_empty; /* empty strings and lists are errors */
 };
 
 enum { EK_KEY_BASES_MAX = 4, EK_KEYS_MAX = 40 }; /* EK_KEYS_MAX: keys of one mapping */
