@@ -36,7 +36,8 @@ static int read_pin_action(struct ek_key_source *s, const struct ek_key_row *k,
     struct ek_pin *pin = s->base[k->base];
     int rc = ek_rules_read_action(s, n, pin->feature, &pin->action);
     if (!rc && (pin->action == EK_ACT_REPAIR || pin->action == EK_ACT_AUTO))
-        rc = ek_node_fail(s->yaml, n, s->e, "a pin has no factor for 'repair'; use 'route'");
+        rc = ek_node_fail(s->yaml, n, s->e, "a pin has no %s for '%s'; use 'route'",
+                          pin->action == EK_ACT_REPAIR ? "factor" : "class", n->text);
     return rc;
 }
 

@@ -315,9 +315,8 @@ int ek_rules_manifest(struct ek_manifest **out, const char *name, const char *te
     if (collect(&all, ek_yaml_root(y)))
         rc = ek_fail(e, EK_ENOMEM, "out of memory");
     else if (!all.count)
-        rc = ek_node_fail(
-            y, ek_yaml_root(y), e,
-            "the rules name no feature; add_name one under 'features', or use a manifest");
+        rc = ek_node_fail(y, ek_yaml_root(y), e,
+                          "the rules name no feature; add one under 'features', or use a manifest");
     if (!rc) {
         drop_repeated(&all);
         rc = read_manifest(out, y, &all, e);

@@ -291,6 +291,7 @@ static int read_names(const struct source *s, const struct ek_node *map, const c
 static int check_needed(const struct source *s, const struct ek_node *map)
 {
     static const char *const needed[] = {"id", "factor", "text"};
+    const struct ek_node *to = ek_node_get(map, "to");
     int rc = EK_OK;
     for (size_t i = 0; !rc && i < sizeof needed / sizeof *needed; i++)
         if (!ek_node_get(map, needed[i]))
@@ -298,6 +299,10 @@ static int check_needed(const struct source *s, const struct ek_node *map)
     if (!rc && !ek_node_get(map, "inverse") != !ek_node_get(map, "inverse_text"))
         rc = collect_error(
             s, ek_node_fail(s->y, map, s->e, "'inverse' and 'inverse_text' need each other"));
+    if (!rc && to && !ek_node_get(map, "inverse"))
+        rc = collect_error(s, ek_node_fail(s->y, to, s->e,
+                                           "'to' needs an 'inverse'; put one there, or remove "
+                                           "'to'"));
     return rc;
 }
 

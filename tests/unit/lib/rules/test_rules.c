@@ -409,7 +409,7 @@ START_TEST(a_name_that_no_manifest_takes_is_told_where_the_rules_have_it)
     ck_assert_ptr_null(named_by("features:\n  a: {}\n  'b c': {}\n", &e));
     ck_assert(e.line == 3 && e.column == 3 && !strcmp(e.file, "rules.yaml"));
     ck_assert_ptr_null(named_by("limits: {}\n", &e));
-    ck_assert(e.line == 1 && strstr(e.message, "name no feature") != NULL);
+    ck_assert(e.line == 1 && strstr(e.message, "name no feature; add one under") != NULL);
 }
 END_TEST
 
