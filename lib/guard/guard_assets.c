@@ -1,25 +1,16 @@
 #include "guard/guard_assets.h"
 
 #include "base/alloc.h"
-#include "detect/evidence_export.h"
 #include "guard/guard_control.h"
 #include "guard/guard_fleet.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* Decision for an open finding. */
-struct done {
-    int feature, cell;
-    struct ek_decision decision;
-};
-
 /* Previous guard and its state. */
 struct before {
     struct ek_guard guard;
     struct ek_state *state;
-    struct done done[EK_EPISODES_MAX];
-    int count;
     int rc; /* error of gathering the state */
 };
 
@@ -83,6 +74,18 @@ static int gather(struct ek_guard *g, struct before *b, struct ek_error *e)
     return b->rc ? out_of_memory(e) : rc;
 }
 
+/* Decision for an open finding. */
+struct stored {
+    int feature, cell;
+    struct ek_decision decision;
+};
+
+struct stored_set {
+    const struct ek_guard *guard;
+    int count;
+    struct stored one[EK_EPISODES_MAX];
+};
+
 static struct ek_decision decide(const struct ek_guard *g, const struct ek_finding *f)
 {
     const struct ek_assets *a = g->assets;
@@ -90,18 +93,55 @@ static struct ek_decision decide(const struct ek_guard *g, const struct ek_findi
     return ek_decide(a->rules, a->manifest, &means, f);
 }
 
-static void note_decisions(const struct ek_guard *g, struct before *b)
+bool ek_open_decisions_exist(const struct ek_guard *g)
 {
     struct ek_finding f;
-    for (int place = 0; b->count < EK_EPISODES_MAX && ek_guard_next_open(g, &place, &f);)
-        b->done[b->count++] = (struct done){f.feature, f.cell, decide(g, &f)};
+    int place = 0;
+    return !g->member && ek_guard_next_open(g, &place, &f);
 }
 
-static const struct ek_decision *decision_of(const struct before *b, const struct ek_finding *f)
+static void decision_serialize(struct ek_decision *d, struct ek_serialize *s)
 {
-    for (int i = 0; i < b->count; i++)
-        if (b->done[i].feature == f->feature && b->done[i].cell == f->cell)
-            return &b->done[i].decision;
+    int action = (int)d->treatment.action, mode = (int)d->mode, by = (int)d->repair.by,
+        desired = d->desired;
+    ek_serialize_int(s, &mode, 0, EK_MODE_COUNT - 1);
+    ek_serialize_int(s, &desired, 0, 1);
+    ek_serialize_int(s, &action, 0, EK_ACTION_COUNT - 1);
+    ek_serialize_f64(s, &d->treatment.value);
+    ek_serialize_int(s, &by, 0, EK_REPAIR_COUNT - 1);
+    d->treatment.action = (enum ek_action)action;
+    d->mode = (enum ek_mode)mode;
+    d->repair.by = (enum ek_repair_by)by;
+    d->desired = desired;
+}
+
+static void one_serialize(const struct ek_guard *g, struct stored *one, struct ek_serialize *s)
+{
+    int cells = ek_cells_count(ek_detector_registry(g->detector));
+    ek_serialize_int(s, &one->feature, 0, g->assets->manifest->watched_count - 1);
+    ek_serialize_int(s, &one->cell, 0, cells - 1);
+    decision_serialize(&one->decision, s);
+}
+
+void ek_open_decisions_write(const struct ek_guard *g, struct ek_serialize *s)
+{
+    struct ek_finding f;
+    int count = 0;
+    for (int place = 0; ek_guard_next_open(g, &place, &f);)
+        count++;
+    ek_serialize_int(s, &count, 0, EK_EPISODES_MAX);
+    for (int place = 0; ek_guard_next_open(g, &place, &f);) {
+        struct stored one = {f.feature, f.cell, decide(g, &f)};
+        one_serialize(g, &one, s);
+    }
+}
+
+static const struct ek_decision *decision_of(const struct stored_set *set,
+                                             const struct ek_finding *f)
+{
+    for (int i = 0; i < set->count; i++)
+        if (set->one[i].feature == f->feature && set->one[i].cell == f->cell)
+            return &set->one[i].decision;
     return NULL;
 }
 
@@ -112,47 +152,69 @@ static bool is_same(const struct ek_decision *was, const struct ek_decision *now
            was->treatment.value == now->treatment.value && was->repair.by == now->repair.by;
 }
 
-/* A route that the new rules or model do not support ends without minimum duration. */
-static void request_again(struct ek_guard *g, const struct before *b)
-{
-    struct ek_finding f;
-    for (int place = 0; ek_guard_next_open(g, &place, &f);) {
-        struct ek_decision now = decide(g, &f);
-        if (is_same(decision_of(b, &f), &now))
-            continue;
-        f.state = now.desired ? EK_UPDATED : EK_DISMISSED;
-        ek_controller_add_finding(g->control, &f, g->time_ms);
-    }
-}
-
-/* Compare decisions before and after the change. */
-struct restart {
-    const struct ek_guard *guard;
-    const struct before *before;
-};
-
 static bool is_other(void *context, const struct ek_finding *f)
 {
-    const struct restart *a = context;
-    struct ek_decision now = decide(a->guard, f);
-    return !is_same(decision_of(a->before, f), &now);
+    const struct stored_set *set = context;
+    struct ek_decision now = decide(set->guard, f);
+    return !is_same(decision_of(set, f), &now);
 }
 
-/* Decide open findings by the new rules and model, and report changes, also of a plan that ended
- * because the state was reset. In a fleet the leader does this. */
-static int decide_again(struct ek_guard *g, const struct before *b)
+/* A route that the new rules or model do not support ends without minimum duration. Return whether
+ * a decision differs. */
+static bool request(struct ek_guard *g, struct stored_set *set)
+{
+    struct ek_finding f;
+    bool some = false;
+    for (int place = 0; ek_guard_next_open(g, &place, &f);) {
+        if (!is_other(set, &f))
+            continue;
+        f.state = decide(g, &f).desired ? EK_UPDATED : EK_DISMISSED;
+        ek_controller_add_finding(g->control, &f, g->time_ms);
+        some = true;
+    }
+    return some;
+}
+
+static int apply_decisions(struct ek_guard *g, struct stored_set *set)
+{
+    uint64_t query = ek_detector_list_count(g->detector);
+    bool changed;
+    if (!request(g, set))
+        return EK_OK;
+    int rc = ek_controller_update(g->control, g->time_ms, query, &changed);
+    if (!rc)
+        rc = ek_guard_report_open(g, is_other, set);
+    return rc ? rc : ek_guard_report_update(g, changed, query);
+}
+
+void ek_open_decisions_apply(struct ek_guard *g, struct ek_serialize *s)
+{
+    struct stored_set *set = ek_calloc(1, sizeof *set);
+    if (!set) {
+        s->rc = s->rc ? s->rc : EK_ENOMEM;
+        return;
+    }
+    set->guard = g;
+    ek_serialize_int(s, &set->count, 0, EK_EPISODES_MAX);
+    for (int i = 0; i < set->count && !s->rc; i++)
+        one_serialize(g, &set->one[i], s);
+    if (!s->rc)
+        s->rc = apply_decisions(g, set);
+    ek_free(set);
+}
+
+/* Apply new rules to the plan, and report a change, also of a plan that ended because the state was
+ * reset. In a fleet the leader does this. */
+static int update_plan(struct ek_guard *g, const struct before *b, enum ek_restore_result fit)
 {
     uint64_t query = ek_detector_list_count(g->detector);
     uint64_t version = ek_controller_plan(b->guard.control)->version;
     bool changed;
     if (b->guard.member)
         return EK_OK;
-    request_again(g, b);
     int rc = ek_controller_update(g->control, g->time_ms, query, &changed);
-    struct restart restart = {g, b};
-    if (!rc)
-        rc = ek_guard_report_open(g, is_other, &restart);
-    changed |= ek_controller_plan(g->control)->version != version;
+    if (fit == EK_RESTORE_COUNTERS_ONLY)
+        changed |= ek_controller_plan(g->control)->version != version;
     return rc ? rc : ek_guard_report_update(g, changed, query);
 }
 
@@ -164,7 +226,7 @@ static int restore_from(struct ek_guard *g, const struct ek_assets *assets, cons
         return rc;
     *fit = EK_RESTORE_FULL;
     rc = ek_guard_load_into(g, b->state, fit, e);
-    if (!rc && decide_again(g, b))
+    if (!rc && update_plan(g, b, *fit))
         rc = out_of_memory(e);
     if (rc)
         ek_guard_release(g);
@@ -177,7 +239,6 @@ static int restore_from(struct ek_guard *g, const struct ek_assets *assets, cons
 static int replace(struct ek_guard *g, const struct ek_assets *assets, struct before *b,
                    enum ek_restore_result *fit, struct ek_error *e)
 {
-    note_decisions(g, b);
     b->guard = *g;
     memset(g, 0, sizeof *g);
     int rc = restore_from(g, assets, b, fit, e);

@@ -1,5 +1,6 @@
 #include "base/alloc.h"
 #include "detect/merge.h"
+#include "guard/guard_assets.h"
 #include "guard/guard_control.h"
 #include "guard/incident_log.h"
 #include "guard/operator_commands.h"
@@ -136,6 +137,18 @@ static void all_windows(struct loading *v, int cells, const int16_t *to_of)
     }
 }
 
+/* Decide the open findings by the rules and model of the guard; the state may be of others. */
+static void decide_open(struct loading *v)
+{
+    name_part(v, EK_PART_DECIDED);
+    if (v->rc || !ek_state_has(v->state, v->name))
+        return;
+    struct ek_serialize s = open_part(v);
+    if (!s.rc)
+        ek_open_decisions_apply(v->g, &s);
+    close_part(v, &s);
+}
+
 static void whole(struct loading *v)
 {
     read_parts(v, 0, 0);
@@ -144,6 +157,7 @@ static void whole(struct loading *v)
     count_queries(v);
     if (!v->rc && ek_detector_dismiss_unwatched(v->g->detector))
         v->rc = ek_guard_process_findings(v->g, ek_detector_list_count(v->g->detector));
+    decide_open(v);
 }
 
 /* Return the cells of the checkpoint. */

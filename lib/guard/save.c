@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "guard/event_json.h"
+#include "guard/guard_assets.h"
 #include "guard/guard_incidents.h"
 #include "guard/guard_internal.h"
 #include "guard/incident_log.h"
@@ -175,6 +176,17 @@ static void guard_walk(const struct ek_part_at *at, struct ek_serialize *s)
         event_serialize(g, g->fetched + (uint64_t)i, s);
 }
 
+/* Read by ek_guard_load_into, after all other parts. */
+static int decided_count(const struct ek_part_at *at)
+{
+    return !at->reading && ek_open_decisions_exist(at->g);
+}
+
+static void decided_walk(const struct ek_part_at *at, struct ek_serialize *s)
+{
+    ek_open_decisions_write(at->g, s);
+}
+
 static int history_count(const struct ek_part_at *at)
 {
     (void)at;
@@ -298,6 +310,7 @@ const struct ek_state_part ek_state_parts[EK_STATE_PARTS] = {
     {"plan", 0, NULL, NULL, plan_walk, 0},
     {EK_PART_CONTROLLER, 0, NULL, NULL, control_walk, 0},
     {"guard", 0, NULL, NULL, guard_walk, 0},
+    {EK_PART_DECIDED, OPTIONAL, decided_count, NULL, decided_walk, 0},
     {"history", NUMBERED | OPTIONAL | ANY, history_count, history_mark, history_walk, 0},
     {"incidents", NUMBERED | OPTIONAL | ANY, incidents_count, incidents_mark, incidents_walk, 0},
     {"drift", OPTIONAL, drift_count, NULL, drift_walk, 0},

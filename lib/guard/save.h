@@ -16,6 +16,7 @@ enum { EK_PART_NAME = 32, EK_PART_RECORDS_MAX = 1000, EK_KEY_BYTES = EK_PART_NAM
 /* Parts that other functions read. */
 #define EK_PART_PER_CELL   "cells"
 #define EK_PART_CONTROLLER "control"
+#define EK_PART_DECIDED    "decided"
 #define EK_PART_INDEX      "index"
 #define EK_PART_CURRENT    "now"
 
@@ -51,7 +52,7 @@ struct ek_state_part {
     enum ek_detector_part detector;
 };
 
-enum { EK_STATE_PARTS = 18 };
+enum { EK_STATE_PARTS = 19 };
 
 /* All parts in reading order. */
 extern const struct ek_state_part ek_state_parts[EK_STATE_PARTS];

@@ -177,6 +177,11 @@ def control(r):
     return {"plan": in_force, "rollouts": rollouts, **out, "pins": pins, "before": before}
 
 
+def decided(r):
+    keys = ("feature", "cell", "mode", "desired", "action", "value", "repair")
+    return [dict(zip(keys, r.take("5idi"))) for _ in range(r.one("i", 0, 1024))]
+
+
 def past(r):
     """Return recovered findings whose incident a return reopens; earlier versions did not write them."""
     if r.at == len(r.data):
@@ -320,6 +325,7 @@ def read(data):
     out["plan"] = take("plan", plan)
     out["control"] = take("control", control)
     out["guard"] = take("guard", lambda r: guard(r, size))
+    out["decided"] = take("decided", decided) if base.has("decided") else []
     out["history"] = {}
     for n in range(16):
         if base.has(f"history/{n:05}"):

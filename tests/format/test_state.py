@@ -62,6 +62,9 @@ class State(unittest.TestCase):
         self.assertEqual((entry["feature"], cell), (0, {"dimension": "arm", "value": "B"}))
         self.assertEqual(self.read["plan"]["version"], self.read["head"]["plan_version"])
         self.assertEqual(self.read["guard"]["open"], [(0, entry["cell"])])
+        (decided,) = self.read["decided"]
+        self.assertEqual(decided, {"feature": 0, "cell": entry["cell"], "mode": 3, "desired": 1,
+                                   "action": entry["action"], "value": entry["value"], "repair": 0})
 
     def test_its_clock_has_the_times_of_the_last_lists(self):
         times, now = self.read["clock"], self.read["head"]["clock"][0]

@@ -1,6 +1,7 @@
 /* A guard continues with new rules, profile or model. */
 #include "guard/guard_assets.h"
 
+#include "guard/guard_fleet.h"
 #include "guard/guard_internal.h"
 #include "tests/check.h"
 #include "tests/state_world.h"
@@ -14,6 +15,7 @@ static const char HEAD[] = "version: 1\n"
                            "segments: [arm]\n"
                            "defaults: {confirmation_lists: 32, min_duration: 60s, mode: ";
 static const char OBSERVE[] = "observe}\n", ENFORCE[] = "enforce}\n";
+static const char ALERT[] = "enforce, actions: {scale: alert}}\n";
 static const char UNWATCHED[] = "enforce}\nfeatures: {price: {watch: false}}\n";
 
 struct bench {
@@ -129,6 +131,23 @@ static enum ek_restore_result turn(struct bench *b)
     return fit;
 }
 
+/* Save the state and load it with the other assets, as a restart with other rules. */
+static enum ek_restore_result restart(struct bench *b)
+{
+    struct state_store *store = calloc(1, sizeof *store);
+    enum ek_restore_result fit;
+    must(ek_guard_save(b->guard, 1, NULL, 0, state_put, store, NULL));
+    ek_guard_free(b->guard);
+    b->guard = NULL;
+    struct ek_state *state = state_of(store, 1);
+    must(ek_guard_load(&b->guard, &b->other, state, &fit, NULL));
+    ek_state_free(state);
+    state_clear(store);
+    free(store);
+    read_events(b);
+    return fit;
+}
+
 static size_t routes(const struct bench *b)
 {
     return json_array_size(json_object_get(b->plan, "entries"));
@@ -162,6 +181,68 @@ START_TEST(a_route_that_the_rules_take_away_ends_at_once)
     ck_assert_int_eq(b.plans, 1);
     ck_assert_uint_eq(routes(&b), 0);
     ck_assert(!run(&b, 1));
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(a_restart_with_rules_that_only_alert_ends_the_route_at_once)
+{
+    struct bench b;
+    setup(&b, ENFORCE, ALERT);
+    find_cents(&b);
+    ck_assert_uint_eq(routes(&b), 1);
+    ck_assert_int_eq(restart(&b), EK_RESTORE_FULL);
+    ck_assert_int_eq(b.findings, 1);
+    ck_assert_str_eq(says(b.finding, "state"), "updated");
+    ck_assert_str_eq(says(b.finding, "mitigation"), "alert");
+    ck_assert_int_eq(b.plans, 1);
+    ck_assert_uint_eq(routes(&b), 0);
+    ck_assert(!run(&b, 1));
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(a_restart_with_rules_that_route_routes_what_was_found_before)
+{
+    struct bench b;
+    setup(&b, ALERT, ENFORCE);
+    find_cents(&b);
+    ck_assert_ptr_null(b.plan);
+    ck_assert_int_eq(restart(&b), EK_RESTORE_FULL);
+    ck_assert_int_eq(b.findings, 1);
+    ck_assert_str_eq(says(b.finding, "mitigation"), "route");
+    ck_assert_int_eq(b.plans, 1);
+    ck_assert_uint_eq(routes(&b), 1);
+    ck_assert(run(&b, 1));
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(a_restart_with_the_same_rules_changes_nothing)
+{
+    struct bench b;
+    setup(&b, ENFORCE, ENFORCE);
+    find_cents(&b);
+    uint64_t version = ek_guard_plan_version(b.guard);
+    ck_assert_int_eq(restart(&b), EK_RESTORE_FULL);
+    ck_assert_int_eq(b.findings + b.plans, 0);
+    ck_assert_uint_eq(ek_guard_plan_version(b.guard), version);
+    ck_assert(run(&b, 1));
+    ck_assert_int_eq(b.findings + b.plans, 0);
+    teardown(&b);
+}
+END_TEST
+
+/* In a fleet the leader decides, and a plan record replaces the restored plan. */
+START_TEST(a_restarted_instance_of_a_fleet_keeps_the_plan_of_the_leader)
+{
+    struct bench b;
+    setup(&b, ENFORCE, ALERT);
+    find_cents(&b);
+    must(ek_guard_join(b.guard, "a", 1, STATE_CELLS, NULL));
+    ck_assert_int_eq(restart(&b), EK_RESTORE_FULL);
+    ck_assert_int_eq(b.findings + b.plans, 0);
+    ck_assert_int_eq(ek_controller_plan(b.guard->control)->count, 1);
     teardown(&b);
 }
 END_TEST
@@ -310,7 +391,12 @@ Suite *suite_guard_assets(void)
 {
     return ek_suite(
         "assets of a guard", what_was_found_while_observing_is_routed_as_soon_as_the_rules_say_so,
-        a_route_that_the_rules_take_away_ends_at_once, without_a_model_nothing_is_routed_any_more,
+        a_route_that_the_rules_take_away_ends_at_once,
+        a_restart_with_rules_that_only_alert_ends_the_route_at_once,
+        a_restart_with_rules_that_route_routes_what_was_found_before,
+        a_restart_with_the_same_rules_changes_nothing,
+        a_restarted_instance_of_a_fleet_keeps_the_plan_of_the_leader,
+        without_a_model_nothing_is_routed_any_more,
         changes_of_a_feature_that_is_not_watched_any_more_end,
         with_another_profile_it_begins_anew_and_says_that_nothing_is_routed,
         assets_of_another_manifest_are_refused_and_nothing_changes,
