@@ -109,6 +109,23 @@ void ek_rollout_restart(struct ek_rollout *r, int64_t now_ms)
     r->restarts++;
 }
 
+void ek_rollout_inherit(struct ek_rollout *r, const struct ek_rollout *from)
+{
+    r->percent = from->percent;
+    r->step_ms = from->step_ms;
+    r->rolled_back = from->rolled_back;
+    r->observed = from->observed;
+    r->limit = from->limit;
+    r->compared = from->compared;
+}
+
+bool ek_rollout_is_stricter(const struct ek_rollout *r, const struct ek_rollout *other)
+{
+    bool off = r->rolled_back != EK_GUARDRAIL_NONE;
+    bool other_off = other->rolled_back != EK_GUARDRAIL_NONE;
+    return off == other_off ? r->percent < other->percent : off;
+}
+
 void ek_rollout_end(struct ek_rollouts *s, int feature, int cell, int64_t now_ms)
 {
     struct ek_rollout *r = ek_rollout_find(s, feature, cell);

@@ -98,6 +98,11 @@ void ek_rollout_set_initial(struct ek_rollout *r, const struct ek_canary *c);
 /* Continue an ended rollout of a fault that has not ended. Percentage and rollback stay, the
  * statistics restart, and it is no relapse. */
 void ek_rollout_restart(struct ek_rollout *r, int64_t now_ms);
+/* Continue percentage and rollback of the rollout of the same fault in another cell. The statistics
+ * stay. */
+void ek_rollout_inherit(struct ek_rollout *r, const struct ek_rollout *from);
+/* Return whether `r` lets its route act on fewer lists than `other`. */
+bool ek_rollout_is_stricter(const struct ek_rollout *r, const struct ek_rollout *other);
 /* Mark the active rollout of a feature and cell as ended at now_ms; it is retained. No effect
  * without one. */
 void ek_rollout_end(struct ek_rollouts *s, int feature, int cell, int64_t now_ms);

@@ -275,16 +275,41 @@ static void keep_unit(struct ek_plan_repair *own, const struct ek_finding *f,
     *own = now;
 }
 
-/* A statistic near a threshold may end and restart the route of one fault, in which a rollback is
- * final. */
+/* Return the strictest active rollout of the same fault, if the finding has another cell now, else
+ * NULL. Cells of one dimension have no list in common, so each has a fault of its own. */
+static const struct ek_rollout *previous_rollout(const struct ek_controller *c,
+                                                 const struct ek_finding *f)
+{
+    const struct ek_controller_cells *cells = &c->setup.cells;
+    const struct ek_rollout *found = NULL;
+    for (int i = 0; f->cause && i < c->rollouts.count; i++) {
+        const struct ek_rollout *r = &c->rollouts.one[i];
+        if (r->ended_ms >= 0 || r->feature != f->feature || r->context.cause != f->cause ||
+            r->cell == f->cell ||
+            cells->dimension_of(cells->context, r->cell) ==
+                cells->dimension_of(cells->context, f->cell))
+            continue;
+        if (!found || ek_rollout_is_stricter(r, found))
+            found = r;
+    }
+    return found;
+}
+
+/* A statistic near a threshold may end and restart the route of one fault, and the fault may pass
+ * to another cell. A rollback is final in it. */
 static struct ek_rollout *rollout_for(struct ek_controller *c, const struct ek_finding *f,
                                       int64_t time_ms)
 {
     struct ek_rollout *r = ek_rollout_find(&c->rollouts, f->feature, f->cell);
     if (r && f->state == EK_UPDATED && f->episode == r->context.episode)
         ek_rollout_restart(r, time_ms);
-    return ek_rollout_begin(&c->rollouts, f->feature, f->cell, c->setup.rules,
-                            &rule_of(c, f->feature)->canary, time_ms);
+    bool begins = f->state == EK_CONFIRMED && !(r && r->ended_ms < 0);
+    const struct ek_rollout *from = begins ? previous_rollout(c, f) : NULL;
+    r = ek_rollout_begin(&c->rollouts, f->feature, f->cell, c->setup.rules,
+                         &rule_of(c, f->feature)->canary, time_ms);
+    if (r && from)
+        ek_rollout_inherit(r, from); /* an active rollout is not evicted */
+    return r;
 }
 
 static void want(struct ek_controller *c, const struct ek_finding *f, const struct ek_decision *d,

@@ -488,6 +488,90 @@ START_TEST(a_fault_that_wavers_brings_no_route_back_that_was_rolled_back_in_it)
 }
 END_TEST
 
+static bool found_in(struct scene *s, enum ek_finding_state state, int cell, uint32_t cause)
+{
+    struct ek_finding f = finding(state, 0, cell);
+    f.episode = 10 + (uint32_t)cell;
+    f.cause = cause;
+    ek_controller_add_finding(s->control, &f, s->now);
+    return settle(s);
+}
+
+/* The detector confirms the fault in the other cell before it dismisses the first finding. */
+static void hand_over(struct scene *s, int from, int to)
+{
+    found_in(s, EK_CONFIRMED, to, 3);
+    found_in(s, EK_DISMISSED, from, 3);
+}
+
+static void hand_over_rollback(int from, int to)
+{
+    struct scene *s = new_scene("defaults: {mode: enforce}\n");
+    struct ek_finding f = finding(EK_UPDATED, 0, to);
+    found_in(s, EK_CONFIRMED, from, 3);
+    s->has_figures = true;
+    s->figures.worse = 2 * EK_HARM_EVIDENCE;
+    ck_assert(settle(s) && !entry_of(s, 0, from));
+    s->has_figures = false;
+    hand_over(s, from, to);
+    ck_assert_ptr_null(entry_of(s, 0, to));
+    ck_assert(ek_controller_decide(s->control, &f).rolled_back);
+    const struct ek_rollout *r = ek_controller_rollout(s->control, 0, to);
+    ck_assert_int_eq(r->rolled_back, EK_GUARDRAIL_WORSE);
+    ck_assert(r->observed >= EK_HARM_EVIDENCE && r->limit == EK_HARM_EVIDENCE);
+    ck_assert_int_eq(count_did(s, EK_DECIDED_ROLLBACK), 1);
+    ck_assert_int_eq(ek_controller_resume(s->control, 0, to, s->now, NULL), EK_OK);
+    ck_assert(settle(s) && entry_of(s, 0, to));
+    free_scene(s);
+}
+
+START_TEST(a_rollback_stays_when_the_fault_goes_on_in_another_part_of_the_traffic)
+{
+    hand_over_rollback(ARM_A, ALL);
+    hand_over_rollback(ALL, ARM_A);
+}
+END_TEST
+
+static void hand_over_canary(int from, int to)
+{
+    struct scene *s = new_scene(CANARY);
+    found_in(s, EK_CONFIRMED, from, 3);
+    s->has_figures = true;
+    s->figures.compared = s->figures.acted = 200;
+    s->now += 10 * MINUTE;
+    ck_assert(settle(s) && entry_of(s, 0, from)->percent == 2500);
+    s->has_figures = false;
+    hand_over(s, from, to);
+    ck_assert_int_eq(entry_of(s, 0, to)->percent, 2500);
+    s->has_figures = true;
+    s->now += 10 * MINUTE;
+    ck_assert(settle(s) && entry_of(s, 0, to)->percent == 4000);
+    free_scene(s);
+}
+
+START_TEST(a_canary_keeps_its_percentage_when_the_fault_goes_on_in_another_part_of_the_traffic)
+{
+    hand_over_canary(ARM_A, ALL);
+    hand_over_canary(ALL, ARM_A);
+}
+END_TEST
+
+/* Two values of one dimension have no list in common. */
+START_TEST(another_fault_and_another_value_begin_their_own_canary)
+{
+    struct scene *s = new_scene(CANARY);
+    found_in(s, EK_CONFIRMED, ARM_A, 3);
+    s->has_figures = true;
+    s->figures.compared = s->figures.acted = 200;
+    s->now += 10 * MINUTE;
+    ck_assert(settle(s) && entry_of(s, 0, ARM_A)->percent == 2500);
+    s->has_figures = false;
+    ck_assert(found_in(s, EK_CONFIRMED, ARM_B, 3) && entry_of(s, 0, ARM_B)->percent == 500);
+    ck_assert(found_in(s, EK_CONFIRMED, ALL, 4) && entry_of(s, 0, ALL)->percent == 500);
+    free_scene(s);
+}
+END_TEST
+
 /* Return whether a route waits for an operator after its fault ended during a pause. */
 static bool awaits_after_pause(const char *mode)
 {
@@ -634,6 +718,9 @@ Suite *suite_route_controller(void)
         lists_that_wait_for_a_canary_have_its_steps_whatever_mode_others_have,
         a_route_that_does_harm_is_taken_back_until_a_person_says_so,
         a_fault_that_wavers_brings_no_route_back_that_was_rolled_back_in_it,
+        a_rollback_stays_when_the_fault_goes_on_in_another_part_of_the_traffic,
+        a_canary_keeps_its_percentage_when_the_fault_goes_on_in_another_part_of_the_traffic,
+        another_fault_and_another_value_begin_their_own_canary,
         what_never_acted_waits_for_no_person_because_all_was_paused,
         lists_of_a_value_have_the_mode_that_the_rules_have_for_them,
         a_feature_is_left_alone_while_a_value_cannot_be_told_apart, in_observe_nothing_is_in_force,
