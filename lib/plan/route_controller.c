@@ -116,7 +116,7 @@ static bool is_earned(const struct ek_controller *c, const struct ek_finding *f,
         return !f->passing;
     const struct ek_rollout *r = ek_controller_rollout(c, f->feature, f->cell);
     bool lasts = is_desired(c, f->feature, f->cell), again = r && r->context.episode == f->episode;
-    *credit = r ? r->credit : 0;
+    *credit = !r ? 0 : again ? r->credit : fmax(r->credit, 0); /* debts end with their fault */
     if (lasts && again)
         return true;
     if (f->passing && !lasts)

@@ -101,7 +101,7 @@ static void settle(struct scene *s)
 static enum ek_action found(struct scene *s, enum ek_finding_state state, int passing)
 {
     struct ek_finding f = {.state = state,
-                           .episode = EPISODE,
+                           .episode = s->open ? s->open : EPISODE,
                            .class = EK_SCALE,
                            .factor = 100,
                            .factor_low = 99,
@@ -307,12 +307,13 @@ static void give_rules(struct scene *s, const char *rules)
     ek_rules_free(had);
 }
 
+static const char MANUAL[] = "version: 1\ndefaults: {mode: enforce, action_min_fraction: 0.1, "
+                             "min_duration: 10h, recover: manual}\n";
+
 START_TEST(an_account_is_kept_under_manual_for_rules_that_let_routes_end)
 {
-    static const char manual[] = "version: 1\ndefaults: {mode: enforce, action_min_fraction: 0.1, "
-                                 "min_duration: 10h, recover: manual}\n";
     struct scene s;
-    begin(&s, manual, true);
+    begin(&s, MANUAL, true);
     s.sum_memberships = 5;
     s.membership = .2;
     found(&s, EK_CONFIRMED, 0);
@@ -320,11 +321,29 @@ START_TEST(an_account_is_kept_under_manual_for_rules_that_let_routes_end)
     ck_assert_int_eq(lists(&s, 100), 100);
     give_rules(&s, RULES);
     ck_assert_int_eq(lists(&s, 1000), 1000);
-    give_rules(&s, manual);
+    give_rules(&s, MANUAL);
     s.membership = 0;
     ck_assert_int_eq(lists(&s, 2000), 2000);
     give_rules(&s, RULES);
     ck_assert_int_eq(lists(&s, 1000), 1); /* it was used up long ago */
+    end(&s);
+}
+END_TEST
+
+START_TEST(what_a_route_owes_from_manual_does_not_stop_that_of_a_later_fault)
+{
+    struct scene s;
+    begin(&s, MANUAL, true);
+    s.sum_memberships = 5;
+    found(&s, EK_CONFIRMED, 0);
+    ck_assert_int_eq(lists(&s, 2000), 2000);
+    give_rules(&s, RULES);
+    ck_assert_int_eq(lists(&s, 1000), 1);
+    ck_assert_int_eq(found(&s, EK_UPDATED, 0), EK_ACT_ALERT); /* the same fault */
+    found(&s, EK_RECOVERED, 0);
+    s.open = EPISODE + 1;
+    ck_assert_int_eq(found(&s, EK_CONFIRMED, 0), EK_ACT_ROUTE);
+    ck_assert_int_eq(lists(&s, 1000), 50);
     end(&s);
 }
 END_TEST
@@ -442,6 +461,7 @@ Suite *suite_route_budget(void)
                     who_counts_no_lists_holds_a_route_for_the_time_that_its_fault_has_earned,
                     an_account_goes_with_the_state,
                     an_account_is_kept_under_manual_for_rules_that_let_routes_end,
+                    what_a_route_owes_from_manual_does_not_stop_that_of_a_later_fault,
                     the_list_that_begins_a_route_earns_once,
                     a_route_earns_on_when_joining_guards_gives_its_change_another_number,
                     an_instance_tells_others_that_a_fault_may_be_over);
