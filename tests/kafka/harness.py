@@ -428,10 +428,10 @@ class Daemon:
         cells = [c for c in self.json("/api/v1/features/" + feature)["segments"] if c["segment"] is None]
         return cells[0]["lifetime"]["lists"] if cells else 0
 
-    def get(self, path):
-        """Return (status, body)."""
+    def get(self, path, seconds=WAIT):
+        """Return (status, body); (0, "") without a response within that many seconds."""
         try:
-            with urllib.request.urlopen(f"http://{self.http}{path}", timeout=promised(5)) as answer:
+            with urllib.request.urlopen(f"http://{self.http}{path}", timeout=promised(seconds)) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()

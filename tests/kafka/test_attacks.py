@@ -81,13 +81,17 @@ class Layouts(Case):
     def test_of_json_and_items_lose_nothing(self):
         flows = [(*layout, delivery) for layout in self.LAYOUTS for delivery in MODES]
         self.lists = {layout[:2]: self.values(*layout[:2]) for layout in self.LAYOUTS}
-        crash = threading.Barrier(len(flows) + 1, timeout=promised(WAIT))
+        crash = threading.Barrier(len(flows) + 1, timeout=10 * promised(WAIT))
 
         def crash_broker():
-            crash.wait()
-            WORLD.broker.down(crash=True)
-            WORLD.broker.up()
-            crash.wait()
+            try:
+                crash.wait()
+                WORLD.broker.down(crash=True)
+                WORLD.broker.up()
+                crash.wait()
+            except BaseException:
+                crash.abort()
+                raise
         killer = threading.Thread(target=crash_broker)
         killer.start()
 
@@ -272,7 +276,7 @@ class SlowSockets(Case):
                 eventually("they are open", lambda: len(links) > 60)
                 failed = 0
                 for _ in range(15):
-                    failed += d.get("/ping")[0] != 200
+                    failed += d.get("/ping", 5)[0] != 200
                     time.sleep(.4)
                 print(f"\n    {failed} of 15 probes failed", end="")
                 self.assertEqual(failed, 0)

@@ -455,7 +455,7 @@ class Http(unittest.TestCase):
 
     def assert_unfinished_requests_do_not_block(self, d):
         links = [self.raw(d, b"GET /metrics HTTP/1.1\r\nHos") for _ in range(10)]
-        self.assertEqual(d.get("/ping")[0], 200)
+        self.assertEqual(d.get("/ping", 5)[0], 200)
         for link in links:
             link.close()
 

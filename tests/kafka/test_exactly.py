@@ -129,7 +129,7 @@ class Killed(Once):
         source, target = WORLD.topics()
         frames = messages(21, cut_every=5)
         WORLD.send(source, frames[:1])
-        with daemon(source, target, input="commit_interval: 5s") as d:
+        with daemon(source, target, input="commit_interval: 4m", limits="transaction_timeout: 10m") as d:
             d.wait_ready().wait_handled(1)
             WORLD.send(source, frames[1:])
             eventually("the rest is scored", lambda: d.json("/api/v1/status")["observed_lists"] == 17)
@@ -346,7 +346,7 @@ class Alerts(Once):
         frames = self.faulty()
         WORLD.send(source, frames[:1])
         with daemon(source, target, alerts=alerts, session=2000, more="heartbeat.interval.ms: 300",
-                    input="commit_interval: 12s", limits="transaction_timeout: 60s") as d:
+                    input="commit_interval: 60s", limits="transaction_timeout: 120s") as d:
             d.wait_ready().wait_handled(1)
             WORLD.send(source, frames[1:])
             eventually("all is scored", lambda: d.json("/api/v1/status")["observed_lists"] == self.COUNT)

@@ -126,7 +126,7 @@ class EventStream(unittest.TestCase):
         refused = everything(link_to(self.d, request("/api/v1/events?stream", "Connection: close")))
         self.assertIn(" 503 ", refused)
         self.assertIn("Retry-After: ", refused)
-        self.assertEqual(self.d.get("/ping")[0], 200)
+        self.assertEqual(self.d.get("/ping", 5)[0], 200)
         for stream in streams:
             stream.close()
         eventually("there is room again", lambda: " 200 " in Stream(self.d).head)

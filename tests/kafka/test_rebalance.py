@@ -201,7 +201,7 @@ class WithANameOfItsOwn(Hands):
     def test_a_restart_within_the_session_moves_no_partition(self):
         for delivery in MODES:
             with self.subTest(delivery):
-                group = Group(delivery, 4, session=10000)
+                group = Group(delivery, 4, session=120000)
                 with group, group.instance("a", more=f"{SOON}, group.instance.id: a") as a, \
                         group.instance("b", more=f"{SOON}, group.instance.id: b") as b:
                     eventually("both have a share", lambda: [partitions(d) for d in (a, b)] == [2, 2])

@@ -155,7 +155,7 @@ class Watched(unittest.TestCase):
             self.assertIn('evenkeel_open_findings{class="scale",state="confirmed"} 1\n', page)
             self.assertIn('evenkeel_dead_letters_total{reason="format"} 1\n', page)
             if real:
-                for title, expression in expressions("2m"):
+                for title, expression in expressions("30m"):
                     eventually(f"'{title}' has data: {expression}", lambda e=expression: real.has(e))
                 eventually("the finding is an alert", lambda: "EvenkeelDriftConfirmed" in real.alerts())
                 eventually("all rules work", lambda: not real.sick_rules())
