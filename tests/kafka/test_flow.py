@@ -220,6 +220,20 @@ class AStateTopicOfFewerPartitions(unittest.TestCase):
 
 
 class OneOfTwoThatIsKilled(unittest.TestCase):
+    def follow(self, d):
+        """Return its longest pause in the next 14 s, and the time until it has both partitions."""
+        began = last = time.monotonic()
+        passed, longest, taken = d.status()["forwarded"], 0, None
+        while time.monotonic() - began < promised(14):
+            status = d.status()
+            now = time.monotonic()
+            if status.get("forwarded", 0) > passed:
+                longest, last, passed = max(longest, now - last), now, status["forwarded"]
+            if taken is None and status.get("partitions") == 2 and status.get("lag", -1) >= 0:
+                taken = now - began
+            time.sleep(0.05)
+        return longest, taken
+
     def test_stops_the_other_for_no_more_than_two_seconds(self):
         """Default session: the other continues for its partitions, and has all within ten seconds."""
         source, target = WORLD.topics(2)
@@ -228,17 +242,11 @@ class OneOfTwoThatIsKilled(unittest.TestCase):
             eventually("both have a share", lambda: all(d.status().get("partitions") == 1 for d in (one, two)))
             with WORLD.endless(source, iter(values * 2000), 200, 2).start() as feed:
                 eventually("both work", lambda: all(d.status().get("forwarded", 0) > 50 for d in (one, two)))
+                usual, _ = self.follow(two)
+                if usual > promised(1):
+                    self.skipTest(f"the machine stood still for {usual:.1f} s")
                 one.process.kill()
-                killed = last = time.monotonic()
-                passed, longest, taken = two.status()["forwarded"], 0, None
-                while time.monotonic() - killed < promised(14):
-                    status = two.status()
-                    now = time.monotonic()
-                    if status.get("forwarded", 0) > passed:
-                        longest, last, passed = max(longest, now - last), now, status["forwarded"]
-                    if taken is None and status.get("partitions") == 2 and status.get("lag", -1) >= 0:
-                        taken = now - killed
-                    time.sleep(0.05)
+                longest, taken = self.follow(two)
                 print(f"\n    longest pause {longest:.1f} s, all partitions after {taken or -1:.1f} s", end="")
                 self.assertLess(longest, promised(2))
                 self.assertLess(taken or 99, promised(10))

@@ -262,7 +262,8 @@ class OtlpExport(unittest.TestCase):
             self.assertEqual((path, kind), ("/v1/metrics", "application/json"))
             resource = {a["key"]: a["value"]["stringValue"] for a in body["resourceMetrics"][0]["resource"]["attributes"]}
             self.assertEqual((resource["service.name"], resource["service.instance.id"]), ("kafka-test", "one"))
-            text = d.get("/metrics")[1]
+            text, count = d.get("/metrics")[1], len(collector.got)
+            eventually("a later export", lambda: len(collector.got) >= count + 2)
             found = collector.metrics()
             families = dict(re.findall(r"^# TYPE (\w+) (\w+)$", text, re.M))
             sampled = {name for name in families if re.search(rf"^{name}(_count)?[ {{]", text, re.M)}

@@ -262,7 +262,7 @@ class StateLost(Case):
         values = WORLD.hotel(500)
         frames = numbered([values[i % 500] for i in range(self.COUNT)], 2)
         sender = WORLD.sender(source, frames, 400)
-        settings = {"session": 2000, "limits": "transaction_timeout: 30s"}
+        settings = {"session": 6000, "limits": "transaction_timeout: 30s"}
         with daemon(source, target, delivery, **settings) as one:
             one.wait_ready()
             sender.start()
