@@ -195,7 +195,7 @@ class AFleet(unittest.TestCase):
             WORLD.send(fleet.source, frames, self.RATE)
             eventually("Slack has it", slack.bodies)
             eventually("all is out", lambda: len(fleet.out()) == self.COUNT)
-            first, second = (one, two) if test_fleet.fleet_of(one)["is_leader"] else (two, one)
+            first, second = test_fleet.wait_decider(one, two)
             self.assertEqual(second.metric('evenkeel_alerts_sent_total{sink="alertmanager",result="sent"}'), 0)
             first.stop(signal.SIGKILL)
             test_fleet.wait_decides(second)

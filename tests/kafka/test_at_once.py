@@ -9,7 +9,8 @@ from harness import eventually
 
 import test_fleet
 import test_state
-from test_pause import tell, tokens
+from test_fleet_orders import send_order
+from test_pause import tokens
 from test_reload import rules
 
 WORLD = None  # set by run.py
@@ -35,18 +36,8 @@ class AllAtOnce(unittest.TestCase):
             self.tell(d, words)
 
     def tell(self, d, words):
-        """Send a command. A leader change may exceed the command's timeout; lost ones are sent again."""
-        status, _, said = tell(*words, "-c", d.config)
-        if status and "the leader of the fleet has not applied it" in said:
-            eventually("it is decided", lambda: self.last_order(d) != "pending")
-            if self.last_order(d) == "lost":
-                return self.tell(d, words)
-            status = self.last_order(d) != "applied"
-        return self.assertEqual(status, 0, f"{words}: {said}\n{d.log()}")
-
-    @staticmethod
-    def last_order(d):
-        return max(d.json("/api/v1/commands"), key=lambda order: order["command_id"])["state"]
+        status, _, said = send_order(d, *words)
+        self.assertEqual(status, 0, f"{words}: {said}\n{d.log()}")
 
     def write(self, mode):
         with open(self.path, "w") as out:

@@ -113,6 +113,14 @@ def wait_decides(daemon):
     return daemon
 
 
+def wait_decider(*daemons):
+    """Wait until exactly one of them decides. Return them with that one first."""
+    def look():
+        leads = [fleet_of(d)["is_leader"] for d in daemons]
+        return leads.count(True) == 1 and sorted(daemons, key=lambda d: not leads[daemons.index(d)])
+    return eventually("exactly one decides", look)
+
+
 class OnePlan(unittest.TestCase):
     def assert_one_version_at_a_time(self, out):
         """Check that lists of one event time were scored under the same plan by all instances."""
@@ -146,7 +154,7 @@ class OneToThreeToOne(OnePlan):
             with two, three:
                 self.wait_shared((one, two, three), [1, 1, 1])
                 eventually("all hear the plan", lambda: all(fleet_of(i)["plan_version"] for i in (one, two, three)))
-                eventually("one of them decides", lambda: [fleet_of(i)["is_leader"] for i in (one, two, three)].count(True) == 1)
+                wait_decider(one, two, three)
                 for i in (one, two, three):
                     wait_for("all work", i, lambda i=i: status(i)["forwarded"] > 300)
                 eventually("all are current", lambda: all(status(i)["lag"] < self.RATE // 3 for i in (one, two, three)))
@@ -207,8 +215,7 @@ class TheDecider(OnePlan):
             stream.start()
             for i in (one, two):  # the assignment is stable by then
                 wait_for("both route", i, lambda i=i: status(i)["routed"] > 20)
-            first, second = (one, two) if fleet_of(one)["is_leader"] else (two, one)
-            self.assertEqual([fleet_of(i)["is_leader"] for i in (first, second)], [True, False])
+            first, second = wait_decider(one, two)
             before, cells = fleet_of(second), second.json("/api/v1/plan")["entries"]
             self.assertTrue(cells)
             first.stop(signal.SIGKILL)
@@ -311,7 +318,7 @@ class AFleetThatDeliversOnce(OnePlan):
             stream.start()
             for i in (one, two):
                 wait_for("both route", i, lambda i=i: status(i)["routed"] > 20)
-            first, second = (one, two) if fleet_of(one)["is_leader"] else (two, one)
+            first, second = wait_decider(one, two)
             first.stop(signal.SIGKILL)
             with fleet.instance("one" if first is one else "two", **once) as again:
                 self.wait_shared((again, second), [1, 1])

@@ -2,11 +2,29 @@
 import itertools
 import signal
 
+from harness import eventually
+
 import test_fleet
-from test_fleet import Fleet, coming, fleet_of, lists, status, wait_for
+from test_fleet import Fleet, coming, fleet_of, lists, status, wait_decider, wait_for
 from test_pause import tell, tokens
 
 WORLD = None  # set by run.py
+
+
+def last_order(d):
+    return max(d.json("/api/v1/commands"), key=lambda order: order["command_id"])["state"]
+
+
+def send_order(d, *words):
+    """Send a command. Return (status, output, error). A leader change may exceed the command's timeout; lost ones are
+    repeated."""
+    status, output, error = tell(*words, "-c", d.config)
+    if status and "the leader of the fleet has not applied it" in error:
+        eventually("it is decided", lambda: last_order(d) != "pending")
+        if last_order(d) == "lost":
+            return send_order(d, *words)
+        status = int(last_order(d) != "applied")
+    return status, output, error
 
 
 class Ordered(test_fleet.OnePlan):
@@ -16,7 +34,7 @@ class Ordered(test_fleet.OnePlan):
            "reason": "miles", "source": "operator"}
 
     def told(self, to, *words):
-        code, said, error = tell(*words, "-c", to.config)
+        code, said, error = send_order(to, *words)
         self.assertEqual((code, error), (0, ""), to.log())
         return said.splitlines()
 
@@ -38,8 +56,7 @@ class Ordered(test_fleet.OnePlan):
             stream.start()
             both = (one, two)
             self.wait_all("the plan is heard", both, lambda i: fleet_of(i)["plan_version"])
-            decider = next(i for i in both if fleet_of(i)["is_leader"])
-            other = two if decider is one else one
+            decider, other = wait_decider(*both)
             name = "one" if decider is one else "two"
             said = self.told(other, "pin", *self.PLACE, "--action", "route", "--reason", "miles")
             self.assertEqual(said, ["price, arm=B: pinned to route", f"for all instances, as decided by {name}"])
@@ -98,8 +115,7 @@ class Accepted(Ordered):
             self.wait_shared(both, [1, 1])
             stream.start()
             self.wait_found(both)
-            decider = next(i for i in both if fleet_of(i)["is_leader"])
-            other = two if decider is one else one
+            decider, other = wait_decider(*both)
             code, _, error = tell("accept", "price", "--segment", "arm=A", "-c", other.config)
             self.assertEqual(code, 1)
             self.assertIn("no change of 'price' is confirmed in arm=A: accept it in arm=B", error)

@@ -58,8 +58,7 @@ class Instances:
         return all(p is not None and p >= percent for p in self.percents())
 
     def decider(self):
-        first, = [i for i in self.all if test_fleet.fleet_of(i)["is_leader"]]
-        return first
+        return test_fleet.wait_decider(*self.all)[0]
 
     def plans(self):
         """Return the records of the plan topic by version, decoded independently."""

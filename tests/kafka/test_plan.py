@@ -60,17 +60,17 @@ class PlanPage(unittest.TestCase):
             self.assertEqual(ask(d, "/api/v1/plan?wait=1s", first), (304, first, ""))
             self.assertEqual(ask(d, f"/api/v1/plan?wait={300000}ms", '"0-0"')[0], 200)
             self.assertEqual(ask(d, f"/api/v1/plan?wait={300000 + 1}ms", '"0-0"')[0], 400)
-            answers = []
-            waiting = [threading.Thread(target=lambda: answers.append(ask(d, "/api/v1/plan?wait=60s", first)))
+            answers, faulty = [], frames()
+            waiting = [threading.Thread(target=lambda: answers.append(ask(d, "/api/v1/plan?wait=300s", first, 330)))
                        for _ in range(4)]
             for one in waiting:
                 one.start()
             time.sleep(1)
             self.assertEqual(answers, [])
             self.assertEqual(d.get("/ping", 5)[0], 200)
-            WORLD.send(source, frames())
+            WORLD.send(source, faulty)
             for one in waiting:
-                one.join(60)
+                one.join(330)
             self.assertEqual([status for status, _, _ in answers], [200] * 4)
             entry, = json.loads(answers[0][2])["entries"]
             self.assertEqual((entry["key"], entry["mitigation"], entry["class"], entry["mode"], entry["percent"]),
