@@ -26,10 +26,19 @@ static bool schema_truth(const struct ek_node *n)
            (!strcmp(n->text, "true") || !strcmp(n->text, "false"));
 }
 
+static bool schema_is_null(const struct ek_node *n)
+{
+    static const char *const words[] = {"", "null", "Null", "NULL", "~"};
+    for (size_t i = 0; !n->quoted && i < sizeof words / sizeof *words; i++)
+        if (!strcmp(n->text, words[i]))
+            return true;
+    return false;
+}
+
 static bool schema_is_string(const struct ek_node *n)
 {
     double value;
-    return n->kind == EK_NODE_SCALAR && (n->quoted || *n->text) && !schema_truth(n) &&
+    return n->kind == EK_NODE_SCALAR && !schema_is_null(n) && !schema_truth(n) &&
            !schema_number(n, &value);
 }
 
