@@ -353,8 +353,15 @@ static bool changes_healthy_lists(const struct ek_plan_entry *e)
     }
 }
 
+/* Start the minimum duration of the entry of a finding, which a repair that would damage healthy
+ * lists does not have after its fault. */
 static void start_end(struct ek_controller *c, const struct ek_finding *f, int64_t time_ms)
 {
+    const struct ek_plan_entry *entry = ek_plan_entry_at(&c->desired, f->feature, f->cell);
+    if (f->state == EK_RECOVERED && entry && changes_healthy_lists(entry)) {
+        ek_plan_end(&c->desired, f->feature, f->cell, time_ms, 0);
+        return;
+    }
     const struct ek_rollout *r = ek_controller_rollout(c, f->feature, f->cell);
     int64_t min_duration_ms =
         r ? ek_rollout_min_duration_ms(r, c->setup.rules) : c->setup.rules->min_duration_ms;
@@ -375,16 +382,12 @@ static bool does_something(const struct ek_controller *c, int feature, int cell)
 }
 
 /* End the entry of a recovered fault. With `recover: manual` an active route waits for an
- * operator. A repair that would damage healthy lists has no minimum duration. */
+ * operator. */
 static void recover(struct ek_controller *c, const struct ek_finding *f, int64_t time_ms)
 {
     bool acts = does_something(c, f->feature, f->cell);
-    const struct ek_plan_entry *entry = ek_plan_entry_at(&c->desired, f->feature, f->cell);
     if (c->setup.rules->recover_auto || !acts) {
-        if (entry && changes_healthy_lists(entry))
-            ek_plan_end(&c->desired, f->feature, f->cell, time_ms, 0);
-        else
-            start_end(c, f, time_ms);
+        start_end(c, f, time_ms);
         return;
     }
     ek_plan_await(&c->desired, f->feature, f->cell);
