@@ -86,17 +86,26 @@ bool ek_url_is_loopback(const char *url)
     return loopback;
 }
 
+/* Return whether the URL has one of the parts, apart from the path of the root. */
+static bool has_part(CURLU *u, const CURLUPart *parts, size_t count, int *rc)
+{
+    bool found = false;
+    for (size_t i = 0; i < count; i++) {
+        char *part = get_part(u, parts[i], rc);
+        found = found || (part && strcmp(part, "/") != 0);
+        curl_free(part);
+    }
+    return found;
+}
+
 bool ek_url_has_user(const char *url)
 {
+    static const CURLUPart user[] = {CURLUPART_USER, CURLUPART_PASSWORD};
     CURLU *u;
     int rc = parse(url, &u);
-    char *user = rc ? NULL : get_part(u, CURLUPART_USER, &rc);
-    char *password = rc ? NULL : get_part(u, CURLUPART_PASSWORD, &rc);
-    bool has_user = rc || user || password;
-    curl_free(user);
-    curl_free(password);
+    bool has_user = !rc && has_part(u, user, sizeof user / sizeof *user, &rc);
     curl_url_cleanup(u);
-    return has_user;
+    return rc || has_user;
 }
 
 int ek_url_redact(const char *url, char out[EK_URL_REDACTED_BYTES])
@@ -104,7 +113,6 @@ int ek_url_redact(const char *url, char out[EK_URL_REDACTED_BYTES])
     static const CURLUPart hidden[] = {CURLUPART_PATH, CURLUPART_QUERY, CURLUPART_FRAGMENT,
                                        CURLUPART_USER, CURLUPART_PASSWORD};
     CURLU *u;
-    bool more = false;
     snprintf(out, EK_URL_REDACTED_BYTES, "***");
     int rc = parse(url, &u);
     if (rc)
@@ -112,11 +120,7 @@ int ek_url_redact(const char *url, char out[EK_URL_REDACTED_BYTES])
     char *scheme = get_part(u, CURLUPART_SCHEME, &rc);
     char *host = get_part(u, CURLUPART_HOST, &rc);
     char *port = get_part(u, CURLUPART_PORT, &rc);
-    for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++) {
-        char *part = get_part(u, hidden[i], &rc);
-        more = more || (part && strcmp(part, "/") != 0);
-        curl_free(part);
-    }
+    bool more = has_part(u, hidden, sizeof hidden / sizeof *hidden, &rc);
     if (!rc)
         snprintf(out, EK_URL_REDACTED_BYTES, "%s://%s%s%s%s", scheme, host, port ? ":" : "",
                  port ? port : "", more ? "/***" : "");
