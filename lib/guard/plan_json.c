@@ -253,13 +253,6 @@ static void add_level(struct writing *t)
     ek_json_close(&t->w, '}');
 }
 
-/* Return whether the repair depends on the usual level. */
-static bool uses_level(enum ek_repair_by by)
-{
-    return by == EK_REPAIR_LIST || by == EK_REPAIR_ITEM || by == EK_REPAIR_LEVEL ||
-           by == EK_REPAIR_MISSING || by == EK_REPAIR_ZERO || by == EK_REPAIR_ALL;
-}
-
 /* Add the class of the finding. Its factor changes with each measurement and is no part of the
  * plan.
  */
@@ -274,7 +267,7 @@ static void add_class(struct writing *t)
 
 static void add_repair(struct writing *t)
 {
-    bool level = uses_level(t->repair.by);
+    bool level = ek_repair_uses_level(t->repair.by);
     if (t->repair.by == EK_REPAIR_UNKNOWN)
         return;
     add_query_features(t, level);

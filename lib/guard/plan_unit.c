@@ -329,12 +329,6 @@ static enum ek_repair_by parse_by(const char *name)
     return EK_REPAIR_UNKNOWN;
 }
 
-static bool uses_level(enum ek_repair_by by)
-{
-    return by == EK_REPAIR_LIST || by == EK_REPAIR_ITEM || by == EK_REPAIR_LEVEL ||
-           by == EK_REPAIR_MISSING || by == EK_REPAIR_ZERO || by == EK_REPAIR_ALL;
-}
-
 /* Read the numbers of a repair, for which the writer leaves out 1. */
 static int read_numbers(const struct reading *r, yyjson_val *from, struct ek_plan_repair *out)
 {
@@ -362,7 +356,7 @@ static int read_repair(const struct reading *r, yyjson_val *from, struct ek_plan
     out->by = parse_by(yyjson_get_str(yyjson_obj_get(repair, "by")));
     if (out->by == EK_REPAIR_UNKNOWN)
         return invalid(r, "by");
-    if (uses_level(out->by) && !yyjson_is_obj(yyjson_obj_get(from, "level")))
+    if (ek_repair_uses_level(out->by) && !yyjson_is_obj(yyjson_obj_get(from, "level")))
         return invalid(r, "level");
     int rc = read_manifest(r, from);
     if (!rc)

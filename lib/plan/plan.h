@@ -45,6 +45,13 @@ enum ek_repair_by {
     EK_REPAIR_COUNT
 };
 
+/* Return whether the repair depends on the usual level. */
+static inline bool ek_repair_uses_level(enum ek_repair_by by)
+{
+    return by == EK_REPAIR_LIST || by == EK_REPAIR_ITEM || by == EK_REPAIR_LEVEL ||
+           by == EK_REPAIR_MISSING || by == EK_REPAIR_ZERO || by == EK_REPAIR_ALL;
+}
+
 /* Known correction of a fault. */
 struct ek_plan_repair {
     double factor;        /* for comparisons: divide the value by it; NaN: unknown */
