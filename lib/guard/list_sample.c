@@ -12,8 +12,9 @@ struct cell {
 
 struct ek_list_sample {
     int cells;
-    int64_t since_ms;  /* start of the period; -1: no list yet */
-    struct cell *cell; /* [cells] */
+    struct ek_event_clock clock; /* unlike that of the guard, lists alone advance it */
+    int64_t since_ms;            /* start of the period; -1: no list yet */
+    struct cell *cell;           /* [cells] */
 };
 
 int ek_list_sample_new(struct ek_list_sample **out, int cells)
@@ -83,10 +84,11 @@ void ek_list_sample_reset_cell(struct ek_list_sample *s, int cell)
 void ek_guard_choose(struct ek_guard *g, struct ek_context *c, uint64_t key)
 {
     int16_t cells[EK_CELLS_PER_LIST];
+    struct ek_list_sample *s = g->sample;
     const struct ek_cells *registry = ek_detector_registry(g->detector);
     if (g->assembly)
         return;
     ek_cells_find(registry, &c->query, cells);
-    c->observed =
-        ek_list_sample_choose(g->sample, cells, 1 + ek_cells_dimensions(registry), g->time_ms, key);
+    int64_t time_ms = ek_event_clock_list(&s->clock, c->query.time_ms);
+    c->observed = ek_list_sample_choose(s, cells, 1 + ek_cells_dimensions(registry), time_ms, key);
 }

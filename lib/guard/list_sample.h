@@ -2,9 +2,9 @@
  *
  * All lists of a cell are observed while fewer than 2 * EK_LIST_SAMPLE_RATE come per second, above
  * that one of a power of two, the largest that leaves EK_LIST_SAMPLE_RATE. The rate is that of the
- * last EK_LIST_SAMPLE_MS or more of event time, so it is the rate of the traffic, also while a
- * backlog is read, and the same in a replay. A new cell, and all cells after a restart or a step
- * back of the time, observe all lists at first.
+ * last EK_LIST_SAMPLE_MS or more of event time, which only lists advance, so it is the rate of the
+ * traffic, also while a backlog is read or the program pauses, and the same in a replay. A new
+ * cell, and all cells after a restart or a step back of the time, observe all lists at first.
  *
  * A list is chosen by its key, which must not depend on its contents, such as a hash of its place
  * in the topic. The cells of a list compare the same key with powers of two, and all traffic has
