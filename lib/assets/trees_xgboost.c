@@ -159,7 +159,9 @@ static int read_learner(struct xgboost *x, yyjson_val *learner)
 
 /* ----------------------------------------------------------------- trees */
 
-/* Add the category sets of a tree, and mark their nodes. */
+static const double NO_SET = -1; /* the threshold of a node without categories */
+
+/* Add the category sets of a tree, and set the thresholds of their nodes to the set numbers. */
 static int read_categories(struct xgboost *x, yyjson_val *tree, size_t nodes)
 {
     yyjson_val *node = yyjson_obj_get(tree, "categories_nodes");
@@ -168,6 +170,8 @@ static int read_categories(struct xgboost *x, yyjson_val *tree, size_t nodes)
     size_t used = 0;
     if (yyjson_arr_size(node) != yyjson_arr_size(size))
         return tree_fail(x, "categories_sizes");
+    for (size_t i = 0; i < nodes; i++)
+        x->b->raw[i].threshold = NO_SET;
     for (size_t i = 0; i < yyjson_arr_size(node); i++) {
         int64_t number = integer_at(yyjson_arr_get(node, i));
         int64_t count = integer_at(yyjson_arr_get(size, i));
@@ -271,10 +275,12 @@ static int read_node(struct xgboost *x, const struct tree_arrays *a, struct ek_r
     if (missing_left < 0 || missing_left > 1)
         return tree_fail(x, "default_left");
     n->split = (uint32_t)column | (missing_left ? EK_NODE_MISSING_LEFT : 0);
-    if (is_category)
-        n->split |= EK_NODE_CATEGORY; /* `threshold` is set */
-    else
+    if (!is_category)
         n->threshold = (double)nextafterf(condition, -INFINITY);
+    else if (n->threshold <= NO_SET)
+        return tree_fail(x, "categories_nodes");
+    else
+        n->split |= EK_NODE_CATEGORY;
     return EK_OK;
 }
 

@@ -370,6 +370,18 @@ START_TEST(the_condition_of_a_categorical_split_may_be_nan)
 }
 END_TEST
 
+START_TEST(a_categorical_split_needs_its_categories)
+{
+    const char *text = CATEGORICAL("1.0", "2.5");
+    char bad[2000];
+    const char *from = strstr(text, "\"categories\":[3]"), *to = strstr(text, "\"default_left");
+    int n = snprintf(bad, sizeof bad,
+                     "%.*s\"categories\":[],\"categories_nodes\":[],\"categories_sizes\":[],%s",
+                     (int)(from - text), text, to);
+    check_refused(bad, (size_t)n, "model.txt: tree 0: invalid or missing 'categories_nodes'");
+}
+END_TEST
+
 /* Each part of a file, and files that only resemble a model. */
 START_TEST(truncated_and_other_files_are_refused)
 {
@@ -494,7 +506,8 @@ Suite *suite_trees(void)
         default_names_are_no_names, lightgbm_files_are_checked,
         category_sets_of_lightgbm_are_checked, nodes_that_the_root_does_not_reach_are_no_tree,
         xgboost_files_are_checked, categories_and_weights_of_xgboost_are_checked,
-        the_condition_of_a_categorical_split_may_be_nan, truncated_and_other_files_are_refused,
+        the_condition_of_a_categorical_split_may_be_nan,
+        a_categorical_split_needs_its_categories, truncated_and_other_files_are_refused,
         a_model_file_with_trees_loads_as_a_model, a_model_has_100000_trees,
         a_model_file_has_128_mib);
 }
