@@ -118,5 +118,10 @@ quiet "$EK" normalize -m mine.yaml --letor train.txt --method zscore -o from-fil
 cmp from-pipe.yaml from-file.yaml
 # A damaged list after valid ones leaves no partial file.
 { cat test.txt && echo 'x qid:1 1:2'; } >torn.txt
-refused 1 "torn.txt:" normalize -m features.yaml --letor test.txt --apply torn.txt --output-data half.txt
-[ ! -e half.txt ] || fail "half of it was written"
+refused 1 "torn.txt:" normalize -m features.yaml --letor test.txt -o half.yaml --report half.svg --apply torn.txt --output-data half.txt
+[ ! -e half.txt ] && [ ! -e half.yaml ] && [ ! -e half.svg ] || fail "half of it was written"
+# A file without lists, or standard input that was read already, is no result.
+: >none.txt
+refused 1 "none.txt: the file has no lists" normalize -m features.yaml --letor test.txt --apply none.txt --output-data half.txt
+refused 1 "-: the file has no lists" normalize -m features.yaml --letor - --apply - --output-data half.txt <test.txt
+[ ! -e half.txt ] || fail "an empty file was written"

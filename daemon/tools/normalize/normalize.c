@@ -354,7 +354,7 @@ static int write_file(struct output *o, const char *path, struct ek_progress *pr
 {
     struct ek_letor *letor;
     bool more = true;
-    uint64_t done, total;
+    uint64_t done, total, before = o->lists;
     int rc = ek_letor_open(&letor, o->c->manifest, path, e);
     if (rc)
         return rc;
@@ -365,6 +365,8 @@ static int write_file(struct output *o, const char *path, struct ek_progress *pr
         ek_letor_position(letor, &done, &total);
         ek_progress_update(progress, done, total, path);
     }
+    if (!rc && o->lists == before)
+        rc = ek_fail_at(e, EK_EFORMAT, path, 0, 0, "the file has no lists");
     ek_letor_close(letor);
     if (rc == EK_EFORMAT)
         ek_kind_explain(path, EK_KIND_LETOR, e);
@@ -396,6 +398,7 @@ static int apply_choices(const struct ek_choices *c, const struct ek_normalize_a
                          struct ek_error *e)
 {
     struct output o = {.c = c, .missing = a->missing_zero ? 0 : NAN};
+    struct ek_writer *manifest = NULL;
     struct ek_buf about;
     ek_buf_init(&about, EK_YAML_BYTES_MAX);
     ek_buf_init(&o.text, LISTS_BYTES_MAX);
@@ -406,10 +409,16 @@ static int apply_choices(const struct ek_choices *c, const struct ek_normalize_a
     if (!rc)
         rc = ek_manifest_parse(&o.manifest, "the scaled manifest", (const char *)about.data,
                                about.length, e);
+    if (!rc && a->output_manifest)
+        rc = ek_writer_open(&manifest, a->output_manifest, e);
+    if (!rc && manifest)
+        rc = ek_writer_write(manifest, about.data, about.length, e);
     if (!rc)
         rc = write_all(&o, a, e);
-    if (!rc && a->output_manifest)
-        rc = ek_file_write_bytes(a->output_manifest, about.data, about.length, e);
+    if (rc)
+        ek_writer_abandon(manifest);
+    else if (manifest)
+        rc = ek_writer_close(manifest, e);
     ek_list_release(&o.in);
     ek_list_release(&o.out);
     ek_hash_set_release(&o.ids);
@@ -514,12 +523,12 @@ static int load(struct ek_normalize_args *a, struct ek_manifest **m)
 static int write_results(struct ek_normalize_args *a, const struct ek_choices *c)
 {
     int rc = EK_OK;
-    if (a->output)
+    if (a->output_data) /* first, because a damaged line leaves all files as they are */
+        rc = apply_choices(c, a, &a->e);
+    if (!rc && a->output)
         rc = write_manifest(c, a->manifest, &a->text, a->output, &a->e);
     if (!rc && a->report)
         rc = report_choices(c, a->report, &a->e);
-    if (!rc && a->output_data)
-        rc = apply_choices(c, a, &a->e);
     bool stdout_used = ek_is_stdout(a->output) || ek_is_stdout(a->report) ||
                        ek_is_stdout(a->output_data) || ek_is_stdout(a->output_manifest);
     if (rc)
