@@ -31,6 +31,8 @@ quiet "$EK" convert --manifest hotel.yaml --letor a.txt --segment arm=A,B --faul
 	-o v.msg
 if grep -qF "changed no list" chatter; then fail "arm B was not hit"; fi
 quiet "$EK" convert --manifest hotel.yaml --letor a.txt --fault price=+1median -o w.msg
+refused 2 "a fault that depends on the values of the lists reads them twice: name a file instead of '-'" \
+	convert --manifest hotel.yaml --letor - --fault price=+1median -o x.msg <a.txt
 
 # Sources: one per item at random; a fault is limited to its source, and lists without sources stay unchanged.
 quiet "$EK" convert --manifest hotel.yaml --letor a.txt --sources 2 -o mixed.msg
