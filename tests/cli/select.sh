@@ -100,7 +100,7 @@ quiet "$EK" select --watch --manifest shop.yaml --model m.safetensors --data val
 grep -qE '^money +20% .* main$' said || fail "$(cat said)"
 quiet "$EK" check --manifest shop.yaml rules.yaml
 [ "$(grep -c '^  # .* a year to change unit' rules.yaml)" = 5 ] || fail "$(cat rules.yaml)"
-grep -qE '^  "noise": \{.*scale: alert' rules.yaml || fail "noise cannot be routed: $(cat rules.yaml)"
+grep -qE '^  "noise": \{.*scale: alert, power: alert, offset: alert, sign: alert' rules.yaml || fail "noise is acted on: $(cat rules.yaml)"
 quiet "$EK" select --watch --manifest shop.yaml --model m.safetensors --data vali.txt --prior main=0 --prior length=1 --json
 grep -q '"name":"reversed","kind":"length","chance":1,' said || fail "$(cat said)"
 grep -q '"name":"main","kind":"money","chance":0,.*"shift":"x100","unit":"cents"' said || fail "$(cat said)"
