@@ -56,7 +56,7 @@ static const struct argp_option OPTIONS[] = {
      "Spearman's correlation over all items, or its mean over lists (items)", 0},
     {"cutoff", KEY_CUTOFF, "K", 0, "Cutoff of NDCG for relevance, importance and impact (10)", 0},
     {"repeats", KEY_REPEATS, "N", 0, "Shuffles per feature of --method importance (5)", 0},
-    {"epochs", KEY_EPOCHS, "N", 0, "Epochs of each training (default: of the manifest)", 0},
+    {"epochs", KEY_EPOCHS, "N", 0, "Epochs of each training (default: of the manifest; nfs: 15)", 0},
     {"scatter", KEY_SCATTER, "FILE", 0, "Picture (SVG): relevance against redundancy", 0},
     {"dendrogram", KEY_DENDROGRAM, "FILE", 0, "Picture (SVG): clusters of the features", 0},
     {"watch", KEY_WATCH, NULL, 0,
