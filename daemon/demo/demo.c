@@ -688,8 +688,8 @@ static int with_pipeline(struct demo *d)
 
 static int run(struct demo *d)
 {
-    static const int numbers[] = {SIGINT, SIGTERM};
-    ek_signals_begin(&d->stop.signals, numbers, 2);
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP /* the terminal was closed */};
+    ek_signals_begin(&d->stop.signals, numbers, sizeof numbers / sizeof *numbers);
     ek_demo_view_init(&d->screen, stdout);
     ek_demo_report_init(&d->report);
     int rc = d->listen ? ek_http_check_address(d->listen, &d->e) : EK_OK;
