@@ -324,6 +324,8 @@ static int fetch(struct fetch *f, int64_t key, struct ek_message_schema **out)
             return rc;
         const struct timespec pause = {pause_ms / 1000, pause_ms % 1000 * 1000000};
         nanosleep(&pause, NULL);
+        if (ek_now_ms() >= f->deadline_ms)
+            return rc;
         pause_ms *= 2;
     }
 }

@@ -138,7 +138,7 @@ START_TEST(a_schema_is_fetched_once_with_the_user_and_shared)
     struct registry r = {.paths = {"/schemas/ids/7"}, .bodies = {list}};
     struct ek_error e;
     registry_open(&r);
-    struct ek_schema_source *s = open_source(&r, 2000, 10), *again = open_source(&r, 2000, 10);
+    struct ek_schema_source *s = open_source(&r, 60000, 10), *again = open_source(&r, 60000, 10);
     ck_assert_ptr_eq(s, again);
     const struct ek_message_schema *schema = find(s, 7, &e);
     ck_assert_ptr_nonnull(schema);
@@ -163,7 +163,7 @@ START_TEST(references_are_resolved)
                          .bodies = {list, item}};
     struct ek_error e = {0};
     registry_open(&r);
-    struct ek_schema_source *s = open_source(&r, 2000, 10);
+    struct ek_schema_source *s = open_source(&r, 60000, 10);
     ck_assert_msg(find(s, 7, &e) != NULL, "%s", e.message);
     ck_assert_int_eq(atomic_load(&r.requests), 2);
     ek_schema_source_close(s);
@@ -193,7 +193,7 @@ START_TEST(descriptors_are_fetched_for_each_type_of_the_frame)
                          .bodies = {list, item}};
     struct ek_error e = {0};
     registry_open(&r);
-    struct ek_schema_source *s = open_encoding(&r, 2000, 10, EK_MESSAGES_PROTOBUF);
+    struct ek_schema_source *s = open_encoding(&r, 60000, 10, EK_MESSAGES_PROTOBUF);
     ck_assert_ptr_null(find(s, ek_schema_key(7, 0), &e));
     ck_assert_ptr_nonnull(strstr(e.message,
                                  "schema id 7: 'message.items' is 'items', but the schema "
@@ -228,7 +228,7 @@ START_TEST(answers_without_descriptors_are_refused_with_the_reason)
                              .bodies = {bad[i].body}};
         struct ek_error e;
         registry_open(&r);
-        struct ek_schema_source *s = open_encoding(&r, 2000, 10, EK_MESSAGES_PROTOBUF);
+        struct ek_schema_source *s = open_encoding(&r, 60000, 10, EK_MESSAGES_PROTOBUF);
         ck_assert_ptr_null(find(s, 7, &e));
         ck_assert_str_eq(e.message, bad[i].message);
         ek_schema_source_close(s);
@@ -242,7 +242,7 @@ START_TEST(an_unknown_id_is_asked_for_once)
     struct registry r = {0};
     struct ek_error e;
     registry_open(&r);
-    struct ek_schema_source *s = open_source(&r, 2000, 10);
+    struct ek_schema_source *s = open_source(&r, 60000, 10);
     for (int i = 0; i < 3; i++) {
         ck_assert_ptr_null(find(s, 9, &e));
         ck_assert_int_eq(e.code, EK_EFORMAT);
@@ -261,7 +261,7 @@ START_TEST(many_unknown_ids_are_no_flood_of_requests)
     struct registry r = {0};
     struct ek_error e;
     registry_open(&r);
-    struct ek_schema_source *s = open_source(&r, 2000, 10);
+    struct ek_schema_source *s = open_source(&r, 60000, 10);
     for (int i = 0; i < 1000; i++)
         ck_assert_ptr_null(find(s, i, &e));
     ck_assert_int_lt(atomic_load(&r.requests), 200);
@@ -330,7 +330,7 @@ START_TEST(garbage_is_refused_with_its_reason)
         struct registry r = {.paths = {"/schemas/ids/7"}, .bodies = {bad[i].body}};
         struct ek_error e;
         registry_open(&r);
-        struct ek_schema_source *s = open_source(&r, 2000, 10);
+        struct ek_schema_source *s = open_source(&r, 60000, 10);
         ck_assert_ptr_null(find(s, 7, &e));
         ck_assert_msg(
             !strncmp(e.message + strlen("schema id 7: "), bad[i].message, strlen(bad[i].message)),
@@ -362,7 +362,7 @@ START_TEST(no_more_schemas_are_cached_than_the_limit)
     struct registry r = {.paths = {"/schemas/ids/7", "/schemas/ids/8"}, .bodies = {list, list}};
     struct ek_error e;
     registry_open(&r);
-    struct ek_schema_source *s = open_source(&r, 2000, 1);
+    struct ek_schema_source *s = open_source(&r, 60000, 1);
     ck_assert_ptr_nonnull(find(s, 7, &e));
     ck_assert_ptr_null(find(s, 8, &e));
     ck_assert_str_eq(e.message, "schema id 8: more than 1 schemas; raise 'message.registry.cache'");
@@ -393,7 +393,7 @@ START_TEST(threads_wait_for_one_request)
     pthread_t thread[THREADS];
     struct seeker seeker[THREADS];
     registry_open(&r);
-    struct ek_schema_source *s = open_source(&r, 5000, 10);
+    struct ek_schema_source *s = open_source(&r, 60000, 10);
     for (int i = 0; i < THREADS; i++) {
         seeker[i] = (struct seeker){s, NULL};
         ck_assert(!pthread_create(&thread[i], NULL, seek, &seeker[i]));
