@@ -56,7 +56,7 @@ class Checker:
 
 
 def read(address, path):
-    with urllib.request.urlopen(address + path, timeout=10) as response:
+    with urllib.request.urlopen(address + path, timeout=180) as response:
         return json.load(response)
 
 

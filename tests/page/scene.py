@@ -59,7 +59,7 @@ def tell(daemon, what, **words):
     """Send a command with the token, as another client. Return the response."""
     request = urllib.request.Request(f"http://{daemon.http}/api/v1/{what}", json.dumps(words).encode(), {
         "Content-Type": "application/json", "Authorization": f"Bearer {TOKEN}"})
-    with urllib.request.urlopen(request, timeout=10) as answer:
+    with urllib.request.urlopen(request, timeout=180) as answer:
         return json.load(answer)
 
 

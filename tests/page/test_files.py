@@ -17,7 +17,7 @@ class Files(unittest.TestCase):
         cls.scene = kept.found()
 
     def ask(self, path, method="GET", **headers):
-        connection = http.client.HTTPConnection(self.scene.daemon.http, timeout=10)
+        connection = http.client.HTTPConnection(self.scene.daemon.http, timeout=180)
         connection.request(method, path, headers={name.replace("_", "-"): value for name, value in headers.items()})
         answer = connection.getresponse()
         body = answer.read()

@@ -152,8 +152,8 @@ class Ranker(Hotel):
         # A shell starts background processes without this handler.
         self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
         timer = threading.Timer(.3, os.kill, (os.getpid(), signal.SIGINT))
-        timer.start()
         with self.assertRaises(KeyboardInterrupt):
+            timer.start()
             self.ranker(epochs=100000).fit(*self.lists)
         timer.join()
 

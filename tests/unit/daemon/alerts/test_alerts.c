@@ -179,7 +179,7 @@ START_TEST(a_sink_that_hangs_does_not_hold_up_the_end_and_what_it_misses_is_coun
     fire(&w, "price", "c-1");
     web_sink_wait(&deaf, 1);
     fire(&w, "rating", "c-2");
-    web_sink_wait(&good, 2); /* independent of the first sink */
+    wait_for(&w, "{sink=\"webhook-2\",result=\"sent\"} 2\n"); /* independent of the first sink */
     stop(&w);
     ck_assert_ptr_nonnull(strstr(w.text, "event=alerts_undelivered pending=2"));
     web_sink_close(&deaf);
@@ -199,7 +199,7 @@ START_TEST(a_name_that_nobody_answers_for_holds_up_nobody)
     fire(&w, "price", "c-1");
     sem_wait(&resolver.asked);
     fire(&w, "rating", "c-2");
-    web_sink_wait(&good, 2);
+    wait_for(&w, "{sink=\"webhook-2\",result=\"sent\"} 2\n");
     stop(&w); /* while the name is being resolved */
     ck_assert_ptr_nonnull(strstr(w.text, "event=alerts_undelivered pending=2"));
     sem_post(&resolver.go);

@@ -54,7 +54,7 @@ static rd_kafka_t *producer(struct scene *s)
     rd_kafka_conf_set(conf, "bootstrap.servers", rd_kafka_mock_cluster_bootstraps(s->cluster), NULL,
                       0);
     rd_kafka_conf_set(conf, "transactional.id", "test", NULL, 0);
-    rd_kafka_conf_set(conf, "transaction.timeout.ms", "5000", NULL, 0);
+    rd_kafka_conf_set(conf, "transaction.timeout.ms", "60000", NULL, 0);
     return make(conf);
 }
 

@@ -376,6 +376,7 @@ START_TEST(a_stop_with_messages_in_rings_sends_and_commits_exactly_what_was_read
     struct ek_stage_stats t;
     begin_spread(&s);
     set(&s, "pipeline.workers", "2");
+    set(&s, "service.shutdown_timeout", "60s");
     feed(&s, 0, MANY);
     start(&s);
     do
