@@ -256,7 +256,7 @@ class SlowSockets(Case):
     def test_keep_no_probe_out(self):
         import socket
         source, target = WORLD.topics(1)
-        with Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder) as d:
+        with Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, http="request_timeout: 300s") as d:
             d.wait_ready()
             host, port = d.http.split(":")
             over, links = threading.Event(), {}
@@ -286,7 +286,7 @@ class SlowSockets(Case):
                 eventually("they are open", lambda: len(links) > 60)
                 failed = 0
                 for _ in range(15):
-                    failed += d.get("/ping", 5)[0] != 200
+                    failed += d.get("/ping")[0] != 200
                     time.sleep(.4)
                 print(f"\n    {failed} of 15 probes failed", end="")
                 self.assertEqual(failed, 0)

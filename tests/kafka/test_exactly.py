@@ -194,9 +194,10 @@ class Together(Once):
             first.wait_ready().wait_handled(1000)
             with daemon(source, target) as twin:
                 eventually("the twin runs", lambda: "started" in twin.log())
-                time.sleep(1)
-                WORLD.send(source, frames[1000:])
+                sender = WORLD.sender(source, frames[1000:], 50)  # the first has offsets to commit for 20 s
+                sender.start()
                 self.assertEqual(first.wait_end(), 78)
+                sender.join()
                 self.assertIn("service.instance", first.log())
                 eventually("the twin has it all", lambda: twin.json("/api/v1/status")["partitions"] == 2)
                 twin.wait_drained()

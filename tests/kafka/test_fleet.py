@@ -1,7 +1,9 @@
 """Fleet of instances: findings equal those of one instance, and one plan at a time, while members join and leave."""
+import functools
 import itertools
 import json
 import os
+import re
 import signal
 import time
 import unittest
@@ -62,6 +64,40 @@ def paced(values, partitions, rate):
     return frames
 
 
+class Instance(Daemon):
+    """Instance of a fleet. Notes in the class whether any instance got a plan after its start."""
+    late = False
+
+    def look(self):
+        if self.process.poll() is None:
+            found = re.search(r"^evenkeel_fleet_plans_late_total (\d+)", self.get("/metrics", 20)[1], re.M)
+            Instance.late |= bool(found and int(found[1]))
+
+    def stop(self, *more, **named):
+        self.look()
+        return super().stop(*more, **named)
+
+    def __exit__(self, *failure):
+        self.look()
+        super().__exit__(*failure)
+
+
+def unless_late(test):
+    """Repeat a test twice at most if it fails and a plan came late: if the machine stands still for two seconds, an
+    instance cannot know the plan, and scores the lists under its last one."""
+    @functools.wraps(test)
+    def run(self):
+        for repeats in (2, 1, 0):
+            Instance.late = False
+            try:
+                return test(self)
+            except AssertionError:
+                if not repeats or not Instance.late:
+                    raise
+                print("\n    a plan came late: once more", end="")
+    return run
+
+
 class Fleet:
     """Topics for a fleet of instances; the broker may check ACLs."""
 
@@ -74,9 +110,9 @@ class Fleet:
 
     def instance(self, name, message="time_ms: none", rules_path=None, **more):
         """Return an instance that uses message timestamps as event time."""
-        return Daemon(WORLD.folder, self.broker, self.source, self.target, WORLD.folder,
-                      rules=rules_path or rules(), model=model(), instance=name, alerts=self.alerts,
-                      message=message, fleet=f"topic: {self.plan}, report_interval: {int(TICK * 1000)}ms, leader_timeout: {SILENT}s", **more)
+        return Instance(WORLD.folder, self.broker, self.source, self.target, WORLD.folder,
+                        rules=rules_path or rules(), model=model(), instance=name, alerts=self.alerts,
+                        message=message, fleet=f"topic: {self.plan}, report_interval: {int(TICK * 1000)}ms, leader_timeout: {SILENT}s", **more)
 
     def endless(self, values, rate, partitions):
         return WORLD.endless(self.source, values, rate, partitions, self.broker, timed=True)
@@ -143,6 +179,7 @@ class OnePlan(unittest.TestCase):
 class OneToThreeToOne(OnePlan):
     COUNT, FAULTY, RATE = 6600, 3600, 300
 
+    @unless_late
     def test_nothing_is_lost_and_the_fleet_finds_what_one_instance_does(self):
         fleet = Fleet(3)
         values = lists(self.COUNT, self.FAULTY)
@@ -206,6 +243,7 @@ class TheDecider(OnePlan):
         self.assertGreater(len(arm), self.THEN // 4)
         self.assertEqual([numbers([f]) for f in arm if f.header("ek-action") != "routed"], [])
 
+    @unless_late
     def test_is_followed_when_it_is_killed_and_the_plan_stays(self):
         fleet = Fleet(2)
         with fleet.endless(coming(self.COUNT, self.FAULTY), self.RATE, 2) as stream, \
@@ -267,6 +305,7 @@ class AFleetThatKeepsItsState(OnePlan):
         found = instance.json("/api/v1/incidents")
         self.assertEqual([(i["feature"], i["state"], i["times"], i["to_ms"]) for i in found], [("price", "mitigated", 1, None)])
 
+    @unless_late
     def test_counts_each_list_once_and_goes_on_with_its_plan_over_a_restart(self):
         fleet = Fleet(2)
         test_state.state_topic(fleet.target, 2)
@@ -308,6 +347,7 @@ class AFleetThatKeepsItsState(OnePlan):
 class AFleetThatDeliversOnce(OnePlan):
     COUNT, FAULTY, RATE = 6000, 900, 350
 
+    @unless_late
     def test_puts_each_list_out_once_under_one_plan_when_the_decider_is_killed(self):
         fleet = Fleet(2)
         once = {"delivery": "exactly_once"}
@@ -342,6 +382,7 @@ class AFleetOfItems(OnePlan):
                                           f"--fault=price=x100,from={self.FAULTY},arm=B", "-o", path))
         return test_items.interleaved(messages_of(path), 1)
 
+    @unless_late
     def test_finds_list_by_list_what_comes_item_by_item_and_a_query_has_one_plan(self):
         fleet, mixed = Fleet(2), self.items()
         frames = paced([raw for raw, _ in mixed], 2, self.RATE)
@@ -392,8 +433,8 @@ class APlanThatIsNotHeard(unittest.TestCase):
             stream.start()
             wait_for("it routes", outside, lambda: status(outside)["routed"] > 20)
             version = status(outside)["plan_version"]
-            earlier = outside.log().count("event=fleet_plan_stale")  # on a slow machine, while they share the partitions
             broker.revoke("alice", *plan_rights)
+            earlier = outside.log().count("event=fleet_plan_stale")  # on a slow machine, while they share the partitions
             wait_for("it is cut off", outside, lambda: fleet_of(outside)["plan_stale"])
             self.assertEqual(outside.get("/ready")[0], 200)
             self.assertGreater(outside.metric("evenkeel_fleet_plan_age_seconds"), SILENT)

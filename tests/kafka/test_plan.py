@@ -67,7 +67,7 @@ class PlanPage(unittest.TestCase):
                 one.start()
             time.sleep(1)
             self.assertEqual(answers, [])
-            self.assertEqual(d.get("/ping", 5)[0], 200)
+            self.assertEqual(d.get("/ping")[0], 200)
             WORLD.send(source, faulty)
             for one in waiting:
                 one.join(330)

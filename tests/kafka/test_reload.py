@@ -81,6 +81,7 @@ class Reload(unittest.TestCase):
 class ReloadInAFleet(unittest.TestCase):
     COUNT, FAULTY, RATE = 4000, 1000, 500
 
+    @test_fleet.unless_late
     def test_all_act_by_the_rules_of_the_one_that_decides(self):
         path = WORLD.path("reload-fleet.yaml")
 

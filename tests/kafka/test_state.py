@@ -137,7 +137,7 @@ class StateRestart(Case):
                     self.assertGreater(before[1], 0)
                     eventually("a base was written for it",
                                lambda: d.metric("evenkeel_checkpoints_total") > 0)
-                    time.sleep(2)  # a checkpoint for the last event, and its commit
+                    time.sleep(5)  # a checkpoint for the last event, and its commit
                     d.stop(signal.SIGKILL)
                 with self.run_of(source, target, delivery, alerts=alerts, every="1h") as d:
                     d.wait_ready()
@@ -338,7 +338,7 @@ class StateRefused(Case):
         with daemon(source, target, "at_least_once", every="1h") as d:
             d.wait_ready().wait_handled(400)
             d.wait_drained()
-            time.sleep(2)  # until the offsets are committed
+            time.sleep(5)  # until the offsets are committed
             d.stop(signal.SIGKILL)
         WORLD.broker.empty(source, 0, 300)
         with daemon(source, target, "at_least_once", every="1h") as d:
