@@ -19,8 +19,7 @@ enum { EK_FLEET_TEXT_MAX = 1024, EK_FLEET_NAME_MAX = 200 };
 /* Limit of times in records: distance from 1970 in ms. */
 #define EK_FLEET_TIME_MAX ((int64_t)1 << 53)
 
-/* Fourth byte of a record. The first three are EK4, in earlier versions EK3 and EK2, and EKF in
- * version 1. */
+/* Fourth byte of a record. The first three are EK and the version. */
 enum ek_fleet_kind {
     EK_FLEET_REPORT = 'T',
     EK_FLEET_PLAN = 'P',
@@ -35,8 +34,8 @@ enum ek_fleet_kind {
 void ek_record_writer_start(struct ek_serialize *w, struct ek_buf *buf, enum ek_fleet_kind kind);
 /* Append the checksum. Return 0 or the error of the record; on error the record is removed. */
 int ek_record_writer_finish(struct ek_serialize *w);
-/* Open a record. Return 0, or EK_EFORMAT unless it is complete, of this kind and of version 2 to 4,
- * with a valid checksum. Version 2 has no accepts, version 3 no incidents. */
+/* Open a record. Return 0, or EK_EFORMAT unless it is complete, of this kind and version, with a
+ * valid checksum. */
 int ek_record_reader_open(struct ek_serialize *w, const void *bytes, size_t length,
                           enum ek_fleet_kind kind, struct ek_error *e);
 /* Return whether the bytes start as a record of this kind. */
