@@ -35,7 +35,7 @@ struct fed {
 static void feed_new(struct fed *f, const struct ek_learned_limits *limits)
 {
     struct ek_error e;
-    *f = (struct fed){.factor = 1, .encoding = EK_FEATURES_JSON_MAP};
+    *f = (struct fed){.factor = 1, .encoding = EK_FEATURES_MAP};
     snprintf(f->folder, sizeof f->folder, "/tmp/ek-learned-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(f->folder));
     ck_assert_int_eq(ek_manifest_parse(&f->manifest, "hotel", ek_hotel_manifest(),
@@ -98,6 +98,7 @@ START_TEST(the_first_batch_gives_manifest_rules_and_profile_and_later_ones_doubl
     struct ek_profile *saved;
     struct ek_error e;
     feed_new(&f, &USUAL);
+    f.encoding = EK_FEATURES_JSON_MAP;
     feed(&f, FIRST - 1);
     ck_assert_int_eq(f.profiles, 0);
     ck_assert_uint_eq(ek_learned_collected(f.baseline), FIRST - 1);
