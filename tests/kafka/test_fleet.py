@@ -91,10 +91,10 @@ def unless_late(test):
             Instance.late = False
             try:
                 return test(self)
-            except AssertionError:
+            except AssertionError as failure:
                 if not repeats or not Instance.late:
                     raise
-                print("\n    a plan came late: once more", end="")
+                print(f"\n    a plan came late: once more, after {str(failure)[:200]}", end="")
     return run
 
 
