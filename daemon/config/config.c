@@ -521,11 +521,12 @@ static bool is_set(const struct ek_key_row *k, const void *base)
 }
 
 /* Print the set keys of a section as `{key: value, ...}`. */
-static void print_sink(const char *section, unsigned number, const void *base, struct ek_buf *out)
+static void print_mapping(const char *section, unsigned number, const void *base,
+                          struct ek_buf *out)
 {
     const struct ek_key_table *t = ek_config_keys();
     bool first = true;
-    ek_buf_printf(out, "  - {%s: {", section + strlen("alerts."));
+    ek_buf_text(out, "{");
     for (size_t i = 0; i < t->count; i++) {
         const struct ek_key_row *k = &t->keys[i];
         if (k->base != number || !ek_key_is_in(k, section) || !is_set(k, base))
@@ -534,7 +535,14 @@ static void print_sink(const char *section, unsigned number, const void *base, s
         first = false;
         print_value(k, base, out);
     }
-    ek_buf_text(out, "}}\n");
+    ek_buf_text(out, "}");
+}
+
+static void print_sink(const char *section, unsigned number, const void *base, struct ek_buf *out)
+{
+    ek_buf_printf(out, "  - {%s: ", section + strlen("alerts."));
+    print_mapping(section, number, base, out);
+    ek_buf_text(out, "}\n");
 }
 
 static void print_alerts(const struct ek_config *c, struct ek_buf *out)
@@ -551,19 +559,34 @@ static void print_alerts(const struct ek_config *c, struct ek_buf *out)
     }
 }
 
+/* Return whether a text of the mapping is set: numbers have defaults. */
+static bool has_text(const char *section, const struct ek_config *c)
+{
+    const struct ek_key_table *t = ek_config_keys();
+    for (size_t i = 0; i < t->count; i++)
+        if (ek_key_is_in(&t->keys[i], section) && t->keys[i].type == EK_KEY_TEXT &&
+            is_set(&t->keys[i], c))
+            return true;
+    return false;
+}
+
 static void print_section(const struct ek_config *c, const char *section, struct ek_buf *out)
 {
     const struct ek_key_table *t = ek_config_keys();
     bool first = true;
     for (size_t i = 0; i < t->count; i++) {
         const struct ek_key_row *k = &t->keys[i];
-        if (!ek_key_is_in(k, section) || !is_set(k, c))
+        bool is_mapping = k->type == EK_KEY_MAP && !k->size;
+        if (!ek_key_is_in(k, section) || !(is_mapping ? has_text(k->path, c) : is_set(k, c)))
             continue;
         if (first)
             ek_buf_printf(out, "%s:\n", section);
         first = false;
         ek_buf_printf(out, "  %s: ", ek_key_name(k));
-        print_value(k, c, out);
+        if (is_mapping)
+            print_mapping(k->path, EK_IN_CONFIG, c, out);
+        else
+            print_value(k, c, out);
         ek_buf_text(out, "\n");
     }
 }

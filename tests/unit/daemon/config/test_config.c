@@ -339,6 +339,29 @@ START_TEST(what_is_printed_reads_back_the_same_with_secrets_hidden)
 }
 END_TEST
 
+START_TEST(the_schema_registry_is_printed_without_its_secrets)
+{
+    struct ek_config *c =
+        parsed("message: {encoding: avro, registry: {url: \"http://schemas:8081\","
+               " user: ana, password: hunter2, cache: 7}}\n");
+    struct ek_buf out;
+    struct ek_error e;
+    ek_buf_init(&out, 0);
+    ck_assert_int_eq(ek_config_print(c, &out), EK_OK);
+    ck_assert_msg(strstr(ek_buf_string(&out), "  registry: {url: \"http://schemas:8081") != NULL,
+                  "%s", ek_buf_string(&out));
+    ck_assert_ptr_nonnull(
+        strstr(ek_buf_string(&out), "password: \"***\", timeout: 3s, cache: 7}\n"));
+    ck_assert_ptr_null(strstr(ek_buf_string(&out), "hunter2"));
+    ek_config_free(c);
+    ck_assert_int_eq(ek_config_parse(&c, "again", ek_buf_string(&out), out.length, NULL, &e),
+                     EK_OK);
+    ck_assert_int_eq(c->registry_cache, 7);
+    ek_buf_release(&out);
+    ek_config_free(c);
+}
+END_TEST
+
 START_TEST(each_sink_of_alerts_is_kept_and_printed_without_its_secrets)
 {
     struct ek_config *c = parsed(
@@ -532,6 +555,7 @@ Suite *suite_config(void)
         a_check_goes_on_after_a_fault, a_check_tells_what_does_not_fit_together_too,
         addresses_are_read_before_they_are_used,
         what_is_printed_reads_back_the_same_with_secrets_hidden,
+        the_schema_registry_is_printed_without_its_secrets,
         each_sink_of_alerts_is_kept_and_printed_without_its_secrets,
         sizes_and_durations_are_printed_with_units_and_read_back_equal,
         a_configuration_can_be_made_in_code, the_page_of_the_keys_is_up_to_date);
