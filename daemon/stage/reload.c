@@ -118,12 +118,6 @@ struct loading {
     bool reset_state;
 };
 
-/* Errors beyond the list's limit, or without memory, are dropped. */
-static void fault(struct ek_reload *r, const struct ek_error *e)
-{
-    ek_error_list_add(&r->faults, e);
-}
-
 static bool same_texts(const struct ek_text_list *a, const struct ek_text_list *b)
 {
     bool same = a->count == b->count;
@@ -262,10 +256,13 @@ static int check_manifest(const struct loading *l, const struct ek_assets *was,
     return EK_ECONFIG;
 }
 
-static void note(struct ek_reload *r, int rc, const struct ek_error *e)
+/* Add the error of a check that failed (rc). Errors beyond the limit of the list are dropped.
+ * Return 0 or EK_ENOMEM. */
+static int add_fault(struct ek_reload *r, int rc, const struct ek_error *why, struct ek_error *e)
 {
-    if (rc)
-        fault(r, e);
+    if (!rc || ek_error_list_add(&r->faults, why) != EK_ENOMEM)
+        return EK_OK;
+    return ek_fail(e, EK_ENOMEM, "out of memory");
 }
 
 /* Add the remaining errors of a rules file that has one reported error. */
@@ -280,7 +277,7 @@ static void find_others(struct ek_reload *r, const char *path, const struct ek_m
         ek_rules_parse_all(&rules, m, path, (const char *)text.data, text.length, &faults, NULL);
     for (size_t i = 0; i < faults.count; i++)
         if (!strstr(r->faults.errors[0].message, faults.errors[i].message))
-            fault(r, &faults.errors[i]);
+            ek_error_list_add(&r->faults, &faults.errors[i]); /* else the reload is refused, too */
     ek_rules_free(rules);
     ek_buf_release(&text);
     ek_error_list_release(&faults);
@@ -307,17 +304,19 @@ static int load_assets(struct loading *l, const struct ek_assets *was, struct ek
         find_others(l->r, l->mixed.rules, was->manifest);
     if (rc)
         return rc;
-    note(l->r, check_manifest(l, was, a, &why), &why);
-    note(l->r, check_belong(l, a, &why), &why);
-    note(l->r, check_continues(l, was->rules, a->rules, &why), &why);
+    rc = add_fault(l->r, check_manifest(l, was, a, &why), &why, e);
+    if (!rc)
+        rc = add_fault(l->r, check_belong(l, a, &why), &why, e);
+    if (!rc)
+        rc = add_fault(l->r, check_continues(l, was->rules, a->rules, &why), &why, e);
     note_mode(l, was->rules, a->rules);
     if (ek_config_lacks_model(&l->mixed, a, &why))
         ek_error_list_add(&l->r->notes, &why);
-    l->loaded = ek_asset_ref_new(a);
-    if (l->loaded)
-        return EK_OK;
-    ek_assets_free(a);
-    return ek_fail(e, EK_ENOMEM, "out of memory");
+    if (!rc && !(l->loaded = ek_asset_ref_new(a)))
+        rc = ek_fail(e, EK_ENOMEM, "out of memory");
+    if (rc)
+        ek_assets_free(a);
+    return rc;
 }
 
 static int load(struct loading *l, const struct ek_assets *was, struct ek_error *e)
@@ -329,7 +328,13 @@ static int load(struct loading *l, const struct ek_assets *was, struct ek_error 
     mix(l);
     note_sinks(l);
     rc = load_assets(l, was, e);
-    note(l->r, ek_config_tokens(&l->r->tokens, &l->mixed, &why), &why);
+    if (rc && !l->r->faults.count)
+        ek_error_list_add(&l->r->faults, e);
+    bool failed = ek_config_tokens(&l->r->tokens, &l->mixed, &why) != 0;
+    if (!rc)
+        rc = add_fault(l->r, failed, &why, e);
+    else if (failed)
+        ek_error_list_add(&l->r->faults, &why);
     l->r->log_level = (enum ek_log_level)l->mixed.log_level;
     return rc;
 }
@@ -337,7 +342,7 @@ static int load(struct loading *l, const struct ek_assets *was, struct ek_error 
 /* A file that is still being written may be read in part, and the part may be valid. A reload reads
  * again until no file was changed shortly before or while it was read, at most SETTLE_TRIES
  * times. */
-enum { SETTLE_MS = 200, SETTLE_TRIES = 25, SETTLE_FILES = 5 };
+enum { SETTLE_MS = 200, SETTLE_TRIES = 25, SETTLE_FILES = 6 };
 
 /* State of the files of a reload. */
 struct file_stamps {
@@ -348,8 +353,8 @@ struct file_stamps {
 static void read_stamps(const struct loading *l, struct file_stamps *out)
 {
     const struct ek_config *c = l->fresh ? &l->mixed : l->running;
-    const char *const files[SETTLE_FILES] = {l->running->path, c->rules, c->profile, c->model,
-                                             c->manifest};
+    const char *const files[SETTLE_FILES] = {l->running->path, c->rules,    c->profile,
+                                             c->model,         c->manifest, c->token_file};
     memset(out, 0, sizeof *out);
     for (int i = 0; i < SETTLE_FILES; i++) {
         struct stat s;
@@ -420,7 +425,7 @@ static void reload_run(struct ek_reload *r, struct ek_stage *stage, const struct
     if (!rc && !r->faults.count)
         rc = switch_assets(stage, l.loaded, actor, &r->fit, &e);
     if (rc && !r->faults.count)
-        fault(r, &e);
+        ek_error_list_add(&r->faults, &e);
     r->done = !rc && !r->faults.count;
     ek_asset_ref_release(l.loaded);
     ek_config_free(l.fresh);
