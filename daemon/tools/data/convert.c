@@ -114,8 +114,9 @@ static int fit(struct convert *c, struct ek_upstream_sim *upstream)
         return EK_OK;
     for (size_t i = 0; i < c->file_count; i++)
         if (ek_is_stdin(c->files[i]))
-            return ek_fail(&c->e, EK_EUSAGE, "a fault that depends on the values of the lists "
-                                             "reads them twice: name a file instead of '%s'",
+            return ek_fail(&c->e, EK_EUSAGE,
+                           "a fault that depends on the values of the lists "
+                           "reads them twice: name a file instead of '%s'",
                            c->files[i]);
     ek_dataset_init(&d, m->item_count, m->query_count);
     for (size_t i = 0; i < c->file_count && !rc; i++)

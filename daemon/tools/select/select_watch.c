@@ -114,8 +114,8 @@ static int write_actions(struct ek_writer *w, const struct ek_feature *f,
     enum ek_action action = care == CARE_NONE ? EK_ACT_ALERT : h->action;
     const char *word = ek_action_name(action);
     int rc = ek_writer_printf(w, e, "%sactions: {scale: %s", effects[care], word);
-    /* The built-in actions of the other classes suit a routed feature, and one that the model cannot
-     * route; but written features would be repaired, even those that do no harm. */
+    /* The built-in actions of the other classes suit a routed feature, and one that the model
+     * cannot route; but written features would be repaired, even those that do no harm. */
     if (!rc && action != EK_ACT_ROUTE && (f->routable || action == EK_ACT_ALERT))
         rc = ek_writer_printf(w, e, ", power: %s, offset: %s, sign: %s", word, word, word);
     return rc ? rc : ek_writer_printf(w, e, "}");

@@ -506,8 +506,7 @@ Suite *suite_trees(void)
         default_names_are_no_names, lightgbm_files_are_checked,
         category_sets_of_lightgbm_are_checked, nodes_that_the_root_does_not_reach_are_no_tree,
         xgboost_files_are_checked, categories_and_weights_of_xgboost_are_checked,
-        the_condition_of_a_categorical_split_may_be_nan,
-        a_categorical_split_needs_its_categories, truncated_and_other_files_are_refused,
-        a_model_file_with_trees_loads_as_a_model, a_model_has_100000_trees,
-        a_model_file_has_128_mib);
+        the_condition_of_a_categorical_split_may_be_nan, a_categorical_split_needs_its_categories,
+        truncated_and_other_files_are_refused, a_model_file_with_trees_loads_as_a_model,
+        a_model_has_100000_trees, a_model_file_has_128_mib);
 }
