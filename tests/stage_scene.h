@@ -13,8 +13,12 @@
 #include "tests/check.h"
 
 #include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { WAIT_MS = 240000, LISTS = 60, TRAINING = 100, MANY = 2000 };
 
@@ -31,7 +35,55 @@ struct scene {
     struct ek_error error;
 };
 
-static inline void train(struct scene *s, uint64_t lists)
+/* Files of trained profiles by number of lists. Each test is a process of its own; the first one
+ * that needs a profile trains it for the others. */
+enum { SHARED_PROFILES = 4, SHARED_BYTES = 4 << 20 };
+
+static struct shared_profile {
+    uint64_t lists;
+    size_t length; /* written last; 0: not trained yet */
+    char bytes[SHARED_BYTES];
+} * shared_profiles;
+
+__attribute__((constructor)) static void share_profiles(void)
+{
+    shared_profiles = mmap(NULL, SHARED_PROFILES * sizeof *shared_profiles, PROT_READ | PROT_WRITE,
+                           MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+/* Return the place of a profile, or NULL if none is left. */
+static inline struct shared_profile *find_shared(uint64_t lists)
+{
+    for (int i = 0; i < SHARED_PROFILES && shared_profiles != MAP_FAILED; i++)
+        if (shared_profiles[i].lists == lists || !shared_profiles[i].length)
+            return &shared_profiles[i];
+    return NULL;
+}
+
+static inline void save_shared(struct scene *s, struct shared_profile *to, uint64_t lists)
+{
+    char path[] = "/tmp/ek-profile-XXXXXX";
+    close(mkstemp(path));
+    ck_assert_int_eq(ek_profile_save(s->assets.profile, path, NULL), 0);
+    FILE *from = fopen(path, "rb");
+    size_t length = fread(to->bytes, 1, SHARED_BYTES, from);
+    fclose(from);
+    unlink(path);
+    to->lists = lists;
+    to->length = length < SHARED_BYTES ? length : 0;
+}
+
+static inline void load_shared(struct scene *s, const struct shared_profile *from)
+{
+    char path[] = "/tmp/ek-profile-XXXXXX";
+    FILE *to = fdopen(mkstemp(path), "wb");
+    ck_assert_uint_eq(fwrite(from->bytes, 1, from->length, to), from->length);
+    ck_assert_int_eq(fclose(to), 0);
+    ck_assert_int_eq(ek_profile_load(&s->assets.profile, path, NULL), 0);
+    unlink(path);
+}
+
+static inline void train_new(struct scene *s, uint64_t lists)
 {
     struct ek_profile_fit *fit;
     struct ek_list q;
@@ -41,10 +93,23 @@ static inline void train(struct scene *s, uint64_t lists)
         ck_assert_int_eq(ek_hotel_list(s->hotel, i, &q, NULL), 0);
         ck_assert_int_eq(ek_profile_fit_add(fit, &q, NULL), 0);
     }
-    ek_profile_free(s->assets.profile);
     ck_assert_int_eq(ek_profile_fit_finish(fit, &s->assets.profile, NULL), 0);
     ek_list_release(&q);
     ek_profile_fit_free(fit);
+}
+
+static inline void train(struct scene *s, uint64_t lists)
+{
+    struct shared_profile *shared = find_shared(lists);
+    ek_profile_free(s->assets.profile);
+    s->assets.profile = NULL;
+    if (shared && shared->length) {
+        load_shared(s, shared);
+        return;
+    }
+    train_new(s, lists);
+    if (shared)
+        save_shared(s, shared, lists);
 }
 
 static inline void make_assets(struct scene *s)
