@@ -19,7 +19,6 @@ struct check {
     const char *config;
     const char *config_manifest; /* of the configuration; NULL: none */
     struct ek_config *owner;     /* keeps config_manifest */
-    struct ek_manifest *loaded;  /* from config_manifest */
     struct ek_field_mapping field_mapping;
     struct ek_check_tests tests;
 };
@@ -110,7 +109,7 @@ static void print(const struct check *c, const struct ek_checked *f)
     ek_buf_release(&out);
 }
 
-/* Load the manifest of the option. Return false if it is invalid. */
+/* Load the manifest of an option or of the configuration. Return false if it is invalid. */
 static bool load_named(struct check *c)
 {
     struct ek_checked *f = &c->named;
@@ -127,24 +126,23 @@ static bool load_named(struct check *c)
     return f->valid;
 }
 
-/* Use the first valid manifest among the files if the option names none. */
+/* Use the first valid manifest among the files. */
 static void find_manifest(struct check *c, struct ek_checked *files)
 {
     for (int i = 0; i < c->count && !c->manifest; i++)
         if (files[i].valid && files[i].kind == EK_KIND_MANIFEST)
             c->manifest = ek_checked_manifest(&files[i]);
-    if (!c->manifest && c->config_manifest &&
-        !ek_manifest_load(&c->loaded, c->config_manifest, NULL))
-        c->manifest = c->loaded;
 }
 
 static bool check_files(struct check *c, struct ek_checked *files)
 {
     for (int i = 0; i < c->count; i++)
         ek_checked_open(&files[i], c->paths[i]);
-    bool valid = !c->manifest_path || load_named(c);
     if (!c->manifest_path)
         find_manifest(c, files);
+    if (!c->manifest_path && !c->manifest)
+        c->manifest_path = c->config_manifest;
+    bool valid = !c->manifest_path || load_named(c);
     for (int i = 0; i < c->count; i++) {
         ek_checked_run(&files[i], c->manifest, &c->tests, ek_wall_ms());
         print(c, &files[i]);
@@ -187,7 +185,6 @@ static int run(struct check *c)
         ek_checked_release(&files[i]);
     if (c->manifest_path)
         ek_checked_release(&c->named);
-    ek_manifest_free(c->loaded);
     ek_field_mapping_release(&c->field_mapping);
     ek_config_free(c->owner);
     ek_free(files);

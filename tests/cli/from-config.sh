@@ -45,6 +45,12 @@ printf 'version: 1\nfeatures: {prise: {mode: enforce}}\n' >wrong.yaml
 status=0
 "$EK" check -c stage/evenkeel.yaml wrong.yaml >said 2>&1 || status=$?
 [ $status = 78 ] && grep -q "did you mean 'price'" said || fail "check: $status $(cat said)"
+printf 'version: 1\n' >right.yaml
+quiet "$EK" check -c stage/evenkeel.yaml right.yaml
+sed 's/features\.yaml/lost.yaml/' stage/evenkeel.yaml >stage/lost-manifest.yaml
+status=0
+"$EK" check -c stage/lost-manifest.yaml right.yaml >said 2>&1 || status=$?
+[ $status = 78 ] && grep -q "lost.yaml" said || fail "check without its manifest: $status $(cat said)"
 
 # A configuration without a model, and with several topics.
 sed -i 's/, model: model.safetensors//; s/\[scored\]/[scored, other]/' stage/evenkeel.yaml
