@@ -568,7 +568,7 @@ static int read_head(const char *path, struct ek_buf *bytes, struct ek_error *e)
 {
     struct ek_reader *r = NULL;
     size_t got = 0;
-    if (!strcmp(path, "-"))
+    if (!ek_kind_can_reread(path))
         return EK_OK;
     if (ek_buf_reserve(bytes, EK_RANKER_HEAD))
         return ek_fail(e, EK_ENOMEM, "out of memory");
@@ -583,24 +583,28 @@ static int read_head(const char *path, struct ek_buf *bytes, struct ek_error *e)
 static int messages(const struct arguments *a, struct ek_error *e)
 {
     if (!a->plot) {
+        bool coverage = a->config && a->form == EK_INSPECT_TABLE;
+        if (coverage && !ek_kind_can_reread(a->path))
+            return ek_fail(e, EK_EUSAGE,
+                           "%s: the fields of --config take a second pass; name a file", a->path);
         int rc = inspect_capture(a->path, a->form, stdout, e);
-        bool coverage = !rc && a->config && a->form == EK_INSPECT_TABLE;
         if (!rc && !a->config && a->form == EK_INSPECT_TABLE)
             puts(
                 "\n--config FILE also shows which fields the messages have; --suggest-mapping and\n"
                 "--suggest-manifest propose a configuration and a manifest for them");
-        return coverage ? ek_inspect_coverage(a->path, &a->field_mapping, stdout, e) : rc;
+        return coverage && !rc ? ek_inspect_coverage(a->path, &a->field_mapping, stdout, e) : rc;
     }
     if (!a->manifest)
         return ek_fail(e, EK_EUSAGE, "%s: --plot of messages needs --manifest", a->path);
     return plot_messages(a, stdout, e);
 }
 
-static int arrays(const struct arguments *a, bool certain, struct ek_error *e)
+static int arrays(const struct arguments *a, struct ek_error *e)
 {
     struct ek_tensors *t;
-    if (ek_tensors_read(&t, a->path, e))
-        return certain || e->code == EK_EIO ? (int)e->code : messages(a, e);
+    int rc = ek_tensors_read(&t, a->path, e);
+    if (rc)
+        return rc;
     int is_profile = ek_tensors_text(t, "evenkeel_profile") != NULL;
     ek_tensors_free(t);
     return is_profile ? profile(a, e) : model(a, e);
@@ -616,9 +620,9 @@ static int inspect(const struct arguments *a, struct ek_error *e)
     ek_buf_init(&head, 0);
     int rc = read_head(a->path, &head, e);
     if (!rc)
-        rc = ek_model_begins_as_ranker(head.data, head.length)
-                 ? model(a, e)
-                 : arrays(a, ek_tensors_begins(head.data, head.length), e);
+        rc = ek_model_begins_as_ranker(head.data, head.length) ? model(a, e)
+             : ek_tensors_begins(head.data, head.length)       ? arrays(a, e)
+                                                               : messages(a, e);
     ek_buf_release(&head);
     return rc;
 }

@@ -18,6 +18,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { HEAD_BYTES = 4096 };
 static const char NOT_HELD[] = "not checked against a manifest, because none is given";
@@ -48,6 +49,12 @@ static bool is_messages(const struct ek_buf *text)
     return (first & 0xe0) == 0x80 || (first >= 0xdc && first <= 0xdf);
 }
 
+bool ek_kind_can_reread(const char *path)
+{
+    struct stat s;
+    return strcmp(path, "-") != 0 && (stat(path, &s) || S_ISREG(s.st_mode) || S_ISDIR(s.st_mode));
+}
+
 int ek_kind_is_messages(const char *path, bool *is, struct ek_error *e)
 {
     struct ek_reader *r;
@@ -56,6 +63,9 @@ int ek_kind_is_messages(const char *path, bool *is, struct ek_error *e)
     *is = false;
     if (!strcmp(path, "-"))
         return EK_OK;
+    if (!ek_kind_can_reread(path))
+        return ek_fail(e, EK_EUSAGE,
+                       "%s: not a file, and its lists are read twice; write them to a file", path);
     int rc = ek_reader_open(&r, path, e);
     if (rc)
         return rc;

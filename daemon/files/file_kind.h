@@ -48,8 +48,11 @@ struct ek_check_tests {
 
 /* Return the name of a kind for messages, a static string: "manifest", "rules", ... */
 const char *ek_kind_name(enum ek_kind kind);
+/* Return false for standard input, pipes and devices, which are read once. */
+bool ek_kind_can_reread(const char *path);
 /* Set *is to whether a file begins as messages, in MessagePack or JSON, or as a capture; false for
- * standard input. Return 0, or an error of ek_reader_open or ek_reader_read. */
+ * standard input. Return 0, EK_EUSAGE for a pipe, whose begin would be lost, or an error of
+ * ek_reader_open or ek_reader_read. */
 int ek_kind_is_messages(const char *path, bool *is, struct ek_error *e);
 /* Improve the error of a reader that expected another kind (EK_KIND_UNKNOWN: a kind that `inspect`
  * prints): name the file and, if detected, its kind. Errors of the system, of memory and of other

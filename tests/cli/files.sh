@@ -31,6 +31,9 @@ refused 78 "empty: too short for a safetensors file" replay -m h.yaml -p empty -
 refused 1 "empty: too short for a safetensors file" eval -m h.yaml --model empty --data t.txt
 refused 1 "no list with items" profile -m h.yaml -l empty -o x
 refused 1 "empty: the file has no lists" eval -m h.yaml --model m.safetensors --data empty
+# A pipe, whose begin would be lost.
+mkfifo pipe
+refused 2 "pipe: not a file, and its lists are read twice; write them to a file" eval -m h.yaml --model m.safetensors --data pipe
 
 # All outputs: an existing folder, a missing folder, a full disk. Existing files stay unchanged.
 for words in "generate hotel -n 5" "convert -m h.yaml --letor t.txt" "profile -m h.yaml -l t.txt" "export --onnx m.safetensors" \
