@@ -562,8 +562,8 @@ static int model(const struct arguments *a, struct ek_error *e)
     return rc;
 }
 
-/* Read the first bytes of a file. Empty if it is unreadable, or standard input, which can be read
- * only once. Return 0 or EK_ENOMEM. */
+/* Read the first bytes of a file: none of a damaged one, and none of standard input or a pipe,
+ * which are read once. Return 0, EK_EIO or EK_ENOMEM. */
 static int read_head(const char *path, struct ek_buf *bytes, struct ek_error *e)
 {
     struct ek_reader *r = NULL;
@@ -577,7 +577,7 @@ static int read_head(const char *path, struct ek_buf *bytes, struct ek_error *e)
         rc = ek_reader_read(r, bytes->data, EK_RANKER_HEAD, &got, e);
     ek_reader_close(r);
     bytes->length = got;
-    return rc == EK_ENOMEM ? rc : EK_OK;
+    return rc == EK_EFORMAT ? EK_OK : rc;
 }
 
 static int messages(const struct arguments *a, struct ek_error *e)
