@@ -14,7 +14,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* Design effect of the level that is reported. */
 static const float LARGE_DESIGN_EFFECT = 4;
@@ -318,18 +317,12 @@ static int add_lists(const struct arguments *a, const struct ek_manifest *m, str
     return rc;
 }
 
-static bool is_regular_file(const char *path)
-{
-    struct stat status;
-    return !stat(path, &status) && S_ISREG(status.st_mode);
-}
-
 /* Return whether the lists can be read a second time and are enough. */
 static bool can_compare(const struct arguments *a, uint64_t lists)
 {
-    bool again = !a->messages || is_regular_file(a->messages);
+    bool again = !a->messages || ek_kind_can_reread(a->messages);
     for (int i = 0; i < a->letor.count; i++)
-        again = again && is_regular_file(a->letor.path[i]);
+        again = again && ek_kind_can_reread(a->letor.path[i]);
     return again && !a->merge.count && lists >= EK_PROFILE_HALVES_LISTS_MIN;
 }
 

@@ -113,7 +113,7 @@ static int fit(struct convert *c, struct ek_upstream_sim *upstream)
     if (!ek_upstream_sim_needs_fit(upstream))
         return EK_OK;
     for (size_t i = 0; i < c->file_count; i++)
-        if (ek_is_stdin(c->files[i]))
+        if (!ek_kind_can_reread(c->files[i]))
             return ek_fail(&c->e, EK_EUSAGE,
                            "a fault that depends on the values of the lists "
                            "reads them twice: name a file instead of '%s'",
