@@ -126,12 +126,14 @@ static bool load_named(struct check *c)
     return f->valid;
 }
 
-/* Use the first valid manifest among the files. */
+/* Use the first valid manifest among the files, else name that of the configuration. */
 static void find_manifest(struct check *c, struct ek_checked *files)
 {
     for (int i = 0; i < c->count && !c->manifest; i++)
         if (files[i].valid && files[i].kind == EK_KIND_MANIFEST)
             c->manifest = ek_checked_manifest(&files[i]);
+    if (!c->manifest)
+        c->manifest_path = c->config_manifest;
 }
 
 static bool check_files(struct check *c, struct ek_checked *files)
@@ -140,8 +142,6 @@ static bool check_files(struct check *c, struct ek_checked *files)
         ek_checked_open(&files[i], c->paths[i]);
     if (!c->manifest_path)
         find_manifest(c, files);
-    if (!c->manifest_path && !c->manifest)
-        c->manifest_path = c->config_manifest;
     bool valid = !c->manifest_path || load_named(c);
     for (int i = 0; i < c->count; i++) {
         ek_checked_run(&files[i], c->manifest, &c->tests, ek_wall_ms());
