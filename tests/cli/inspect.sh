@@ -50,10 +50,12 @@ grep -qE '^  segments        .*arm 2 values in 100% \(' said || fail "segments: 
 
 # Standard input and pipes are read once.
 quiet "$EK" inspect hotel.json
+cp said of-file
 "$EK" inspect - <hotel.json >said 2>err || fail "standard input: $(cat err)"
 grep -qE '^  messages +60$' said || fail "standard input: $(cat said)"
 mkfifo pipe
 cat hotel.json >pipe &
 "$EK" inspect pipe >said 2>err || fail "a pipe: $(cat err)"
 grep -qE '^  messages +60$' said || fail "a pipe: $(cat said)"
+cmp said of-file
 refused 2 "-: the fields of --config take a second pass; name a file" inspect -c cover.yaml - <hotel.json
