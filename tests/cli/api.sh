@@ -1,7 +1,7 @@
 # The responses of an instance have the content that docs/openapi.json describes.
 . "$(dirname "$0")/prelude"
 
-port=$(PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$tests/docs" python3 -c 'import broker; print(broker.free_port())')
+port=$(python3 "$tests/ports.py")
 : >demo.log # before the other process opens it
 "$EK" demo --page=127.0.0.1:$port >demo.log 2>&1 &
 demo=$!

@@ -8,7 +8,7 @@ quiet "$EK" profile --manifest features.yaml --letor train.txt -o profile.ekp
 printf 'version: 1\nsegments: [arm]\n' >rules.yaml
 echo 'ana 0123456789-a-token-of-ana' >tokens.txt
 chmod 600 tokens.txt
-port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+port=$(python3 "$tests/ports.py")
 cat >run.yaml <<END
 input: {brokers: "127.0.0.1:1", topics: [scored], group: g}
 output: {topic: ranked, dead_letter_topic: ranked.dead}

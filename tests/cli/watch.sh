@@ -5,7 +5,7 @@ trap '[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null || true; rm -rf "$work"' EX
 
 quiet "$EK" generate hotel --lists 300 --seed 1 --manifest-out features.yaml -o train.txt
 quiet "$EK" profile --manifest features.yaml --letor train.txt -o profile.ekp
-port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+port=$(python3 "$tests/ports.py")
 cat >run.yaml <<END
 input: {brokers: "127.0.0.1:1", topics: [scored], group: g}
 output: {topic: ranked, dead_letter_topic: ranked.dead}

@@ -1,24 +1,14 @@
 """Broker for the documents that need one: tests/kafka/broker.sh on free ports, started on first use."""
-import contextlib
 import os
-import random
-import socket
 import subprocess
+import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SCRIPT = os.path.join(os.path.dirname(HERE), "kafka", "broker.sh")
+sys.path.append(os.path.dirname(HERE))
 
-
-def free_port():
-    """Return a free port whose neighbor is free too, for the broker's controller. Both are below the ephemeral ports,
-    which another test may take at any moment."""
-    while True:
-        port = random.SystemRandom().randrange(20000, 32000)
-        with socket.socket() as broker, socket.socket() as controller, contextlib.suppress(OSError):
-            broker.bind(("127.0.0.1", port))
-            controller.bind(("127.0.0.1", port + 1))
-            return port
+from ports import free_port  # noqa: E402
 
 
 class Broker:
@@ -33,7 +23,7 @@ class Broker:
         if self.address:
             return
         self.folder = tempfile.mkdtemp()
-        port = free_port()
+        port = free_port(2)  # and of its controller
         subprocess.run(["bash", SCRIPT, "up", self.folder, str(port)], check=True, stdout=subprocess.DEVNULL)
         self.address = f"127.0.0.1:{port}"
 

@@ -6,12 +6,11 @@ import contextlib
 import http.server
 import json
 import os
-import random
 import re
 import signal
-import socket
 import struct
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -19,6 +18,10 @@ import urllib.error
 import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.dirname(HERE))
+
+from ports import free_port  # noqa: E402
+
 EVENKEEL = os.path.abspath(os.environ.get("EVENKEEL", "build/evenkeel"))
 EKTOOL = os.path.abspath(os.environ.get("EKTOOL", "build/tests/kafka/ektool"))
 SLOW = os.path.join(os.path.dirname(EKTOOL), "slow.so")
@@ -29,19 +32,6 @@ SLOWER = 8 if os.environ.get("SANITIZED") else 1  # timeout factor of a build wi
 # documented times.
 WAIT = 180
 RACE = "WARNING: ThreadSanitizer"
-
-
-PORTS = (10000, 32768)  # owned by this process, below the kernel's ephemeral ports
-
-
-def free_port(count=1):
-    """Return the first of that many adjacent free ports."""
-    while True:
-        port = random.SystemRandom().randrange(PORTS[0], PORTS[1] - count)
-        with contextlib.ExitStack() as open_sockets, contextlib.suppress(OSError):
-            for i in range(count):
-                open_sockets.enter_context(socket.socket()).bind(("127.0.0.1", port + i))
-            return port
 
 
 def tool(*words, check=True):

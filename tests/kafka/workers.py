@@ -16,7 +16,6 @@ import sys
 sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 import fixtures
-import harness
 import timed
 
 COUNT = 3
@@ -54,11 +53,8 @@ def run(suite):
     return Outcome(result.testsRun, len(failed), len(result.skipped))
 
 
-def work(number, suites, modules, orders):
+def work(suites, modules, orders):
     """Worker: run the suites whose numbers it receives."""
-    least, most = harness.PORTS
-    share = (most - least) // COUNT
-    harness.PORTS = (least + number * share, least + (number + 1) * share)
     with contextlib.closing(fixtures.World()) as world:
         for module in modules:
             module.WORLD = world
@@ -79,9 +75,9 @@ class Shared:
     def needs(self, which):
         return next((getattr(test, "NEEDS", None) for test in self.suites[which]), None)
 
-    def begin(self, number):
+    def begin(self):
         ours, its = multiprocessing.Pipe()
-        process = multiprocessing.Process(target=work, args=(number, self.suites, self.modules, its))
+        process = multiprocessing.Process(target=work, args=(self.suites, self.modules, its))
         process.start()
         its.close()  # so that its end is detected
         self.give(ours)
@@ -123,8 +119,8 @@ def share(suites, modules, count):
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # unlike SystemExit it ends a test, too
     shared, processes = Shared(suites, modules), []
     try:
-        for number in range(min(count, len(suites))):
-            processes.append(shared.begin(number))
+        for _ in range(min(count, len(suites))):
+            processes.append(shared.begin())
         shared.finish()
     except BaseException as failure:
         for process in processes:

@@ -8,18 +8,17 @@ import sys
 import tempfile
 import urllib.request
 
+sys.dont_write_bytecode = True
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from ports import free_port  # noqa: E402
+
 SECONDS = 60
 RUN = """input: {{brokers: "127.0.0.1:1", topics: [scored], group: g}}
 output: {{topic: ranked, dead_letter_topic: ranked.dead}}
 assets: {{manifest: features.yaml, profile: {profile}}}
 http: {{listen: "127.0.0.1:{port}"}}
 """
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def start(program, profile, port):
