@@ -282,6 +282,14 @@ static inline double ek_query_factor_ln(float value)
     return value > 0 && isfinite(value) ? logf(value) : 0;
 }
 
+/* Return whether all traffic gave a change back to the dimension of the episode, where it had
+ * begun. The lists of the segment before it are no healthy ones. */
+static inline bool ek_episode_has_returned(const struct ek_detector *d, const struct ek_episode *e)
+{
+    int dimension = ek_cells_dimension(d->cells, e->cell);
+    return dimension >= 0 && (e->from_dimensions >> dimension & 1);
+}
+
 /* Return the training density of residual `r`. */
 static inline double ek_density_at(const float *density, double r)
 {

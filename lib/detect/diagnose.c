@@ -596,7 +596,7 @@ int ek_diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w
                                      before.level.shift_ln};
     bool early = e->lists < (uint32_t)d->rules->confirmation_lists;
     bool looked = e->attempts + e->uncertain + e->waits > 0 || (early && e->level_error > 0);
-    if (e->phase == EK_PHASE_SUSPECTED && !looked)
+    if (e->phase == EK_PHASE_SUSPECTED && !looked && !ek_episode_has_returned(d, e))
         set_level_before(d, e);
     if (!ek_detector_window(d, e->feature, e->cell, e->since_row, w))
         return -1;

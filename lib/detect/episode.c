@@ -572,17 +572,25 @@ static void follow_small_shift(struct ek_detector *d, const struct ek_episode *e
         ek_episode_follow(d, e, e->diagnosis.level.shift_ln);
 }
 
+/* Take the level before the change from another episode of it. */
+static void inherit_level(struct ek_episode *e, const struct ek_episode *from)
+{
+    e->level_error = from->level_error;
+    e->before_ln = from->before_ln;
+    e->wider = from->wider;
+    e->usual.known = 0;
+}
+
 void ek_episode_inherit(struct ek_detector *d, struct ek_episode *e, const struct ek_episode *from)
 {
     struct ek_window w;
+    if (ek_episode_has_returned(d, e))
+        inherit_level(e, from);
     if (ek_diagnose(d, e, &w) <= 0) {
         e->diagnosis = from->diagnosis;
         e->category = from->category;
         e->query_feature = from->query_feature;
-        e->level_error = from->level_error;
-        e->before_ln = from->before_ln;
-        e->wider = from->wider;
-        e->usual.known = 0;
+        inherit_level(e, from);
     }
     e->gradual = from->gradual;
     e->varies = from->varies;

@@ -410,19 +410,21 @@ static int explains_all(struct ek_detector *d, const struct ek_episode *e, const
     return 1;
 }
 
-/* Either dimension explains a change of arm B in app 7.1 alone, so a dimension never gets a change
- * back (`through`). */
+/* Either dimension explains a change of arm B in app 7.1 alone, so a dimension gets no change back,
+ * unless it has spread to all traffic since and has now ended in some values. */
 enum ek_localization ek_localize(struct ek_detector *d, struct ek_episode *e, uint64_t since)
 {
     struct ek_split best, s;
     bool early =
         e->phase == EK_PHASE_SUSPECTED && e->lists < (uint32_t)d->rules->confirmation_lists;
+    bool spread = e->cell == 0 && e->phase == EK_PHASE_CONFIRMED;
+    unsigned from = spread ? 0 : e->from_dimensions;
     int own = ek_cells_dimension(d->cells, e->cell), found = 0, open = 0;
     if (e->diagnosis.class == EK_CLASS_NONE)
         return EK_LOCALIZE_SAME;
     for (int i = 0; i < ek_cells_dimensions(d->cells); i++) {
         struct ek_window w;
-        if (i == own || e->from_dimensions >> i & 1)
+        if (i == own || (from >> i & 1))
             continue;
         ek_detector_window(d, e->feature, e->cell, since, &w);
         w.known = (struct ek_align_known){e->level_error, 1, 0};

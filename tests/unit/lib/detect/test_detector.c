@@ -744,6 +744,54 @@ START_TEST(a_fault_without_a_level_that_ends_for_one_arm_goes_on_in_the_other)
 }
 END_TEST
 
+static void third_more(struct bench *b, struct ek_list *q)
+{
+    (void)b;
+    stream_scale(q, 1, 1.3);
+}
+
+static void third_more_in_arm_b(struct bench *b, struct ek_list *q)
+{
+    if (b->world.stream.arm_b)
+        third_more(b, q);
+}
+
+/* A fault that spreads from arm B to all traffic and then ends in arm A. */
+static void spreads_and_returns(struct bench *b, uint64_t seed, fault *all, fault *arm_b)
+{
+    setup(b, seed);
+    run(b, BEFORE, NULL);
+    stays_in_force(b, 1000, arm_b, 'B');
+    ck_assert_int_eq(b->count[EK_CONFIRMED], 1);
+    stays_in_force(b, 2000, all, 'B');
+    ck_assert_int_eq(b->count[EK_CONFIRMED], 2);
+    ck_assert_ptr_null(b->last[EK_CONFIRMED].value);
+    stays_in_force(b, 1000, arm_b, 'B');
+    ck_assert_int_eq(b->count[EK_CONFIRMED], 3);
+    ck_assert_str_eq(b->last[EK_CONFIRMED].value, "B");
+    ck_assert_int_eq(b->count[EK_RECOVERED], 0);
+    ck_assert(!b->told[0] && !b->told[1] && b->told[2]);
+}
+
+START_TEST(a_fault_that_spread_from_an_arm_returns_to_it_without_a_level)
+{
+    struct bench b;
+    spreads_and_returns(&b, 20, absent, absent_in_arm_b);
+    ck_assert_int_eq(b.last[EK_CONFIRMED].class, EK_MISSING);
+    teardown(&b);
+}
+END_TEST
+
+/* The lists of arm B before the change of all traffic are no healthy ones. */
+START_TEST(a_fault_that_returns_to_its_arm_keeps_its_factor)
+{
+    struct bench b;
+    spreads_and_returns(&b, 21, third_more, third_more_in_arm_b);
+    ck_assert_double_eq_tol(b.last[EK_CONFIRMED].factor, 1.3, .05);
+    teardown(&b);
+}
+END_TEST
+
 /* Some of the items are cheaper, as in a sale. */
 static void a_sale(struct bench *b, struct ek_list *q)
 {
@@ -889,6 +937,8 @@ Suite *suite_detector(void)
         a_fault_that_goes_on_in_lists_without_an_arm_stays_one_of_all_traffic,
         a_fault_of_one_arm_that_spreads_to_all_is_told_of_all_without_a_gap,
         a_fault_without_a_level_that_ends_for_one_arm_goes_on_in_the_other,
+        a_fault_that_spread_from_an_arm_returns_to_it_without_a_level,
+        a_fault_that_returns_to_its_arm_keeps_its_factor,
         a_sale_does_not_pass_from_one_segment_to_another,
         a_fault_of_a_rare_segment_value_recovers_as_well,
         a_drift_below_min_effect_does_not_keep_another_fault_open,
