@@ -76,7 +76,7 @@ struct ek_episode {
     int query_feature;                     /* its value is the factor; -1: constant factor */
     double recovery;    /* Shiryaev-Roberts statistic of recovery; for classes without a level the
                          * number of consecutive normal lists */
-    double recovery_ln; /* CUSUM of the recovery bets (ln) */
+    double recovery_ln; /* CUSUM of the recovery bets (ln), or odds against a change of shares */
     uint64_t recovery_row;  /* row at which recovery_ln last started from 0 */
     int reported_lasting;   /* the last update was reported with a lasting change */
     int recovering;         /* `recovery` reached its threshold; segment values are still checked */

@@ -14,7 +14,11 @@ static const double FRACTION_LEAST = 1.0 / 32, CERTAINTY = 1.5, CERTAINTY_PER_SH
 /* Fraction of lists with a spread above training's 99.5% quantile: usual, and bounds for a
  * mixture. */
 static const double INCOHERENT_USUALLY = .005, MIXTURE_LEAST = .02, MIXTURE_MOST = .99;
+static const double VARIANCE_LEAST = 1e-3;
 static const double FAULTY = 7; /* ln likelihood ratio of a value that is still faulty */
+/* Ln odds (10,000) of the lists since the alarm alone for an early confirmation, and of those since
+ * the recovery began against a change of shares. */
+static const double SURE_ODDS = 9.21;
 enum {
     VALUE_TIMEOUT = 128, /* lists after which an absent segment value no longer delays recovery */
     RECOVERY_TIMEOUT = 1024, /* lists after which an unfinished recovery is reset */
@@ -69,16 +73,34 @@ static double spread_recovery_bet(const struct ek_detector *d, const struct ek_e
                : (1 - INCOHERENT_USUALLY) / (1 - q);
 }
 
+/* Return the ln odds of the lists of the window against a change of shares, 0 for other classes. */
+static double compute_odds_against(struct ek_detector *d, const struct ek_episode *e,
+                                   const struct ek_window *w)
+{
+    int which = ek_change_share(e->diagnosis.class);
+    if (which < 0)
+        return 0;
+    double trained = (double)d->profile->baseline[e->feature].share[which];
+    double now = e->diagnosis.share[which], evidence = 0;
+    double variance = fmax(now * (1 - now), trained * (1 - trained)); /* of whole lists */
+    struct ek_change c = {0, 1, now - trained, fmax(variance, VARIANCE_LEAST)};
+    for (int i = 0; i < w->count; i++)
+        evidence -= ek_change_evidence(d, e, &c, w, i);
+    return evidence;
+}
+
 /* For classes without a level: return the number of last lists if they look like training in every
- * respect, else 0. *row: the first of them. A level below report_threshold counts as normal,
- * because traffic may have drifted since. */
-static int count_normal_lists(struct ek_detector *d, struct ek_episode *e, uint64_t *row)
+ * respect, else 0. *row: the first of them, *odds_ln: against the change. A level below
+ * report_threshold counts as normal, because traffic may have drifted since. */
+static int count_normal_lists(struct ek_detector *d, struct ek_episode *e, uint64_t *row,
+                              double *odds_ln)
 {
     struct ek_window w;
     struct ek_baseline own;
     struct ek_category_diagnosis category;
     int count = ek_detector_window_for(d, e->feature, e->cell, e->since_row, EK_RECOVERY_LISTS, &w);
     *row = count ? d->window_row[0] : e->since_row;
+    *odds_ln = compute_odds_against(d, e, &w);
     w.known = (struct ek_align_known){e->level_error, 1, 0};
     int usual = ek_window_is_normal(ek_episode_baseline(d, e, &own),
                                     ek_profile_density(d->profile, e->feature), &w,
@@ -205,6 +227,22 @@ static void track_recovery(const struct ek_detector *d, struct ek_episode *e, do
     e->recovery_ln += bet_ln;
 }
 
+/* Return whether all lists together have looked like training for RECOVERY_TIMEOUT lists. If the
+ * change goes on in a segment, the evidence of the segment finds it again; usual differences
+ * between segments must not keep it open forever. */
+static bool has_looked_normal(const struct ek_episode *e)
+{
+    return !ek_episode_has_level(e) && !is_mixture(&e->diagnosis) &&
+           e->recovery >= RECOVERY_TIMEOUT;
+}
+
+/* Return whether normal lists contradict the change. One of shares may affect a part of the lists,
+ * so that a few normal ones in a row are chance. */
+static bool is_contradicted(const struct ek_episode *e)
+{
+    return ek_change_share(e->diagnosis.class) < 0 || e->recovery_ln > SURE_ODDS;
+}
+
 /* Return whether the cell as a whole looks normal, including the current list. */
 static int is_normal(struct ek_detector *d, struct ek_episode *e,
                      const struct ek_list_stats *record, float r, const float *query)
@@ -221,20 +259,13 @@ static int is_normal(struct ek_detector *d, struct ek_episode *e,
     if ((e->lists + e->number - 1) % EK_RECOVERY_LISTS)
         return 0;
     uint64_t row;
-    int normal = count_normal_lists(d, e, &row);
+    double odds_ln;
+    int normal = count_normal_lists(d, e, &row, &odds_ln);
     if (!(e->recovery > 0) && !e->recovering)
         e->recovery_row = row;
     e->recovery = normal ? e->recovery + normal : 0;
-    return e->recovery >= EK_RECOVERY_LISTS;
-}
-
-/* Return whether all lists together have looked like training for RECOVERY_TIMEOUT lists. If the
- * change goes on in a segment, the evidence of the segment finds it again; usual differences
- * between segments must not keep it open forever. */
-static bool has_looked_normal(const struct ek_episode *e)
-{
-    return !ek_episode_has_level(e) && !is_mixture(&e->diagnosis) &&
-           e->recovery >= RECOVERY_TIMEOUT;
+    e->recovery_ln = normal ? e->recovery_ln + odds_ln : 0;
+    return e->recovery >= EK_RECOVERY_LISTS && (is_contradicted(e) || has_looked_normal(e));
 }
 
 /* Update the recovery of a confirmed episode with one list. */
@@ -272,8 +303,6 @@ enum {
 };
 static const double FEW_LISTS = .5;    /* fraction of lists */
 static const double SHIFT_CHANGE = .3; /* tolerance of an unchanged shift, relative */
-/* Early confirmation: ln odds of the change (10,000) by the lists since the alarm alone. */
-static const double SURE_ODDS = 9.21;
 
 bool ek_finding_is_over(enum ek_finding_state s)
 {

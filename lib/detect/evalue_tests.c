@@ -177,8 +177,9 @@ const float ek_bet_caps[EK_CAPS][EK_BET_ROW] = {
     [EK_CAP_INCOHERENT] = {1, 1, 1, 1, 1, 1, 1, 1},
     [EK_CAP_LONELY] = {ANY, ANY, ANY, 1, 1, 1, 1, 1},
 };
-/* Stakes of the two bets on a share. */
-static const double CAUTIOUS = .4, BOLD = .85;
+/* Stakes of the two bets on a share: for a tenth of the lists being wholly so, and for a part of
+ * the values of each list. */
+static const double CAUTIOUS = .1, BOLD = .6;
 static const double NEARLY_ALL = .98; /* a share that cannot rise */
 enum { STAKE_STEPS = 30, TEMPERS_PER_TWO = 4, LEVEL_SOME = 2 };
 static const double WHOLE_USER = 16;

@@ -16,9 +16,9 @@
  *
  * D and F bet on values that training had once in 1 / `far_p` lists. Spread bets, up and down, are
  * for most lists and for some lists. Each of the shares missing, zero, negative and tied has a
- * cautious bet on a small rise and a bold bet on a large rise. If most values are missing or zero
- * in training, the bold bet is on a fall; if nearly all are, both are. Lanes are those of
- * num/bet_steps.h.
+ * cautious bet on a rise in a tenth of the lists and a bold bet on a rise in all. If most values
+ * are missing or zero in training, the bold bet is on a fall; if nearly all are, both are. Lanes
+ * are those of num/bet_steps.h.
  */
 #ifndef EK_DETECT_EVALUE_TESTS_H
 #define EK_DETECT_EVALUE_TESTS_H

@@ -744,6 +744,14 @@ START_TEST(a_fault_without_a_level_that_ends_for_one_arm_goes_on_in_the_other)
 }
 END_TEST
 
+/* In random lists, so that some dozens in a row can have all values. */
+static void absent_in_an_eighth(struct bench *b, struct ek_list *q)
+{
+    uint64_t mixed = b->world.stream.number * 0x9e3779b97f4a7c15U;
+    if ((mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9U >> 61 == 0)
+        absent(b, q);
+}
+
 static void third_more(struct bench *b, struct ek_list *q)
 {
     (void)b;
@@ -788,6 +796,21 @@ START_TEST(a_fault_that_returns_to_its_arm_keeps_its_factor)
     struct bench b;
     spreads_and_returns(&b, 21, third_more, third_more_in_arm_b);
     ck_assert_double_eq_tol(b.last[EK_CONFIRMED].factor, 1.3, .05);
+    teardown(&b);
+}
+END_TEST
+
+START_TEST(a_loss_in_a_part_of_the_lists_is_one_finding_until_it_ends)
+{
+    struct bench b;
+    setup(&b, 22);
+    run(&b, BEFORE, NULL);
+    run(&b, 20000, absent_in_an_eighth);
+    ck_assert_int_eq(b.count[EK_CONFIRMED], 1);
+    ck_assert_uint_lt(b.last[EK_CONFIRMED].query, BEFORE + 600);
+    ck_assert_int_eq(b.count[EK_RECOVERED], 0);
+    run(&b, 400, NULL);
+    ck_assert_int_eq(b.count[EK_RECOVERED], 1);
     teardown(&b);
 }
 END_TEST
@@ -939,6 +962,7 @@ Suite *suite_detector(void)
         a_fault_without_a_level_that_ends_for_one_arm_goes_on_in_the_other,
         a_fault_that_spread_from_an_arm_returns_to_it_without_a_level,
         a_fault_that_returns_to_its_arm_keeps_its_factor,
+        a_loss_in_a_part_of_the_lists_is_one_finding_until_it_ends,
         a_sale_does_not_pass_from_one_segment_to_another,
         a_fault_of_a_rare_segment_value_recovers_as_well,
         a_drift_below_min_effect_does_not_keep_another_fault_open,
