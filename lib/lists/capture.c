@@ -27,7 +27,7 @@ static struct ek_capture_reader *new_reader(uint32_t message_bytes_max)
     struct ek_capture_reader *r = ek_calloc(1, sizeof *r);
     if (!r)
         return NULL;
-    r->message_max = message_bytes_max ? message_bytes_max : EK_MESSAGE_BYTES_DEFAULT;
+    r->message_max = message_bytes_max ? message_bytes_max : EK_MESSAGE_BYTES_MAX;
     r->record_max = (size_t)r->message_max + HEAD_NUMBERS_BYTES;
     ek_buf_init(&r->window, 2 * r->record_max + 2 * WINDOW_BYTES);
     return r;

@@ -24,7 +24,7 @@ struct ek_record {
     size_t length;
 };
 
-/* Open a file. message_bytes_max 0: EK_MESSAGE_BYTES_DEFAULT. Larger messages and keys fail with
+/* Open a file. message_bytes_max 0: EK_MESSAGE_BYTES_MAX. Larger messages and keys fail with
  * EK_ELIMIT. Return 0, EK_EIO, EK_EFORMAT or EK_ENOMEM. */
 int ek_capture_open(struct ek_capture_reader **out, const char *path, uint32_t message_bytes_max,
                     struct ek_error *e);

@@ -105,7 +105,7 @@ struct ek_mapping {
     struct ek_named_paths segment_paths, query_feature_paths, feature_paths;
 };
 
-enum { EK_MESSAGE_BYTES_DEFAULT = 4 << 20 };
+enum { EK_MESSAGE_BYTES_DEFAULT = 4 << 20, EK_MESSAGE_BYTES_MAX = 512 << 20 };
 
 /* 0 selects the default. */
 struct ek_codec_limits {

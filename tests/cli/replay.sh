@@ -108,3 +108,17 @@ printf '\200' >none.msg
 
 # If no message could be decoded, the exit status shows it.
 refused 1 "none of the messages could be read" replay --manifest hotel.yaml --profile p.ekp -i none.msg
+
+# A message is as large as `limits.message_bytes` allows, whatever the default.
+quiet "$EK" generate hotel --lists 300 --format messages --encoding json -o small.json
+awk 'NR == 4 { printf "{\"pad\": \""; for (i = 0; i < 5000; i++) printf "%01000d", 0; sub(/^\{/, "\", "); } { print }' small.json >large.json
+cat >large.yaml <<END
+input: {brokers: "127.0.0.1:1", topics: [scored], group: g}
+output: {topic: ranked, dead_letter_topic: ranked.dead}
+assets: {manifest: hotel.yaml, profile: p.ekp}
+limits: {message_bytes: 16MiB, in_flight_bytes: 64MiB}
+END
+quiet "$EK" replay -c large.yaml -i large.json --json
+grep -q '"undecodable":0,' said || fail "it is not read: $(cat said)"
+quiet "$EK" replay --manifest hotel.yaml --profile p.ekp -i large.json --json
+grep -q '"undecodable":1,' said || fail "a message beyond the limit ends the replay: $(cat said)"
