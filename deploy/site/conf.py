@@ -32,8 +32,9 @@ FENCE = re.compile(r"^```(\w+) ([^\n`]*)$", re.M)
 
 def is_foreign(folder, target):
     """Return whether a link leads to a folder, or to a file outside of the site. A broken link does not."""
-    path = os.path.normpath(os.path.join(SOURCES, folder, target.partition("#")[0]))
-    return os.path.isdir(path) or os.path.exists(path) and not path.startswith(SOURCES + os.sep)
+    file = target.partition("#")[0]
+    path = os.path.normpath(os.path.join(SOURCES, folder, file))
+    return bool(file) and (os.path.isdir(path) or os.path.exists(path) and not path.startswith(SOURCES + os.sep))
 
 
 def without_foreign_links(text, folder):

@@ -26,6 +26,16 @@ class Breaks(unittest.TestCase):
             self.assertEqual(conf.with_breaks(body), body)
 
 
+class Links(unittest.TestCase):
+    def test_within_a_page_and_the_site_stay(self):
+        for link in ("[a](#b)", "[a](concepts.md#b)", "![a](dev/performance.svg)", "[a](https://example.org/b)"):
+            self.assertEqual(conf.without_foreign_links(link, ""), link)
+
+    def test_to_folders_and_files_elsewhere_become_text(self):
+        for link in ("[a](../rules)", "[a](../CHANGELOG.md)", "[a](dev)"):
+            self.assertEqual(conf.without_foreign_links(link, ""), "a")
+
+
 class Search(unittest.TestCase):
     def test_puts_each_generated_page_after_the_guides(self):
         listed = re.findall(r'"([\w-]+)"', re.search(r"GENERATED = \[(.*?)\]", text_of(conf.html_search_scorer), re.S).group(1))
