@@ -380,8 +380,8 @@ static const struct ek_key_row KEYS[] = {
            "format of log lines: key=value pairs, or one JSON object per line"),
 
     MAP("limits", "sizes, counts and times"),
-    NUMBER("limits.message_bytes", SIZE, IN_CONFIG(message_bytes), "4MiB", KIB(1), EK_MESSAGE_BYTES_MAX,
-           "largest message, for consumer and producer"),
+    NUMBER("limits.message_bytes", SIZE, IN_CONFIG(message_bytes), "4MiB", KIB(1),
+           EK_MESSAGE_BYTES_MAX, "largest message, for consumer and producer"),
     NUMBER("limits.items", INT, IN_CONFIG(items_max), "10000", 1, 1000000,
            "maximum number of items in a list"),
     NUMBER("limits.segments", INT, IN_CONFIG(max_segments), "256", 1, 4096,
