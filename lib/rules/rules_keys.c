@@ -377,7 +377,7 @@ static const struct ek_key_row KEYS[] = {
     {"defaults.canary.min_lists", EK_KEY_INT, IN_RULE(canary.min_lists), .low = 1, .high = 1000000,
      .built_in = "200", .help = "shadow-scored lists required before a step"},
     {"defaults.canary.abort_if", EK_KEY_MAP,
-     .help = "guardrails that roll back a route, also in `enforce`"},
+     .help = "guardrails that roll back a route, also in `enforce`; each has its default"},
     {"defaults.canary.abort_if.rank_change_p95", EK_KEY_NUMBER,
      IN_RULE(canary.abort_if.rank_change_p95), .low = 0, .high = 1, .built_in = "0",
      .help = "95th percentile of the rank change of the lists: Spearman's footrule over its "
