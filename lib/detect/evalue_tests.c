@@ -179,7 +179,7 @@ const float ek_bet_caps[EK_CAPS][EK_BET_ROW] = {
 };
 /* Stakes of the two bets on a share: for a tenth of the lists being wholly so, and for a part of
  * the values of each list. */
-static const double CAUTIOUS = .1, BOLD = .6;
+static const double CAUTIOUS = .1, BOLD = .5;
 static const double NEARLY_ALL = .98; /* a share that cannot rise */
 enum { STAKE_STEPS = 30, TEMPERS_PER_TWO = 4, LEVEL_SOME = 2 };
 static const double WHOLE_USER = 16;
