@@ -224,7 +224,7 @@ def find_events(read, names):
                 errors.append(f"{place}: event and level of the log must be literals")
             for i, event in enumerate(literals):
                 keys = pairs.get(event) or keys_of(match.group(1), args)
-                events.setdefault(event, Event()).add(levels[i:i + 1] if len(literals) > 1 else levels, keys, place)
+                events.setdefault(event, Event()).add(levels[i:i + 1] if len(levels) == len(literals) else levels, keys, place)
     return events, errors
 
 
