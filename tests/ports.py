@@ -1,4 +1,4 @@
-"""Ports for programs that tests start. Alone, prints one.
+"""Ports for programs that tests start. `ports.py [COUNT]` prints the first of adjacent ones.
 
 A port is reserved for the process that takes it, until the process ends: the tests of one machine run at once, and
 between the choice of a port and the start of its program another test would choose the same.
@@ -8,6 +8,7 @@ import fcntl
 import os
 import random
 import socket
+import sys
 import tempfile
 import threading
 
@@ -42,4 +43,4 @@ def free_port(count=1):
 
 
 if __name__ == "__main__":
-    print(free_port())
+    print(free_port(int(sys.argv[1]) if sys.argv[1:] else 1))

@@ -1,14 +1,14 @@
 #!/bin/sh
 # dist_trial.sh DIST: the portable archives, the rpm package, the image and the wheel on a minimal Debian of RELEASE,
 # downloaded for it, and the Debian packages if they are of this release. Takes minutes and root: `make dist-trial`.
-# An archive for 64-bit ARM runs in an emulator.
+# An archive for 64-bit ARM runs in an emulator. With KAFKA_LIBS and EKTOOL, messages pass each one through a broker.
 set -eu
 here=$(realpath "$(dirname "$0")")
 dist=$(realpath "$1") release=${RELEASE:-trixie}
 scratch=$(mktemp -d)
-trap 'rm -rf --one-file-system "$scratch"' EXIT
+trap '[ -z "$broker" ] || KAFKA_LIBS=$KAFKA_LIBS "$here/../kafka/broker.sh" wipe "$scratch/broker"; rm -rf --one-file-system "$scratch"' EXIT
 passed=0 failed=0 skipped=0
-root=$scratch/root
+root=$scratch/root broker=
 
 t() { # name, command...
 	name=$1
@@ -28,7 +28,31 @@ in_root() {
 	chroot "$root" "$@"
 }
 works() { # program
-	as_user "$1" --version && as_user "$1" generate hotel --lists 50 -o /tmp/lists.txt && as_user "$1" demo
+	as_user "$1" --version && as_user "$1" generate hotel --lists 50 -o /tmp/lists.txt && as_user "$1" demo && forwards "$1"
+}
+forwards() { # program: all of 300 messages within a minute; stopped as the child of in_image.py
+	[ -n "$broker" ] || return 0
+	topic=trial-$passed
+	for name in "$topic" "$topic.ranked" "$topic.dead"; do "$EKTOOL" create "$broker" "$name" 1 || return 1; done
+	as_user "$1" generate hotel --lists 300 --format messages --encoding json --manifest-out /tmp/features.yaml -o /tmp/lists.json &&
+		as_user "$1" profile --manifest /tmp/features.yaml --messages /tmp/lists.json -o /tmp/profile.ekp || return 1
+	cat >"$root/tmp/run.yaml" <<-END
+		input: {brokers: "$broker", topics: [$topic], group: $topic}
+		output: {topic: $topic.ranked, dead_letter_topic: $topic.dead}
+		assets: {manifest: /tmp/features.yaml, profile: /tmp/profile.ekp}
+		message: {encoding: json}
+		http: {listen: "off"}
+	END
+	"$EKTOOL" lines "$broker" "$topic" "$root/tmp/lists.json" 0 0 || return 1
+	"${PYTHON:-python3}" "$here/in_image.py" "$root" "$1" run -c /tmp/run.yaml &
+	runs=$! sent=
+	for _ in $(seq 60); do
+		sent=$("$EKTOOL" count "$broker" "$topic.ranked")
+		[ "$sent" != 300 ] || break
+		sleep 1
+	done
+	pkill -TERM -P "$runs"
+	wait "$runs" && echo "$sent messages" && [ "$sent" = 300 ]
 }
 unpacks() {
 	tar -xzf "$dist"/evenkeel-*-linux-amd64.tar.gz -C "$root/usr/local" --strip-components=1 && works /usr/local/bin/evenkeel
@@ -95,6 +119,13 @@ arm() {
 	emulated evenkeel --version && makes emulated arm && makes native amd && cmp arm.txt amd.txt && cmp arm.ekp amd.ekp
 }
 
+if [ -d "${KAFKA_LIBS:-}" ] && [ -x "${EKTOOL:-}" ]; then
+	port=$("${PYTHON:-python3}" "$here/../ports.py" 2) # and of the controller
+	"$here/../kafka/broker.sh" up "$scratch/broker" "$port"
+	broker=127.0.0.1:$port
+else
+	echo "no broker here (make deps-broker): no message is sent"
+fi
 mmdebstrap --quiet --variant=minbase --include=rpm "$release" "$root"
 t "the portable archive on a bare $release" unpacks
 rm -rf "$root/usr/local/bin" "$root/usr/local/lib/evenkeel"

@@ -16,7 +16,7 @@ check-reproducible: ## builds the packages twice, as unlike as can be, and compa
 package-trial: deb ## the packages on a bare Debian under systemd, and the image's steps: minutes, as root, fetches
 	@deploy/deps.sh package
 	@PYTHON='$(PYTHON)' sh tests/package/trial.sh $(B)/deb
-dist-trial: dist ## the artifacts on a bare Debian 13 (or RELEASE=): minutes, as root, fetches
+dist-trial: dist $(EKTOOL) ## the artifacts on a bare Debian 13 (or RELEASE=): minutes, as root, fetches
 	@deploy/deps.sh package
-	@PYTHON='$(PYTHON)' sh tests/package/dist_trial.sh $(B)/dist
+	@PYTHON='$(PYTHON)' EKTOOL=$(abspath $(EKTOOL)) KAFKA_LIBS=$(abspath $(KAFKA_LIBS)) sh tests/package/dist_trial.sh $(B)/dist
 .PHONY: check-reproducible check-package package-trial dist-trial
