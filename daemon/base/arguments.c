@@ -151,11 +151,22 @@ uint64_t ek_cli_parse_integer(struct argp_state *state, const char *name, const 
     return n;
 }
 
-bool ek_is_stdout(const char *path)
+static bool is_among(const char *path, const char *const *names, size_t count)
 {
-    static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
-    for (size_t i = 0; path && i < sizeof names / sizeof *names; i++)
+    for (size_t i = 0; path && i < count; i++)
         if (!strcmp(path, names[i]))
             return true;
     return false;
+}
+
+bool ek_is_stdin(const char *path)
+{
+    static const char *const names[] = {"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"};
+    return is_among(path, names, sizeof names / sizeof *names);
+}
+
+bool ek_is_stdout(const char *path)
+{
+    static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
+    return is_among(path, names, sizeof names / sizeof *names);
 }

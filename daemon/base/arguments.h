@@ -29,6 +29,8 @@ uint64_t ek_cli_parse_integer(struct argp_state *state, const char *name, const 
  */
 bool ek_cli_parse_writes(struct argp_state *state, const char *arg);
 
+/* Return true if a path means standard input. */
+bool ek_is_stdin(const char *path);
 /* Return true if a path (or NULL) means standard output. */
 bool ek_is_stdout(const char *path);
 

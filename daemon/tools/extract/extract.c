@@ -283,11 +283,6 @@ static bool same_file(const char *a, const char *b)
            folder_of(b, &y) && same_inode(&x, &y);
 }
 
-static bool is_stdin(const char *path)
-{
-    return !strcmp(path, "-") || !strcmp(path, "/dev/stdin");
-}
-
 static int clash(const struct named *a, const struct named *b, struct ek_error *e)
 {
     return ek_fail(e, EK_EUSAGE, "--%s and --%s are the same file, '%s'", a->option, b->option,
@@ -298,7 +293,7 @@ static int check_output(const struct named *out, const struct named *in, size_t 
                         struct ek_error *e)
 {
     for (size_t i = 0; i < n; i++)
-        if (in[i].path && out->path && !ek_is_stdout(out->path) && !is_stdin(in[i].path) &&
+        if (in[i].path && out->path && !ek_is_stdout(out->path) && !ek_is_stdin(in[i].path) &&
             same_file(out->path, in[i].path))
             return clash(out, &in[i], e);
     return EK_OK;
@@ -309,7 +304,7 @@ static int check_stdin(const struct named *in, size_t n, struct ek_error *e)
 {
     const struct named *first = NULL;
     for (size_t i = 0; i < n; i++) {
-        if (!in[i].path || !is_stdin(in[i].path))
+        if (!ek_is_stdin(in[i].path))
             continue;
         if (first)
             return ek_fail(e, EK_EUSAGE, "--%s and --%s cannot both be standard input",
