@@ -14,7 +14,6 @@ static const double FRACTION_LEAST = 1.0 / 32, CERTAINTY = 1.5, CERTAINTY_PER_SH
 /* Fraction of lists with a spread above training's 99.5% quantile: usual, and bounds for a
  * mixture. */
 static const double INCOHERENT_USUALLY = .005, MIXTURE_LEAST = .02, MIXTURE_MOST = .99;
-static const double VARIANCE_LEAST = 1e-3;
 static const double FAULTY = 7; /* ln likelihood ratio of a value that is still faulty */
 /* Ln odds (10,000) of the lists since the alarm alone for an early confirmation, and of those since
  * the recovery began against a change of shares. */
@@ -77,13 +76,10 @@ static double spread_recovery_bet(const struct ek_detector *d, const struct ek_e
 static double compute_odds_against(struct ek_detector *d, const struct ek_episode *e,
                                    const struct ek_window *w)
 {
-    int which = ek_change_share(e->diagnosis.class);
-    if (which < 0)
+    double evidence = 0;
+    if (ek_change_share(e->diagnosis.class) < 0)
         return 0;
-    double trained = (double)d->profile->baseline[e->feature].share[which];
-    double now = e->diagnosis.share[which], evidence = 0;
-    double variance = fmax(now * (1 - now), trained * (1 - trained)); /* of whole lists */
-    struct ek_change c = {0, 1, now - trained, fmax(variance, VARIANCE_LEAST)};
+    struct ek_change c = ek_change_of_share(d, e);
     for (int i = 0; i < w->count; i++)
         evidence -= ek_change_evidence(d, e, &c, w, i);
     return evidence;

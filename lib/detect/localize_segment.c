@@ -147,6 +147,15 @@ struct ek_change ek_change_compute(struct ek_detector *d, const struct ek_episod
     return c;
 }
 
+struct ek_change ek_change_of_share(const struct ek_detector *d, const struct ek_episode *e)
+{
+    int which = ek_change_share(e->diagnosis.class);
+    double trained = (double)d->profile->baseline[e->feature].share[which];
+    double now = e->diagnosis.share[which];
+    double variance = fmax(now * (1 - now), trained * (1 - trained));
+    return (struct ek_change){0, 1, now - trained, fmax(variance, VARIANCE_LEAST)};
+}
+
 double ek_change_evidence_since_alarm(struct ek_detector *d, const struct ek_episode *e,
                                       const struct ek_window *w)
 {

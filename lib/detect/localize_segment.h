@@ -43,6 +43,8 @@ double ek_change_spread(const struct ek_baseline *b, const struct ek_list_stats 
  * to the lists of w. */
 struct ek_change ek_change_compute(struct ek_detector *d, const struct ek_episode *e,
                                    const struct ek_window *w);
+/* Return the diagnosed change of a share, as if whole lists had it. The class has a share. */
+struct ek_change ek_change_of_share(const struct ek_detector *d, const struct ek_episode *e);
 /* Return the evidence of list i, 0 if unknown. w must be the last result of ek_detector_window. */
 double ek_change_evidence(const struct ek_detector *d, const struct ek_episode *e,
                           const struct ek_change *c, const struct ek_window *w, int i);
