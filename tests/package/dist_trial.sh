@@ -6,7 +6,7 @@ set -eu
 here=$(realpath "$(dirname "$0")")
 dist=$(realpath "$1") release=${RELEASE:-trixie}
 scratch=$(mktemp -d)
-trap '[ -z "$broker" ] || KAFKA_LIBS=$KAFKA_LIBS "$here/../kafka/broker.sh" wipe "$scratch/broker"; rm -rf --one-file-system "$scratch"' EXIT
+trap '[ -z "$broker" ] || "$here/../kafka/broker.sh" wipe "$scratch/broker"; rm -rf --one-file-system "$scratch"' EXIT
 passed=0 failed=0 skipped=0
 root=$scratch/root broker=
 
@@ -121,8 +121,8 @@ arm() {
 
 if [ -d "${KAFKA_LIBS:-}" ] && [ -x "${EKTOOL:-}" ]; then
 	port=$("${PYTHON:-python3}" "$here/../ports.py" 2) # and of the controller
-	"$here/../kafka/broker.sh" up "$scratch/broker" "$port"
 	broker=127.0.0.1:$port
+	"$here/../kafka/broker.sh" up "$scratch/broker" "$port"
 else
 	echo "no broker here (make deps-broker): no message is sent"
 fi
