@@ -95,7 +95,7 @@ static const struct ek_key_row KEYS[] = {
      .high = SECONDS(31 * 86400),
      .word = "auto",
      .help = "time without a message after which the input is silent; auto: 30 times the usual gap "
-             "between messages, at least 60s"},
+             "between messages, at least 60s, and 1h before 100 messages since the start"},
     {.path = "input.librdkafka",
      .type = EK_KEY_PROPERTIES,
      IN_CONFIG(librdkafka),

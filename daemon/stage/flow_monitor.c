@@ -49,6 +49,7 @@ struct ek_flow_monitor {
     struct ek_flow_progress progress;
     int64_t progress_lag; /* lag at the last progress */
     int64_t progress_ms, message_ms, second_ms;
+    int64_t assigned_ms; /* first time with partitions, or -1 */
     uint64_t decoded_before, undecodable_before, consumed_before; /* of the last second */
     double recent_decoded, recent_undecodable, gap_ms;
     double newest_decoded, newest_undecodable;
@@ -71,7 +72,7 @@ struct ek_flow_monitor *ek_flow_monitor_new(int64_t silence_ms, bool forwards,
     m->silence_ms = silence_ms;
     m->forwards = forwards;
     m->copies_to = copies_to;
-    m->message_ms = -1;
+    m->message_ms = m->assigned_ms = -1;
     m->progress_ms = m->second_ms = now_ms;
     atomic_init(&m->turn_ms, 0); /* not running yet */
     pthread_mutex_init(&m->lock, NULL);
@@ -230,6 +231,8 @@ void ek_flow_monitor_add_progress(struct ek_flow_monitor *m, const struct ek_flo
     pthread_mutex_lock(&m->lock);
     if (p->consumed != m->consumed)
         m->message_ms = now_ms;
+    if (m->assigned_ms < 0 && p->partitions)
+        m->assigned_ms = now_ms;
     m->consumed = p->consumed;
     bool more = p->in_flight || (p->lag > 0 && p->lag > m->progress_lag);
     if (p->handled != m->progress.handled || !more || !p->partitions) {
@@ -308,21 +311,32 @@ static void look_partly_undecodable(struct ek_flow_monitor *m, int64_t now_ms)
               m->copies_to ? m->copies_to : "", m->first_reason);
 }
 
-static void look_silent(struct ek_flow_monitor *m, int64_t now_ms)
+/* Return the longest time without a message that is no silence. */
+static int64_t allowed_silence(const struct ek_flow_monitor *m)
 {
     int64_t usual = (int64_t)(EK_FLOW_SILENCE_GAPS * m->gap_ms);
-    int64_t most = m->silence_ms                    ? m->silence_ms
-                   : usual > EK_FLOW_SILENCE_MIN_MS ? usual
-                                                    : EK_FLOW_SILENCE_MIN_MS;
-    int64_t age = m->message_ms < 0 ? -1 : now_ms - m->message_ms;
-    bool usually = m->silence_ms || m->consumed >= EK_FLOW_USUAL_MESSAGES;
-    bool often = m->gap_ms > 0 && m->gap_ms < 1000;
-    set_state(m, EK_FLOW_SILENT, usually && age > most && m->progress.partitions, now_ms,
-              often ? "no message for %" PRId64 " s, usually %.3g per second"
-                    : "no message for %" PRId64 " s, usually one every %.3g s",
-              age / 1000, often ? 1000 / m->gap_ms : m->gap_ms / 1000);
-    if (m->state[EK_FLOW_SILENT].active)
-        m->state[EK_FLOW_SILENT].since_ms = m->message_ms;
+    int64_t least =
+        m->consumed >= EK_FLOW_USUAL_MESSAGES ? EK_FLOW_SILENCE_MIN_MS : EK_FLOW_SILENCE_NEW_MS;
+    return m->silence_ms ? m->silence_ms : usual > least ? usual : least;
+}
+
+static void look_silent(struct ek_flow_monitor *m, int64_t now_ms)
+{
+    int64_t since = m->message_ms < 0 ? m->assigned_ms : m->message_ms;
+    int64_t age_ms = since < 0 ? 0 : now_ms - since;
+    bool silent = age_ms > allowed_silence(m) && m->progress.partitions;
+    if (m->message_ms < 0) {
+        set_state(m, EK_FLOW_SILENT, silent, now_ms,
+                  "no message since the start, %" PRId64 " s ago", age_ms / 1000);
+    } else {
+        bool often = m->gap_ms > 0 && m->gap_ms < 1000;
+        set_state(m, EK_FLOW_SILENT, silent, now_ms,
+                  often ? "no message for %" PRId64 " s, usually %.3g per second"
+                        : "no message for %" PRId64 " s, usually one every %.3g s",
+                  age_ms / 1000, often ? 1000 / m->gap_ms : m->gap_ms / 1000);
+    }
+    if (silent)
+        m->state[EK_FLOW_SILENT].since_ms = since;
 }
 
 static void look_stalled(struct ek_flow_monitor *m, int64_t now_ms)

@@ -23,9 +23,10 @@ struct ek_log;
 enum {
     EK_FLOW_STALL_MS = 10000, /* without output while the input has more */
     EK_FLOW_SILENCE_MIN_MS = 60000,
-    EK_FLOW_SILENCE_GAPS = 30,    /* usual gaps between messages without one */
-    EK_FLOW_USUAL_MESSAGES = 100, /* before a gap is usual */
-    EK_FLOW_UNMAPPED_LISTS = 100, /* lists without a field that is expected */
+    EK_FLOW_SILENCE_NEW_MS = 3600000, /* at least, before a gap is usual */
+    EK_FLOW_SILENCE_GAPS = 30,        /* usual gaps between messages without one */
+    EK_FLOW_USUAL_MESSAGES = 100,     /* before a gap is usual */
+    EK_FLOW_UNMAPPED_LISTS = 100,     /* lists without a field that is expected */
     EK_FLOW_PARTLY_MESSAGES =
         10, /* undecodable ones among the newest, and EK_FLOW_PARTLY_PERCENT */
     EK_FLOW_PARTLY_PERCENT = 1,

@@ -181,6 +181,38 @@ START_TEST(an_input_is_silent_after_many_times_the_usual_gap)
 }
 END_TEST
 
+/* A wrong topic, or a producer that was down before the start. */
+START_TEST(an_input_without_a_message_since_the_start_is_silent)
+{
+    struct scene s;
+    begin(&s, 5 * SECOND);
+    s.progress.partitions = 0;
+    for (int i = 0; i < 10; i++)
+        pass(&s, 0, 0); /* others of the group have the partitions */
+    ck_assert(!is(&s, EK_FLOW_SILENT));
+    s.progress.partitions = 1;
+    for (int i = 0; i < 6; i++)
+        pass(&s, 0, 0);
+    ck_assert(!is(&s, EK_FLOW_SILENT));
+    pass(&s, 0, 0);
+    ck_assert(is(&s, EK_FLOW_SILENT));
+    ck_assert_str_eq(text_of(&s, EK_FLOW_SILENT), "no message since the start, 6 s ago");
+    ck_assert_int_eq(view(&s).condition[EK_FLOW_SILENT].since_ms, s.now - 6 * SECOND);
+    ek_flow_monitor_free(s.flow);
+    /* Without a known gap it takes an hour. */
+    for (int messages = 0; messages < EK_FLOW_USUAL_MESSAGES; messages += 50) {
+        begin(&s, 0);
+        pass(&s, messages, 0);
+        for (int i = 0; i < 3600; i++)
+            pass(&s, 0, 0);
+        ck_assert(!is(&s, EK_FLOW_SILENT));
+        pass(&s, 0, 0);
+        ck_assert(is(&s, EK_FLOW_SILENT));
+        ek_flow_monitor_free(s.flow);
+    }
+}
+END_TEST
+
 START_TEST(ten_seconds_without_output_are_a_stall_while_the_input_has_more)
 {
     struct scene s;
@@ -345,6 +377,7 @@ Suite *suite_flow_monitor(void)
         half_of_the_messages_that_cannot_be_read_are_not_most,
         a_reason_is_replaced_when_it_is_not_of_the_newest_messages,
         an_input_is_silent_after_many_times_the_usual_gap,
+        an_input_without_a_message_since_the_start_is_silent,
         ten_seconds_without_output_are_a_stall_while_the_input_has_more,
         without_an_output_nothing_is_forwarded, a_reading_thread_that_stands_still_is_a_stall,
         losses_add_up_and_stay_for_an_hour, a_field_that_no_list_has_is_reported_after_100_lists,
