@@ -157,7 +157,7 @@ class Watched(unittest.TestCase):
             if real:
                 for title, expression in expressions("30m"):
                     eventually(f"'{title}' has data: {expression}", lambda e=expression: real.has(e))
-                eventually("the finding is an alert", lambda: "EvenkeelDriftConfirmed" in real.alerts())
+                eventually("the finding is an alert", lambda: "EvenkeelDrift" in real.alerts())
                 eventually("all rules work", lambda: not real.sick_rules())
             self.assertEqual(d.stop(), 0, d.log())
         self.assert_clean(page)
