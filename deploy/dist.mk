@@ -86,6 +86,8 @@ dist-archives: $(DIST_TREES)
 	$(Q)$(DIST_TAR) -C deploy/helm evenkeel | gzip -n > $(DIST)/$(DIST_NAME).tgz
 	$(Q)SOURCE_DATE_EPOCH=$(DIST_EPOCH) $(PYTHON) deploy/oci.py $(VERSION) $(DIST)/$(DIST_NAME)-oci.tar \
 	  $(foreach arch,$(DIST_ARCHES),$(arch)=$(DIST_WORK)/image-$(arch))
+	$(Q)for arch in $(DIST_ARCHES); do SOURCE_DATE_EPOCH=$(DIST_EPOCH) \
+	  deploy/portable_deb.sh $(DIST_WORK)/$(DIST_NAME)-linux-$$arch $$arch $(DIST) || exit 1; done
 	$(Q)cp $(DIST_WORK)/evenkeel.spdx.json $(DIST)/$(DIST_NAME).spdx.json
 dist-rpm: $(DIST_TREES)
 	$(Q)mkdir -p $(DIST)

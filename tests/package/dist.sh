@@ -61,6 +61,13 @@ is_an_rpm() (
 		}
 	done
 )
+is_a_portable_deb() ( # one package for four distributions, instead of the two of this one
+	deb=$(ls "$dist"/evenkeel-portable_*.deb) && [ "$(dpkg-deb -f "$deb" Depends)" = "adduser, libc6 (>= 2.34), libstdc++6 (>= 11)" ] &&
+		[ "$(dpkg-deb -f "$deb" Conflicts)" = "evenkeel, evenkeel-tools" ] && dpkg-deb -x "$deb" "$scratch/portable" &&
+		dpkg-deb -e "$deb" "$scratch/portable/DEBIAN" && cd "$scratch/portable" && md5sum --quiet -c DEBIAN/md5sums &&
+		[ "$(usr/bin/evenkeel --version)" = "evenkeel ${stem#*-}" ] && grep -qx 'ExecStart=/usr/bin/evenkeel run.*' usr/lib/systemd/system/evenkeel@.service &&
+		grep -qx /etc/evenkeel/example/evenkeel.yaml DEBIAN/conffiles && ! grep DEBHELPER DEBIAN/*
+)
 image=$scratch/image
 is_an_image() (
 	"$tools" "$here/oci_read.py" "$dist/$stem-oci.tar" "$image"
@@ -98,6 +105,7 @@ if ls "$dist/$stem"-linux-*.tar.gz >/dev/null 2>&1; then
 	t "portable programs run with glibc 2.34" oldest
 	t "the SBOM has the libraries of the archive" names_shipped
 	t "the rpm requires the system and owns its files" is_an_rpm
+	t "the portable Debian package suits each distribution" is_a_portable_deb
 	t "the image has the specified layout" is_an_image
 	t "the image is one for umoci" others_unpack_it
 	t "the image runs as its user" image_runs

@@ -1,6 +1,7 @@
 #!/bin/sh
-# dist_trial.sh DIST: the portable archives, the rpm package, the image and the wheel on a minimal Debian of RELEASE,
-# downloaded for it, and the Debian packages if they are of this release. Takes minutes and root: `make dist-trial`.
+# dist_trial.sh DIST: the portable archives and packages, the image and the wheel on a minimal Debian of RELEASE,
+# downloaded for it, and the other Debian packages if they are of this release. Takes minutes and root: `make dist-trial`.
+# An Ubuntu needs its source: RELEASE=noble MIRROR='deb [trusted=yes] http://archive.ubuntu.com/ubuntu noble main universe'.
 # An archive for 64-bit ARM runs in an emulator. With KAFKA_LIBS and EKTOOL, messages pass each one through a broker.
 set -eu
 here=$(realpath "$(dirname "$0")")
@@ -69,11 +70,14 @@ removes() {
 apt() {
 	in_root env DEBIAN_FRONTEND=noninteractive apt-get -y -q --no-install-recommends "$@"
 }
-debian() {
-	mkdir "$root/tmp/debs" && cp "$dist"/*.deb "$root/tmp/debs/"
-	# shellcheck disable=SC2046 # a list of words
-	apt install $(cd "$root" && printf '/%s ' tmp/debs/*.deb) && works /usr/bin/evenkeel && apt purge evenkeel evenkeel-tools &&
-		[ ! -e "$root/usr/bin/evenkeel" ]
+debian() { # packages to purge, files...
+	purged=$1
+	shift
+	rm -rf "$root/tmp/debs" && mkdir "$root/tmp/debs" && cp "$@" "$root/tmp/debs/"
+	# shellcheck disable=SC2046,SC2086 # lists of words
+	apt install $(cd "$root" && printf '/%s ' tmp/debs/*.deb) && works /usr/bin/evenkeel &&
+		as_user /usr/bin/evenkeel check /usr/share/evenkeel/rules/travel.yaml && apt purge $purged &&
+		[ ! -e "$root/usr/bin/evenkeel" ] && [ ! -e "$root/etc/evenkeel/example" ] && ! in_root getent passwd evenkeel
 }
 imports() { # wheel
 	"${PYTHON:-python3}" -m zipfile -e "$1" "$root/tmp/wheel" && chmod -R a+rX "$root/tmp/wheel" &&
@@ -126,14 +130,16 @@ if [ -d "${KAFKA_LIBS:-}" ] && [ -x "${EKTOOL:-}" ]; then
 else
 	echo "no broker here (make deps-broker): no message is sent"
 fi
-mmdebstrap --quiet --variant=minbase --include=rpm "$release" "$root"
+mmdebstrap --quiet --variant=minbase --include=apt,rpm "$release" "$root" ${MIRROR:+"$MIRROR"}
 t "the portable archive on a bare $release" unpacks
 rm -rf "$root/usr/local/bin" "$root/usr/local/lib/evenkeel"
 t "the rpm package on a bare $release" installs
 t "its removal" removes
 cp /etc/resolv.conf "$root/etc/"
 t "the package lists of $release" apt update
-try_if "$(. /etc/os-release && [ "$VERSION_CODENAME" != "$release" ] || echo same)" "the Debian packages on a bare $release" debian
+t "the portable Debian package on a bare $release" debian evenkeel-portable "$dist"/evenkeel-portable_*_amd64.deb
+try_if "$(. /etc/os-release && [ "$VERSION_CODENAME" != "$release" ] || echo same)" "the Debian packages on a bare $release" \
+	debian "evenkeel evenkeel-tools" "$dist"/evenkeel_*.deb "$dist"/evenkeel-tools_*.deb "$dist"/libevenkeel*.deb
 t "NumPy of $release" apt install python3-numpy
 wheel=$(fitting_wheel || true)
 try_if "$wheel" "the wheel on a bare $release" imports "$wheel"
