@@ -207,7 +207,9 @@ static const struct argp_option RESUME_OPTIONS[] = {
     COMMON,
     ACTOR,
     {"feature", KEY_FEATURE, "NAME", 0,
-     "Restart the route of this feature after its rollback, instead of ending a pause", 0},
+     "Restart the route of this feature after its rollback, or end it after its fault has cleared, "
+     "instead of ending a pause",
+     0},
     PLACE,
     {0}};
 static const struct argp_option PIN_OPTIONS[] = {
@@ -495,7 +497,8 @@ static const struct command COMMANDS[] = {
      .run = run_command,
      .path = "/api/v1/resume",
      .print = ek_client_print_resumed,
-     .doc = "End a pause. With --feature, restart a route that a guardrail rolled back."},
+     .doc = "End a pause. With --feature, restart a route that a guardrail "
+            "rolled back, or end one whose fault has cleared (recover: manual)."},
     {.name = "accept",
      .options = PLACE_OPTIONS,
      .argument = A_FEATURE,
