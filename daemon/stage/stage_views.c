@@ -207,7 +207,6 @@ int ek_stage_status(struct ek_stage *s, struct ek_buf *out)
 {
     struct ek_stage_stats t;
     bool good;
-    ek_stage_stats(s, &t);
     ek_buf_text(out, "\"service\":");
     ek_buf_json(out, s->config->service_name, strlen(s->config->service_name));
     ek_buf_text(out, ",\"model\":");
@@ -234,6 +233,7 @@ int ek_stage_status(struct ek_stage *s, struct ek_buf *out)
     ek_flow_monitor_json(s->flow, ek_now_ms(), out);
     ek_buf_text(out, ",\"traffic\":");
     ek_traffic_history_json(s->traffic, out);
+    ek_stage_stats(s, &t); /* later, so that it has the lists of the traffic */
     ek_buf_text(out, ",");
     ek_stage_readiness(s, &good, out);
     return ek_buf_printf(
