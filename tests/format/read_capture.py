@@ -18,8 +18,8 @@ class Ext(tuple):
     """(type, bytes) of an extension."""
 
 
-_FIXED = {0xCA: ">f", 0xCB: ">d", 0xCC: ">B", 0xCD: ">H", 0xCE: ">I", 0xCF: ">Q",
-          0xD0: ">b", 0xD1: ">h", 0xD2: ">i", 0xD3: ">q"}
+_FIXED = {tag: struct.Struct(form) for tag, form in {
+    0xCA: ">f", 0xCB: ">d", 0xCC: ">B", 0xCD: ">H", 0xCE: ">I", 0xCF: ">Q", 0xD0: ">b", 0xD1: ">h", 0xD2: ">i", 0xD3: ">q"}.items()}
 _CONSTANT = {0xC0: None, 0xC2: False, 0xC3: True}
 # tag: (type, bytes of the length)
 _SIZED = {0xC4: ("bin", 1), 0xC5: ("bin", 2), 0xC6: ("bin", 4), 0xC7: ("ext", 1), 0xC8: ("ext", 2),
@@ -40,6 +40,9 @@ def _short(tag):
 
 
 def _elements(data, at, count):
+    end = at + 5 * count
+    if data[at:end:5] == b"\xca" * count and end <= len(data):  # only float32, as in most messages
+        return list(struct.unpack_from(">" + count * "xf", data, at)), end
     values = []
     for _ in range(count):
         value, at = unpack(data, at)
@@ -61,7 +64,14 @@ def _sized(data, at, what, size):
 
 def unpack(data, at=0):
     """Return (value, next offset). Maps are lists of pairs, bin is bytes."""
-    (tag,), at = _take(data, at, 1)
+    try:
+        tag = data[at]
+        if tag in _FIXED:  # most values of a message
+            form = _FIXED[tag]
+            return form.unpack_from(data, at + 1)[0], at + 1 + form.size
+    except (IndexError, struct.error):
+        raise Damaged(f"cut short at byte {at}") from None
+    at += 1
     if tag < 0x80:
         return tag, at
     if tag >= 0xE0:
@@ -71,9 +81,6 @@ def unpack(data, at=0):
         return _sized(data, at, what, size)
     if tag in _CONSTANT:
         return _CONSTANT[tag], at
-    if tag in _FIXED:
-        raw, at = _take(data, at, struct.calcsize(_FIXED[tag]))
-        return struct.unpack(_FIXED[tag], raw)[0], at
     if 0xD4 <= tag <= 0xD8:
         return _sized(data, at, "ext", 1 << (tag - 0xD4))
     if tag not in _SIZED:
