@@ -9,6 +9,7 @@ extern "C" {
 #pragma GCC diagnostic pop
 }
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -572,4 +573,20 @@ size_t ek_json_float(char out[EK_JSON_NUMBER_BYTES], float value)
     std::from_chars(out, out + length, back);
     return static_cast<float>(back) == value ? length
                                              : ek_json_double(out, static_cast<double>(value));
+}
+
+size_t ek_json_printed(char out[EK_JSON_NUMBER_BYTES], float value)
+{
+    static const long LEAST = 6;
+    char *end = out + EK_JSON_NUMBER_BYTES;
+    size_t length = written(out, std::to_chars(out, end, value, std::chars_format::scientific));
+    const char *mark = static_cast<const char *>(memchr(out, 'e', length));
+    if (!mark) /* nan, inf */
+        return length;
+    long digits = mark - out - (out[0] == '-'), exponent = 0;
+    digits -= digits > 1; /* the point */
+    std::from_chars(mark + 1 + (mark[1] == '+'), out + length, exponent);
+    if (exponent < -4 || exponent >= std::max(digits, LEAST))
+        return length;
+    return written(out, std::to_chars(out, end, value, std::chars_format::fixed));
 }

@@ -63,6 +63,9 @@ size_t ek_json_plain(char out[EK_JSON_NUMBER_BYTES], double value);
 /* Write the shortest decimal that parses to the same float. Return its length. Infinities become
  * 1e39, which parses as infinite; NaN returns 0. */
 size_t ek_json_float(char out[EK_JSON_NUMBER_BYTES], float value);
+/* Write the shortest decimal that parses to the same float, in the layout of printf's %g with that
+ * many digits, at least six. Return its length. */
+size_t ek_json_printed(char out[EK_JSON_NUMBER_BYTES], float value);
 
 #ifdef __cplusplus
 }

@@ -5,6 +5,7 @@
 #include "base/parse.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "lists/codec_json.h"
 
 #include <float.h>
 #include <math.h>
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN_BYTES = 40 };
+enum { SHOWN_BYTES = 40, QID_BYTES = 24 };
 
 /* Fail with EK_EFORMAT at a position in the line. */
 static int letor_fail(const struct ek_letor_line *line, const char *at, struct ek_error *e,
@@ -423,22 +424,33 @@ int ek_letor_next(struct ek_letor *l, struct ek_list *q, bool *more, struct ek_e
     return rc;
 }
 
-enum { SURE_DIGITS = 6, ALL_DIGITS = 9, NUMBER_BYTES = 32 };
+enum { SURE_DIGITS = 6, ALL_DIGITS = 9 };
 
 /* Six digits always survive text to float to text; nine always identify a float. */
-static const char *shortest(float x, char text[NUMBER_BYTES])
+static const char *searched(float x, char text[EK_JSON_NUMBER_BYTES + 1])
 {
     for (int digits = SURE_DIGITS; digits <= ALL_DIGITS; digits++) {
-        snprintf(text, NUMBER_BYTES, "%.*g", digits, (double)x);
+        snprintf(text, EK_JSON_NUMBER_BYTES, "%.*g", digits, (double)x);
         if (strtof(text, NULL) == x)
             break;
     }
     return text;
 }
 
+/* For denormal floats and a few powers of two there are shorter decimals than those of printf. */
+static const char *shortest(float x, char text[EK_JSON_NUMBER_BYTES + 1])
+{
+    static const float SMALL = 1e-20f, LARGE = 1e20f;
+    float size = fabsf(x);
+    if (size != 0 && (size < SMALL || size > LARGE))
+        return searched(x, text);
+    text[ek_json_printed(text, x)] = '\0';
+    return text;
+}
+
 static int write_value(const struct ek_feature *f, float x, struct ek_buf *out, struct ek_error *e)
 {
-    char text[NUMBER_BYTES];
+    char text[EK_JSON_NUMBER_BYTES + 1];
     if (isinf(x))
         return ek_fail(e, EK_EFORMAT, "feature '%s' is infinite, LETOR has no word for that",
                        f->name);
@@ -467,7 +479,7 @@ static int write_values(const struct ek_manifest *m, const struct ek_list *q, in
 static int write_item(const struct ek_manifest *m, const struct ek_list *q, struct ek_text qid,
                       int item, struct ek_buf *out, struct ek_error *e)
 {
-    char label[NUMBER_BYTES];
+    char label[EK_JSON_NUMBER_BYTES + 1];
     shortest(q->has_label ? q->label[item] : 0, label);
     ek_buf_printf(out, "%s qid:%.*s", label, (int)qid.length, qid.text);
     int rc = write_values(m, q, item, out, e);
@@ -497,7 +509,7 @@ int ek_letor_write_as(const struct ek_manifest *m, const struct ek_list *q, stru
 int ek_letor_write(const struct ek_manifest *m, const struct ek_list *q, uint64_t qid,
                    struct ek_buf *out, struct ek_error *e)
 {
-    char text[NUMBER_BYTES];
+    char text[QID_BYTES];
     snprintf(text, sizeof text, "%llu", (unsigned long long)qid);
     return ek_letor_write_as(m, q, ek_text_from(text), out, e);
 }

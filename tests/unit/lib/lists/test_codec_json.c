@@ -4,6 +4,7 @@
 #include "tests/check.h"
 #include "tests/reading.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -378,6 +379,22 @@ START_TEST(numbers_are_written_as_short_as_they_can_be_read_back)
 }
 END_TEST
 
+START_TEST(floats_are_printed_as_by_printf_with_the_fewest_digits)
+{
+    const float values[] = {0,         -0.0f,      0.1f,      123456,    1234567,  16777216, 1e9f,
+                            123456789, 1048576.25, 0.0001f,   0.00001f,  -1e-5f,   1 / 3.0f, 1e20f,
+                            FLT_MAX,   FLT_MIN,    1.000001f, 99999.99f, INFINITY, -2.5f};
+    char out[EK_JSON_NUMBER_BYTES], text[EK_JSON_NUMBER_BYTES];
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        int digits = 6;
+        do
+            snprintf(text, sizeof text, "%.*g", digits, (double)values[i]);
+        while (strtof(text, NULL) != values[i] && digits++ < 9);
+        is_number(ek_json_printed(out, values[i]), out, text);
+    }
+}
+END_TEST
+
 Suite *suite_codec_json(void)
 {
     return ek_suite(
@@ -392,5 +409,6 @@ Suite *suite_codec_json(void)
         fields_can_have_other_names_and_depths,
         each_encoding_refuses_the_other_and_either_takes_both,
         the_time_of_a_message_needs_no_manifest,
-        numbers_are_written_as_short_as_they_can_be_read_back);
+        numbers_are_written_as_short_as_they_can_be_read_back,
+        floats_are_printed_as_by_printf_with_the_fewest_digits);
 }
