@@ -1,6 +1,7 @@
 #!/bin/sh
 # tests/python_env.sh FOLDER REQUIREMENTS [ARGUMENTS OF PIP INSTALL...]: print a Python with packages of the
-# Python index, in a virtual environment in FOLDER, in addition to those of Debian. It is created again
+# Python index, in a virtual environment in FOLDER, in addition to those of Debian. Modules are compiled when they are
+# first imported, because pip would compile thousands that no test uses. It is created again
 # when REQUIREMENTS changes. Missing packages are reported on stderr, and the tests that need them
 # are skipped visibly. SYSTEM_PYTHON is another interpreter than that of Debian. Parallel calls for one folder wait
 # for the first.
@@ -23,7 +24,7 @@ if ! cmp -s "$wanted" "$folder/installed.txt"; then
 		echo "$system"
 		exit 0
 	fi
-	if "$folder/venv/bin/pip" install -q --disable-pip-version-check --retries 1 "$@" -r "$wanted" >&2; then
+	if "$folder/venv/bin/pip" install -q --no-compile --disable-pip-version-check --retries 1 "$@" -r "$wanted" >&2; then
 		cp "$wanted" "$folder/installed.txt"
 	else
 		echo "$name: the Python index gave nothing" >&2

@@ -7,6 +7,8 @@ import os
 import sys
 import unittest
 
+# pip compiles no module of an environment (tests/python_env.sh), but the first import of each does.
+sys.dont_write_bytecode = sys.prefix == sys.base_prefix
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 

@@ -11,13 +11,13 @@ environment() { # name, requirements: its interpreter
 	if ! cmp -s "$2" "$folder/installed.txt"; then
 		rm -rf "$folder"
 		"$python" -m venv "$folder" >&2
-		if "$folder/bin/pip" install -q --disable-pip-version-check --retries 1 -r "$2" >&2; then
+		if "$folder/bin/pip" install -q --no-compile --disable-pip-version-check --retries 1 -r "$2" >&2; then
 			cp "$2" "$folder/installed.txt"
 		else
 			echo "$1: the Python index gave nothing" >&2
 		fi
 	fi
-	"$folder/bin/pip" install -q --disable-pip-version-check --no-index --no-deps --force-reinstall "$build"/wheel/*.whl >&2
+	"$folder/bin/pip" install -q --no-compile --disable-pip-version-check --no-index --no-deps --force-reinstall "$build"/wheel/*.whl >&2
 	echo "$folder/bin/python"
 }
 
