@@ -3,7 +3,13 @@ THREAD_SUITES := spsc_queue partition_offsets hold_queue txn_thread merged_consu
                  reload stage_ranks schema_source
 THREAD_SRC    := $(foreach suite,$(THREAD_SUITES),$(filter %/test_$(suite).c,$(UNIT_SRC)))
 $(eval $(call suite_list,thread,$(THREAD_SRC)))
-$(B)/tests/thread-tests: $(THREAD_SRC:%.c=$(B)/%.o) $(B)/tests/thread-runner.o $(SEEN_THREADS) $(ARCHIVES)
+
+# Folders that these suites do not use are not compiled for them.
+WITHOUT_THREADS := daemon/commands daemon/demo daemon/tools daemon/training lib/text lib/offline/scale lib/offline/select lib/offline/train
+$(B)/tests/threads.a: $(filter-out $(WITHOUT_THREADS:%=$(B)/%/%),$(LIB_OBJ) $(OFFLINE_OBJ) $(DAEMON_OBJ))
+	$(call say,AR)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+$(B)/tests/thread-tests: $(THREAD_SRC:%.c=$(B)/%.o) $(B)/tests/thread-runner.o $(SEEN_THREADS) $(B)/tests/threads.a
 	$(call say,LD)
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(ALL_LIBS)
 
