@@ -287,9 +287,18 @@ class Messages:
         self.at += struct.calcsize(form)
         return value
 
+    def _floats(self, size):
+        """Return elements that are all float32, as features are, or None."""
+        end = self.at + 5 * size
+        if self.data[self.at:end:5] != b"\xca" * size or end > len(self.data):
+            return None
+        values = struct.unpack_from(">" + size * "xf", self.data, self.at)
+        self.at = end
+        return list(values)
+
     def _sized(self, kind, size):
         if kind == "array":
-            return [self.one() for _ in range(size)]
+            return self._floats(size) or [self.one() for _ in range(size)]
         if kind == "map":
             return {self.one(): self.one() for _ in range(size)}
         raw = self.data[self.at:self.at + size]
@@ -297,7 +306,8 @@ class Messages:
         return raw.decode() if kind == "str" else raw
 
     def one(self):
-        tag = self._take(">B")
+        tag = self.data[self.at]
+        self.at += 1
         if tag < 0x80:
             return tag
         if tag >= 0xE0:
