@@ -11,6 +11,7 @@ OPTIONS = "daemon/config/config_keys.c"
 FOLDERS = ("lib", "daemon")
 _CONSTANT = re.compile(r"\b(EK_[A-Z0-9_]+_(?:MAX|MOST))\s*=\s*([^,}]*)|#\s*define\s+(EK_[A-Z0-9_]+_(?:MAX|MOST))\s+(.*)")
 _LOCAL = re.compile(r"\b((?!EK_)[A-Z][A-Z0-9_]*_BYTES_(?:MAX|MOST))\s*=\s*([^,};]*)")
+_END = re.compile("_(?:MAX|MOST)")
 _NUMBER = re.compile(r'(?:\.path\s*=\s*|NUMBER\(\s*)"([\w.]+)",\s*(?:\.type\s*=\s*EK_KEY_)?(?:INT|SIZE|DURATION)\b')
 _LATER = re.compile(r'LATER\("(limits\.\w+)"')
 _VALUE = re.compile(r"\s*(\d+)(?:\s*<<\s*(\d+))?\s*(?:/\*.*)?$")
@@ -25,10 +26,10 @@ def number(expression):
 def limits(tree):
     """Return the location and, for a literal, the number of each limit."""
     found = {}
-    for name in tree.files("*.h", "*.c", folders=FOLDERS):
+    for name in (name for name in tree.files("*.h", "*.c", folders=FOLDERS) if _END.search(tree.code(name))):
         for match in _CONSTANT.finditer(tree.code(name)):
             found.setdefault(match.group(1) or match.group(3), (name, number(match.group(2) or match.group(4) or "")))
-    for name in tree.files("*.c", folders=FOLDERS):
+    for name in (name for name in tree.files("*.c", folders=FOLDERS) if "_BYTES_M" in tree.code(name)):
         for match in _LOCAL.finditer(tree.code(name)):
             found[f"{name} {match.group(1)}"] = name, number(match.group(2))
     for pattern in (_NUMBER, _LATER):

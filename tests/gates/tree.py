@@ -33,10 +33,12 @@ class Tree:
         for folder in folders:
             for base, inner, found in os.walk(self.path(folder)):
                 inner[:] = [d for d in inner if d not in SKIPPED_FOLDERS]
-                names += [os.path.relpath(os.path.join(base, f), self.root) for f in found]
+                folder_name = os.path.relpath(base, self.root)
+                names += [f"{folder_name}/{f}" for f in found]
         if folders is FOLDERS:
             names += [f for f in os.listdir(self.root) if os.path.isfile(self.path(f))]
-        return sorted(n for n in names if any(fnmatch.fnmatch(n, p) for p in patterns))
+        wanted = re.compile("|".join(map(fnmatch.translate, patterns)))
+        return sorted(filter(wanted.match, names))
 
     def each(self, *patterns, folders=FOLDERS):
         """Return those of files() that a per-file gate must check."""
