@@ -141,12 +141,6 @@ static int check_shift(const struct ek_detector *d, const struct ek_episode *now
     return ek_accept_check(&c, e);
 }
 
-/* Return whether one list can belong to both cells. */
-static bool share_lists(const struct ek_detector *d, int a, int b)
-{
-    return a == b || !a || !b || ek_cells_dimension(d->cells, a) != ek_cells_dimension(d->cells, b);
-}
-
 static void shift_rows(struct ek_detector *d, const struct ek_level_offset *one, double shift_ln)
 {
     uint64_t first = ek_history_first(d->history), end = ek_history_count(d->history);
@@ -161,7 +155,7 @@ bool ek_accept_is_covering(const struct ek_detector *d, const struct ek_level_of
 {
     struct ek_alignment *level = &e->diagnosis.level;
     *moved = false;
-    if (e->feature != one->feature || !share_lists(d, e->cell, one->cell))
+    if (e->feature != one->feature || !ek_cells_share_lists(d->cells, e->cell, one->cell))
         return false;
     if (e->phase == EK_PHASE_SUSPECTED)
         return true; /* its evidence is stale; a remaining change is detected again */
@@ -191,7 +185,7 @@ void ek_accept_episodes(struct ek_detector *d, const struct ek_level_offset *one
 void ek_accept_evidence(struct ek_detector *d, const struct ek_level_offset *one)
 {
     for (int cell = 0; cell < ek_cells_count(d->cells); cell++)
-        if (share_lists(d, cell, one->cell))
+        if (ek_cells_share_lists(d->cells, cell, one->cell))
             ek_evidence_restart(d->evidence, cell, one->feature);
 }
 

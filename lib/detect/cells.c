@@ -303,6 +303,11 @@ int ek_cells_dimension(const struct ek_cells *c, int cell)
     return c->cell[cell].dimension;
 }
 
+bool ek_cells_share_lists(const struct ek_cells *c, int a, int b)
+{
+    return a == b || !a || !b || c->cell[a].dimension != c->cell[b].dimension;
+}
+
 const char *ek_cells_dimension_name(const struct ek_cells *c, int cell)
 {
     return cell > 0 ? c->dimension[c->cell[cell].dimension].name : NULL;

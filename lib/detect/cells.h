@@ -79,6 +79,8 @@ void ek_cells_retain(struct ek_cells *c, int cell);
 void ek_cells_release(struct ek_cells *c, int cell);
 /* Return the number of the segment dimension of a cell, -1 for all traffic. */
 int ek_cells_dimension(const struct ek_cells *c, int cell);
+/* Return whether one list can belong to both cells. */
+bool ek_cells_share_lists(const struct ek_cells *c, int a, int b);
 /* Return the name of the segment dimension of a cell, valid as long as the registry; NULL for all
  * traffic. */
 const char *ek_cells_dimension_name(const struct ek_cells *c, int cell);

@@ -797,13 +797,13 @@ static void update_confirmed(struct ek_detector *d, struct ek_episode *e)
     report_update(d, e, !current);
 }
 
-/* Drop the evidence that segments collected before the recovery. The change explains it, and the
- * next list would raise an alarm with it. */
-static void restart_segments(struct ek_detector *d, int feature)
+/* Drop the evidence that segments with lists of an ended change collected before its end. The
+ * change explains it, and the next list would raise an alarm with it. */
+static void restart_segments(struct ek_detector *d, const struct ek_episode *e)
 {
     for (int cell = 1; cell < ek_cells_count(d->cells); cell++)
-        if (!ek_episode_at(d, cell, feature))
-            ek_evidence_restart(d->evidence, cell, feature);
+        if (ek_cells_share_lists(d->cells, cell, e->cell) && !ek_episode_at(d, cell, e->feature))
+            ek_evidence_restart(d->evidence, cell, e->feature);
 }
 
 /* End a confirmed episode; reason: NULL if its lists look like training. */
@@ -812,7 +812,7 @@ static void recover(struct ek_detector *d, struct ek_episode *e, const char *rea
     report_finding(d, e, EK_RECOVERED, reason);
     ek_incident_remember(d, e);
     d->recovered_row[e->feature] = ek_history_count(d->history);
-    restart_segments(d, e->feature);
+    restart_segments(d, e);
     close_episode(d, e);
 }
 
