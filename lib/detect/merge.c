@@ -23,6 +23,31 @@ static int retain_accepts(struct ek_detector *into, const struct ek_detector *fr
     return rc;
 }
 
+/* Retain a cell for the value of each finding of `from`, before the cells are merged: the pool has
+ * lists without the change. Set cell to the retained cells, -1: none. Return 0 or EK_ENOMEM. */
+static int retain_findings(struct ek_detector *into, const struct ek_detector *from,
+                           int cell[EK_EPISODES_MAX])
+{
+    int rc = EK_OK;
+    for (int i = 0; i < from->episodes; i++) {
+        const struct ek_episode *e = &from->episode[i];
+        cell[i] = -1;
+        if (!rc && e->phase != EK_PHASE_NONE)
+            rc = ek_detector_retain_cell(into,
+                                         text_of(ek_cells_dimension_name(from->cells, e->cell)),
+                                         text_of(ek_cells_value(from->cells, e->cell)), &cell[i]);
+    }
+    return rc;
+}
+
+static void release_findings(struct ek_detector *into, const struct ek_detector *from,
+                             const int cell[EK_EPISODES_MAX])
+{
+    for (int i = 0; i < from->episodes; i++)
+        if (cell[i] >= 0)
+            ek_cells_release(into->cells, cell[i]);
+}
+
 /* Return whether `from` has an accept of the same feature and cell. `one` uses the cells of
  * `into`. */
 static bool has_place(const struct ek_detector *from, const int16_t *to,
@@ -144,6 +169,9 @@ static bool has_cause(const struct ek_detector *d, uint32_t cause)
     for (int i = 0; i < d->episodes; i++)
         if (d->episode[i].phase != EK_PHASE_NONE && d->episode[i].cause == cause)
             return true;
+    for (int i = 0; i < EK_PAST_INCIDENTS; i++)
+        if (d->past[i].cause == cause)
+            return true;
     return false;
 }
 
@@ -220,6 +248,7 @@ static void adopt_change(struct numbering *n, int place, const struct ek_row_ord
     if (e.phase == EK_PHASE_NONE || to[e.cell] < 0)
         return;
     bool renumbered = e.number != n->number[place];
+    bool pooled = ek_cells_value(n->from->cells, e.cell) && !ek_cells_value(d->cells, to[e.cell]);
     e.cell = to[e.cell];
     e.number = n->number[place];
     e.cause = n->cause[place];
@@ -227,10 +256,10 @@ static void adopt_change(struct numbering *n, int place, const struct ek_row_ord
     map_episode_rows(&e, o, &o->there);
     if (e.since_row >= o->first)
         e.since_query = ek_history_row(d->history, e.since_row)->query;
-    if (!is_ended_by_accept(d, n->from, to, &e))
+    if (!pooled && !is_ended_by_accept(d, n->from, to, &e))
         merge_episode(d, &e, renumbered);
     else if (!renumbered)
-        ek_episode_report_dismissed(d, &e, EK_REASON_OTHER_NORMAL);
+        ek_episode_report_dismissed(d, &e, pooled ? EK_REASON_NO_LISTS : EK_REASON_OTHER_NORMAL);
 }
 
 /* Merge the findings; row numbers are those of the merged order afterwards. `to` maps the cells. */
@@ -241,6 +270,8 @@ static void merge_episodes(struct ek_detector *into, const struct ek_detector *f
     for (int i = 0; i < into->episodes; i++)
         if (into->episode[i].phase != EK_PHASE_NONE)
             map_episode_rows(&into->episode[i], o, &o->here);
+    for (int i = 0; i < EK_PAST_INCIDENTS; i++)
+        into->past[i].ended_row = ek_row_moved(o, &o->here, into->past[i].ended_row);
     for (int f = 0; f < into->features; f++) {
         uint64_t here = map_row(o, &o->here, into->recovered_row[f]);
         uint64_t there = map_row(o, &o->there, from->recovered_row[f]);
@@ -309,9 +340,13 @@ static int merge_lists(struct ek_detector *into, const struct ek_detector *from,
 
 int ek_detector_merge(struct ek_detector *into, const struct ek_detector *from, int16_t *to)
 {
-    int rc = retain_accepts(into, from);
+    int held[EK_EPISODES_MAX], rc = retain_accepts(into, from);
+    if (!rc)
+        rc = retain_findings(into, from, held);
     if (!rc)
         rc = ek_detector_adopt_cells(into, from->cells, to);
+    if (!rc)
+        release_findings(into, from, held);
     if (rc)
         return rc;
     merge_evidence(into, from, to);

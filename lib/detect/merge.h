@@ -2,7 +2,8 @@
  *
  * The last EK_HISTORY lists are kept, ordered by time. If both have a finding for the same feature
  * and segment, a confirmed one stays, by preference that of `into`, and the other is dismissed.
- * Merged findings keep their numbers unless those are in use.
+ * Merged findings keep their numbers unless those are in use. A finding is dismissed if its value
+ * gets no cell.
  *
  * Evidence is summed: without a change, R expects at most the number of lists, so the sum is valid
  * for all lists (evidence.h). Tracked levels are averaged by lists. Where either detector has an
