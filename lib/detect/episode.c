@@ -779,6 +779,17 @@ static void report_update(struct ek_detector *d, struct ek_episode *e, bool repe
     e->reported_lasting = lasting;
 }
 
+/* Let later changes of the feature begin after the last list, and drop the evidence that segments
+ * with lists of this one collected before its end. The change explains it, and the next list would
+ * raise an alarm with it. */
+static void restart_segments(struct ek_detector *d, const struct ek_episode *e)
+{
+    d->recovered_row[e->feature] = ek_history_count(d->history);
+    for (int cell = 1; cell < ek_cells_count(d->cells); cell++)
+        if (ek_cells_share_lists(d->cells, cell, e->cell) && !ek_episode_at(d, cell, e->feature))
+            ek_evidence_restart(d->evidence, cell, e->feature);
+}
+
 /* Only the last EK_UPDATE_LISTS lists are localized: they reveal a change that ended in part of the
  * traffic. */
 static void update_confirmed(struct ek_detector *d, struct ek_episode *e)
@@ -789,6 +800,7 @@ static void update_confirmed(struct ek_detector *d, struct ek_episode *e)
     int same = current || repeat_diagnosis(d, e);
     if (same && ek_detector_window_for(d, e->feature, e->cell, e->since_row, EK_UPDATE_LISTS, &w) &&
         ek_localize(d, e, d->window_row[0]) == EK_LOCALIZE_MOVED) {
+        restart_segments(d, e);
         ek_episode_dismiss(d, e, EK_REASON_SEGMENT);
         return;
     }
@@ -797,21 +809,11 @@ static void update_confirmed(struct ek_detector *d, struct ek_episode *e)
     report_update(d, e, !current);
 }
 
-/* Drop the evidence that segments with lists of an ended change collected before its end. The
- * change explains it, and the next list would raise an alarm with it. */
-static void restart_segments(struct ek_detector *d, const struct ek_episode *e)
-{
-    for (int cell = 1; cell < ek_cells_count(d->cells); cell++)
-        if (ek_cells_share_lists(d->cells, cell, e->cell) && !ek_episode_at(d, cell, e->feature))
-            ek_evidence_restart(d->evidence, cell, e->feature);
-}
-
 /* End a confirmed episode; reason: NULL if its lists look like training. */
 static void recover(struct ek_detector *d, struct ek_episode *e, const char *reason)
 {
     report_finding(d, e, EK_RECOVERED, reason);
     ek_incident_remember(d, e);
-    d->recovered_row[e->feature] = ek_history_count(d->history);
     restart_segments(d, e);
     close_episode(d, e);
 }
@@ -826,8 +828,10 @@ void ek_episode_list(struct ek_detector *d, struct ek_episode *e,
         over = check_recovery(d, e, record, r, query);
     if (over == EK_RECOVERY_FULL)
         recover(d, e, NULL);
-    else if (over == EK_RECOVERY_PARTIAL)
+    else if (over == EK_RECOVERY_PARTIAL) {
+        restart_segments(d, e);
         ek_episode_dismiss(d, e, EK_REASON_CONTINUES);
+    }
     if (over != EK_RECOVERY_NONE)
         return;
     if (e->lists < e->due || !ek_scheduler_can_diagnose(d, e))

@@ -2,6 +2,37 @@
 #include "detect/merge.h"
 #include "tests/detector.h"
 
+/* Each list has a currency. */
+static void currencies(struct bench *b, struct ek_list *q)
+{
+    static const double rates[] = {1.3, .7, 1.5, 2, 1.2, .8, 1.8, .6};
+    uint64_t mixed = b->world.stream.number * 0x9e3779b97f4a7c15U;
+    stream_scale(q, 0, rates[(mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9U >> 61]);
+}
+
+static void currencies_in_arm_b(struct bench *b, struct ek_list *q)
+{
+    if (b->world.stream.arm_b)
+        currencies(b, q);
+}
+
+/* The old lists of arm A are of the fault, and evidence of no other. */
+START_TEST(a_fault_that_ended_in_an_arm_is_found_there_no_second_time)
+{
+    struct bench b;
+    setup(&b, 21);
+    run(&b, BEFORE, NULL);
+    run(&b, 2000, currencies);
+    ck_assert_int_eq(b.count[EK_CONFIRMED], 1);
+    ck_assert_ptr_null(b.last[EK_CONFIRMED].value);
+    run(&b, 3000, currencies_in_arm_b);
+    ck_assert_int_eq(b.count[EK_CONFIRMED], 2);
+    ck_assert_str_eq(b.last[EK_CONFIRMED].value, "B");
+    ck_assert_uint_eq(b.last[EK_CONFIRMED].cause, 1);
+    teardown(&b);
+}
+END_TEST
+
 static bool has_arm(struct bench *b, const char *arm, int feature)
 {
     const struct ek_cells *cells = ek_detector_registry(b->detector);
@@ -40,5 +71,6 @@ END_TEST
 
 Suite *suite_arms(void)
 {
-    return ek_suite("arms", a_small_fault_of_an_arm_is_found_while_that_of_another_comes_and_goes);
+    return ek_suite("arms", a_fault_that_ended_in_an_arm_is_found_there_no_second_time,
+                    a_small_fault_of_an_arm_is_found_while_that_of_another_comes_and_goes);
 }
