@@ -14,6 +14,7 @@ static const double FRACTION_LEAST = 1.0 / 32, CERTAINTY = 1.5, CERTAINTY_PER_SH
 /* Fraction of lists with a spread above training's 99.5% quantile: usual, and bounds for a
  * mixture. */
 static const double INCOHERENT_USUALLY = .005, MIXTURE_LEAST = .02, MIXTURE_MOST = .99;
+static const double MOST_LISTS = .9;
 static const double FAULTY = 7; /* ln likelihood ratio of a value that is still faulty */
 /* Ln odds (10,000) of the lists since the alarm alone for an early confirmation, and of those since
  * the recovery began against a change of shares. */
@@ -32,6 +33,14 @@ static double shift_to_leave(const struct ek_alignment *level)
                                : fmin(level->high_ln, level->shift_ln / 2);
 }
 
+/* Return the fraction of lists that the lists must contradict: all, or half of a part. With a
+ * factor per list, those far from the diagnosed one look normal, and the diagnosed part is too
+ * large. */
+static double share_to_leave(const struct ek_alignment *level)
+{
+    return level->share > MOST_LISTS ? level->share : level->share / 2;
+}
+
 /* Return the bet of one list on recovery of the level: the density in training over the density of
  * the finding. */
 static double level_recovery_bet(const struct ek_detector *d, const struct ek_episode *e,
@@ -45,7 +54,7 @@ static double level_recovery_bet(const struct ek_detector *d, const struct ek_ep
         double factor_ln = ek_query_factor_ln(query[e->query_feature]);
         moved = ek_density_at(density, r - factor_ln);
     } else {
-        double q = e->diagnosis.level.share;
+        double q = share_to_leave(&e->diagnosis.level);
         moved =
             (1 - q) * normal + q * ek_density_at(density, r - shift_to_leave(&e->diagnosis.level));
     }

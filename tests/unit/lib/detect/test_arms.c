@@ -69,8 +69,26 @@ START_TEST(a_small_fault_of_an_arm_is_found_while_that_of_another_comes_and_goes
 }
 END_TEST
 
+/* Most currencies look normal next to the factor of the diagnosis. */
+START_TEST(a_currency_per_list_lasts_until_it_ends)
+{
+    for (unsigned seed = 3; seed < 8; seed += 2) {
+        struct bench b;
+        setup(&b, seed);
+        run(&b, BEFORE, NULL);
+        run(&b, 5000, currencies);
+        ck_assert_int_eq(b.count[EK_CONFIRMED], 1);
+        ck_assert_int_eq(b.count[EK_RECOVERED], 0);
+        run(&b, 200, NULL);
+        ck_assert_int_eq(b.count[EK_RECOVERED], 1);
+        teardown(&b);
+    }
+}
+END_TEST
+
 Suite *suite_arms(void)
 {
-    return ek_suite("arms", a_fault_that_ended_in_an_arm_is_found_there_no_second_time,
+    return ek_suite("arms", a_currency_per_list_lasts_until_it_ends,
+                    a_fault_that_ended_in_an_arm_is_found_there_no_second_time,
                     a_small_fault_of_an_arm_is_found_while_that_of_another_comes_and_goes);
 }
