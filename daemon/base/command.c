@@ -28,10 +28,13 @@ enum {
 
 int ek_cli_fail(const struct ek_error *e)
 {
-    char text[700];
+    char text[700], line[sizeof text + 20];
     if (e->flags & EK_ERR_READER)
         return EK_EXIT_PIPE;
-    fprintf(stderr, "evenkeel: %s\n", ek_error_text(e, text, sizeof text));
+    /* In one write: glibc 2.37 and later pass stderr the parts of a format, and the log thread may
+     * write between them. */
+    snprintf(line, sizeof line, "evenkeel: %s\n", ek_error_text(e, text, sizeof text));
+    fputs(line, stderr);
     switch (e->code) {
     case EK_ECONFIG:
         return EK_EXIT_CONFIG;
