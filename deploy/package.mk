@@ -17,7 +17,8 @@ deb: all $(B)/evenkeel.spdx.json ## Debian packages, into build/deb
 	$(Q)rm -rf $(DEB) && mkdir -p $(DEB_TREE) $(DEB)/root
 	$(Q)$(MAKE) --no-print-directory install DESTDIR=$(CURDIR)/$(DEB)/root PREFIX=/usr \
 	  LIBDIR=/usr/lib/$(DEB_MULTIARCH) > $(DEB)/install.log
-	$(Q)cp -r deploy/debian $(DEB_TREE)/debian && cp -r README.md CHANGELOG.md docs $(B)/evenkeel.spdx.json $(DEB_TREE)/ && \
+	$(Q)cp -r deploy/debian $(DEB_TREE)/debian && cp $(B)/evenkeel.spdx.json $(DEB_TREE)/ && \
+	  tar -c --exclude=__pycache__ README.md CHANGELOG.md docs | tar -x -C $(DEB_TREE) && \
 	  mkdir $(DEB_TREE)/deploy && cp -r deploy/etc $(DEB_TREE)/deploy/ && \
 	  cp deploy/systemd/evenkeel@.service $(DEB_TREE)/debian/
 	$(Q)cd $(DEB_TREE) && EK_ROOT=$(CURDIR)/$(DEB)/root dpkg-buildpackage -b -us -uc -d > ../build.log 2>&1 || \
