@@ -37,7 +37,7 @@ enum {
 enum ek_flow_condition {
     EK_FLOW_UNDECODABLE, /* nothing decoded since the start, or most of the newest messages */
     EK_FLOW_PARTLY_UNDECODABLE, /* fewer, but not only single ones */
-    EK_FLOW_SILENT,             /* no message for many times the usual gap */
+    EK_FLOW_SILENT,             /* no message for much longer than usual, or since the start */
     EK_FLOW_STALLED,            /* no output while the input has more */
     EK_FLOW_UNREACHABLE,        /* brokers do not answer, or refuse this client */
     EK_FLOW_TOPIC_MISSING,      /* an input topic does not exist */

@@ -14,8 +14,8 @@ static const double FRACTION_LEAST = 1.0 / 32, CERTAINTY = 1.5, CERTAINTY_PER_SH
 /* Fraction of lists with a spread above training's 99.5% quantile: usual, and bounds for a
  * mixture. */
 static const double INCOHERENT_USUALLY = .005, MIXTURE_LEAST = .02, MIXTURE_MOST = .99;
-static const double MOST_LISTS = .9;
-static const double FAULTY = 7; /* ln likelihood ratio of a value that is still faulty */
+static const double MOST_LISTS = .9; /* fraction from which a level counts as that of all lists */
+static const double FAULTY = 7;      /* ln likelihood ratio of a value that is still faulty */
 /* Ln odds (10,000) of the lists since the alarm alone for an early confirmation, and of those since
  * the recovery began against a change of shares. */
 static const double SURE_ODDS = 9.21;
@@ -33,7 +33,7 @@ static double shift_to_leave(const struct ek_alignment *level)
                                : fmin(level->high_ln, level->shift_ln / 2);
 }
 
-/* Return the fraction of lists that the lists must contradict: all, or half of a part. With a
+/* Return the fraction of lists that a recovery must contradict: all, or half of a part. With a
  * factor per list, those far from the diagnosed one look normal, and the diagnosed part is too
  * large. */
 static double share_to_leave(const struct ek_alignment *level)
@@ -799,6 +799,13 @@ static void restart_segments(struct ek_detector *d, const struct ek_episode *e)
             ek_evidence_restart(d->evidence, cell, e->feature);
 }
 
+/* End a confirmed episode whose change goes on in another one. */
+static void hand_over(struct ek_detector *d, struct ek_episode *e, enum ek_reason reason)
+{
+    restart_segments(d, e);
+    ek_episode_dismiss(d, e, reason);
+}
+
 /* Only the last EK_UPDATE_LISTS lists are localized: they reveal a change that ended in part of the
  * traffic. */
 static void update_confirmed(struct ek_detector *d, struct ek_episode *e)
@@ -809,8 +816,7 @@ static void update_confirmed(struct ek_detector *d, struct ek_episode *e)
     int same = current || repeat_diagnosis(d, e);
     if (same && ek_detector_window_for(d, e->feature, e->cell, e->since_row, EK_UPDATE_LISTS, &w) &&
         ek_localize(d, e, d->window_row[0]) == EK_LOCALIZE_MOVED) {
-        restart_segments(d, e);
-        ek_episode_dismiss(d, e, EK_REASON_SEGMENT);
+        hand_over(d, e, EK_REASON_SEGMENT);
         return;
     }
     e->due = next_check(d, e);
@@ -837,10 +843,8 @@ void ek_episode_list(struct ek_detector *d, struct ek_episode *e,
         over = check_recovery(d, e, record, r, query);
     if (over == EK_RECOVERY_FULL)
         recover(d, e, NULL);
-    else if (over == EK_RECOVERY_PARTIAL) {
-        restart_segments(d, e);
-        ek_episode_dismiss(d, e, EK_REASON_CONTINUES);
-    }
+    else if (over == EK_RECOVERY_PARTIAL)
+        hand_over(d, e, EK_REASON_CONTINUES);
     if (over != EK_RECOVERY_NONE)
         return;
     if (e->lists < e->due || !ek_scheduler_can_diagnose(d, e))

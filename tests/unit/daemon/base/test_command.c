@@ -3,7 +3,6 @@
 
 #include "tests/check.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
